@@ -1,0 +1,31 @@
+// The OpenAPI document of the application as it is now; nothing listens and no database is asked.
+import { openDatabase } from '../src/db/database.ts'
+import { buildApp } from '../src/http/app.ts'
+import { openMetrics } from '../src/http/metrics.ts'
+import { openLog } from '../src/log.ts'
+
+export async function interfaceDocument(): Promise<object> {
+  const db = openDatabase({
+    databaseUrl: 'postgres://127.0.0.1/none',
+    applicationName: 'petstore-openapi',
+    size: 1,
+    onError: () => {},
+  })
+  const app = await buildApp({
+    db,
+    categories: 'any',
+    publicUrl: '',
+    clock: () => new Date(),
+    verifyApiKey: async () => undefined,
+    onCall: () => {},
+    rateLimitPerSecond: 0,
+    corsOrigins: [],
+    trustProxy: [],
+    metrics: openMetrics(db),
+    log: openLog('silent'),
+  })
+  const document = app.swagger()
+  await app.close()
+  await db.close()
+  return document
+}

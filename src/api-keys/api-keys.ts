@@ -1,0 +1,95 @@
+// Making, rotating and verifying API keys.
+import type { Db } from '../db/database.ts'
+import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
+import { findCallersByHashes, insertApiKey, retireApiKey } from './queries.ts'
+import type { ApiKey, Caller, NewApiKey } from './schema.ts'
+
+/** How long an answer about a key is believed: the bound on how late a revocation can take hold. */
+const BELIEVED_FOR_MS = 1_000
+/** Answers kept of each kind. Unknown keys have a bound of their own, so that they cannot push known ones out. */
+const KNOWN_MAX = 10_000
+const UNKNOWN_MAX = 10_000
+
+export interface IssuedApiKey extends ApiKey {
+  /** The key itself: given to its owner now, and never again. */
+  text: string
+}
+
+export async function createApiKey(
+  db: Pick<Db, 'write'>,
+  environment: Environment,
+  apiKey: NewApiKey,
+): Promise<IssuedApiKey> {
+  const text = makeApiKeyText(environment)
+  return { text, ...(await insertApiKey(db, hashApiKey(text), apiKey)) }
+}
+
+/** A successor with the same name, scopes and lifetime; the old key works on during the overlap. */
+export async function rotateApiKey(
+  db: Db,
+  environment: Environment,
+  id: bigint,
+  overlapSeconds: number,
+): Promise<IssuedApiKey | undefined> {
+  return db.transaction(async (tx) => {
+    const successor = await retireApiKey(tx, id, overlapSeconds)
+    return successor && createApiKey(tx, environment, successor)
+  })
+}
+
+/** One look-up of a key, under way or done. Its answer is at least as old as its start. */
+interface LookUp {
+  startedAt: number
+  caller: Promise<Caller | undefined>
+}
+
+export type VerifyApiKey = (text: string) => Promise<Caller | undefined>
+
+/**
+ * Answers who a key belongs to. Each key is looked up at most once a second, and whoever asks meanwhile
+ * shares that look-up; a failed one is not kept.
+ */
+export function apiKeyVerifier(
+  db: Db,
+  environment: Environment,
+  now = () => performance.now(),
+): VerifyApiKey {
+  const known = new Map<string, LookUp>()
+  const unknown = new Map<string, LookUp>()
+
+  function start(hash: Buffer, id: string): LookUp {
+    const startedAt = now()
+    const caller = findCallersByHashes(db, [hash]).then((callers) => callers.get(id))
+    const lookUp = { startedAt, caller }
+    keep(known, KNOWN_MAX, id, lookUp)
+    void settle(id, lookUp)
+    return lookUp
+  }
+
+  async function settle(id: string, lookUp: LookUp): Promise<void> {
+    const found = await lookUp.caller.catch(() => 'failed' as const)
+    if (found === 'failed' || found === undefined) forget(known, id, lookUp)
+    if (found === undefined) keep(unknown, UNKNOWN_MAX, id, lookUp)
+  }
+
+  return async (text) => {
+    if (!isApiKeyText(text, environment)) return undefined
+    const hash = hashApiKey(text)
+    const id = hash.toString('hex')
+    const kept = known.get(id) ?? unknown.get(id)
+    const believed = kept !== undefined && now() - kept.startedAt < BELIEVED_FOR_MS
+    return (believed ? kept : start(hash, id)).caller
+  }
+}
+
+function keep(lookUps: Map<string, LookUp>, most: number, id: string, lookUp: LookUp): void {
+  lookUps.delete(id)
+  lookUps.set(id, lookUp)
+  // A map keeps the order of insertion, so its first entry is the oldest.
+  const [oldest] = lookUps.keys()
+  if (lookUps.size > most && oldest !== undefined) lookUps.delete(oldest)
+}
+
+function forget(lookUps: Map<string, LookUp>, id: string, lookUp: LookUp): void {
+  if (lookUps.get(id) === lookUp) lookUps.delete(id)
+}

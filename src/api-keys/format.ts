@@ -1,0 +1,40 @@
+// The text of an API key: prefix, 256 random bits and a checksum, so that a scanner recognises one
+// and a mistyped one is refused without asking the database.
+import { hash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export type Environment = 'production' | 'staging'
+
+const PREFIXES = { production: 'petstore_live_', staging: 'petstore_test_' } as const
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const SECRET_BYTES = 32
+/** 62^43 is the first power of 62 beyond 2^256. */
+const SECRET_LENGTH = 43
+const CHECKSUM_LENGTH = 6
+const SHAPE = new RegExp(`^petstore_(live|test)_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
+
+export function makeApiKeyText(environment: Environment): string {
+  const random = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`)
+  const text = PREFIXES[environment] + base62(random, SECRET_LENGTH)
+  return text + checksum(text)
+}
+
+/** Whether the text can be a key of this environment at all; says nothing of whether it was ever issued. */
+export function isApiKeyText(text: string, environment: Environment): boolean {
+  if (!SHAPE.test(text) || !text.startsWith(PREFIXES[environment])) return false
+  return text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))
+}
+
+export function hashApiKey(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH)
+}
+
+function base62(value: bigint, length: number): string {
+  let digits = ''
+  for (let rest = value; rest > 0n; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits
+  return digits.padStart(length, '0')
+}

@@ -1,0 +1,163 @@
+// `petstore api-keys`: hand out, list, rotate and revoke keys. A new key is all that standard output holds.
+import { type Command, InvalidArgumentError } from 'commander'
+import { createApiKey, type IssuedApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
+import { listApiKeys, revokeApiKey } from '../api-keys/queries.ts'
+import { type ApiKey, DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../api-keys/schema.ts'
+import { type Config, readConfig } from '../config.ts'
+import { type Db, openDatabase } from '../db/database.ts'
+import { parseId } from '../int64.ts'
+import { CommandError, print, say, table } from './terminal.ts'
+
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const DURATION_MAX_SECONDS = 10 * 365 * 86_400
+
+export function addApiKeys(program: Command): void {
+  const apiKeys = program.command('api-keys').description('hand out, list, rotate and revoke API keys')
+
+  apiKeys
+    .command('create')
+    .description('make a key and print it, alone, on standard output; it is never shown again')
+    .requiredOption('--name <name>', 'who or what will use it, 1 to 100 characters', parseName)
+    .option('--scopes <list>', `what it may do, of ${SCOPES.join(', ')}`, parseScopes, [...DEFAULT_SCOPES])
+    .option('--expires <duration>', 'when it ends by itself: 90d, 12h, 30m', parseDuration)
+    .option('--rate-limit <n>', 'requests per second for this key', parseRateLimit)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  petstore api-keys create --name web-shop\n  petstore api-keys create --name staff --scopes pets:read,pets:write,orders:read,orders:write --expires 90d',
+    )
+    .action((options: { name: string; scopes: Scope[]; expires?: number; rateLimit?: number }) =>
+      withDatabase(async (db, config) => {
+        const { name, scopes, expires, rateLimit } = options
+        const issued = await createApiKey(db, config.PETSTORE_ENV, {
+          name,
+          scopes,
+          expiresInSeconds: expires,
+          rateLimit,
+        })
+        show(issued, 'Made')
+      }),
+    )
+
+  apiKeys
+    .command('list')
+    .description('list every key, without its text')
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  petstore api-keys list --json')
+    .action((options: { json?: boolean }) =>
+      withDatabase(async (db) => {
+        const all = await listApiKeys(db)
+        print(options.json ? JSON.stringify(all.map(toJson), null, 2) : toTable(all))
+      }),
+    )
+
+  apiKeys
+    .command('revoke')
+    .description('end a key now; every instance refuses it within a second')
+    .argument('<id>', 'its id, from the list', parseKeyId)
+    .addHelpText('after', '\nExample:\n  petstore api-keys revoke 3')
+    .action((id: bigint) =>
+      withDatabase(async (db) => {
+        const revoked = await revokeApiKey(db, id)
+        if (revoked === undefined)
+          throw new CommandError(`No key has the id ${id}; see: petstore api-keys list`)
+        say(`Revoked key ${id} (${revoked.name}).`)
+      }),
+    )
+
+  apiKeys
+    .command('rotate')
+    .description('make a successor with the same rights and print it, alone, on standard output')
+    .argument('<id>', 'the key to replace, from the list', parseKeyId)
+    .option('--overlap <duration>', 'how long the old key works on', parseDuration, UNIT_SECONDS['d'])
+    .addHelpText(
+      'after',
+      '\nThe overlap is 24h unless given.\n\nExample:\n  petstore api-keys rotate 3 --overlap 1h',
+    )
+    .action((id: bigint, { overlap }: { overlap: number }) =>
+      withDatabase(async (db, config) => {
+        const issued = await rotateApiKey(db, config.PETSTORE_ENV, id, overlap)
+        if (issued === undefined) {
+          throw new CommandError(`No working key has the id ${id}; see: petstore api-keys list`)
+        }
+        show(issued, `Key ${id} ends in ${overlap} seconds. Made`)
+      }),
+    )
+}
+
+async function withDatabase(work: (db: Db, config: Config) => Promise<void>): Promise<void> {
+  const config = readConfig()
+  const db = openDatabase({
+    databaseUrl: config.DATABASE_URL,
+    applicationName: 'petstore-api-keys',
+    size: 1,
+    // Whoever waits for a statement hears of it there.
+    onError: () => {},
+  })
+  try {
+    await work(db, config)
+  } finally {
+    await db.close()
+  }
+}
+
+function show(issued: IssuedApiKey, what: string): void {
+  say(`${what} key ${issued.id} (${issued.name}) with ${issued.scopes.join(', ')}. It is not shown again:`)
+  print(issued.text)
+}
+
+function toJson({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
+  return {
+    id: Number(id),
+    name,
+    scopes,
+    createdAt,
+    lastUsedAt: lastUsedAt ?? null,
+    expiresAt: expiresAt ?? null,
+    revokedAt: revokedAt ?? null,
+  }
+}
+
+function toTable(apiKeys: readonly ApiKey[]): string {
+  const day = (date: Date | undefined) => date?.toISOString().slice(0, 16).replace('T', ' ') ?? '-'
+  const rows = apiKeys.map((key) => [
+    String(key.id),
+    key.name,
+    key.scopes.join(','),
+    day(key.createdAt),
+    day(key.lastUsedAt),
+    day(key.expiresAt),
+    day(key.revokedAt),
+  ])
+  return table([['ID', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'], ...rows])
+}
+
+function parseName(text: string): string {
+  const name = text.trim()
+  if (name.length >= 1 && name.length <= 100) return name
+  throw new InvalidArgumentError('It must have 1 to 100 characters.')
+}
+
+function parseScopes(text: string): Scope[] {
+  const scopes = text.split(',').map((scope) => scope.trim())
+  if (scopes.every(isScope)) return [...new Set(scopes)]
+  throw new InvalidArgumentError(`Each must be one of ${SCOPES.join(', ')}.`)
+}
+
+function parseDuration(text: string): number {
+  const [, amount, unit = ''] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? []
+  const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
+  if (seconds <= DURATION_MAX_SECONDS) return seconds
+  throw new InvalidArgumentError('Write a number and a unit: 90d, 24h, 30m or 60s, ten years at most.')
+}
+
+function parseRateLimit(text: string): number {
+  const limit = Number(text)
+  if (/^[0-9]{1,7}$/.test(text) && limit > 0) return limit
+  throw new InvalidArgumentError('It must be a whole number above 0.')
+}
+
+function parseKeyId(text: string): bigint {
+  const id = parseId(text)
+  if (id !== undefined) return id
+  throw new InvalidArgumentError('It must be an id from `petstore api-keys list`.')
+}

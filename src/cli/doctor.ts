@@ -1,0 +1,190 @@
+// `petstore doctor`: looks at what a service needs, and says what is wrong and what to do.
+import type { Command } from 'commander'
+import type pg from 'pg'
+import { type Config, ConfigError, readConfig } from '../config.ts'
+import { readSchemaState } from '../db/migrate.ts'
+import { openClient } from '../db/pool.ts'
+import { paint, print } from './terminal.ts'
+
+const CLOCK_SKEW_MAX_MS = 2_000
+const SERVER_VERSION_MIN = 150_000
+
+interface Finding {
+  check: string
+  state: 'ok' | 'warning' | 'fault'
+  message: string
+  remedy?: string
+}
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('check configuration, database, rights, schema and clock; say what to do')
+    .option('--json', 'as a JSON array of {check, state, message, remedy}')
+    .addHelpText(
+      'after',
+      '\nEnds with 0 when a service can run, else with 1.\n\nExample:\n  petstore doctor --json',
+    )
+    .action(async (options: { json?: boolean }) => {
+      const findings = await examine()
+      if (options.json) print(JSON.stringify(findings, null, 2))
+      else for (const finding of findings) print(toLines(finding))
+      if (findings.some((finding) => finding.state === 'fault')) process.exitCode = 1
+    })
+}
+
+async function examine(): Promise<Finding[]> {
+  let config: Config
+  try {
+    config = readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.faults.map((message) => ({
+      check: 'configuration',
+      state: 'fault',
+      message,
+      remedy: 'Set it as docs/configuration.md says.',
+    }))
+  }
+  const configuration: Finding = { check: 'configuration', state: 'ok', message: 'every variable is valid' }
+
+  const client = openClient(config.DATABASE_URL, 'petstore-doctor')
+  try {
+    await client.connect()
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return [
+      configuration,
+      {
+        check: 'database',
+        state: 'fault',
+        message: `cannot connect: ${message}`,
+        remedy:
+          'See that PostgreSQL runs, and that host, port, role, password and database of DATABASE_URL are right.',
+      },
+    ]
+  }
+  try {
+    return [
+      configuration,
+      await checkServer(client),
+      await checkSchema(client),
+      ...(await checkRights(client)),
+      await checkClock(client),
+    ]
+  } finally {
+    await client.end()
+  }
+}
+
+async function checkServer(client: pg.Client): Promise<Finding> {
+  const { rows } = await client.query(
+    `select current_setting('server_version') as version,
+      current_setting('server_version_num')::int as number,
+      pg_is_in_recovery() as standby`,
+  )
+  const { version, number, standby } = rows[0]
+  const check = 'database'
+  if (standby) {
+    return {
+      check,
+      state: 'fault',
+      message: 'connected to a standby, which cannot write',
+      remedy: 'Point DATABASE_URL at the primary.',
+    }
+  }
+  if (number < SERVER_VERSION_MIN) {
+    return {
+      check,
+      state: 'fault',
+      message: `PostgreSQL ${version} is too old`,
+      remedy: 'Use PostgreSQL 15 or newer.',
+    }
+  }
+  return { check, state: 'ok', message: `PostgreSQL ${version} answers` }
+}
+
+async function checkSchema(client: pg.Client): Promise<Finding> {
+  const check = 'schema'
+  const read = async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[]
+  const { version, missing, unknown } = await readSchemaState({ read })
+  if (missing.length > 0) {
+    return { check, state: 'fault', message: `lacks ${missing.join(', ')}`, remedy: 'Run: petstore migrate' }
+  }
+  if (unknown.length > 0) {
+    return {
+      check,
+      state: 'warning',
+      message: `is newer than this version of Petstore (${unknown.join(', ')})`,
+      remedy: 'Fine during a rolling upgrade; else install the newer version.',
+    }
+  }
+  return { check, state: 'ok', message: `is current (${version})` }
+}
+
+/** The service needs to read and write rows, and is safer without the right to change tables. */
+async function checkRights(client: pg.Client): Promise<Finding[]> {
+  const check = 'rights'
+  const { rows: lacking } = await client.query<{ name: string }>(
+    `select c.relname as name
+      from pg_class c
+      where c.relnamespace = current_schema()::regnamespace
+        and c.relname in ('pets', 'api_keys', 'categories', 'idempotency_keys')
+        and not has_table_privilege(c.oid, 'select, insert, update, delete')`,
+  )
+  const { rows: role } = await client.query<{ name: string; mayCreate: boolean }>(
+    `select current_user as name,
+      has_schema_privilege(current_user, current_schema(), 'create') as "mayCreate"`,
+  )
+  const name = role[0]?.name
+  if (lacking.length > 0) {
+    const tables = lacking.map((row) => row.name).join(', ')
+    return [
+      {
+        check,
+        state: 'fault',
+        message: `the role ${name} may not read and write ${tables}`,
+        remedy: 'Run deploy/roles.sql again.',
+      },
+    ]
+  }
+  if (role[0]?.mayCreate) {
+    return [
+      {
+        check,
+        state: 'warning',
+        message: `the role ${name} may change the schema, more than the service needs`,
+        remedy: 'Make the roles of deploy/roles.sql, and give the owner to MIGRATION_DATABASE_URL only.',
+      },
+    ]
+  }
+  return [{ check, state: 'ok', message: `the role ${name} may read and write, and not change the schema` }]
+}
+
+async function checkClock(client: pg.Client): Promise<Finding> {
+  const check = 'clock'
+  const before = Date.now()
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+  const middle = (before + Date.now()) / 2
+  const skew = Math.abs((rows[0]?.now.getTime() ?? 0) - middle)
+  if (skew > CLOCK_SKEW_MAX_MS) {
+    return {
+      check,
+      state: 'warning',
+      message: `differs from the database's by ${Math.round(skew / 1000)} s`,
+      remedy: 'Run NTP on both hosts.',
+    }
+  }
+  return { check, state: 'ok', message: "agrees with the database's" }
+}
+
+function toLines({ check, state, message, remedy }: Finding): string {
+  const mark = {
+    ok: paint('green', 'ok     '),
+    warning: paint('yellow', 'warning'),
+    fault: paint('red', 'fault  '),
+  }[state]
+  const lines = [`${mark}  ${check.padEnd(13)}  ${message}`]
+  if (remedy !== undefined) lines.push(`${' '.repeat(24)}${remedy}`)
+  return lines.join('\n')
+}

@@ -1,0 +1,53 @@
+// The executable's verbs, and how a command ends when it cannot do its work.
+import { Command } from 'commander'
+import { ConfigError } from '../config.ts'
+import { AppError } from '../errors.ts'
+import { addApiKeys } from './api-keys.ts'
+import { addDoctor } from './doctor.ts'
+import { addMigrate } from './migrate.ts'
+import { addServe } from './serve.ts'
+import { paint, say } from './terminal.ts'
+
+export function buildProgram(): Command {
+  const program = new Command('petstore')
+    .description('The catalogue of a pet store over HTTP and JSON, on PostgreSQL.')
+    .showHelpAfterError('(add --help for what it takes)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  petstore migrate                            bring the database up to date
+  petstore api-keys create --name web-shop    make a key and print it
+  petstore serve                              answer requests on port 3000
+  petstore doctor                             say what is wrong and what to do
+
+The configuration comes from the environment, DATABASE_URL first; docs/configuration.md has the table.`,
+    )
+  addServe(program)
+  addMigrate(program)
+  addApiKeys(program)
+  addDoctor(program)
+  return program
+}
+
+/** Runs a command line; whatever stops it becomes one clear line and an exit code. */
+export async function runProgram(commandLine: readonly string[]): Promise<void> {
+  try {
+    await buildProgram().parseAsync(commandLine)
+  } catch (error) {
+    say(paint('red', explain(error)))
+    process.exitCode = 1
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Try: petstore doctor`
+  if (!(error instanceof Error)) return String(error)
+  const refused = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
+  return refused ? `PostgreSQL does not answer (${String(error)}).\nTry: petstore doctor` : error.message
+}
+
+function causeOf({ cause }: AppError): string {
+  return cause instanceof Error && cause.message !== '' ? `The cause: ${cause.message}\n` : ''
+}

@@ -1,0 +1,165 @@
+// The only reader of the environment: every variable, its default and its rule in one table.
+import { hostname } from 'node:os'
+
+type Environment = Record<string, string | undefined>
+
+interface Variable<Value> {
+  help: string
+  example?: string
+  read: (text: string | undefined) => Value
+}
+
+class Fault extends Error {}
+
+export const VARIABLES = {
+  DATABASE_URL: {
+    help: 'Where PostgreSQL is. TLS by its usual parameters: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.',
+    example: 'postgres://petstore_app:secret@db.example:5432/petstore?sslmode=verify-full',
+    read: (text) => {
+      if (text === undefined) throw new Fault('is not set. To try Petstore without a database: npm run dev')
+      return readDatabaseUrl(text)
+    },
+  },
+  MIGRATION_DATABASE_URL: {
+    help: 'The same database by a role that may change the schema, for `migrate`. Default: `DATABASE_URL`.',
+    read: (text) => (text === undefined ? undefined : readDatabaseUrl(text)),
+  },
+  DATABASE_POOL_SIZE: {
+    help: 'Connections to PostgreSQL per process, 1 to 200. Default: 10.',
+    read: integer(10, 1, 200),
+  },
+  HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
+  PORT: { help: 'Port of the service; 0 takes a free one. Default: 3000.', read: integer(3000, 0, 65_535) },
+  ADMIN_HOST: {
+    help: 'Address for health and metrics; keep it off the internet. Default: 127.0.0.1.',
+    read: (text) => text ?? '127.0.0.1',
+  },
+  ADMIN_PORT: {
+    help: 'Port for `/live`, `/ready` and `/metrics`; 0 takes a free one. Default: 9090.',
+    read: integer(9090, 0, 65_535),
+  },
+  PUBLIC_URL: {
+    help: 'Origin that clients see, without `/v1`, used in `Link` and `Location`. Unset: addresses start at `/`.',
+    example: 'https://api.petstore.example',
+    read: readPublicUrl,
+  },
+  PETSTORE_ENV: {
+    help: '`production` (keys `petstore_live_…`) or `staging` (`petstore_test_…`). Default: production.',
+    read: oneOf('production', 'staging'),
+  },
+  LOG_LEVEL: {
+    help: '`info`, `debug`, `trace`, `warn`, `error`, `fatal` or `silent`. Default: info.',
+    read: oneOf('info', 'debug', 'trace', 'warn', 'error', 'fatal', 'silent'),
+  },
+  CATEGORIES: {
+    help: '`any` accepts every category id; `strict` only those in the table `categories`. Default: any.',
+    read: oneOf('any', 'strict'),
+  },
+  RATE_LIMIT_PER_SECOND: {
+    help: 'Requests per second and API key for keys without a limit of their own; 0 is no limit. Default: 0.',
+    read: integer(0, 0, 1_000_000),
+  },
+  CORS_ORIGINS: {
+    help: 'Origins of web pages that may call the service, separated by commas, or `*`. Default: none.',
+    example: 'https://shop.example,https://staff.example',
+    read: readOrigins,
+  },
+  TRUST_PROXY: {
+    help: 'Proxies whose `X-Forwarded-For` is believed: addresses or ranges separated by commas. Default: none.',
+    example: '10.0.0.0/8',
+    read: (text) => text?.split(',').map((part) => part.trim()) ?? [],
+  },
+  SHUTDOWN_GRACE_MS: {
+    help: 'How long `/ready` says 503 on SIGTERM before the port closes, for the balancer to notice. Default: 0.',
+    read: integer(0, 0, 60_000),
+  },
+} as const satisfies Record<string, Variable<unknown>>
+
+export type VariableName = keyof typeof VARIABLES
+export type Config = { [Name in VariableName]: ReturnType<(typeof VARIABLES)[Name]['read']> }
+
+/** Every fault of a configuration at once, one line each. */
+export class ConfigError extends Error {
+  readonly faults: string[]
+
+  constructor(faults: string[]) {
+    super(`The configuration has faults:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+export function readConfig(environment: Environment = process.env): Config {
+  const faults: string[] = []
+  const values: Partial<Record<VariableName, unknown>> = {}
+  for (const [name, variable] of Object.entries(VARIABLES) as [VariableName, Variable<unknown>][]) {
+    const text = environment[name]?.trim()
+    try {
+      values[name] = variable.read(text === '' ? undefined : text)
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      faults.push(`${name} ${error.message}`)
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return values as Config
+}
+
+/** The environment for a child process: ours and what is added to it. */
+export function environmentWith(added: Record<string, string>): Environment {
+  return { ...process.env, ...added }
+}
+
+/** A name for this process among many, shown to PostgreSQL and in logs. */
+export function instanceName(): string {
+  return `petstore@${hostname()}:${process.pid}`
+}
+
+function integer(fallback: number, least: number, most: number) {
+  return (text: string | undefined): number => {
+    if (text === undefined) return fallback
+    const value = Number(text)
+    if (!/^[0-9]+$/.test(text) || value < least || value > most) {
+      throw new Fault(`must be a whole number from ${least} to ${most}, not "${text}"`)
+    }
+    return value
+  }
+}
+
+function oneOf<const Choice extends string>(fallback: Choice, ...others: Choice[]) {
+  const choices = [fallback, ...others]
+  return (text: string | undefined): Choice => {
+    if (text === undefined) return fallback
+    const choice = choices.find((candidate) => candidate === text)
+    if (choice === undefined) throw new Fault(`must be one of ${choices.join(', ')}, not "${text}"`)
+    return choice
+  }
+}
+
+// A fault never repeats the text: a database URL may hold a password.
+function readDatabaseUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new Fault('must look like postgres://user:password@host:5432/database')
+  }
+  return text
+}
+
+function readPublicUrl(text: string | undefined): string {
+  if (text === undefined) return ''
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.href !== `${url.origin}/`) {
+    throw new Fault(`must be an origin such as https://api.petstore.example, without a path, not "${text}"`)
+  }
+  return url.origin
+}
+
+function readOrigins(text: string | undefined): string[] {
+  if (text === undefined) return []
+  const origins = text.split(',').map((origin) => origin.trim())
+  for (const origin of origins) {
+    if (origin !== '*' && !(URL.canParse(origin) && new URL(origin).origin === origin)) {
+      throw new Fault(`must be origins such as https://shop.example, or *; "${origin}" is not one`)
+    }
+  }
+  return origins
+}

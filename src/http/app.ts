@@ -1,0 +1,113 @@
+// The application: every route by name, and what surrounds them. No port, no signal, no environment.
+import fastify, { type FastifyInstance, LogController } from 'fastify'
+import type { VerifyApiKey } from '../api-keys/api-keys.ts'
+import type { Caller } from '../api-keys/schema.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { createPetRoute, getPetRoute, listPetsRoute } from '../pets/routes.ts'
+import { logRequests } from './access-log.ts'
+import { authenticate, authorise } from './authentication.ts'
+import { allowOrigins } from './cors.ts'
+import { answerClientError, answerError } from './errors.ts'
+import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts'
+import type { Metrics } from './metrics.ts'
+import { describeInterface } from './openapi.ts'
+import { type Services, withSchemaTypes } from './operation.ts'
+import { pageRoutes } from './pages.ts'
+import { rateLimiter } from './rate-limit.ts'
+import { requestId } from './request-id.ts'
+import { DATA_HEADERS } from './security-headers.ts'
+import { refuseUnknownRoutes } from './unknown-routes.ts'
+import { buildValidator } from './validation.ts'
+
+const HEADERS_TIMEOUT_MS = 5_000
+const REQUEST_TIMEOUT_MS = 10_000
+const HANDLER_TIMEOUT_MS = 12_000
+/** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+const CONNECTIONS_CHECKED_EVERY_MS = 1_000
+const HEADERS_LIMIT_BYTES = 16_384
+
+/** The table of contents of /v1. */
+const OPERATIONS = [listPetsRoute, createPetRoute, getPetRoute]
+
+export interface AppOptions extends Services {
+  verifyApiKey: VerifyApiKey
+  /** Told of every call that a key was let in for. */
+  onCall: (caller: Caller) => void
+  rateLimitPerSecond: number
+  corsOrigins: readonly string[]
+  trustProxy: readonly string[]
+  metrics: Metrics
+  log: Log
+}
+
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: options.log,
+    // Our own line for each request is in access-log.ts.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestId,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    handlerTimeout: HANDLER_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
+      maxHeaderSize: HEADERS_LIMIT_BYTES,
+      // Node would answer with an empty body; the hook below does it in our shape.
+      requireHostHeader: false,
+    },
+    return503OnClosing: false,
+    // The longest address that fits into the headers is a parameter too: 404, not 414.
+    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
+    rewriteUrl: ({ url = '/' }) => makeDecodable(url),
+    clientErrorHandler: answerClientError,
+    // Its type speaks of Ajv's own compiler; Fastify calls it with the route's schema and part.
+    schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
+  }) as unknown as FastifyInstance
+
+  app.decorateRequest('caller', null)
+  app.setErrorHandler(answerError)
+  logRequests(app, options.metrics)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new AppError('malformed_request')
+    }
+  })
+  refuseUnknownRoutes(app)
+  await allowOrigins(app, options.corsOrigins)
+  await describeInterface(app)
+  await app.register(pageRoutes)
+  await app.register((v1) => v1Routes(v1, options), { prefix: '/v1' })
+  await app.ready()
+  return app
+}
+
+/** Everything that needs a key: also what does not exist, so that nobody without one learns which paths do. */
+async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void> {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(DATA_HEADERS)
+  })
+  app.addHook('onRequest', authenticate({ ...options, limitRate: rateLimiter(options.rateLimitPerSecond) }))
+  app.addHook('onRequest', authorise)
+  acceptJsonBodies(app)
+  refuseUnknownRoutes(app)
+  const v1 = withSchemaTypes(app)
+  for (const addOperation of OPERATIONS) addOperation(v1, options)
+}
+
+/** A path with a broken percent-encoding is a path that does not exist, not a request of its own kind. */
+function makeDecodable(url: string): string {
+  if (!url.includes('%')) return url
+  const [path = '', ...query] = url.split('?')
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?')
+  }
+}

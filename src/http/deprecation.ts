@@ -1,0 +1,26 @@
+// What a deprecated operation says on every answer, and what it answers once it is removed.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../errors.ts'
+import { parseId } from '../int64.ts'
+import type { Services } from './operation.ts'
+
+/** The day of version 1.0.0, in which the operation was deprecated from the start. */
+const DEPRECATED_SINCE = new Date('2026-11-15T00:00:00Z')
+export const GET_PET_REMOVAL = new Date('2030-12-05T00:00:00Z')
+
+export const DEPRECATION_PAGE = '/docs/deprecations/get-pet'
+
+/** Runs before anything about the request is judged, so that 200, 404 and 410 all carry the same words. */
+export function deprecateGetPet({ publicUrl, clock }: Pick<Services, 'publicUrl' | 'clock'>) {
+  const deprecation = `@${DEPRECATED_SINCE.getTime() / 1000}`
+  const sunset = GET_PET_REMOVAL.toUTCString()
+  const page = `<${publicUrl}${DEPRECATION_PAGE}>; rel="deprecation"; type="text/html"`
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // Only digits may enter a header; whatever else stood in the path stays out of it.
+    const id = parseId((request.params as { petId: string }).petId)
+    const successor = id === undefined ? `${publicUrl}/v1/pets` : `${publicUrl}/v1/pets?id=${id}`
+    reply.headers({ deprecation, sunset, link: `<${successor}>; rel="successor-version", ${page}` })
+    if (clock() >= GET_PET_REMOVAL) throw new AppError('operation_removed')
+  }
+}

@@ -1,0 +1,49 @@
+// openapi.json, made from the schemas that the operations validate and answer by.
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import { PET_SCHEMAS } from '../pets/schema.ts'
+import { ErrorSchema } from './operation.ts'
+
+const VERSION_PREFIX = '/v1'
+
+const DESCRIPTION = `The catalogue of a pet store: list animals, add one, read one.
+
+Every operation needs an API key, sent as a bearer token. Every answer that is not a success carries an Error.
+Ids are 64-bit integers: read them with a parser that does not round above 2^53.`
+
+export async function describeInterface(app: FastifyInstance): Promise<void> {
+  for (const schema of [ErrorSchema, ...PET_SCHEMAS]) app.addSchema(schema)
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Petstore',
+        version: '1.0.0',
+        description: DESCRIPTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as { name: string },
+      },
+      servers: [
+        server('Production', 'https://petstore.example'),
+        server('Staging', 'https://staging.petstore.example'),
+      ],
+      tags: [{ name: 'pets', description: 'The animals of the catalogue.' }],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },
+        },
+      },
+      security: [{ apiKey: [] }],
+    },
+    refResolver: { buildLocalReference: (json) => json['$id'] as string },
+    transform: ({ schema, url }) => ({ schema, url: url.replace(VERSION_PREFIX, '') }),
+  })
+}
+
+function server(description: string, origin: string) {
+  return {
+    description,
+    url: `{origin}${VERSION_PREFIX}`,
+    variables: { origin: { default: origin, description: `Where ${description.toLowerCase()} is.` } },
+  }
+}

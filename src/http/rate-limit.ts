@@ -1,0 +1,42 @@
+// Requests per second and API key, where a limit holds: for this process, in its memory.
+import type { FastifyReply } from 'fastify'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Caller } from '../api-keys/schema.ts'
+import { AppError } from '../errors.ts'
+
+const WINDOW_SECONDS = 1
+
+export type LimitRate = (caller: Caller, reply: FastifyReply) => Promise<void>
+
+export function rateLimiter(defaultPerSecond: number): LimitRate {
+  // One limiter for each limit in use; a caller's place in it is its id.
+  const limiters = new Map<number, RateLimiterMemory>()
+
+  function limiterFor(points: number): RateLimiterMemory {
+    const limiter = limiters.get(points) ?? new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
+    limiters.set(points, limiter)
+    return limiter
+  }
+
+  return async (caller, reply) => {
+    const limit = caller.rateLimit ?? defaultPerSecond
+    if (limit === 0) return
+    const consumed = await consume(limiterFor(limit), caller.id)
+    const secondsLeft = Math.ceil(consumed.msBeforeNext / 1000)
+    reply.header('ratelimit-policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
+    reply.header('ratelimit', `"default";r=${consumed.remainingPoints};t=${secondsLeft}`)
+    if (consumed.consumedPoints > limit) {
+      throw new AppError('rate_limited', { headers: { 'retry-after': String(Math.max(1, secondsLeft)) } })
+    }
+  }
+}
+
+/** The library rejects with the same figures that it otherwise answers. */
+async function consume(limiter: RateLimiterMemory, callerId: bigint): Promise<RateLimiterRes> {
+  try {
+    return await limiter.consume(String(callerId))
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) return refusal
+    throw refusal
+  }
+}

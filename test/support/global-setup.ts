@@ -1,0 +1,65 @@
+// Before any test: one real PostgreSQL, a migrated template that each test file clones, and one running
+// service for the contract suite. PETSTORE_URL and PETSTORE_API_KEY point that suite at another service.
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { Client } from 'pg'
+import type { TestProject } from 'vitest/node'
+import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { petstore, startService } from './service.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** With `template1` as the database; see database.ts. */
+    serverUrl: string
+    contract: { origin: string; apiKey: string }
+  }
+}
+
+export const TEMPLATE = 'petstore_template'
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Debian's PostgreSQL for a second run of everything: TEST_POSTGRES=/usr/lib/postgresql/15/bin
+  const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
+  const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
+  const remove = () => rmSync(dataFolder, { recursive: true, force: true })
+  const cluster = await startCluster({
+    binaries,
+    dataFolder,
+    port: await freePort(),
+    // Faster, and nobody cuts the power of a test. What survives a crash has tests with these on.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  }).catch((error: unknown) => {
+    remove()
+    throw error
+  })
+
+  const client = new Client(cluster.url('postgres'))
+  await client.connect()
+  const { rows } = await client.query('show server_version')
+  console.log(`PostgreSQL ${rows[0].server_version}`)
+  await client.query(`create database ${TEMPLATE}`)
+  await migrate(cluster.url(TEMPLATE))
+  await client.query(`create database contract template ${TEMPLATE}`)
+  await client.end()
+
+  project.provide('serverUrl', cluster.url('template1'))
+  const { contract, stop } = await openContractService(cluster.url('contract'))
+  project.provide('contract', contract)
+
+  return async () => {
+    await stop()
+    await cluster.stop()
+    remove()
+  }
+}
+
+async function openContractService(databaseUrl: string) {
+  const { PETSTORE_URL: origin, PETSTORE_API_KEY: apiKey } = process.env
+  if (origin !== undefined && apiKey !== undefined) {
+    return { contract: { origin, apiKey }, stop: async () => {} }
+  }
+  const made = await petstore(['api-keys', 'create', '--name', 'contract'], { DATABASE_URL: databaseUrl })
+  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
+  return { contract: { origin: service.origin, apiKey: made.stdout.trim() }, stop: service.stop }
+}

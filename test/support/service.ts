@@ -1,0 +1,101 @@
+// The product as an operator runs it: the executable, in a process of its own.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
+const READY_TIMEOUT_MS = 20_000
+
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+type Environment = Record<string, string>
+
+/** Runs a command of the executable to its end. */
+export async function petstore(args: string[], environment: Environment = {}): Promise<Finished> {
+  const child = spawn(process.execPath, [EXECUTABLE, ...args], { env: cleanEnvironment(environment) })
+  const stdout = collect(child, 'stdout')
+  const stderr = collect(child, 'stderr')
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout: stdout(), stderr: stderr() }
+}
+
+export interface Service {
+  origin: string
+  adminOrigin: string
+  pid: number
+  /** Everything it has logged so far. */
+  log: () => string
+  /** SIGTERM, and wait for its end; answers the exit code. */
+  stop: () => Promise<number | null>
+  kill: (signal: NodeJS.Signals) => void
+  ended: Promise<number | null>
+}
+
+export interface StartOptions {
+  args?: string[]
+  untilReady?: boolean
+}
+
+/** Starts `petstore serve` on free ports and waits until it is ready. */
+export async function startService(
+  environment: Environment,
+  { args = ['serve'], untilReady = true }: StartOptions = {},
+): Promise<Service> {
+  const ports = { PORT: '0', ADMIN_PORT: '0', ADMIN_HOST: '127.0.0.1' }
+  const child = spawn(process.execPath, [EXECUTABLE, ...args], {
+    env: cleanEnvironment({ ...ports, ...environment }),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const stdout = collect(child, 'stdout')
+  const stderr = collect(child, 'stderr')
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const addresses = await Promise.race([
+    once(child, 'message').then(([message]) => message as { address: string; admin: string }),
+    ended.then(() => undefined),
+  ])
+  if (addresses === undefined) throw new Error(`the service ended at its start: ${stderr()}${stdout()}`)
+  const service: Service = {
+    origin: addresses.address,
+    adminOrigin: addresses.admin,
+    pid: child.pid ?? 0,
+    log: () => stdout() + stderr(),
+    stop: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+    kill: (signal) => child.kill(signal),
+    ended,
+  }
+  if (untilReady) await waitUntilReady(service)
+  return service
+}
+
+export async function waitUntilReady(service: Service): Promise<void> {
+  const giveUpAt = Date.now() + READY_TIMEOUT_MS
+  for (;;) {
+    const answer = await fetch(`${service.adminOrigin}/ready`).catch(() => undefined)
+    if (answer?.ok) return
+    if (Date.now() > giveUpAt)
+      throw new Error(`the service is not ready: ${await answer?.text()}\n${service.log()}`)
+    await sleep(50)
+  }
+}
+
+/** Nothing of the machine's own configuration reaches a test. */
+function cleanEnvironment(added: Environment): Environment {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME, ...added }
+}
+
+function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
+  let text = ''
+  child[stream]?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  return () => text
+}
