@@ -16,7 +16,7 @@ export const VARIABLES = {
     help: 'Where PostgreSQL is. TLS by its usual parameters: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.',
     example: 'postgres://petstore_app:secret@db.example:5432/petstore?sslmode=verify-full',
     read: (text) => {
-      if (text === undefined) throw new Fault('is not set. To try Petstore without a database: npm run dev')
+      if (text === undefined) throw new Fault('is not set; without a database of your own, try `npm run dev`')
       return readDatabaseUrl(text)
     },
   },

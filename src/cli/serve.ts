@@ -1,22 +1,7 @@
-// `petstore serve`: the process around the application: its ports, its signals, its background work.
-import { setTimeout as sleep } from 'node:timers/promises'
+// `petstore serve`: answers requests.
 import type { Command } from 'commander'
-import { apiKeyVerifier } from '../api-keys/api-keys.ts'
-import { lastUsed } from '../api-keys/last-used.ts'
-import { startBackground } from '../background.ts'
-import { type Config, instanceName, readConfig } from '../config.ts'
-import { type Db, openDatabase } from '../db/database.ts'
-import { migrate, readSchemaState } from '../db/migrate.ts'
-import { buildAdminApp, type Readiness } from '../http/admin.ts'
-import { buildApp } from '../http/app.ts'
-import { openMetrics } from '../http/metrics.ts'
-import { purgeIdempotencyKeys } from '../idempotency/idempotency.ts'
-import { type Log, openLog } from '../log.ts'
-import { drain } from './shutdown.ts'
-
-const SCHEMA_CHECKED_EVERY_MS = 1_000
-const LAST_USED_WRITTEN_EVERY_MS = 60_000
-const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
+import { readConfig } from '../config.ts'
+import { migrate } from '../db/migrate.ts'
 
 export function addServe(program: Command): void {
   program
@@ -27,85 +12,8 @@ export function addServe(program: Command): void {
     .action(async (options: { migrate?: boolean }) => {
       const config = readConfig()
       if (options.migrate) await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL)
-      await serve(config)
+      // Loaded here alone: the other commands start in half the time without the web framework.
+      const { runService } = await import('./process.ts')
+      await runService(config)
     })
-}
-
-async function serve(config: Config): Promise<void> {
-  const log = openLog(config.LOG_LEVEL)
-  const db = openDatabase({
-    databaseUrl: config.DATABASE_URL,
-    applicationName: instanceName(),
-    size: config.DATABASE_POOL_SIZE,
-    onError: (err) => log.warn({ err }, 'a database connection was lost'),
-  })
-  const metrics = openMetrics(db)
-  const used = lastUsed(() => new Date())
-  let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
-
-  const app = await buildApp({
-    db,
-    categories: config.CATEGORIES,
-    publicUrl: config.PUBLIC_URL,
-    clock: () => new Date(),
-    verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),
-    onCall: used.note,
-    rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
-    corsOrigins: config.CORS_ORIGINS,
-    trustProxy: config.TRUST_PROXY,
-    metrics,
-    log,
-  })
-  const admin = buildAdminApp({ metrics, readiness: () => readiness })
-
-  await app.listen({ host: config.HOST, port: config.PORT })
-  await admin.listen({ host: config.ADMIN_HOST, port: config.ADMIN_PORT })
-  const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
-  log.info(addresses, 'listening')
-  // A parent that asked for free ports learns here which ones they are.
-  process.send?.(addresses)
-
-  const background = startBackground(
-    [
-      { name: 'write last used', everyMs: LAST_USED_WRITTEN_EVERY_MS, work: () => used.flush(db) },
-      {
-        name: 'purge idempotency keys',
-        everyMs: IDEMPOTENCY_KEYS_PURGED_EVERY_MS,
-        work: () => purgeIdempotencyKeys(db),
-      },
-    ],
-    log,
-  )
-
-  drain({
-    app,
-    graceMs: config.SHUTDOWN_GRACE_MS,
-    log,
-    onDraining: () => {
-      readiness = { ready: false, reason: 'the process is shutting down' }
-    },
-    afterwards: async () => {
-      await background.stop()
-      await admin.close()
-      await db.close()
-    },
-  })
-
-  const current = await waitForSchema(db, log)
-  if (!readiness.ready && current) readiness = { ready: true, reason: 'the schema is current' }
-}
-
-/** Until the schema is as new as the code. A newer one is fine: a rolling upgrade, or a way back from one. */
-async function waitForSchema(db: Db, log: Log): Promise<boolean> {
-  for (let told = false; ; told = true) {
-    try {
-      const { missing, unknown } = await readSchemaState(db)
-      if (unknown.length > 0) log.warn({ unknown }, 'the schema is newer than this version of Petstore')
-      if (missing.length === 0) return true
-      if (!told) log.warn({ missing }, 'the schema is behind; run `petstore migrate`')
-    } catch (err) {
-      if (!told) log.warn({ err }, 'the schema could not be checked')
-    }
-    await sleep(SCHEMA_CHECKED_EVERY_MS, undefined, { ref: false })
-  }
 }

@@ -1,7 +1,6 @@
 // The schema: which migrations the code brings, which the database has, and running what is missing.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runner } from 'node-pg-migrate'
 import type { Reader } from './database.ts'
 import { openClient } from './pool.ts'
 
@@ -59,6 +58,8 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
         `the database has migrations that this version of Petstore does not know (${unknown.join(', ')}); use a newer version`,
       )
     }
+    // Loaded here alone: most commands never migrate.
+    const { runner } = await import('node-pg-migrate')
     const ran = await runner({
       dbClient: client,
       dir: MIGRATIONS_FOLDER,

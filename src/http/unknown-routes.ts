@@ -12,6 +12,8 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   const addresses = new Map<string, Address>()
 
   app.addHook('onRoute', ({ url, method }) => {
+    // The preflight's route stands everywhere and names no address.
+    if (url === '*') return
     const address = addresses.get(url) ?? { pattern: toPattern(url), methods: new Set() }
     for (const name of [method].flat()) address.methods.add(name)
     addresses.set(url, address)

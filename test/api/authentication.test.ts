@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
+import { makeApiKeyText } from '../../src/api-keys/format.ts'
+import { revokeApiKey } from '../../src/api-keys/queries.ts'
+import type { Db, Statement } from '../../src/db/database.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+
+const databaseUrl = await createTestDatabase()
+const db = openTestDatabase(databaseUrl)
+const petstore = await startApp(db)
+
+/** The database with every look-up counted. */
+function counting(): { db: Db; lookUps: () => number } {
+  let count = 0
+  const read = <Row>(statement: Statement) => {
+    count += 1
+    return db.read<Row>(statement)
+  }
+  return { db: { ...db, read }, lookUps: () => count }
+}
+
+test('a key reaches only the operations of its scopes; 403 names the one that is missing', async () => {
+  const reader = (await issueApiKey(db, { scopes: ['pets:read'] })).text
+  const listed = await petstore.get('/pets', { apiKey: reader })
+  expect(listed.status).toBe(200)
+  const body = { name: 'Rex', categoryId: 1 }
+  const created = await petstore.call('POST', '/v1/pets', { apiKey: reader, body })
+  expect(created.status).toBe(403)
+  expect(created.headers.get('www-authenticate')).toBe(
+    'Bearer realm="petstore", error="insufficient_scope", scope="pets:write"',
+  )
+  const writer = (await issueApiKey(db, { scopes: ['pets:write'] })).text
+  expect((await petstore.call('POST', '/v1/pets', { apiKey: writer, body })).status).toBe(201)
+  expect((await petstore.get('/pets', { apiKey: writer })).status).toBe(403)
+  expect((await petstore.get('/nothing', { apiKey: writer })).status).toBe(404)
+})
+
+test('an expired key and a revoked key are refused in the same words as one that never was', async () => {
+  const expired = await issueApiKey(db, { expiresInSeconds: 1_000 })
+  const revoked = await issueApiKey(db)
+  await sql(databaseUrl, 'update api_keys set expires_at = now() where id = $1', [expired.id])
+  await revokeApiKey(db, revoked.id)
+  const answers = await Promise.all(
+    [expired.text, revoked.text, makeApiKeyText('production')].map((apiKey) =>
+      petstore.get('/pets', { apiKey }),
+    ),
+  )
+  for (const { status, body, headers } of answers) {
+    expect(status).toBe(401)
+    expect(body).toEqual({ code: 'invalid_api_key', message: 'The API key is not valid.', status: 401 })
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="petstore", error="invalid_token"')
+  }
+})
+
+test('a staging key is refused in production, and the other way round', async () => {
+  const stagingKey = await createApiKey(db, 'staging', {
+    name: 'staging',
+    scopes: ['pets:read'],
+    rateLimit: undefined,
+    expiresInSeconds: undefined,
+  })
+  expect((await petstore.get('/pets', { apiKey: stagingKey.text })).status).toBe(401)
+  const staging = await startApp(db, { verifyApiKey: apiKeyVerifier(db, 'staging') })
+  expect((await staging.get('/pets', { apiKey: stagingKey.text })).status).toBe(200)
+  expect((await staging.get('/pets')).status).toBe(401)
+})
+
+test('a mistyped key and a key of the other environment cost no look-up', async () => {
+  const { db: counted, lookUps } = counting()
+  const verify = apiKeyVerifier(counted, 'production')
+  const { text } = await issueApiKey(db)
+  const swapped = `${text.slice(0, 20)}${text[20] === 'a' ? 'b' : 'a'}${text.slice(21)}`
+  for (const wrong of [swapped, text.slice(0, -1), `${text}x`, makeApiKeyText('staging'), 'x', '']) {
+    expect(await verify(wrong)).toBeUndefined()
+  }
+  expect(lookUps()).toBe(0)
+})
+
+test('a hundred requests at once with one key cost one look-up, and so does the rest of the second', async () => {
+  let now = 0
+  const { db: counted, lookUps } = counting()
+  const verify = apiKeyVerifier(counted, 'production', () => now)
+  const { text, id } = await issueApiKey(db)
+  const callers = await Promise.all(Array.from({ length: 100 }, () => verify(text)))
+  expect(callers.every((caller) => caller?.id === id)).toBe(true)
+  now = 999
+  await verify(text)
+  expect(lookUps()).toBe(1)
+  now = 1_000
+  await verify(text)
+  expect(lookUps()).toBe(2)
+})
+
+test('the second counts from the start of a look-up, so a slow one is not believed for longer', async () => {
+  let now = 0
+  const { db: counted, lookUps } = counting()
+  const slow: Db = {
+    ...counted,
+    read: async (statement) => {
+      const rows = await counted.read<never>(statement)
+      now += 1_500
+      return rows
+    },
+  }
+  const verify = apiKeyVerifier(slow, 'production', () => now)
+  const { text } = await issueApiKey(db)
+  await verify(text)
+  await verify(text)
+  expect(lookUps()).toBe(2)
+})
+
+test('an unknown key is not asked for twice in a second, and a failed look-up is not remembered', async () => {
+  let now = 0
+  let failing = true
+  const { db: counted, lookUps } = counting()
+  const flaky: Db = {
+    ...counted,
+    read: async (statement) => {
+      const rows = await counted.read<never>(statement)
+      if (failing) throw new Error('away')
+      return rows
+    },
+  }
+  const verify = apiKeyVerifier(flaky, 'production', () => now)
+  const stranger = makeApiKeyText('production')
+  await expect(verify(stranger)).rejects.toThrow('away')
+  failing = false
+  expect(await verify(stranger)).toBeUndefined()
+  expect(await verify(stranger)).toBeUndefined()
+  expect(lookUps()).toBe(2)
+  now = 1_000
+  expect(await verify(stranger)).toBeUndefined()
+  expect(lookUps()).toBe(3)
+})
+
+test('a key has 256 random bits in base62 and a checksum', () => {
+  const texts = Array.from({ length: 1_000 }, () => makeApiKeyText('production'))
+  expect(new Set(texts).size).toBe(1_000)
+  for (const text of texts) expect(text).toMatch(/^petstore_live_[0-9A-Za-z]{49}$/)
+})
+
+test('the key itself is stored nowhere, only its SHA-256', async () => {
+  const { text } = await issueApiKey(db)
+  const rows = await sql<{ row: string }>(databaseUrl, 'select api_keys::text as row from api_keys')
+  expect(rows.some(({ row }) => row.includes(text.slice(14, 40)))).toBe(false)
+  const [found] = await sql(databaseUrl, `select 1 as one from api_keys where hash = sha256($1::bytea)`, [
+    Buffer.from(text),
+  ])
+  expect(found).toEqual({ one: 1 })
+})

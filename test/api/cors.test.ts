@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const db = openTestDatabase(await createTestDatabase())
+const preflight = {
+  origin: 'https://shop.example',
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'authorization, content-type, idempotency-key',
+}
+
+test('a page of an allowed origin may ask without a key what it may send', async () => {
+  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  const answer = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })
+  expect(answer.status).toBe(204)
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example')
+  expect(answer.headers.get('access-control-allow-methods')).toContain('POST')
+  expect(answer.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+})
+
+test('it may read the paging, rate, deprecation and request-id headers, also of an error', async () => {
+  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  for (const apiKey of [undefined, null] as const) {
+    const answer = await petstore.get('/pets', {
+      headers: { origin: 'https://shop.example' },
+      ...(apiKey === null && { apiKey }),
+    })
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example')
+    const exposed = answer.headers.get('access-control-expose-headers')
+    for (const header of ['Link', 'RateLimit', 'Deprecation', 'Sunset', 'Retry-After', 'X-Request-Id']) {
+      expect(exposed).toContain(header)
+    }
+  }
+})
+
+test('a page of another origin is told nothing', async () => {
+  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  const headers = { ...preflight, origin: 'https://evil.example' }
+  const answer = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers })
+  expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+  const listed = await petstore.get('/pets', { headers: { origin: 'https://evil.example' } })
+  expect(listed.headers.get('access-control-allow-origin')).toBeNull()
+})
+
+test('without CORS_ORIGINS an OPTIONS needs a key like everything else', async () => {
+  const petstore = await startApp(db)
+  expect((await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })).status).toBe(401)
+  const answer = await petstore.call('OPTIONS', '/v1/pets')
+  expect(answer.status).toBe(405)
+  expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const db = openTestDatabase(await createTestDatabase())
+const REMOVAL = new Date('2030-12-05T00:00:00Z')
+
+test('getPet answers up to the last millisecond before 5 December 2030', async () => {
+  const petstore = await startApp(db, { clock: () => new Date(REMOVAL.getTime() - 1) })
+  const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
+  const { id } = created.body as { id: number }
+  const answer = await petstore.get(`/pets/${id}`)
+  expect(answer.status).toBe(200)
+  expect(answer.body).toEqual({ id, name: 'Biscuit', categoryId: 1, status: 'available' })
+})
+
+test('from that instant on it answers 410, for any id, and still names its successor', async () => {
+  const petstore = await startApp(db, { clock: () => REMOVAL })
+  const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
+  const { id } = created.body as { id: number }
+  for (const petId of [String(id), '999999', 'abc']) {
+    const answer = await petstore.get(`/pets/${petId}`)
+    expect(answer.status).toBe(410)
+    expect(answer.body).toMatchObject({ code: 'operation_removed' })
+    expect(answer.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+    expect(answer.headers.get('link')).toContain('rel="successor-version"')
+  }
+  const successor = await petstore.get(`/pets?id=${id}`)
+  expect(successor.body).toEqual([{ id, name: 'Biscuit', categoryId: 1, status: 'available' }])
+})
+
+test('without a key the removed operation says 401 and nothing more', async () => {
+  const petstore = await startApp(db, { clock: () => REMOVAL })
+  const answer = await petstore.get('/pets/1', { apiKey: null })
+  expect(answer.status).toBe(401)
+})
+
+test('with PUBLIC_URL every address in a header is absolute, whatever Host the client sent', async () => {
+  const petstore = await startApp(db, { publicUrl: 'https://api.petstore.test' })
+  const created = await petstore.post('/pets', { name: 'Luna', categoryId: 77 })
+  const { id } = created.body as { id: number }
+  expect(created.headers.get('location')).toBe(`https://api.petstore.test/v1/pets/${id}`)
+  const got = await petstore.get(`/pets/${id}`)
+  expect(got.headers.get('link')).toContain(`<https://api.petstore.test/v1/pets?id=${id}>`)
+  await petstore.post('/pets', { name: 'Milo', categoryId: 77 })
+  const page = await petstore.get('/pets?categoryId=77&limit=1')
+  expect(page.headers.get('link')).toMatch(/^<https:\/\/api\.petstore\.test\/v1\/pets\?/)
+})

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const DATABASE_URL = await createTestDatabase()
+const environment = { DATABASE_URL }
+
+async function create(...options: string[]): Promise<string> {
+  const { stdout } = await petstore(['api-keys', 'create', ...options], environment)
+  return stdout.trim()
+}
+
+async function list(): Promise<Record<string, unknown>[]> {
+  const { stdout } = await petstore(['api-keys', 'list', '--json'], environment)
+  return JSON.parse(stdout) as Record<string, unknown>[]
+}
+
+test('create prints the key alone on standard output, and the rest on standard error', async () => {
+  const made = await petstore(['api-keys', 'create', '--name', 'web-shop'], environment)
+  expect(made.code).toBe(0)
+  expect(made.stdout).toMatch(/^petstore_live_[0-9A-Za-z]{49}\n$/)
+  expect(made.stderr).toContain('web-shop')
+  expect(made.stderr).not.toContain(made.stdout.trim())
+})
+
+test('list --json is an array with everything about a key but the key', async () => {
+  const text = await create('--name', 'partner', '--scopes', 'pets:read,orders:read', '--expires', '90d')
+  const listed = (await list()).find(({ name }) => name === 'partner')
+  expect(Object.keys(listed ?? {})).toEqual([
+    'id',
+    'name',
+    'scopes',
+    'createdAt',
+    'lastUsedAt',
+    'expiresAt',
+    'revokedAt',
+  ])
+  expect(listed).toMatchObject({ scopes: ['pets:read', 'orders:read'], lastUsedAt: null, revokedAt: null })
+  const lifetime = Date.parse(String(listed?.['expiresAt'])) - Date.parse(String(listed?.['createdAt']))
+  expect(lifetime).toBe(90 * 86_400_000)
+  expect(JSON.stringify(await list())).not.toContain(text.slice(14))
+})
+
+test('in staging a key says test', async () => {
+  const made = await petstore(['api-keys', 'create', '--name', 'qa'], {
+    ...environment,
+    PETSTORE_ENV: 'staging',
+  })
+  expect(made.stdout).toMatch(/^petstore_test_/)
+})
+
+test.each([
+  [['create'], "required option '--name <name>'"],
+  [['create', '--name', ''], '1 to 100 characters'],
+  [['create', '--name', 'x', '--scopes', 'pets:fly'], 'pets:read, pets:write'],
+  [['create', '--name', 'x', '--expires', 'soon'], '90d, 24h, 30m or 60s'],
+  [['create', '--name', 'x', '--rate-limit', '0'], 'above 0'],
+  [['revoke', 'x'], 'an id from'],
+  [['revoke', '999999'], 'No key has the id 999999'],
+  [['rotate', '999999'], 'No working key has the id 999999'],
+])('%j is refused with words that help', async (args, words) => {
+  const count = () => sql(DATABASE_URL, 'select count(*) from api_keys')
+  const before = await count()
+  const { code, stdout, stderr } = await petstore(['api-keys', ...args], environment)
+  expect(code).not.toBe(0)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(words)
+  expect(await count()).toEqual(before)
+})
+
+test('a revoked key gets 401 on two running instances within a second', async () => {
+  const apiKey = await create('--name', 'to-revoke')
+  const services = await Promise.all([startService(environment), startService(environment)])
+  const clients = services.map(({ origin }) => openTestClient({ origin, apiKey }))
+  const statuses = () => Promise.all(clients.map(async (client) => (await client.get('/pets')).status))
+  expect(await statuses()).toEqual([200, 200])
+  const id = (await list()).find(({ name }) => name === 'to-revoke')?.['id']
+  // Asked all the time, so that each instance believes in the key until the last moment.
+  const revoking = new AbortController()
+  const asking = (async () => {
+    while (!revoking.signal.aborted) await statuses()
+  })()
+  await petstore(['api-keys', 'revoke', String(id)], environment)
+  revoking.abort()
+  await asking
+  await sleep(1_000)
+  expect(await statuses()).toEqual([401, 401])
+  await Promise.all(services.map((service) => service.stop()))
+})
+
+test('rotate hands out a successor with the same rights; the old key works on during the overlap', async () => {
+  const old = await create(
+    '--name',
+    'rotating',
+    '--scopes',
+    'pets:read',
+    '--rate-limit',
+    '7',
+    '--expires',
+    '10d',
+  )
+  const id = Number((await list()).find(({ name }) => name === 'rotating')?.['id'])
+  const rotated = await petstore(['api-keys', 'rotate', String(id), '--overlap', '2h'], environment)
+  const successor = rotated.stdout.trim()
+  expect(rotated.stdout).toMatch(/^petstore_live_[0-9A-Za-z]{49}\n$/)
+
+  const rows = await sql(
+    DATABASE_URL,
+    `select scopes, rate_limit, round(extract(epoch from expires_at - now()) / 3600)::int as hours_left
+      from api_keys where name = 'rotating' order by id`,
+  )
+  expect(rows).toEqual([
+    { scopes: ['pets:read'], rate_limit: 7, hours_left: 2 },
+    { scopes: ['pets:read'], rate_limit: 7, hours_left: 240 },
+  ])
+
+  const service = await startService(environment)
+  for (const apiKey of [old, successor]) {
+    expect((await openTestClient({ origin: service.origin, apiKey }).get('/pets')).status).toBe(200)
+  }
+  await service.stop()
+})
+
+test('when a key was last used is written at the latest when the service ends', async () => {
+  const apiKey = await create('--name', 'used')
+  const service = await startService(environment)
+  await openTestClient({ origin: service.origin, apiKey }).get('/pets')
+  await service.stop()
+  const used = (await list()).find(({ name }) => name === 'used')
+  expect(Date.now() - Date.parse(String(used?.['lastUsedAt']))).toBeLessThan(60_000)
+})

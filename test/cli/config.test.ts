@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { ConfigError, readConfig } from '../../src/config.ts'
+import { petstore } from '../support/service.ts'
+
+const DATABASE_URL = 'postgres://petstore:s3cret@db.example/petstore'
+
+test('with only DATABASE_URL everything else has its default', () => {
+  expect(readConfig({ DATABASE_URL })).toEqual({
+    DATABASE_URL,
+    MIGRATION_DATABASE_URL: undefined,
+    DATABASE_POOL_SIZE: 10,
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    ADMIN_HOST: '127.0.0.1',
+    ADMIN_PORT: 9090,
+    PUBLIC_URL: '',
+    PETSTORE_ENV: 'production',
+    LOG_LEVEL: 'info',
+    CATEGORIES: 'any',
+    RATE_LIMIT_PER_SECOND: 0,
+    CORS_ORIGINS: [],
+    TRUST_PROXY: [],
+    SHUTDOWN_GRACE_MS: 0,
+  })
+})
+
+test('an empty variable counts as unset', () => {
+  expect(readConfig({ DATABASE_URL, PORT: '', LOG_LEVEL: ' ' }).PORT).toBe(3000)
+})
+
+test('every fault is reported at once, by name, without repeating a password', () => {
+  const faulty = {
+    DATABASE_URL: 'mysql://root:hunter2@db/x',
+    PORT: '70000',
+    ADMIN_PORT: '-1',
+    PUBLIC_URL: 'https://api.example/v1',
+    PETSTORE_ENV: 'test',
+    LOG_LEVEL: 'loud',
+    CATEGORIES: 'some',
+    RATE_LIMIT_PER_SECOND: '1e3',
+    CORS_ORIGINS: 'https://shop.example/path',
+  }
+  let thrown: unknown
+  try {
+    readConfig(faulty)
+  } catch (error) {
+    thrown = error
+  }
+  expect(thrown).toBeInstanceOf(ConfigError)
+  const { faults } = thrown as ConfigError
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(Object.keys(faulty))
+  expect(faults.join()).not.toContain('hunter2')
+})
+
+test('an operator sees all of them on the terminal', async () => {
+  const { code, stderr } = await petstore(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
+  expect(code).toBe(1)
+  for (const name of ['DATABASE_URL', 'PORT', 'LOG_LEVEL']) expect(stderr).toContain(name)
+})

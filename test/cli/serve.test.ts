@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore, startService } from '../support/service.ts'
+
+test('two `serve --migrate` started at once on an empty database both come up', async () => {
+  const DATABASE_URL = await createTestDatabase('empty')
+  const args = ['serve', '--migrate']
+  const services = await Promise.all([
+    startService({ DATABASE_URL }, { args }),
+    startService({ DATABASE_URL }, { args }),
+  ])
+  const made = await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })
+  for (const { origin } of services) {
+    const client = openTestClient({ origin, apiKey: made.stdout.trim() })
+    expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
+  }
+  expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0])
+})
+
+test('plain `serve` on an empty database is alive but not ready, and is ready once it is migrated', async () => {
+  const DATABASE_URL = await createTestDatabase('empty')
+  const service = await startService({ DATABASE_URL }, { untilReady: false })
+  const ready = async () => (await fetch(`${service.adminOrigin}/ready`)).status
+  expect((await fetch(`${service.adminOrigin}/live`)).status).toBe(200)
+  expect(await ready()).toBe(503)
+  const { code, stderr } = await petstore(['migrate'], { DATABASE_URL })
+  expect(code).toBe(0)
+  expect(stderr).toContain('up to date')
+  for (let waited = 0; waited < 50 && (await ready()) !== 200; waited += 1) await sleep(100)
+  expect(await ready()).toBe(200)
+  await service.stop()
+})
+
+test('before it is migrated it answers 503 in the Error shape, not 500', async () => {
+  const DATABASE_URL = await createTestDatabase('empty')
+  const service = await startService({ DATABASE_URL }, { untilReady: false })
+  const client = openTestClient({ origin: service.origin, apiKey: await contractKey() })
+  const { status, body } = await client.get('/pets')
+  expect(status).toBe(503)
+  expect(body).toMatchObject({ code: 'unavailable' })
+  await service.stop()
+})
+
+async function contractKey(): Promise<string> {
+  const DATABASE_URL = await createTestDatabase()
+  return (await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })).stdout.trim()
+}
+
+test('a schema newer than the code: `migrate` refuses, `serve` warns and runs', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  await sql(DATABASE_URL, `insert into petstore_migrations (name, run_on) values ('9999_future', now())`)
+  const migrated = await petstore(['migrate'], { DATABASE_URL })
+  expect(migrated.code).toBe(1)
+  expect(migrated.stderr).toContain('9999_future')
+  const service = await startService({ DATABASE_URL })
+  expect(service.log()).toContain('newer than this version')
+  await service.stop()
+})
+
+test('the admin port has health and metrics, and nothing of them is on the service port', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const service = await startService({ DATABASE_URL })
+  const apiKey = (await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })).stdout.trim()
+  const client = openTestClient({ origin: service.origin, apiKey })
+  await client.get('/pets')
+  const metrics = await (await fetch(`${service.adminOrigin}/metrics`)).text()
+  expect(metrics).toMatch(/petstore_http_request_seconds_count\{operation="listPets",status="200"\} 1/)
+  expect(metrics).toMatch(/petstore_database_connections\{state="total"\} \d/)
+  for (const path of ['/live', '/ready', '/metrics']) {
+    expect((await client.call('GET', path)).status).toBe(404)
+  }
+  await service.stop()
+})
+
+test('serve without DATABASE_URL says what to do', async () => {
+  const { code, stderr } = await petstore(['serve'])
+  expect(code).toBe(1)
+  expect(stderr).toContain('DATABASE_URL is not set')
+  expect(stderr).toContain('npm run dev')
+})

@@ -1,0 +1,39 @@
+// The application in this process, on a port and a database of its own, with whatever a test wants to choose.
+import { afterAll } from 'vitest'
+import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
+import { DEFAULT_SCOPES, type NewApiKey } from '../../src/api-keys/schema.ts'
+import type { Db } from '../../src/db/database.ts'
+import { type AppOptions, buildApp } from '../../src/http/app.ts'
+import { openMetrics } from '../../src/http/metrics.ts'
+import { openLog } from '../../src/log.ts'
+import { openTestClient, type TestClient } from './client.ts'
+
+export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promise<TestClient> {
+  const app = await buildApp({
+    db,
+    categories: 'any',
+    publicUrl: '',
+    clock: () => new Date(),
+    verifyApiKey: apiKeyVerifier(db, 'production'),
+    onCall: () => {},
+    rateLimitPerSecond: 0,
+    corsOrigins: [],
+    trustProxy: [],
+    metrics: openMetrics(db),
+    log: openLog('silent'),
+    ...choices,
+  })
+  const origin = await app.listen({ port: 0 })
+  afterAll(() => app.close())
+  return openTestClient({ origin, apiKey: (await issueApiKey(db)).text })
+}
+
+export function issueApiKey(db: Db, choices: Partial<NewApiKey> = {}) {
+  return createApiKey(db, 'production', {
+    name: 'test',
+    scopes: DEFAULT_SCOPES,
+    rateLimit: undefined,
+    expiresInSeconds: undefined,
+    ...choices,
+  })
+}

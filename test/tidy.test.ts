@@ -1,0 +1,138 @@
+// The rules of the house that a machine can check.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { buildProgram } from '../src/cli/program.ts'
+import { VARIABLES } from '../src/config.ts'
+import { ERRORS } from '../src/errors.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const FILE_LINES_MAX = 300
+const SCRIPTS_MAX = 12
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const filesIn = (folder: string, ending: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(ending))
+    .map((path) => join(folder, path))
+
+const sources = [...filesIn('src', '.ts'), ...filesIn('bin', '.ts'), ...filesIn('dev', '.ts')]
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesIn('docs', '.md')]
+const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
+
+/** From the ground up: a file may import from its own layer and from those before it. */
+const LAYERS = [
+  /^src\/(errors|int64)\.ts$/,
+  /^src\/(config|log)\.ts$/,
+  /^src\/db\//,
+  /^src\/[\w-]+\/(schema|format)\.ts$/,
+  /^src\/(?!http|cli)[\w-]+\/queries\.ts$/,
+  /^src\/(background\.ts$|(?!http|cli)[\w-]+\/(?!routes)[\w-]+\.ts$)/,
+  /^src\/http\/(?!app\.ts)/,
+  /^src\/[\w-]+\/routes\.ts$/,
+  /^src\/http\/app\.ts$/,
+  /^src\/cli\//,
+  /^(bin|dev)\//,
+]
+
+const layerOf = (path: string) => LAYERS.findIndex((pattern) => pattern.test(path))
+
+function importsOf(path: string): string[] {
+  return [...read(path).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, target = '']) =>
+    relative(ROOT, resolve(ROOT, dirname(path), target)),
+  )
+}
+
+test('imports flow one way: no file imports from a layer above its own', () => {
+  const upward = sources.flatMap((path) => {
+    expect(layerOf(path), `${path} has no layer`).toBeGreaterThanOrEqual(0)
+    return importsOf(path)
+      .filter((target) => layerOf(target) > layerOf(path))
+      .map((target) => `${path} imports ${target}`)
+  })
+  expect(upward).toEqual([])
+})
+
+test('the environment is read in config.ts alone', () => {
+  const readers = sources.filter((path) => read(path).includes('process.env'))
+  expect(readers).toEqual(['src/config.ts'])
+})
+
+test('no file of the sources is too long to read at once', () => {
+  const long = sources.filter((path) => read(path).split('\n').length > FILE_LINES_MAX)
+  expect(long).toEqual([])
+})
+
+test('folders have names that a person would say', () => {
+  const vague = sources.filter((path) =>
+    /(^|\/)(utils?|helpers?|common|services?|core|lib)(\/|\.ts)/.test(path),
+  )
+  expect(vague).toEqual([])
+  expect(sources.filter((path) => path.endsWith('/index.ts'))).toEqual([])
+})
+
+test('migrations are numbered without gaps', () => {
+  const numbers = readdirSync(join(ROOT, 'migrations'))
+    .sort()
+    .map((name) => Number(name.slice(0, 4)))
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1))
+})
+
+test('every error code is documented with its status, and every documented one exists', () => {
+  const rows = [...read('docs/errors.md').matchAll(/^\| (\d{3}) \| `(\w+)` \| \S/gm)]
+  const documented = Object.fromEntries(rows.map(([, status, code = '']) => [code, Number(status)]))
+  const existing = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]))
+  expect(documented).toEqual(existing)
+})
+
+test('every error code that a document names exists', () => {
+  const named = documents.flatMap((path) => read(path).match(/(?<=\d{3} `)[a-z_]+(?=`)/g) ?? [])
+  expect(named.filter((code) => !(code in ERRORS))).toEqual([])
+})
+
+test('every variable is documented in the words of the code, and every documented one exists', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)]
+  expect(rows.map(([, name]) => name)).toEqual(Object.keys(VARIABLES))
+  for (const [, name, meaning] of rows) {
+    expect(meaning).toContain(VARIABLES[name as keyof typeof VARIABLES].help)
+  }
+})
+
+test('every command that a document names exists', () => {
+  const verbs = buildProgram().commands.flatMap((command) => [
+    command.name(),
+    ...command.commands.map((sub) => `${command.name()} ${sub.name()}`),
+  ])
+  for (const path of documents) {
+    const text = read(path)
+    for (const [, name = ''] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
+      expect(Object.keys(scripts), `${path}: npm run ${name}`).toContain(name)
+    }
+    // At the start of a line or of a code span, or after the way to call it.
+    for (const [, verb = '', next = ''] of text.matchAll(
+      /(?:^|`|petstore -- |petstore\.ts )(?:petstore )?([a-z-]+)(?: ([a-z]+))?/gm,
+    )) {
+      if (!verbs.includes(verb)) continue
+      const isGroup = verbs.some((known) => known.startsWith(`${verb} `))
+      if (isGroup && next !== '') expect(verbs, `${path}: ${verb} ${next}`).toContain(`${verb} ${next}`)
+    }
+    for (const [, verb = ''] of text.matchAll(
+      /(?:^petstore |`petstore |petstore -- |petstore\.ts )([a-z-]+)/gm,
+    )) {
+      expect(verbs, `${path}: petstore ${verb}`).toContain(verb)
+    }
+  }
+})
+
+test('every link between documents leads somewhere', () => {
+  for (const path of documents) {
+    for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+      expect(existsSync(resolve(ROOT, dirname(path), target)), `${path} -> ${target}`).toBe(true)
+    }
+  }
+})
+
+test('the scripts are few, and no host of a registry is in a file', () => {
+  expect(Object.keys(scripts).length).toBeLessThanOrEqual(SCRIPTS_MAX)
+  expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/)
+})
