@@ -81,6 +81,18 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return true
+  } catch {
+    return false
+  } finally {
+    server.close()
+  }
+}
+
 /** PostgreSQL refuses to run as root; there it runs as the user postgres, who is made where missing. */
 function serverIdentity(): { uid?: number; gid?: number } {
   if (userInfo().uid !== 0) return {}

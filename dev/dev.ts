@@ -11,7 +11,15 @@ import { paint, say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { answers, type Cluster, embeddedBinaries, freePort, runningPort, startCluster } from './cluster.ts'
+import {
+  answers,
+  type Cluster,
+  embeddedBinaries,
+  freePort,
+  isFree,
+  runningPort,
+  startCluster,
+} from './cluster.ts'
 import { addDemoAnimals } from './demo.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -36,14 +44,21 @@ async function dev(): Promise<void> {
   const apiKey = await devApiKey(db)
   await db.close()
 
-  const { PORT: port = '3000', ADMIN_PORT: adminPort = '9090' } = environmentWith({})
+  const { PORT, ADMIN_PORT } = environmentWith({})
+  const port = PORT ?? (await portNear(3000))
+  const adminPort = ADMIN_PORT ?? (await portNear(9090))
   const service = spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), 'serve'],
     {
       cwd: ROOT,
       stdio: 'inherit',
-      env: environmentWith({ DATABASE_URL: databaseUrl, PETSTORE_ENV: 'staging' }),
+      env: environmentWith({
+        DATABASE_URL: databaseUrl,
+        PETSTORE_ENV: 'staging',
+        PORT: port,
+        ADMIN_PORT: adminPort,
+      }),
     },
   )
   service.on('exit', () => void end(cluster))
@@ -51,6 +66,7 @@ async function dev(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => service.kill('SIGTERM'))
 
   if (await isReady(adminPort)) welcome({ port, adminPort, databaseUrl, apiKey })
+  else say(paint('red', 'The service did not become ready; its log above says why.'))
 }
 
 /** A server that an earlier run left behind is used again; two on one folder would destroy each other. */
@@ -61,6 +77,13 @@ async function openCluster(): Promise<Cluster> {
     return { url, port, pid: undefined, stop: async () => {} }
   }
   return startCluster({ binaries: embeddedBinaries(), dataFolder: DATA_FOLDER, port: await freePort() })
+}
+
+/** The usual port, or a free one where another program has it. */
+async function portNear(usual: number): Promise<string> {
+  const port = (await isFree(usual)) ? usual : await freePort()
+  if (port !== usual) say(paint('yellow', `Port ${usual} is taken; using ${port}.`))
+  return String(port)
 }
 
 /** Made once; the file is the only place where it is kept. */

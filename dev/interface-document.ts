@@ -1,4 +1,5 @@
 // The OpenAPI document of the application as it is now; nothing listens and no database is asked.
+import { trackUsage } from '../src/api-keys/usage.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { buildApp } from '../src/http/app.ts'
 import { openMetrics } from '../src/http/metrics.ts'
@@ -17,7 +18,8 @@ export async function interfaceDocument(): Promise<object> {
     publicUrl: '',
     clock: () => new Date(),
     verifyApiKey: async () => undefined,
-    onCall: () => {},
+    usage: trackUsage(() => new Date()),
+    isDraining: () => false,
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],

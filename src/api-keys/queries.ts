@@ -94,13 +94,74 @@ export async function retireApiKey(
   }
 }
 
-export async function touchApiKeys(db: Writer, used: ReadonlyMap<bigint, Date>): Promise<void> {
-  await db.write({
+// The rows are locked in the sequence of their ids, so that two instances never wait for each other.
+export async function touchApiKeys(tx: Tx, used: ReadonlyMap<bigint, Date>): Promise<void> {
+  await tx.write({
     name: 'touch_api_keys',
-    text: `update api_keys set last_used_at = greatest(last_used_at, used.at)
-      from unnest($1::bigint[], $2::timestamptz[]) as used (id, at)
-      where api_keys.id = used.id`,
+    text: `with used as (
+        select api_keys.id, input.at
+        from unnest($1::bigint[], $2::timestamptz[]) as input (id, at)
+        join api_keys on api_keys.id = input.id
+        order by api_keys.id
+        for no key update of api_keys
+      )
+      update api_keys set last_used_at = greatest(last_used_at, used.at)
+      from used where api_keys.id = used.id`,
     values: [[...used.keys()], [...used.values()]],
+  })
+}
+
+export interface DeprecatedCalls {
+  apiKeyId: bigint
+  operation: string
+  /** In UTC, as 2026-11-15. */
+  day: string
+  calls: number
+}
+
+export async function addDeprecatedCalls(tx: Tx, counted: readonly DeprecatedCalls[]): Promise<void> {
+  await tx.write({
+    name: 'add_deprecated_calls',
+    text: `insert into deprecated_calls (api_key_id, operation, day, calls)
+      select api_key_id, operation, day, calls
+      from unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[])
+        as input (api_key_id, operation, day, calls)
+      order by api_key_id, operation, day
+      on conflict (api_key_id, operation, day)
+      do update set calls = deprecated_calls.calls + excluded.calls`,
+    values: [
+      counted.map((row) => row.apiKeyId),
+      counted.map((row) => row.operation),
+      counted.map((row) => row.day),
+      counted.map((row) => row.calls),
+    ],
+  })
+}
+
+export interface DeprecatedUse {
+  apiKeyId: bigint
+  apiKeyName: string
+  operation: string
+  calls: bigint
+  callsLast30Days: bigint
+  firstDay: string
+  lastDay: string
+}
+
+/** Every key that called a deprecated operation, the busiest of the last 30 days first. */
+export async function listDeprecatedUse(db: Reader): Promise<DeprecatedUse[]> {
+  return db.read<DeprecatedUse>({
+    name: 'list_deprecated_use',
+    text: `select api_keys.id as "apiKeyId", api_keys.name as "apiKeyName", operation,
+        sum(calls)::bigint as calls,
+        coalesce(sum(calls) filter (where day > (now() at time zone 'utc')::date - 30), 0)::bigint
+          as "callsLast30Days",
+        min(day)::text as "firstDay", max(day)::text as "lastDay"
+      from deprecated_calls
+      join api_keys on api_keys.id = deprecated_calls.api_key_id
+      group by api_keys.id, operation
+      order by "callsLast30Days" desc, calls desc, api_keys.id`,
+    values: [],
   })
 }
 

@@ -1,14 +1,16 @@
 // `petstore api-keys`: hand out, list, rotate and revoke keys. A new key is all that standard output holds.
 import { type Command, InvalidArgumentError } from 'commander'
 import { createApiKey, type IssuedApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
-import { listApiKeys, revokeApiKey } from '../api-keys/queries.ts'
+import { type DeprecatedUse, listApiKeys, listDeprecatedUse, revokeApiKey } from '../api-keys/queries.ts'
 import { type ApiKey, DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../api-keys/schema.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type Db, openDatabase } from '../db/database.ts'
+import { GET_PET_REMOVAL } from '../http/deprecation.ts'
 import { parseId } from '../int64.ts'
 import { CommandError, print, say, table } from './terminal.ts'
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const DAY_MS = 86_400_000
 const DURATION_MAX_SECONDS = 10 * 365 * 86_400
 
 export function addApiKeys(program: Command): void {
@@ -41,10 +43,19 @@ export function addApiKeys(program: Command): void {
   apiKeys
     .command('list')
     .description('list every key, without its text')
+    .option(
+      '--deprecated',
+      'only who still calls an operation that will be removed, how often, and the days left',
+    )
     .option('--json', 'as a JSON array')
-    .addHelpText('after', '\nExample:\n  petstore api-keys list --json')
-    .action((options: { json?: boolean }) =>
+    .addHelpText(
+      'after',
+      '\nExamples:\n  petstore api-keys list --json\n  petstore api-keys list --deprecated',
+    )
+    .action((options: { json?: boolean; deprecated?: boolean }) =>
       withDatabase(async (db) => {
+        if (options.deprecated)
+          return print(describeDeprecatedUse(await listDeprecatedUse(db), options.json ?? false))
         const all = await listApiKeys(db)
         print(options.json ? JSON.stringify(all.map(toJson), null, 2) : toTable(all))
       }),
@@ -129,6 +140,33 @@ function toTable(apiKeys: readonly ApiKey[]): string {
     day(key.revokedAt),
   ])
   return table([['ID', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'], ...rows])
+}
+
+function describeDeprecatedUse(uses: readonly DeprecatedUse[], asJson: boolean): string {
+  const rows = uses.map(({ apiKeyId, calls, callsLast30Days, ...use }) => ({
+    apiKeyId: Number(apiKeyId),
+    ...use,
+    calls: Number(calls),
+    callsLast30Days: Number(callsLast30Days),
+    daysLeft: Math.max(0, Math.ceil((GET_PET_REMOVAL.getTime() - Date.now()) / DAY_MS)),
+  }))
+  if (asJson) return JSON.stringify(rows, null, 2)
+  if (rows.length === 0) return 'No key has called a deprecated operation.'
+  return table([
+    ['ID', 'NAME', 'OPERATION', 'CALLS', 'LAST 30 DAYS', 'FIRST', 'LAST', 'DAYS LEFT'],
+    ...rows.map((row) =>
+      [
+        row.apiKeyId,
+        row.apiKeyName,
+        row.operation,
+        row.calls,
+        row.callsLast30Days,
+        row.firstDay,
+        row.lastDay,
+        row.daysLeft,
+      ].map(String),
+    ),
+  ])
 }
 
 function parseName(text: string): string {

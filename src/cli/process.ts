@@ -1,7 +1,7 @@
 // The process around the application: its ports, its signals, its background work.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeyVerifier } from '../api-keys/api-keys.ts'
-import { lastUsed } from '../api-keys/last-used.ts'
+import { trackUsage } from '../api-keys/usage.ts'
 import { startBackground } from '../background.ts'
 import { type Config, instanceName } from '../config.ts'
 import { type Db, openDatabase } from '../db/database.ts'
@@ -14,7 +14,7 @@ import { type Log, openLog } from '../log.ts'
 import { drain } from './shutdown.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
-const LAST_USED_WRITTEN_EVERY_MS = 60_000
+const USAGE_WRITTEN_EVERY_MS = 60_000
 const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
 
 /** Serves requests until a signal ends the process. */
@@ -27,7 +27,8 @@ export async function runService(config: Config): Promise<void> {
     onError: (err) => log.warn({ err }, 'a database connection was lost'),
   })
   const metrics = openMetrics(db)
-  const used = lastUsed(() => new Date())
+  const usage = trackUsage(() => new Date())
+  let draining = false
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
 
   const app = await buildApp({
@@ -36,10 +37,11 @@ export async function runService(config: Config): Promise<void> {
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),
-    onCall: used.note,
+    usage,
     rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
+    isDraining: () => draining,
     metrics,
     log,
   })
@@ -54,7 +56,7 @@ export async function runService(config: Config): Promise<void> {
 
   const background = startBackground(
     [
-      { name: 'write last used', everyMs: LAST_USED_WRITTEN_EVERY_MS, work: () => used.flush(db) },
+      { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
       {
         name: 'purge idempotency keys',
         everyMs: IDEMPOTENCY_KEYS_PURGED_EVERY_MS,
@@ -69,6 +71,7 @@ export async function runService(config: Config): Promise<void> {
     graceMs: config.SHUTDOWN_GRACE_MS,
     log,
     onDraining: () => {
+      draining = true
       readiness = { ready: false, reason: 'the process is shutting down' }
     },
     afterwards: async () => {
@@ -79,7 +82,7 @@ export async function runService(config: Config): Promise<void> {
   })
 
   const current = await waitForSchema(db, log)
-  if (!readiness.ready && current) readiness = { ready: true, reason: 'the schema is current' }
+  if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
 }
 
 /** Until the schema is as new as the code. A newer one is fine: a rolling upgrade, or a way back from one. */

@@ -44,6 +44,9 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Try: petstore doctor`
   if (!(error instanceof Error)) return String(error)
+  if ('code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}\nAnother program has the port; set PORT or ADMIN_PORT to a free one.`
+  }
   const refused = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
   return refused ? `PostgreSQL does not answer (${String(error)}).\nTry: petstore doctor` : error.message
 }

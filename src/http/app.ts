@@ -1,14 +1,15 @@
 // The application: every route by name, and what surrounds them. No port, no signal, no environment.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
-import type { Caller } from '../api-keys/schema.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createPetRoute, getPetRoute, listPetsRoute } from '../pets/routes.ts'
 import { logRequests } from './access-log.ts'
 import { authenticate, authorise } from './authentication.ts'
 import { allowOrigins } from './cors.ts'
-import { answerClientError, answerError } from './errors.ts'
+import { answerClientError, answerError, noteRequests } from './errors.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts'
 import type { Metrics } from './metrics.ts'
 import { describeInterface } from './openapi.ts'
@@ -25,6 +26,8 @@ const REQUEST_TIMEOUT_MS = 10_000
 const HANDLER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** Beyond it a new connection is closed at once. */
+const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 const HEADERS_LIMIT_BYTES = 16_384
 
@@ -33,11 +36,11 @@ const OPERATIONS = [listPetsRoute, createPetRoute, getPetRoute]
 
 export interface AppOptions extends Services {
   verifyApiKey: VerifyApiKey
-  /** Told of every call that a key was let in for. */
-  onCall: (caller: Caller) => void
   rateLimitPerSecond: number
   corsOrigins: readonly string[]
   trustProxy: readonly string[]
+  /** While true, every answer asks the client to close its connection. */
+  isDraining: () => boolean
   metrics: Metrics
   log: Log
 }
@@ -69,16 +72,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
   }) as unknown as FastifyInstance
 
+  noteRequests(app.server)
+  app.server.maxConnections = CONNECTIONS_MAX
+  app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))
+  // Node would answer an unknown expectation with an empty body. A server may ignore it (RFC 9110).
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+
   app.decorateRequest('caller', null)
   app.setErrorHandler(answerError)
   logRequests(app, options.metrics)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new AppError('malformed_request')
-    }
+    if (!isWellFormed(request.raw)) throw new AppError('malformed_request')
   })
-  refuseUnknownRoutes(app)
+  app.addHook('onSend', async (_request, reply) => {
+    if (options.isDraining()) reply.header('connection', 'close')
+  })
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
   await app.register(pageRoutes)
@@ -98,6 +107,12 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   refuseUnknownRoutes(app)
   const v1 = withSchemaTypes(app)
   for (const addOperation of OPERATIONS) addOperation(v1, options)
+}
+
+/** What Node lets pass and RFC 9112 does not: HTTP/0.9, and anything but one Host in HTTP/1.1. */
+function isWellFormed({ httpVersion, headersDistinct }: IncomingMessage): boolean {
+  const hosts = headersDistinct['host']?.length ?? 0
+  return httpVersion === '1.1' ? hosts === 1 : httpVersion === '1.0' && hosts <= 1
 }
 
 /** A path with a broken percent-encoding is a path that does not exist, not a request of its own kind. */

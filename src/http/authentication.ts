@@ -1,7 +1,8 @@
 // Who is calling, and whether they may: 401, 429 and 403, in this sequence and before anything else.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
-import type { Caller, Scope } from '../api-keys/schema.ts'
+import type { Scope } from '../api-keys/schema.ts'
+import type { Usage } from '../api-keys/usage.ts'
 import { AppError } from '../errors.ts'
 import type { LimitRate } from './rate-limit.ts'
 
@@ -10,17 +11,16 @@ const CHALLENGE = 'Bearer realm="petstore"'
 export interface AuthenticationOptions {
   verifyApiKey: VerifyApiKey
   limitRate: LimitRate
-  /** Told of every call that is let in, for `last used`. */
-  onCall: (caller: Caller) => void
+  usage: Pick<Usage, 'noteCall'>
 }
 
-export function authenticate({ verifyApiKey, limitRate, onCall }: AuthenticationOptions) {
+export function authenticate({ verifyApiKey, limitRate, usage }: AuthenticationOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const caller = await verifyApiKey(readBearer(request))
     if (caller === undefined) throw invalidApiKey()
     request.caller = caller
     await limitRate(caller, reply)
-    onCall(caller)
+    usage.noteCall(caller)
   }
 }
 

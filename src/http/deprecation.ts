@@ -11,7 +11,11 @@ export const GET_PET_REMOVAL = new Date('2030-12-05T00:00:00Z')
 export const DEPRECATION_PAGE = '/docs/deprecations/get-pet'
 
 /** Runs before anything about the request is judged, so that 200, 404 and 410 all carry the same words. */
-export function deprecateGetPet({ publicUrl, clock }: Pick<Services, 'publicUrl' | 'clock'>) {
+export function deprecateGetPet({
+  publicUrl,
+  clock,
+  usage,
+}: Pick<Services, 'publicUrl' | 'clock' | 'usage'>) {
   const deprecation = `@${DEPRECATED_SINCE.getTime() / 1000}`
   const sunset = GET_PET_REMOVAL.toUTCString()
   const page = `<${publicUrl}${DEPRECATION_PAGE}>; rel="deprecation"; type="text/html"`
@@ -21,6 +25,7 @@ export function deprecateGetPet({ publicUrl, clock }: Pick<Services, 'publicUrl'
     const id = parseId((request.params as { petId: string }).petId)
     const successor = id === undefined ? `${publicUrl}/v1/pets` : `${publicUrl}/v1/pets?id=${id}`
     reply.headers({ deprecation, sunset, link: `<${successor}>; rel="successor-version", ${page}` })
+    if (request.caller !== null) usage.noteDeprecatedCall(request.caller, 'getPet')
     if (clock() >= GET_PET_REMOVAL) throw new AppError('operation_removed')
   }
 }

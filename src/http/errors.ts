@@ -1,7 +1,10 @@
 // The one place where an error becomes an answer, also for requests that never reached a route.
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorBody } from '../errors.ts'
+import { requestId } from './request-id.ts'
+import { DATA_HEADERS } from './security-headers.ts'
 
 /** What a client should wait before it repeats a request that met 503, in seconds. */
 const RETRY_AFTER_SECONDS = '1'
@@ -29,6 +32,10 @@ export function answerError(
   if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {
     reply.header('accept', 'application/json')
   }
+  // Fastify would close the connection while the client still writes, who then never reads why. The rest of
+  // the body is dropped instead, for as long as a request may take.
+  if (known.code === 'body_too_large') reply.removeHeader('connection')
+  reply.headers(DATA_HEADERS)
   reply.code(known.status).headers(known.headers).send(errorBody(known.code, known.details))
 }
 
@@ -46,30 +53,41 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-const STATUS_TEXTS: Record<number, string> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+/** The request that each connection is at, to tell whose bytes could not be read. */
+const requests = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+
+export function noteRequests(server: Server): void {
+  server.prependListener('request', (request, response) =>
+    requests.set(request.socket, { request, response }),
+  )
 }
 
 /** Bytes that Node could not read as a request: there is no request and no reply, only a socket. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // Bytes after an answered request may be the rest of it; answering them too would be a second answer.
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  const last = requests.get(socket)
+  const answered = last?.response.headersSent ?? false
+  // The rest of a request that has its answer: another one would be taken for that of the next request.
+  const isRest = last !== undefined && !last.request.complete && answered
+  if (error.code === 'ECONNRESET' || !socket.writable || isRest) {
     socket.destroy()
-    return
+  } else if (last?.request.complete && !last.response.writableFinished) {
+    // The request before these bytes is still being answered; they get their answer behind it.
+    last.response.once('finish', () => endWithError(error, socket))
+  } else {
+    endWithError(error, socket)
   }
+}
+
+function endWithError(error: NodeJS.ErrnoException, socket: Socket): void {
   const body = errorBody(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
   const json = JSON.stringify(body)
-  socket.end(
-    [
-      `HTTP/1.1 ${body.status} ${STATUS_TEXTS[body.status]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(json)}`,
-      'cache-control: no-store',
-      'connection: close',
-      '',
-      json,
-    ].join('\r\n'),
-  )
+  const headers = {
+    ...DATA_HEADERS,
+    'x-request-id': requestId({ headers: {} }),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(json),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}`, ...lines, '', json].join('\r\n'))
 }

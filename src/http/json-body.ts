@@ -7,8 +7,8 @@ export const BODY_LIMIT_BYTES = 1_048_576
 // `fatal`: invalid bytes are refused instead of becoming U+FFFD. `ignoreBOM` keeps a BOM, which is no JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Only a number of 16 digits or more can be beyond 2^53. Looking for one costs a fiftieth of a reviver. */
-const MAY_HOLD_LARGE_INTEGER = /\d{16}/
+/** Only a number of 16 digits or more can be rounded. Looking for one costs a fiftieth of a reviver. */
+const MAY_BE_ROUNDED = /\d[\d.]{15}/
 
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -23,12 +23,19 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 
 function parseJson(body: Buffer): unknown {
   if (body.length === 0) throw new AppError('missing_body')
+  const value = parse(body)
+  if (value !== null) return value
+  const message = 'The body must be of type object.'
+  throw new AppError('invalid_body', { details: [{ field: '', code: 'wrong_type', message }] })
+}
+
+function parse(body: Buffer): unknown {
   try {
     const text = utf8.decode(body)
-    return MAY_HOLD_LARGE_INTEGER.test(text) ? parseExactly(text, keepDigits) : JSON.parse(text)
-  } catch (cause) {
-    // The cause would quote the body, and a body may hold what no log should.
-    throw new AppError('invalid_json', { cause: cause instanceof Error ? cause.name : undefined })
+    return MAY_BE_ROUNDED.test(text) ? parseExactly(text, keepDigits) : JSON.parse(text)
+  } catch {
+    // Without the cause: it would quote the body, and a body may hold what no log should.
+    throw new AppError('invalid_json')
   }
 }
 
@@ -51,6 +58,7 @@ function isWhole(source: string): boolean {
 }
 
 async function refuseOtherEncodings(request: FastifyRequest): Promise<void> {
+  if (request.method === 'GET' || request.method === 'HEAD') return
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new AppError('unsupported_media_type', { headers: { 'accept-encoding': 'identity' } })

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Caller, Scope } from '../api-keys/schema.ts'
+import type { Usage } from '../api-keys/usage.ts'
 import type { Db } from '../db/database.ts'
 import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 
@@ -13,6 +14,7 @@ export interface Services {
   publicUrl: string
   /** The time by which a removed operation is judged. */
   clock: () => Date
+  usage: Usage
 }
 
 interface SchemaTypes extends FastifyTypeProvider {

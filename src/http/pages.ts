@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { DEPRECATION_PAGE, GET_PET_REMOVAL } from './deprecation.ts'
 import { PAGE_HEADERS } from './security-headers.ts'
+import { refuseUnknownRoutes } from './unknown-routes.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
@@ -9,6 +10,7 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(PAGE_HEADERS)
   })
+  refuseUnknownRoutes(app)
 
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
 

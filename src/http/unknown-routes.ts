@@ -7,26 +7,30 @@ interface Address {
   methods: Set<string>
 }
 
-/** To be called before the routes of an application part are added: it takes note of each. */
+/** To be called after the hooks that come first, and before the routes of this part: it takes note of each. */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
   const addresses = new Map<string, Address>()
 
   app.addHook('onRoute', ({ url, method }) => {
-    // The preflight's route stands everywhere and names no address.
-    if (url === '*') return
     const address = addresses.get(url) ?? { pattern: toPattern(url), methods: new Set() }
     for (const name of [method].flat()) address.methods.add(name)
     addresses.set(url, address)
   })
 
-  app.setNotFoundHandler(async (request: FastifyRequest) => {
+  async function refuse(request: FastifyRequest): Promise<void> {
     const [path = ''] = request.url.split('?', 1)
     const address = addresses.values().find(({ pattern }) => pattern.test(path))
     if (address === undefined) throw new AppError('route_not_found')
     throw new AppError('method_not_allowed', { headers: { allow: [...address.methods].sort().join(', ') } })
+  }
+
+  // In a hook, before the body: the handler alone would be reached only with a body of the right type.
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) await refuse(request)
   })
+  app.setNotFoundHandler(refuse)
 }
 
 function toPattern(url: string): RegExp {
-  return new RegExp(`^${url.replace(/:[A-Za-z]+/g, '[^/]+')}$`)
+  return new RegExp(`^${url.replace(/:[A-Za-z]+/g, '[^/]*')}$`)
 }

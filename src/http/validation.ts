@@ -28,7 +28,8 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
     const lists = Object.keys(properties).filter((name) => !isBody && properties[name]?.['type'] === 'array')
 
     return (data) => {
-      if (isBody && data === undefined) return { error: new AppError('missing_body') }
+      // Fastify says null for no body; a body that says null was refused when it was read.
+      if (isBody && data === null) return { error: new AppError('missing_body') }
       for (const name of lists) wrapInList(data as Record<string, unknown>, name)
       if (validate(data)) return { value: data }
       const code =
@@ -72,7 +73,7 @@ function defined(schema: Schema): Schema {
 }
 
 function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
-  const ajv = new Ajv({ allErrors: true, strict: false })
+  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
   ajv.addKeyword({
     keyword: 'int64',
     modifying: true,

@@ -2,6 +2,7 @@
 import { afterAll } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
 import { DEFAULT_SCOPES, type NewApiKey } from '../../src/api-keys/schema.ts'
+import { trackUsage } from '../../src/api-keys/usage.ts'
 import type { Db } from '../../src/db/database.ts'
 import { type AppOptions, buildApp } from '../../src/http/app.ts'
 import { openMetrics } from '../../src/http/metrics.ts'
@@ -15,7 +16,8 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promi
     publicUrl: '',
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, 'production'),
-    onCall: () => {},
+    usage: trackUsage(() => new Date()),
+    isDraining: () => false,
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],

@@ -1,0 +1,206 @@
+// Bodies: JSON in UTF-8, at most 1 MiB, and what is said about anything else.
+import { gzipSync } from 'node:zlib'
+import { describe, expect, inject, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { newCategoryId, newPet, petsOf } from './animals.ts'
+import { sendRequest } from './raw.ts'
+
+const { origin, apiKey } = inject('contract')
+const petstore = openTestClient({ origin, apiKey })
+const MEBIBYTE = 1_048_576
+const AUTHORIZATION = `Authorization: Bearer ${apiKey}`
+const JSON_TYPE = 'Content-Type: application/json'
+
+/** An animal, and spaces up to exactly so many bytes. */
+function jsonOfBytes(bytes: number, categoryId = newCategoryId()): string {
+  return JSON.stringify(newPet({ categoryId })).padEnd(bytes)
+}
+
+describe('no body at all', () => {
+  test.each([
+    { what: 'no header about it', headers: [] },
+    { what: 'a length of 0', headers: ['Content-Length: 0'] },
+    { what: 'a type but no length', headers: [JSON_TYPE] },
+    { what: 'a type and a length of 0', headers: [JSON_TYPE, 'Content-Length: 0'] },
+    { what: 'a type and no chunk', headers: [JSON_TYPE, 'Transfer-Encoding: chunked'], body: '0\r\n\r\n' },
+  ])('with $what is missing_body', async ({ headers, body = '' }) => {
+    const answer = await sendRequest(origin, { method: 'POST', headers: [AUTHORIZATION, ...headers], body })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'missing_body' } })
+  })
+})
+
+test.each([
+  ' ',
+  '\n',
+  '{',
+  '}',
+  '{"name": "Rex", "categoryId": 5',
+  '{"name": "Rex',
+  '{"name": "Rex", "categoryId": 5}}',
+  "{'name': 'Rex', 'categoryId': 5}",
+  '{name: "Rex", categoryId: 5}',
+  '{"name": "Rex", "categoryId": 5,}',
+  '{"name": "Rex", "categoryId": 05}',
+  '{"name": "Rex", "categoryId": +5}',
+  '{"name": "Rex", "categoryId": 0x10}',
+  '{"name": "Rex", "categoryId": NaN}',
+  '{"name": "Rex", "categoryId": Infinity}',
+  '{"name": "Rex", "categoryId": 5.}',
+  '{"name": "Rex", "categoryId": }',
+  '// a pet\n{}',
+  'name=Rex&categoryId=5',
+  'undefined',
+  '<pet/>',
+  '\u0000',
+  '{}{}',
+  '{"name": "\\x41", "categoryId": 5}',
+  '{"categoryId": 9007199254740993',
+])('%j is no JSON', async (body) => {
+  const answer = await petstore.post('/pets', body)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+})
+
+test.each([
+  '[]',
+  '[{"name": "Rex", "categoryId": 5}]',
+  '"Rex"',
+  '""',
+  '5',
+  '9007199254740993',
+  '1e400',
+  'true',
+  'false',
+  'null',
+])('the JSON %s is no animal', async (body) => {
+  const answer = await petstore.post('/pets', body)
+  expect(answer.status).toBe(400)
+  // null may be read as no body.
+  expect(answer.body).toMatchObject({
+    code: body === 'null' ? expect.stringMatching(/^(invalid|missing)_body$/) : 'invalid_body',
+  })
+})
+
+describe('nesting as deep as a body can be', () => {
+  const depth = 400_000
+  test.each([
+    { what: 'as the whole body', body: '['.repeat(depth) + ']'.repeat(depth) },
+    { what: 'as a name', body: `{"name": ${'['.repeat(depth)}${']'.repeat(depth)}, "categoryId": 5}` },
+    { what: 'never closed', body: '{"a":'.repeat(depth / 4) },
+    {
+      what: 'beside a large number',
+      body: `{"x": ${'['.repeat(depth)}${']'.repeat(depth)}, "categoryId": 9007199254740993}`,
+    },
+  ])('is refused $what, and the service goes on', async ({ body }) => {
+    expect((await petstore.post('/pets', body)).status).toBe(400)
+    expect((await petstore.get('/pets?limit=1')).status).toBe(200)
+  })
+})
+
+describe('the content type', () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'APPLICATION/JSON',
+    'application/json; profile=x',
+    'application/json ; charset=utf-8',
+  ])('%s is accepted', async (type) => {
+    expect((await petstore.post('/pets', newPet(), { 'content-type': type })).status).toBe(201)
+  })
+
+  test.each([
+    'text/plain',
+    'text/plain; charset=utf-8',
+    'text/json',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/octet-stream',
+    'application/jsonp',
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/vnd.api+json',
+    'application/*',
+    '*/*',
+    'json',
+    'nonsense;;;',
+    'application/json; charset=utf-16',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset="utf-16"',
+    'application/json; charset=',
+    'text/plain; application/json',
+  ])('%s is 415', async (type) => {
+    const answer = await petstore.post('/pets', newPet(), { 'content-type': type })
+    expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+  })
+
+  test.each([{ headers: [] }, { headers: ['Content-Type:'] }])(
+    'missing on a body is 415: %j',
+    async ({ headers }) => {
+      const body = JSON.stringify(newPet())
+      const all = [AUTHORIZATION, ...headers, `Content-Length: ${body.length}`]
+      const answer = await sendRequest(origin, { method: 'POST', headers: all, body })
+      expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+    },
+  )
+})
+
+describe('the content encoding', () => {
+  test.each(['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'x', 'gzip, identity'])(
+    '%s is 415',
+    async (encoding) => {
+      const categoryId = newCategoryId()
+      const body = gzipSync(JSON.stringify(newPet({ categoryId })))
+      const answer = await petstore.post('/pets', body, { 'content-encoding': encoding })
+      expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+      expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
+    },
+  )
+
+  test('identity is none', async () => {
+    expect((await petstore.post('/pets', newPet(), { 'content-encoding': 'identity' })).status).toBe(201)
+  })
+})
+
+describe('size', () => {
+  test('exactly 1 MiB is accepted', async () => {
+    expect((await petstore.post('/pets', jsonOfBytes(MEBIBYTE))).status).toBe(201)
+    const wrong = JSON.stringify(newPet({ status: 'gone' })).padEnd(MEBIBYTE)
+    expect(await petstore.post('/pets', wrong)).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  })
+
+  test('one byte over 1 MiB is 413, and adds nothing', async () => {
+    const categoryId = newCategoryId()
+    const answer = await petstore.post('/pets', jsonOfBytes(MEBIBYTE + 1, categoryId))
+    expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
+    expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
+  })
+
+  test.each([MEBIBYTE + 1, 20 * MEBIBYTE, Number.MAX_SAFE_INTEGER])(
+    'a length of %d is 413 before any of it is sent',
+    async (bytes) => {
+      const headers = [AUTHORIZATION, JSON_TYPE, `Content-Length: ${bytes}`]
+      const answer = await sendRequest(origin, { method: 'POST', headers })
+      expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
+    },
+  )
+
+  test('it is counted in bytes, not in characters', async () => {
+    const body = JSON.stringify({ ...newPet(), note: '🐕'.repeat(MEBIBYTE / 4) })
+    expect(await petstore.post('/pets', body)).toMatchObject({
+      status: 413,
+      body: { code: 'body_too_large' },
+    })
+  })
+
+  test.each([
+    { bytes: MEBIBYTE, status: 201 },
+    { bytes: MEBIBYTE + 1, status: 413 },
+  ])('$bytes bytes in chunks without a length are $status', async ({ bytes, status }) => {
+    const json = jsonOfBytes(bytes)
+    const body = `${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`
+    const headers = [AUTHORIZATION, JSON_TYPE, 'Transfer-Encoding: chunked']
+    expect((await sendRequest(origin, { method: 'POST', headers, body })).status).toBe(status)
+  })
+})

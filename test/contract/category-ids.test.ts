@@ -1,0 +1,148 @@
+// Category ids are 64-bit integers, in every digit, wherever they go.
+import { expect, inject, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { faultyFields, linkTo, type Pet, rows } from './animals.ts'
+
+const petstore = openTestClient(inject('contract'))
+
+/** As text, since a number of ours would already be rounded. */
+function create(categoryId: string) {
+  return petstore.post('/pets', `{"name": "Biscuit", "categoryId": ${categoryId}, "status": "sold"}`)
+}
+
+test.each([
+  '9223372036854775807',
+  '9223372036854775806',
+  '9007199254740993',
+  '9007199254740992',
+  '9007199254740991',
+  '1234567890123456789',
+  '1000000000000000001',
+])('category %s is created, read, listed and filtered digit for digit', async (categoryId) => {
+  const field = `"categoryId":${categoryId},`
+  const created = await create(categoryId)
+  expect(created.status).toBe(201)
+  expect(created.text).toContain(field)
+  const { id } = created.body as Pet
+  expect((await petstore.get(`/pets/${id}`)).text).toContain(field)
+  expect((await petstore.get(`/pets?id=${id}&categoryId=${categoryId}`)).text).toContain(field)
+  for (const query of ['', '&status=sold', '&limit=1']) {
+    const { text, body } = await petstore.get(`/pets?categoryId=${categoryId}${query}`)
+    expect(text).toContain(`"id":${id},`)
+    expect((body as Pet[]).map((pet) => String(pet.categoryId))).toEqual(
+      Array(text.split(field).length - 1).fill(categoryId),
+    )
+  }
+})
+
+test('categories that JavaScript takes for the same number are not mixed up', async () => {
+  const id = ((await create('9007199254740993')).body as Pet).id
+  for (const other of ['9007199254740992', '9007199254740994', '9007199254740991']) {
+    const { text } = await petstore.get(`/pets?categoryId=${other}&limit=100`)
+    expect(text).not.toContain('9007199254740993')
+    expect((await petstore.get(`/pets?id=${id}&categoryId=${other}`)).body).toEqual([])
+  }
+})
+
+test('a walk through a category beyond 2^53 stays in it', async () => {
+  const categoryId = String(9_007_199_254_740_993n + BigInt(Math.trunc(Math.random() * 2 ** 52)) * 2n)
+  const first = ((await create(categoryId)).body as Pet).id
+  const second = ((await create(categoryId)).body as Pet).id
+  const page = await petstore.get(`/pets?categoryId=${categoryId}&limit=1`)
+  expect(page.text).toContain(`"id":${second},`)
+  const next = linkTo('next', page, petstore.origin) ?? ''
+  expect(next).toContain(categoryId)
+  expect((await petstore.call('GET', next)).text).toContain(`"id":${first},`)
+})
+
+test.each([
+  { sent: '5.0', kept: '5' },
+  { sent: '1e3', kept: '1000' },
+  { sent: '1E+3', kept: '1000' },
+  { sent: '1.5e1', kept: '15' },
+  { sent: '50e-1', kept: '5' },
+  { sent: '0.5e1', kept: '5' },
+  { sent: '1', kept: '1' },
+  { sent: '5.0000000000000000000000', kept: '5' },
+  { sent: '9007199254740991.0', kept: '9007199254740991' },
+  { sent: '9007199254740991000e-3', kept: '9007199254740991' },
+])('$sent is the integer $kept', async ({ sent, kept }) => {
+  const { status, text } = await create(sent)
+  expect(status).toBe(201)
+  expect(text).toContain(`"categoryId":${kept},`)
+})
+
+test.each(
+  rows([
+    '"5"',
+    '""',
+    '1.5',
+    'true',
+    'false',
+    'null',
+    '[5]',
+    '{}',
+    '0',
+    '-0',
+    '0.0',
+    '-1',
+    '-9223372036854775808',
+    '9223372036854775808',
+    '18446744073709551617',
+    '9'.repeat(400),
+    '1e400',
+    '-1e400',
+    '1e-400',
+    '1e19',
+    '0.1',
+    '1.0000000000000000001',
+    '0.99999999999999999999',
+    '9007199254740991.4',
+    '4503599627370497.2',
+    '"9007199254740993"',
+  ]),
+)('$shown is no category', async ({ value }) => {
+  const answer = await create(value)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(answer)).toEqual(['categoryId'])
+})
+
+test.each([
+  '9007199254740993.0',
+  '9007199254740992.0',
+  '9.007199254740993e15',
+  '9223372036854775807.0',
+  '1e18',
+])('%s is refused: with a point or an exponent an integer counts up to 2^53-1', async (categoryId) => {
+  const answer = await create(categoryId)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(answer)).toEqual(['categoryId'])
+})
+
+// Fewer than 16 digits in a row, and still more than a double holds.
+test.each([
+  '100000000000000.000000000000001',
+  '900719925474099.14e1',
+  '90071992.547409914e8',
+  '0.000000000100000000000000000001e10',
+])('%s is refused, and not rounded to an integer', async (categoryId) => {
+  const answer = await create(categoryId)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(answer)).toEqual(['categoryId'])
+})
+
+test('a large number elsewhere in the body does not matter', async () => {
+  const extra = '"age": 9007199254740993, "list": [1.00000000000000000001, 1e400]'
+  const { status, text } = await petstore.post(
+    '/pets',
+    `{"name": "Rex", ${extra}, "categoryId": 1234567890123456789}`,
+  )
+  expect(status).toBe(201)
+  expect(text).toContain('"categoryId":1234567890123456789,')
+})
+
+test('digits in a name stay a name', async () => {
+  const { status, body } = await petstore.post('/pets', { name: '9007199254740993', categoryId: 5 })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ name: '9007199254740993' })
+})

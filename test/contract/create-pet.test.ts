@@ -1,0 +1,133 @@
+// POST /v1/pets: what an animal may be, and what is said about one that may not.
+import { describe, expect, inject, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './animals.ts'
+
+const petstore = openTestClient(inject('contract'))
+
+test('an animal that was added is answered with 201, its id and its address', async () => {
+  const pet = newPet({ status: 'pending' })
+  const { status, body, headers } = await petstore.post('/pets', pet)
+  expect(status).toBe(201)
+  const { id } = body as Pet
+  expect(body).toEqual({ ...pet, id })
+  expect(id).toBeGreaterThan(0)
+  expect(new URL(headers.get('location') ?? '', petstore.origin).pathname).toBe(`/v1/pets/${id}`)
+})
+
+test('the address of a new animal answers that animal', async () => {
+  const { body, headers } = await petstore.post('/pets', newPet())
+  const { pathname } = new URL(headers.get('location') ?? '', petstore.origin)
+  expect((await petstore.call('GET', pathname)).body).toEqual(body)
+})
+
+test.each(['available', 'pending', 'sold'])('an animal can be added as %s', async (status) => {
+  const { body } = await petstore.post('/pets', newPet({ status }))
+  expect(body).toMatchObject({ status })
+})
+
+test('an animal without a status is available, and found as such', async () => {
+  const { name, categoryId } = newPet()
+  const { status, body } = await petstore.post('/pets', { name, categoryId })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ name, categoryId, status: 'available' })
+  expect(petsOf(await petstore.get(`/pets?status=available&categoryId=${categoryId}`))).toEqual([body])
+})
+
+test('two animals with the same values are two animals', async () => {
+  const pet = newPet()
+  const [one, two] = await Promise.all([petstore.post('/pets', pet), petstore.post('/pets', pet)])
+  expect((one.body as Pet).id).not.toBe((two.body as Pet).id)
+  expect(petsOf(await petstore.get(`/pets?categoryId=${pet.categoryId}`))).toHaveLength(2)
+})
+
+test('fields that nobody knows are ignored and not answered', async () => {
+  const pet = newPet()
+  const { status, body } = await petstore.post('/pets', {
+    ...pet,
+    age: 3,
+    tags: ['x'],
+    Status: 'sold',
+    nested: { name: 1 },
+  })
+  expect(status).toBe(201)
+  expect(body).toEqual({ ...pet, id: (body as Pet).id })
+})
+
+test.each([1, 9_007_199_254_740_000, '1', -1, null, { id: 1 }])(
+  'an id of %j from a client is never used',
+  async (id) => {
+    const pet = newPet()
+    const { status, body } = await petstore.post('/pets', { ...pet, id })
+    expect(status).toBe(201)
+    expect((body as Pet).id).not.toEqual(id)
+  },
+)
+
+test.each([
+  '"__proto__": {"name": "Mallory", "status": "sold", "admin": true}',
+  '"constructor": {"prototype": {"status": "sold"}}',
+  '"toString": 1, "hasOwnProperty": 2, "toJSON": 3',
+])('%s in a body does no harm', async (field) => {
+  const categoryId = newCategoryId()
+  const answer = await petstore.post('/pets', `{"name": "Rex", "categoryId": ${categoryId}, ${field}}`)
+  expect(answer.status).toBe(201)
+  expect(answer.body).toEqual({ id: (answer.body as Pet).id, name: 'Rex', categoryId, status: 'available' })
+  const next = await petstore.post('/pets', { name: 'Rex', categoryId })
+  expect(next.body).toMatchObject({ name: 'Rex', status: 'available' })
+})
+
+test('values are not taken from __proto__', async () => {
+  const answer = await petstore.post('/pets', '{"__proto__": {"name": "Mallory", "categoryId": 5}}')
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(answer)).toEqual(['categoryId', 'name'])
+})
+
+describe('a refused animal', () => {
+  const good = { name: 'Biscuit', categoryId: 5, status: 'sold' }
+
+  test.each([
+    { sent: {}, fields: ['categoryId', 'name'] },
+    { sent: { name: 'Biscuit' }, fields: ['categoryId'] },
+    { sent: { categoryId: 5 }, fields: ['name'] },
+    { sent: { status: 'sold' }, fields: ['categoryId', 'name'] },
+    { sent: { name: '', categoryId: 0, status: 'gone' }, fields: ['categoryId', 'name', 'status'] },
+    { sent: { name: null, categoryId: null, status: null }, fields: ['categoryId', 'name', 'status'] },
+    { sent: { name: 7, categoryId: '5', status: 1 }, fields: ['categoryId', 'name', 'status'] },
+    { sent: { name: ['a'], categoryId: [5], status: ['sold'] }, fields: ['categoryId', 'name', 'status'] },
+    { sent: { name: {}, categoryId: {}, status: {} }, fields: ['categoryId', 'name', 'status'] },
+    { sent: { categoryId: 1.5, status: 'SOLD' }, fields: ['categoryId', 'name', 'status'] },
+    { sent: { Name: 'Biscuit', CategoryId: 5 }, fields: ['categoryId', 'name'] },
+  ])('$sent hears of $fields at once', async ({ sent, fields }) => {
+    const answer = await petstore.post('/pets', sent)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(answer)).toEqual(fields)
+  })
+
+  test.each(['', 'SOLD', 'Available', 'gone', ' sold', 'sold ', 'sold\n', null, 0, true, [], ['sold'], {}])(
+    'may have the status %j',
+    async (status) => {
+      const answer = await petstore.post('/pets', { ...good, status })
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+      expect(faultyFields(answer)).toEqual(['status'])
+    },
+  )
+
+  test('says of each fault its field, its code and a sentence', async () => {
+    const { body } = await petstore.post('/pets', {})
+    for (const detail of (body as { details: unknown[] }).details) {
+      expect(detail).toEqual({
+        field: expect.stringMatching(/^(name|categoryId)$/),
+        code: expect.stringMatching(/^[a-z]+(_[a-z]+)*$/),
+        message: expect.stringMatching(/\S/),
+      })
+    }
+  })
+
+  test('leaves nothing behind', async () => {
+    const categoryId = newCategoryId()
+    await petstore.post('/pets', { categoryId, name: '' })
+    await petstore.post('/pets', { categoryId, name: 'Biscuit', status: 'gone' })
+    expect(idsOf(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`)))).toEqual([])
+  })
+})

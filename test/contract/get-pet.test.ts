@@ -1,0 +1,140 @@
+// GET /v1/pets/{petId}: deprecated, and still exact.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { type Answer, openTestClient } from '../support/client.ts'
+import { addPet, linkTo, type Pet, rows } from './animals.ts'
+import { sendRequest } from './raw.ts'
+
+const { origin, apiKey } = inject('contract')
+const petstore = openTestClient({ origin, apiKey })
+/** No sequence gets there. */
+const UNKNOWN_ID = '9223372036854775807'
+const NOT_IDS = [
+  'abc',
+  '0',
+  '-1',
+  '1.5',
+  '1.0',
+  '1e0',
+  '0x1',
+  '+1',
+  '%201',
+  '1%20',
+  '1,2',
+  'null',
+  'NaN',
+  '9223372036854775808',
+  '-9223372036854775808',
+  '1'.repeat(200),
+  '1'.repeat(5_000),
+  'x'.repeat(15_000),
+  '%zz',
+  '%',
+  '1%',
+  '%ff',
+  '%00',
+  '%0d%0a',
+  '1%0d%0aSet-Cookie:%20a=b',
+  '%0d%0a%zz',
+  encodeURIComponent('🐕'),
+  '%D9%A1',
+  '1%2F2',
+  '%3Cscript%3E',
+  '%22%3E',
+  '1;x=1',
+]
+let pet: Pet
+
+beforeAll(async () => {
+  pet = await addPet(petstore, { name: 'Zoë', status: 'pending' })
+})
+
+function expectDeprecation(answer: Answer, successor: string): void {
+  expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
+  expect(answer.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+  expect(linkTo('successor-version', answer, origin)).toBe(successor)
+  expect(linkTo('deprecation', answer, origin)).toMatch(/^\//)
+}
+
+test('an animal is answered as it was created', async () => {
+  const answer = await petstore.get(`/pets/${pet.id}`)
+  expect(answer.status).toBe(200)
+  expect(answer.body).toEqual(pet)
+})
+
+test('an animal that does not exist is 404', async () => {
+  const answer = await petstore.get(`/pets/${UNKNOWN_ID}`)
+  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+})
+
+test.each(rows(NOT_IDS))('no animal has the id $shown: 404, whatever it is', async ({ value }) => {
+  const answer = await petstore.get(`/pets/${value}`)
+  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  expectDeprecation(answer, '/v1/pets')
+})
+
+test('an id in signs that should have been encoded is 404 too', async () => {
+  for (const petId of ['"', '<>', '1|2', '{}', '^']) {
+    const headers = [`Authorization: Bearer ${apiKey}`]
+    const answer = await sendRequest(origin, { path: `/v1/pets/${petId}`, headers })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+    expectDeprecation(answer, '/v1/pets')
+  }
+})
+
+test('parameters are ignored', async () => {
+  expect((await petstore.get(`/pets/${pet.id}?limit=0&status=gone&x=%zz`)).body).toEqual(pet)
+})
+
+describe('deprecation', () => {
+  test('is said on 200, with the way to ask instead', async () => {
+    const answer = await petstore.get(`/pets/${pet.id}`)
+    expectDeprecation(answer, `/v1/pets?id=${pet.id}`)
+    const successor = await petstore.call('GET', linkTo('successor-version', answer, origin) ?? '')
+    expect(successor.body).toEqual([pet])
+  })
+
+  test('is said on 404, with the way to ask instead', async () => {
+    const answer = await petstore.get(`/pets/${UNKNOWN_ID}`)
+    expectDeprecation(answer, `/v1/pets?id=${UNKNOWN_ID}`)
+    const successor = await petstore.call('GET', linkTo('successor-version', answer, origin) ?? '')
+    expect(successor.body).toEqual([])
+  })
+
+  test('has a page that explains it, for anybody', async () => {
+    const page = linkTo('deprecation', await petstore.get(`/pets/${pet.id}`), origin) ?? ''
+    const answer = await petstore.call('GET', page, { apiKey: null })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+    expect(answer.text).toContain('2030-12-05')
+    expect(answer.text).toContain('/v1/pets?id=')
+  })
+
+  test('dates from before its end', async () => {
+    const { headers } = await petstore.get(`/pets/${pet.id}`)
+    const since = Number(headers.get('deprecation')?.slice(1)) * 1000
+    expect(since).toBeLessThan(Date.parse(headers.get('sunset') ?? ''))
+  })
+
+  test('is nothing that other operations or callers without a key hear of', async () => {
+    const answers = [
+      await petstore.get('/pets'),
+      await petstore.post('/pets', { name: 'Rex', categoryId: 5 }),
+      await petstore.get(`/pets/${pet.id}`, { apiKey: null }),
+    ]
+    for (const { headers } of answers) {
+      expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null])
+    }
+  })
+})
+
+test('HEAD answers as GET does, without the body', async () => {
+  for (const id of [pet.id, UNKNOWN_ID, 'abc']) {
+    const get = await petstore.get(`/pets/${id}`)
+    const head = await petstore.call('HEAD', `/v1/pets/${id}`)
+    expect(head.status).toBe(get.status)
+    expect(head.text).toBe('')
+    for (const name of ['content-type', 'content-length', 'deprecation', 'sunset', 'link']) {
+      expect(head.headers.get(name)).toBe(get.headers.get(name))
+    }
+  }
+})

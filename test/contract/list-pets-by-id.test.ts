@@ -1,0 +1,113 @@
+// GET /v1/pets?id=…: what replaces getPet.
+import { beforeAll, expect, inject, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import {
+  addPets,
+  faultyFields,
+  idsOf,
+  linkTo,
+  newCategoryId,
+  newestFirst,
+  type Pet,
+  petsOf,
+  rows,
+} from './animals.ts'
+
+const petstore = openTestClient(inject('contract'))
+const categoryId = newCategoryId()
+/** No sequence gets there. */
+const UNKNOWN_ID = '9223372036854775807'
+const NOT_IDS = [
+  '',
+  '0',
+  '-1',
+  '1.5',
+  '1e1',
+  '0x1',
+  '+1',
+  '%201',
+  'abc',
+  '1,2',
+  '9223372036854775808',
+  '9'.repeat(400),
+  '%00',
+  '%zz',
+]
+let pets: Pet[]
+
+beforeAll(async () => {
+  pets = await addPets(petstore, 101, (index) => ({
+    categoryId,
+    status: index % 2 === 0 ? 'sold' : 'pending',
+  }))
+})
+
+function query(ids: readonly (number | string)[]): string {
+  return ids.map((id) => `id=${id}`).join('&')
+}
+
+test('an animal is found by its id, in an array', async () => {
+  const [pet] = pets as [Pet]
+  expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([pet])
+})
+
+test('100 animals are found at once, newest first, without a limit and without a Link', async () => {
+  const ids = idsOf(pets).slice(0, 100)
+  const answer = await petstore.get(`/pets?${query(ids)}`)
+  expect(idsOf(petsOf(answer))).toEqual(newestFirst(ids))
+  expect(answer.headers.get('link')).toBeNull()
+})
+
+test('more than 100 ids are refused', async () => {
+  const answer = await petstore.get(`/pets?${query(idsOf(pets))}`)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  expect(faultyFields(answer)).toEqual(['id'])
+})
+
+test('an id that no animal has is simply absent', async () => {
+  const [pet] = pets as [Pet]
+  expect(petsOf(await petstore.get(`/pets?${query([UNKNOWN_ID, pet.id])}`))).toEqual([pet])
+  expect(petsOf(await petstore.get(`/pets?id=${UNKNOWN_ID}`))).toEqual([])
+})
+
+test('an id that is given twice is answered once', async () => {
+  const [pet] = pets as [Pet]
+  expect(petsOf(await petstore.get(`/pets?${query([pet.id, pet.id])}`))).toEqual([pet])
+})
+
+test('ids combine with status and category', async () => {
+  const some = pets.slice(0, 10)
+  const sold = some.filter((pet) => pet.status === 'sold')
+  const ids = query(idsOf(some))
+  expect(idsOf(petsOf(await petstore.get(`/pets?${ids}&status=sold`)))).toEqual(newestFirst(idsOf(sold)))
+  expect(petsOf(await petstore.get(`/pets?${ids}&status=available`))).toEqual([])
+  expect(petsOf(await petstore.get(`/pets?${ids}&categoryId=${categoryId}`))).toHaveLength(10)
+  expect(petsOf(await petstore.get(`/pets?${ids}&categoryId=${newCategoryId()}`))).toEqual([])
+  const both = `status=pending&categoryId=${categoryId}`
+  expect(petsOf(await petstore.get(`/pets?${ids}&${both}`))).toHaveLength(5)
+})
+
+test('a limit holds for ids as well', async () => {
+  const ids = idsOf(pets).slice(0, 10)
+  const answered = petsOf(await petstore.get(`/pets?${query(ids)}&limit=3`))
+  expect(idsOf(answered)).toEqual(newestFirst(ids).slice(0, 3))
+  const sold = idsOf(pets.slice(0, 10).filter((pet) => pet.status === 'sold'))
+  const filtered = petsOf(await petstore.get(`/pets?${query(ids)}&status=sold&limit=3`))
+  expect(idsOf(filtered)).toEqual(newestFirst(sold).slice(0, 3))
+})
+
+test.each(rows(NOT_IDS))('id=$shown is refused, alone and among others', async ({ value }) => {
+  for (const ids of [[value], [pets[0]?.id ?? 0, value]]) {
+    const answer = await petstore.get(`/pets?${query(ids)}`)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  }
+})
+
+test('ids do not combine with a cursor', async () => {
+  const page = await petstore.get(`/pets?categoryId=${categoryId}&limit=1`)
+  const next = new URL(linkTo('next', page, petstore.origin) ?? '', petstore.origin)
+  const cursor = next.searchParams.get('cursor') ?? ''
+  const answer = await petstore.get(`/pets?id=${pets[0]?.id}&categoryId=${categoryId}&cursor=${cursor}`)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  expect((await petstore.get(`/pets?id=${pets[0]?.id}&cursor=nonsense`)).status).toBe(400)
+})

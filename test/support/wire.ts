@@ -1,0 +1,59 @@
+// Bytes on a socket, and the answers that come back: for requests that no HTTP client would send.
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How long to wait for a second answer after the first: nothing honest takes longer on this machine. */
+const QUIET_MS = 120
+const TIMEOUT_MS = 15_000
+
+export interface WireAnswer {
+  status: number
+  headers: Headers
+  text: string
+}
+
+/** Sends the bytes, waits until the service has closed or fallen silent, and reads every answer. */
+export async function sendBytes(
+  origin: string,
+  bytes: string | Uint8Array,
+  { method = 'GET', later }: { method?: string; later?: string | undefined } = {},
+): Promise<WireAnswer[]> {
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.on('error', () => {})
+  socket.write(bytes)
+  if (later !== undefined) {
+    await sleep(QUIET_MS)
+    socket.write(later)
+  }
+  const giveUpAt = Date.now() + TIMEOUT_MS
+  let seen = -1
+  while (!socket.closed && Date.now() < giveUpAt && (chunks.length === 0 || chunks.length !== seen)) {
+    seen = chunks.length
+    await sleep(QUIET_MS)
+  }
+  socket.destroy()
+  return parseAnswers(Buffer.concat(chunks), method)
+}
+
+function parseAnswers(bytes: Buffer, method: string): WireAnswer[] {
+  const answers: WireAnswer[] = []
+  let rest = bytes
+  while (rest.length > 0) {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end < 0) throw new Error(`no HTTP answer: ${rest.toString('latin1')}`)
+    const [statusLine = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n')
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
+    if (Number.isNaN(status)) throw new Error(`no status line: ${statusLine}`)
+    const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]))
+    const length = method === 'HEAD' ? 0 : Number(headers.get('content-length') ?? 0)
+    const start = end + 4
+    // An interim answer, 100 Continue, is not the answer.
+    if (status >= 200)
+      answers.push({ status, headers, text: rest.subarray(start, start + length).toString() })
+    rest = rest.subarray(status < 200 ? start : start + length)
+  }
+  return answers
+}
