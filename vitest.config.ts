@@ -1,11 +1,14 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Minutes, not seconds: `npm run test:slow`.
+    exclude: [...configDefaults.exclude, 'test/slow/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // Many tests wait for a process of their own; two cores take three files at once.
     maxWorkers: 3,
+    maxConcurrency: 20,
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

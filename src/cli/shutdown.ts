@@ -18,6 +18,11 @@ export interface DrainOptions {
 /** Ends the process in order on the first SIGTERM or SIGINT, and at once on the second. */
 export function drain(options: DrainOptions): void {
   let draining = false
+  // What nobody caught leaves the process in a state that nobody knows.
+  process.on('uncaughtException', (err) => {
+    options.log.fatal({ err }, 'a fault that nothing caught')
+    process.exit(1)
+  })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (draining) process.exit(1)

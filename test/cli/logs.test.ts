@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const DATABASE_URL = await createTestDatabase()
+const environment = { DATABASE_URL }
+
+async function issue(name: string): Promise<string> {
+  return (await petstore(['api-keys', 'create', '--name', name], environment)).stdout.trim()
+}
+
+function linesOf(log: string): Record<string, unknown>[] {
+  return log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+test('each request has one line: route, status, time, key id, request id; never its query', async () => {
+  const apiKey = await issue('logged')
+  const service = await startService(environment)
+  const client = openTestClient({ origin: service.origin, apiKey })
+  await client.get('/pets?limit=5&secret=tell-nobody', { headers: { 'x-request-id': 'one' } })
+  await client.get('/pets/tell-nobody', { headers: { 'x-request-id': 'two' } })
+  await client.get('/tell-nobody', { headers: { 'x-request-id': 'three' }, apiKey: null })
+  await client.post('/pets', { name: 'tell-nobody', categoryId: 1 }, { 'x-request-id': 'four' })
+  await service.stop()
+
+  const requests = linesOf(service.log()).filter(({ msg }) => msg === 'request')
+  const [row] = await sql<{ id: string }>(DATABASE_URL, `select id from api_keys where name = 'logged'`)
+  const apiKeyId = Number(row?.id)
+  const base = { level: 30, msg: 'request', ms: expect.any(Number), time: expect.any(String) }
+  expect(requests).toEqual([
+    {
+      ...base,
+      requestId: 'one',
+      method: 'GET',
+      route: '/v1/pets',
+      operation: 'listPets',
+      status: 200,
+      apiKeyId,
+    },
+    {
+      ...base,
+      requestId: 'two',
+      method: 'GET',
+      route: '/v1/pets/:petId',
+      operation: 'getPet',
+      status: 404,
+      apiKeyId,
+    },
+    { ...base, requestId: 'three', method: 'GET', operation: 'none', status: 401 },
+    {
+      ...base,
+      requestId: 'four',
+      method: 'POST',
+      route: '/v1/pets',
+      operation: 'createPet',
+      status: 201,
+      apiKeyId,
+    },
+  ])
+  expect(service.log()).not.toContain('tell-nobody')
+})
+
+test('a failure is logged once, with its cause and the request id, and without the row that it met', async () => {
+  const apiKey = await issue('failing')
+  const service = await startService(environment)
+  await sql(
+    DATABASE_URL,
+    `create function fail() returns trigger language plpgsql as
+      $$ begin raise exception 'the cause' using errcode = '53100', detail = 'tell-nobody'; end $$;
+    create trigger fail before insert on pets execute function fail()`,
+  )
+  const client = openTestClient({ origin: service.origin, apiKey })
+  await client.post('/pets', { name: 'tell-nobody', categoryId: 1 }, { 'x-request-id': 'failed' })
+  await sql(DATABASE_URL, 'drop trigger fail on pets')
+  await service.stop()
+  const errors = linesOf(service.log()).filter(({ level }) => Number(level) >= 50)
+  expect(errors).toHaveLength(1)
+  expect(errors[0]).toMatchObject({ requestId: 'failed', code: 'unavailable', err: { message: 'the cause' } })
+  expect(service.log()).not.toContain('tell-nobody')
+})
+
+test('`api-keys list --deprecated` says who still calls getPet, how often, and how many days are left', async () => {
+  const none = await petstore(['api-keys', 'list', '--deprecated'], {
+    DATABASE_URL: await createTestDatabase(),
+  })
+  expect(none.stdout).toContain('No key has called a deprecated operation.')
+
+  const [one, two] = [await issue('old-app'), await issue('older-app')]
+  const services = [await startService(environment), await startService(environment)]
+  for (const service of services) {
+    const client = openTestClient({ origin: service.origin, apiKey: one })
+    for (let calls = 0; calls < 3; calls += 1) await client.get('/pets/1')
+    await client.get('/pets/2', { apiKey: two })
+    await client.get('/pets?id=1', { apiKey: two })
+  }
+  await Promise.all(services.map((service) => service.stop()))
+
+  const { stdout } = await petstore(['api-keys', 'list', '--deprecated', '--json'], environment)
+  const today = new Date().toISOString().slice(0, 10)
+  const daysLeft = Math.ceil((Date.parse('2030-12-05T00:00:00Z') - Date.now()) / 86_400_000)
+  const use = { operation: 'getPet', firstDay: today, lastDay: today, daysLeft, apiKeyId: expect.any(Number) }
+  const uses = (JSON.parse(stdout) as { apiKeyName: string }[]).filter(({ apiKeyName }) =>
+    apiKeyName.startsWith('old'),
+  )
+  expect(uses).toEqual([
+    { ...use, apiKeyName: 'old-app', calls: 6, callsLast30Days: 6 },
+    { ...use, apiKeyName: 'older-app', calls: 2, callsLast30Days: 2 },
+  ])
+  const listed = await petstore(['api-keys', 'list', '--deprecated'], environment)
+  expect(listed.stdout).toMatch(/^ID +NAME +OPERATION +CALLS +LAST 30 DAYS +FIRST +LAST +DAYS LEFT$/m)
+  expect(listed.stdout).toMatch(new RegExp(`old-app +getPet +6 +6 +${today} +${today} +${daysLeft}`))
+})

@@ -1,0 +1,57 @@
+// A commit whose wait for a standby is cancelled succeeds on this node alone: to the client it is unknown.
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { startApp } from '../support/app.ts'
+import { openTestDatabase, sql } from '../support/database.ts'
+
+const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
+const cluster = await startCluster({
+  binaries: process.env['TEST_POSTGRES'] ?? embeddedBinaries(),
+  dataFolder,
+  port: await freePort(),
+})
+afterAll(async () => {
+  await cluster.stop()
+  rmSync(dataFolder, { recursive: true, force: true })
+})
+const databaseUrl = cluster.url('postgres')
+await migrate(databaseUrl)
+const petstore = await startApp(openTestDatabase(databaseUrl))
+
+async function standby(name: string): Promise<void> {
+  await sql(databaseUrl, `alter system set synchronous_standby_names = '${name}'`)
+  await sql(databaseUrl, 'select pg_reload_conf()')
+}
+
+test('cancelled while it waits for a standby, a create is 503 outcome_unknown although PostgreSQL said yes', async () => {
+  expect((await petstore.post('/pets', { name: 'before', categoryId: 1 })).status).toBe(201)
+  await standby('nobody')
+  await sleep(200)
+  const creating = petstore.post('/pets', { name: 'cancelled', categoryId: 1 })
+  await sleep(300)
+  const cancelled = await sql(
+    databaseUrl,
+    `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+  )
+  expect(cancelled).toEqual([{ pg_cancel_backend: true }])
+  const answer = await creating
+  expect(answer.status).toBe(503)
+  expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
+  expect(await sql(databaseUrl, `select count(*)::int from pets where name = 'cancelled'`)).toEqual([
+    { count: 1 },
+  ])
+})
+
+test('without a standby a create is 503 outcome_unknown after three seconds; with one it works again', async () => {
+  const started = performance.now()
+  const answer = await petstore.post('/pets', { name: 'waiting', categoryId: 1 })
+  expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
+  expect(performance.now() - started).toBeLessThan(4_500)
+  await standby('')
+  await sleep(200)
+  expect((await petstore.post('/pets', { name: 'after', categoryId: 1 })).status).toBe(201)
+})

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { type ClusterOptions, embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { sql } from '../support/database.ts'
+import { keepAsking } from '../support/load.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const ROUNDS = 5
+const CLIENTS = 16
+const BACK_WITHIN_MS = 2_000
+
+// With fsync and full-page writes on, as PostgreSQL comes: what it acknowledged must survive SIGKILL.
+const options: ClusterOptions = {
+  binaries: process.env['TEST_POSTGRES'] ?? embeddedBinaries(),
+  dataFolder: `/var/tmp/petstore-test-${randomUUID()}`,
+  port: await freePort(),
+}
+let cluster = await startCluster(options)
+afterAll(async () => {
+  await cluster.stop()
+  rmSync(options.dataFolder, { recursive: true, force: true })
+})
+
+test(`PostgreSQL killed with SIGKILL ${ROUNDS} times under load: nothing acknowledged is lost or doubled`, async () => {
+  const DATABASE_URL = cluster.url('postgres')
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'silent' }, { args: ['serve', '--migrate'] })
+  const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
+  const apiKey = stdout.trim()
+
+  const acknowledged = new Map<string, number>()
+  const sent = new Set<string>()
+  const statuses = new Map<string, number>()
+  let lastAcknowledgedAt = 0
+
+  const stopping = new AbortController()
+  const load = keepAsking({ ...service, apiKey }, CLIENTS, stopping.signal, async ({ send }, index) => {
+    if (index % 4 === 3) {
+      const listed = await send('GET', '/v1/pets?limit=3')
+      count(listed.status, listed.body)
+      return
+    }
+    // Half of the writers send an Idempotency-Key and repeat until they are told; half give up at once.
+    const name = randomUUID()
+    const headers = index % 2 === 0 ? { 'idempotency-key': name } : {}
+    sent.add(name)
+    for (;;) {
+      const created = await send('POST', '/v1/pets', { name, categoryId: 1 }, headers)
+      count(created.status, created.body)
+      if (created.status === 201) {
+        acknowledged.set(name, (created.body as { id: number }).id)
+        lastAcknowledgedAt = Date.now()
+      }
+      if (created.status === 201 || index % 2 === 1) return
+      await sleep(20)
+    }
+  })
+  function count(status: number, body: unknown): void {
+    const key = status < 400 ? String(status) : `${status} ${(body as { code: string }).code}`
+    statuses.set(key, (statuses.get(key) ?? 0) + 1)
+  }
+
+  async function untilAcknowledged(since: number): Promise<number> {
+    for (;;) {
+      const waited = Date.now() - since
+      if (lastAcknowledgedAt >= since || waited > 10_000) return waited
+      await sleep(10)
+    }
+  }
+
+  const gaps: number[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await sleep(1_500)
+    process.kill(cluster.pid as number, 'SIGKILL')
+    await sleep(500)
+    cluster = await restart()
+    const back = Date.now()
+    gaps.push(await untilAcknowledged(back))
+  }
+  await sleep(500)
+  stopping.abort()
+  await load
+
+  const rows = await sql<{ id: string; name: string }>(DATABASE_URL, 'select id::text, name from pets')
+  const byName = Map.groupBy(rows, (row) => row.name)
+  const lost = [...acknowledged].filter(([name, id]) => byName.get(name)?.[0]?.id !== String(id))
+  const doubled = [...byName.values()].filter((same) => same.length > 1)
+  const strangers = rows.filter((row) => !sent.has(row.name))
+  console.log({
+    acknowledged: acknowledged.size,
+    lost: lost.length,
+    doubled: doubled.length,
+    writesBackAfterMs: gaps,
+    ...Object.fromEntries(statuses),
+  })
+  expect(lost).toEqual([])
+  expect(doubled).toEqual([])
+  expect(strangers).toEqual([])
+  for (const key of statuses.keys()) expect(key).toMatch(/^(200|201|409 idempotency_key_in_use|503 \w+)$/)
+  expect(Math.max(...gaps)).toBeLessThan(BACK_WITHIN_MS)
+  expect(await service.stop()).toBe(0)
+})
+
+/** Until the dead server's processes have left its shared memory, a new one refuses to start. */
+async function restart(): ReturnType<typeof startCluster> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await startCluster(options)
+    } catch (error) {
+      if (tries === 50) throw error
+      await sleep(100)
+    }
+  }
+}

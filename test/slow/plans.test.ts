@@ -1,0 +1,124 @@
+// At a million animals, every list statement reads what it answers: whatever the distribution, whatever the
+// planner knows, with custom and with generic plans.
+import { Client } from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import type { Reader, Statement } from '../../src/db/database.ts'
+import { findPetsBefore, findPetsByIds } from '../../src/pets/queries.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+const ANIMALS = 1_000_000
+const client = new Client(await createTestDatabase())
+await client.connect()
+afterAll(() => client.end())
+
+/**
+ * - `pending`: 100 old animals, the worst case for a walk from the newest
+ * - `sold`: nobody at all in the first layout
+ * - category 1: nine of ten animals; category 7: 50 old ones; category 9: nobody
+ */
+async function load(): Promise<void> {
+  await client.query('alter table pets set (autovacuum_enabled = off)')
+  await client.query(
+    `insert into pets (name, category_id, status)
+      select 'Pet ' || n,
+        case when n <= 50 then 7 when n % 10 = 0 then 2 + n % 1000 else 1 end,
+        case when n <= 100 then 'pending' else 'available' end::pet_status
+      from generate_series(1, $1) as n`,
+    [ANIMALS],
+  )
+}
+
+/** The statement that a query function would send. */
+async function statementOf(query: (db: Reader) => Promise<unknown>): Promise<Statement> {
+  let sent: Statement | undefined
+  const capture: Reader = {
+    read: async (statement) => {
+      sent = statement
+      return []
+    },
+  }
+  await query(capture)
+  return sent as Statement
+}
+
+interface Plan {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  'Node Type': string
+  Plans?: Plan[]
+}
+
+/** Rows that the plan's leaves read, whether they were kept or thrown away. */
+function rowsRead(plan: Plan): number {
+  const own = plan.Plans === undefined ? plan['Actual Rows'] * plan['Actual Loops'] : 0
+  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
+  return (plan.Plans ?? []).reduce(
+    (total, child) => total + rowsRead(child),
+    own + removed * plan['Actual Loops'],
+  )
+}
+
+function literal(value: unknown): string {
+  const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+  return client.escapeLiteral(text)
+}
+
+async function explain({
+  text,
+  values,
+}: Statement): Promise<{ read: number; answered: number; plan: string }> {
+  await client.query(`prepare explained as ${text}`)
+  const { rows } = await client.query(
+    `explain (analyze, format json) execute explained (${values.map(literal).join(', ')})`,
+  )
+  await client.query('deallocate explained')
+  const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Plan }]
+  return { read: rowsRead(plan), answered: plan['Actual Rows'], plan: JSON.stringify(plan, null, 1) }
+}
+
+const LIMIT = 21
+const STATUSES = ['available', 'pending', 'sold', undefined] as const
+const CATEGORIES = [1n, 7n, 9n, 102n, undefined]
+const POSITIONS = [undefined, 999_000n, 500_000n, 30n]
+
+async function checkAll(state: string): Promise<void> {
+  let checked = 0
+  for (const mode of ['force_generic_plan', 'force_custom_plan', 'auto']) {
+    await client.query(`set plan_cache_mode = ${mode}`)
+    for (const status of STATUSES) {
+      for (const categoryId of CATEGORIES) {
+        for (const before of POSITIONS) {
+          const statement = await statementOf((db) =>
+            findPetsBefore(db, { status, categoryId }, before, LIMIT),
+          )
+          const { read, answered, plan } = await explain(statement)
+          const where = `${state}, ${mode}: ${statement.name} ${statement.values.join(' ')}\n${plan}`
+          expect(read, where).toBeLessThanOrEqual(2 * answered + 1)
+          checked += 1
+        }
+      }
+    }
+    const ids = Array.from({ length: 100 }, (_, index) => BigInt(index * 9_973 + 1))
+    const { read, plan } = await explain(await statementOf((db) => findPetsByIds(db, ids)))
+    expect(read, plan).toBeLessThanOrEqual(2 * ids.length + 1)
+  }
+  console.log(`${checked} plans read no more than they answer (${state})`)
+}
+
+test('before the table is analysed', async () => {
+  await load()
+  await checkAll('not analysed')
+})
+
+test('after analyze', async () => {
+  await client.query('analyze pets')
+  await checkAll('analysed')
+})
+
+test('with a status that nearly everyone has but one category does not', async () => {
+  await client.query(`update pets set status = 'sold' where category_id = 1 and id > 900000`)
+  await client.query('analyze pets')
+  await checkAll('skewed')
+})

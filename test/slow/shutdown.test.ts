@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../support/database.ts'
+import { keepAsking } from '../support/load.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const ROUNDS = 15
+const CLIENTS = 16
+const DATABASE_URL = await createTestDatabase()
+const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
+const apiKey = stdout.trim()
+
+test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process ends within 10 seconds`, async () => {
+  let answered = 0
+  let closing = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error', SHUTDOWN_GRACE_MS: '500' })
+    const unready = new AbortController()
+    // A balancer: it asks whether the service is ready, and sends nothing more once it is not.
+    const balancer = (async () => {
+      while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(50)
+      unready.abort()
+    })()
+    const load = keepAsking({ ...service, apiKey }, CLIENTS, unready.signal, async ({ send }, index) => {
+      const exchange =
+        index % 4 === 0
+          ? await send('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })
+          : await send('GET', '/v1/pets?limit=5')
+      expect([200, 201]).toContain(exchange.status)
+      answered += 1
+      if (exchange.closes) closing += 1
+    })
+    await sleep(300)
+    const signalled = Date.now()
+    service.kill('SIGTERM')
+    await Promise.all([load, balancer])
+    expect(await service.ended).toBe(0)
+    expect(Date.now() - signalled).toBeLessThan(10_000)
+  }
+  console.log(`${answered} requests answered, ${closing} of them with Connection: close, none failed`)
+  expect(closing).toBeGreaterThan(0)
+})
+
+test('a second SIGTERM ends the process at once', async () => {
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error', SHUTDOWN_GRACE_MS: '10000' })
+  service.kill('SIGTERM')
+  await sleep(200)
+  const signalled = Date.now()
+  service.kill('SIGTERM')
+  expect(await service.ended).toBe(1)
+  expect(Date.now() - signalled).toBeLessThan(1_000)
+})
+
+test('an idle kept-alive connection does not hold the process back', async () => {
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
+  await fetch(`${service.origin}/openapi.json`, { keepalive: true })
+  const signalled = Date.now()
+  expect(await service.stop()).toBe(0)
+  expect(Date.now() - signalled).toBeLessThan(2_000)
+})

@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../support/database.ts'
+import { keepAsking } from '../support/load.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const SLOW_SOCKETS = 500
+const ROUNDS = 3
+const ROUND_MS = 3_000
+const CLIENTS = 8
+
+test(`${SLOW_SOCKETS} slow sockets beside normal load change nothing for the others`, async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
+  const target = { ...service, apiKey: stdout.trim() }
+
+  async function measure(): Promise<{ perSecond: number; p99: number; failed: number }> {
+    const times: number[] = []
+    let failed = 0
+    const until = AbortSignal.timeout(ROUND_MS)
+    await keepAsking(target, CLIENTS, until, async ({ send }) => {
+      const { status, ms } = await send('GET', '/v1/pets?limit=5')
+      times.push(ms)
+      if (status !== 200) failed += 1
+    })
+    times.sort((a, b) => a - b)
+    return {
+      perSecond: (times.length / ROUND_MS) * 1000,
+      p99: times[Math.floor(times.length * 0.99)] ?? 0,
+      failed,
+    }
+  }
+
+  await measure()
+  const ratios: number[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const alone = await measure()
+    const slow = openSlowSockets(service.origin)
+    await sleep(200)
+    const beside = await measure()
+    slow.end()
+    console.log({ alone, beside, refused: slow.refused() })
+    expect(beside.failed).toBe(0)
+    ratios.push(beside.perSecond / alone.perSecond)
+  }
+  ratios.sort((a, b) => a - b)
+  // Timings on a shared machine vary; the median must not.
+  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.8)
+  expect(await service.stop()).toBe(0)
+})
+
+test('a request that does not arrive in time is answered 408, its headers within 5 seconds', async () => {
+  const service = await startService({ DATABASE_URL: await createTestDatabase(), LOG_LEVEL: 'error' })
+  const slow = openSlowSockets(service.origin, 20)
+  await sleep(8_000)
+  expect(slow.refused()).toBe(20)
+  slow.end()
+  await service.stop()
+})
+
+/** Each sends a header a character at a time and never comes to its end. */
+function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => void; refused: () => number } {
+  const { hostname, port } = new URL(origin)
+  let refused = 0
+  const sockets: Socket[] = Array.from({ length: count }, () => {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.on('data', (answer) => {
+      if (answer.toString().startsWith('HTTP/1.1 408 ')) refused += 1
+    })
+    socket.write('GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+    return socket
+  })
+  const dripping = setInterval(() => {
+    for (const socket of sockets) if (socket.writable) socket.write('a')
+  }, 500)
+  return {
+    end: () => {
+      clearInterval(dripping)
+      for (const socket of sockets) socket.destroy()
+    },
+    refused: () => refused,
+  }
+}

@@ -1,0 +1,65 @@
+// Clients that keep asking until they are told to stop, and a record of everything that they were answered.
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+export interface Exchange {
+  status: number
+  body: unknown
+  /** Whether the service asked to close the connection. */
+  closes: boolean
+  ms: number
+}
+
+export interface LoadOptions {
+  origin: string
+  apiKey: string
+}
+
+/** A client with one kept-alive connection, as a balancer or a library holds it. */
+export function openConnection({ origin, apiKey }: LoadOptions) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+  async function send(method: string, path: string, body?: object, headers = {}): Promise<Exchange> {
+    const started = performance.now()
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const sending = request(origin + path, {
+      method,
+      agent,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    })
+    sending.on('response', resolve).on('error', reject)
+    sending.end(body && JSON.stringify(body))
+    const response = await promise
+    const json = await text(response)
+    return {
+      status: response.statusCode ?? 0,
+      body: json === '' ? undefined : (JSON.parse(json) as unknown),
+      closes: response.headers.connection === 'close',
+      ms: performance.now() - started,
+    }
+  }
+
+  return { send, close: () => agent.destroy() }
+}
+
+export type Connection = ReturnType<typeof openConnection>
+
+/** Runs the work on so many connections at once, each again and again until the signal. */
+export async function keepAsking(
+  options: LoadOptions,
+  connections: number,
+  until: AbortSignal,
+  work: (connection: Connection, index: number) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: connections }, async (_, index) => {
+      const connection = openConnection(options)
+      while (!until.aborted) await work(connection, index)
+      connection.close()
+    }),
+  )
+}
