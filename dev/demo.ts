@@ -90,7 +90,7 @@ function demoAnimal(index: number): PetToInsert {
     categoryId: BigInt(category + 1),
     status: demoStatus(index),
     createdBy: undefined,
-    requestId: undefined,
+    requestId: 'demo',
   }
 }
 

@@ -4,6 +4,7 @@ import { openDatabase } from '../src/db/database.ts'
 import { buildApp } from '../src/http/app.ts'
 import { openMetrics } from '../src/http/metrics.ts'
 import { openLog } from '../src/log.ts'
+import { petBatches } from '../src/pets/batches.ts'
 
 export async function interfaceDocument(): Promise<object> {
   const db = openDatabase({
@@ -14,11 +15,15 @@ export async function interfaceDocument(): Promise<object> {
   })
   const app = await buildApp({
     db,
+    pets: petBatches(db, true, 1, () => {}),
     categories: 'any',
     publicUrl: '',
     clock: () => new Date(),
     verifyApiKey: async () => undefined,
     usage: trackUsage(() => new Date()),
+    holds: { fresh: () => undefined },
+    holdMinutes: 60,
+    environment: 'production',
     isDraining: () => false,
     rateLimitPerSecond: 0,
     corsOrigins: [],

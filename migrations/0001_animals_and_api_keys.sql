@@ -12,7 +12,9 @@ create table api_keys (
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  -- How long it was made for; a successor gets the same. Null: without an end.
+  lifetime_seconds float8
 );
 
 create sequence pets_id_seq as bigint;

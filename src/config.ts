@@ -28,6 +28,10 @@ export const VARIABLES = {
     help: 'Connections to PostgreSQL per process, 1 to 200. Default: 10.',
     read: integer(10, 1, 200),
   },
+  ANSWER_TOGETHER: {
+    help: '`on` answers concurrent requests by shared queries; `off` gives each its own, to compare. Default: on.',
+    read: oneOf('on', 'off'),
+  },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
   PORT: { help: 'Port of the service; 0 takes a free one. Default: 3000.', read: integer(3000, 0, 65_535) },
   ADMIN_HOST: {
@@ -54,6 +58,10 @@ export const VARIABLES = {
   CATEGORIES: {
     help: '`any` accepts every category id; `strict` only those in the table `categories`. Default: any.',
     read: oneOf('any', 'strict'),
+  },
+  HOLD_MINUTES: {
+    help: 'How long an order holds its animal when the buyer does not say, 1 to 10080. Default: 60.',
+    read: integer(60, 1, 10_080),
   },
   RATE_LIMIT_PER_SECOND: {
     help: 'Requests per second and API key for keys without a limit of their own; 0 is no limit. Default: 0.',

@@ -17,6 +17,8 @@ export const ERRORS = {
   insufficient_scope: { status: 403, message: 'The API key lacks the scope that this operation needs.' },
   route_not_found: { status: 404, message: 'There is nothing at this address.' },
   pet_not_found: { status: 404, message: 'No animal has that id.' },
+  order_not_found: { status: 404, message: 'No order has that id.' },
+  api_key_not_found: { status: 404, message: 'No working API key has that id.' },
   method_not_allowed: {
     status: 405,
     message: 'This address does not answer that method; see the Allow header.',
@@ -26,9 +28,27 @@ export const ERRORS = {
     status: 409,
     message: 'A request with this Idempotency-Key is still running; repeat it in a moment.',
   },
+  pet_not_available: {
+    status: 409,
+    message: 'The animal is not available: it is held by another order, or sold.',
+  },
+  pet_on_hold: {
+    status: 409,
+    message: 'An open order holds the animal; its status changes only through that order.',
+  },
+  pet_has_orders: { status: 409, message: 'The animal has had an order, so it cannot be deleted.' },
+  invalid_transition: {
+    status: 409,
+    message: 'A sold animal cannot become pending; make it available first.',
+  },
+  order_closed: { status: 409, message: 'The order has already ended in another way.' },
   operation_removed: {
     status: 410,
     message: 'This operation was removed on 5 December 2030; use GET /v1/pets with id.',
+  },
+  precondition_failed: {
+    status: 412,
+    message: 'The animal has changed since you read it; read it again and compare.',
   },
   body_too_large: { status: 413, message: 'The request body is larger than 1 MiB.' },
   unsupported_media_type: {

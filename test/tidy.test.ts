@@ -22,7 +22,7 @@ const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 
 /** From the ground up: a file may import from its own layer and from those before it. */
 const LAYERS = [
-  /^src\/(errors|int64)\.ts$/,
+  /^src\/(errors|int64|json|paging)\.ts$/,
   /^src\/(config|log)\.ts$/,
   /^src\/db\//,
   /^src\/[\w-]+\/(schema|format)\.ts$/,

@@ -1,4 +1,5 @@
 // Making, rotating and verifying API keys.
+import { together } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
 import { findCallersByHashes, insertApiKey, retireApiKey } from './queries.ts'
@@ -9,6 +10,9 @@ const BELIEVED_FOR_MS = 1_000
 /** Answers kept of each kind. Unknown keys have a bound of their own, so that they cannot push known ones out. */
 const KNOWN_MAX = 10_000
 const UNKNOWN_MAX = 10_000
+
+/** Look-ups of different keys share a query; many unknown ones cannot take more than one connection. */
+const LOOK_UPS = { sizeMax: 100, underWayMax: 1, waitingMax: 2_000 }
 
 export interface IssuedApiKey extends ApiKey {
   /** The key itself: given to its owner now, and never again. */
@@ -54,12 +58,16 @@ export function apiKeyVerifier(
   environment: Environment,
   now = () => performance.now(),
 ): VerifyApiKey {
+  const findCaller = together(async (hashes: Buffer[]) => {
+    const callers = await findCallersByHashes(db, hashes)
+    return hashes.map((hash) => callers.get(hash.toString('hex')))
+  }, LOOK_UPS)
   const known = new Map<string, LookUp>()
   const unknown = new Map<string, LookUp>()
 
   function start(hash: Buffer, id: string): LookUp {
     const startedAt = now()
-    const caller = findCallersByHashes(db, [hash]).then((callers) => callers.get(id))
+    const caller = findCaller(hash)
     const lookUp = { startedAt, caller }
     keep(known, KNOWN_MAX, id, lookUp)
     void settle(id, lookUp)

@@ -1,5 +1,6 @@
 // Every statement on api_keys. Only hashes come here; no statement ever sees a key.
 import type { Reader, Tx, Writer } from '../db/database.ts'
+import { INT64_MAX } from '../int64.ts'
 import type { ApiKey, Caller, NewApiKey, Scope } from './schema.ts'
 
 interface ApiKeyRow {
@@ -39,8 +40,8 @@ export async function findCallersByHashes(
 export async function insertApiKey(db: Writer, hash: Buffer, apiKey: NewApiKey): Promise<ApiKey> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'insert_api_key',
-    text: `insert into api_keys (hash, name, scopes, rate_limit, expires_at)
-      values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+    text: `insert into api_keys (hash, name, scopes, rate_limit, lifetime_seconds, expires_at)
+      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $5))
       returning ${COLUMNS}`,
     values: [hash, apiKey.name, apiKey.scopes, apiKey.rateLimit ?? null, apiKey.expiresInSeconds ?? null],
   })
@@ -52,6 +53,29 @@ export async function listApiKeys(db: Reader): Promise<ApiKey[]> {
     name: 'list_api_keys',
     text: `select ${COLUMNS} from api_keys order by id`,
     values: [],
+  })
+  return rows.map(toApiKey)
+}
+
+export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Promise<ApiKey[]> {
+  const rows = await db.read<ApiKeyRow>({
+    name: 'find_api_keys_by_ids',
+    text: `select ${COLUMNS} from api_keys where id = any($1::bigint[])`,
+    values: [ids],
+  })
+  return rows.map(toApiKey)
+}
+
+/** Newest first, from below the given id. */
+export async function findApiKeysBefore(
+  db: Reader,
+  beforeId: bigint | undefined,
+  most: number,
+): Promise<ApiKey[]> {
+  const rows = await db.read<ApiKeyRow>({
+    name: 'find_api_keys_before',
+    text: `select ${COLUMNS} from api_keys where id < $1 order by id desc limit $2`,
+    values: [beforeId ?? INT64_MAX, most],
   })
   return rows.map(toApiKey)
 }
@@ -74,15 +98,9 @@ export async function retireApiKey(
 ): Promise<NewApiKey | undefined> {
   const [row] = await tx.write<ApiKeyRow & { lifetime_seconds: number | null }>({
     name: 'retire_api_key',
-    text: `with old as (
-        select id, extract(epoch from expires_at - created_at)::float8 as lifetime_seconds
-        from api_keys
-        where id = $1 and revoked_at is null and (expires_at is null or expires_at > now())
-        for update
-      )
-      update api_keys set expires_at = least(expires_at, now() + make_interval(secs => $2))
-      from old where api_keys.id = old.id
-      returning api_keys.name, api_keys.scopes, api_keys.rate_limit, old.lifetime_seconds`,
+    text: `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => $2))
+      where id = $1 and revoked_at is null and (expires_at is null or expires_at > now())
+      returning name, scopes, rate_limit, lifetime_seconds`,
     values: [id, overlapSeconds],
   })
   if (row === undefined) return undefined

@@ -1,4 +1,6 @@
 // What an API key is and what it may do.
+import { type Static, Type } from 'typebox'
+import { Int64 } from '../int64.ts'
 
 export const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -37,3 +39,94 @@ export interface NewApiKey {
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text)
 }
+
+const NAME_LENGTH_MAX = 100
+const LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
+const RATE_LIMIT_MAX = 1_000_000
+
+const scopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPES }), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  uniqueItems: true,
+})
+const name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  description: 'Who or what uses it.',
+})
+const rateLimit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX, description: 'Requests per second for this key.' }),
+)
+const time = (description: string) =>
+  Type.Optional(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description }))
+
+const OwnApiKeySchema = Type.Object(
+  { name, scopes, expiresAt: time('When it ends by itself.') },
+  { $id: 'OwnApiKey', description: 'The key that you are calling with.' },
+)
+
+const facts = {
+  id: Int64,
+  name,
+  scopes,
+  rateLimit,
+  createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
+  lastUsedAt: time('To the minute.'),
+  expiresAt: time('When it ends by itself.'),
+  revokedAt: time('When it was revoked.'),
+}
+const ApiKeySchema = Type.Object(facts, { $id: 'ApiKey', description: 'A key, without its text.' })
+
+const IssuedApiKeySchema = Type.Object(
+  { ...facts, key: Type.String({ description: 'The key itself, shown this once.' }) },
+  { $id: 'IssuedApiKey', description: 'A new key.' },
+)
+
+const ApiKeysSchema = Type.Unsafe<ApiKey[]>({
+  $id: 'ApiKeys',
+  type: 'array',
+  items: { $ref: 'ApiKey#' },
+  description: 'Keys, newest first.',
+})
+
+const ApiKeyRequestSchema = Type.Object(
+  {
+    name,
+    scopes: Type.Optional(scopes),
+    rateLimit,
+    expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_SECONDS_MAX })),
+  },
+  {
+    $id: 'NewApiKey',
+    description: 'A key to make. Without scopes it may read and write animals.',
+    examples: [{ name: 'web-shop', scopes: ['pets:read', 'orders:write'], expiresInSeconds: 7_776_000 }],
+  },
+)
+export const ApiKeyRequestRef = Type.Unsafe<Static<typeof ApiKeyRequestSchema>>({ $ref: 'NewApiKey#' })
+
+const RotationSchema = Type.Object(
+  {
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIFETIME_SECONDS_MAX,
+        default: 86_400,
+        description: 'How long the old key works on.',
+      }),
+    ),
+  },
+  { $id: 'Rotation', examples: [{ overlapSeconds: 3600 }] },
+)
+export const RotationRef = Type.Unsafe<Static<typeof RotationSchema>>({ $ref: 'Rotation#' })
+
+export const API_KEY_SCHEMAS = [
+  OwnApiKeySchema,
+  ApiKeySchema,
+  IssuedApiKeySchema,
+  ApiKeysSchema,
+  ApiKeyRequestSchema,
+  RotationSchema,
+]
+
+export const ApiKeyParams = Type.Object({ apiKeyId: Int64 }, { notFound: 'api_key_not_found' })

@@ -14,6 +14,19 @@ export async function findCategoriesByIds(db: Reader, ids: readonly bigint[]): P
   })
 }
 
+/** Names one category; true where it had no name before. */
+export async function upsertCategory(db: Writer, { id, name }: Category): Promise<boolean> {
+  const [row] = await db.write<{ inserted: boolean }>({
+    name: 'upsert_category',
+    // A row that was updated carries the mark of who replaced it; a new one does not.
+    text: `insert into categories (id, name) values ($1, $2)
+      on conflict (id) do update set name = excluded.name
+      returning xmax = 0 as inserted`,
+    values: [id, name],
+  })
+  return row?.inserted === true
+}
+
 export async function upsertCategories(db: Writer, categories: readonly Category[]): Promise<void> {
   await db.write({
     name: 'upsert_categories',

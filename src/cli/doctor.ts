@@ -129,7 +129,7 @@ async function checkRights(client: pg.Client): Promise<Finding[]> {
     `select c.relname as name
       from pg_class c
       where c.relnamespace = current_schema()::regnamespace
-        and c.relname in ('pets', 'api_keys', 'categories', 'idempotency_keys')
+        and c.relname in ('pets', 'api_keys', 'categories', 'idempotency_keys', 'imports')
         and not has_table_privilege(c.oid, 'select, insert, update, delete')`,
   )
   const { rows: role } = await client.query<{ name: string; mayCreate: boolean }>(

@@ -10,7 +10,11 @@ import { buildAdminApp, type Readiness } from '../http/admin.ts'
 import { buildApp } from '../http/app.ts'
 import { openMetrics } from '../http/metrics.ts'
 import { purgeIdempotencyKeys } from '../idempotency/idempotency.ts'
+import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldAllCounts } from '../inventory/inventory.ts'
+import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { type Log, openLog } from '../log.ts'
+import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
+import { petBatches } from '../pets/batches.ts'
 import { drain } from './shutdown.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
@@ -28,16 +32,21 @@ export async function runService(config: Config): Promise<void> {
   })
   const metrics = openMetrics(db)
   const usage = trackUsage(() => new Date())
+  const holds = trackHolds(db, log)
   let draining = false
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
 
   const app = await buildApp({
     db,
+    pets: petBatches(db, config.ANSWER_TOGETHER === 'on', config.DATABASE_POOL_SIZE, metrics.observeBatch),
     categories: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),
     usage,
+    holds,
+    holdMinutes: config.HOLD_MINUTES,
+    environment: config.PETSTORE_ENV,
     rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
@@ -47,6 +56,8 @@ export async function runService(config: Config): Promise<void> {
   })
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
 
+  // Before anyone can look: holds that ended while no instance ran. Without a database nobody can look either.
+  await holds.sweep().catch((err: unknown) => log.warn({ err }, 'holds could not be ended yet'))
   await app.listen({ host: config.HOST, port: config.PORT })
   await admin.listen({ host: config.ADMIN_HOST, port: config.ADMIN_PORT })
   const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
@@ -56,6 +67,13 @@ export async function runService(config: Config): Promise<void> {
 
   const background = startBackground(
     [
+      { name: 'end holds', everyMs: SWEPT_EVERY_MS, work: holds.sweep },
+      { name: 'fold counts', everyMs: FOLDED_EVERY_MS, work: () => foldAllCounts(db) },
+      {
+        name: 'forget empty categories',
+        everyMs: EMPTY_COUNTS_DELETED_EVERY_MS,
+        work: () => deleteEmptyCounts(db),
+      },
       { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
       {
         name: 'purge idempotency keys',

@@ -4,6 +4,8 @@ import { ConfigError } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addDoctor } from './doctor.ts'
+import { addExport } from './export.ts'
+import { addImport } from './import.ts'
 import { addMigrate } from './migrate.ts'
 import { addServe } from './serve.ts'
 import { paint, say } from './terminal.ts'
@@ -19,6 +21,7 @@ Examples:
   petstore migrate                            bring the database up to date
   petstore api-keys create --name web-shop    make a key and print it
   petstore serve                              answer requests on port 3000
+  petstore import animals.csv                 add the animals of a file
   petstore doctor                             say what is wrong and what to do
 
 The configuration comes from the environment, DATABASE_URL first; docs/configuration.md has the table.`,
@@ -26,6 +29,8 @@ The configuration comes from the environment, DATABASE_URL first; docs/configura
   addServe(program)
   addMigrate(program)
   addApiKeys(program)
+  addImport(program)
+  addExport(program)
   addDoctor(program)
   return program
 }

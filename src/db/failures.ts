@@ -45,6 +45,8 @@ function judgeFailure(error: unknown): Failure {
 }
 
 const READ_ONLY = '25006'
+export const UNIQUE_VIOLATION = '23505'
+export const FOREIGN_KEY_VIOLATION = '23503'
 
 /** What came back instead of rows; anything else that is thrown is a fault of our own code. */
 export class QueryFailure extends Error {

@@ -3,9 +3,26 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
+import {
+  createApiKeyRoute,
+  getOwnApiKeyRoute,
+  listApiKeysRoute,
+  revokeApiKeyRoute,
+  rotateApiKeyRoute,
+} from '../api-keys/routes.ts'
+import { listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
 import { AppError } from '../errors.ts'
+import { getPetHistoryRoute } from '../history/routes.ts'
+import { getInventoryRoute } from '../inventory/routes.ts'
 import type { Log } from '../log.ts'
-import { createPetRoute, getPetRoute, listPetsRoute } from '../pets/routes.ts'
+import {
+  cancelOrderRoute,
+  completeOrderRoute,
+  getOrderRoute,
+  listOrdersRoute,
+  placeOrderRoute,
+} from '../orders/routes.ts'
+import { createPetRoute, deletePetRoute, getPetRoute, listPetsRoute, updatePetRoute } from '../pets/routes.ts'
 import { logRequests } from './access-log.ts'
 import { authenticate, authorise } from './authentication.ts'
 import { allowOrigins } from './cors.ts'
@@ -32,7 +49,27 @@ const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 const HEADERS_LIMIT_BYTES = 16_384
 
 /** The table of contents of /v1. */
-const OPERATIONS = [listPetsRoute, createPetRoute, getPetRoute]
+const OPERATIONS = [
+  listPetsRoute,
+  createPetRoute,
+  getPetRoute,
+  updatePetRoute,
+  deletePetRoute,
+  getPetHistoryRoute,
+  listCategoriesRoute,
+  putCategoryRoute,
+  placeOrderRoute,
+  listOrdersRoute,
+  getOrderRoute,
+  completeOrderRoute,
+  cancelOrderRoute,
+  getInventoryRoute,
+  getOwnApiKeyRoute,
+  listApiKeysRoute,
+  createApiKeyRoute,
+  rotateApiKeyRoute,
+  revokeApiKeyRoute,
+]
 
 export interface AppOptions extends Services {
   verifyApiKey: VerifyApiKey

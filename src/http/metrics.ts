@@ -6,6 +6,8 @@ export interface Metrics {
   registry: Registry
   /** One answered request. */
   observeRequest: (operation: string, status: number, seconds: number) => void
+  /** One piece of work in the database, and how many requests it answered. */
+  observeBatch: (kind: string, size: number) => void
 }
 
 export function openMetrics(db: Pick<Db, 'connections'>): Metrics {
@@ -17,6 +19,14 @@ export function openMetrics(db: Pick<Db, 'connections'>): Metrics {
     help: 'Time from the arrival of a request to the end of its answer.',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  })
+
+  const batches = new Histogram({
+    name: 'petstore_batch_size',
+    help: 'How many requests one piece of work in the database answered.',
+    labelNames: ['kind'],
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128],
     registers: [registry],
   })
 
@@ -33,5 +43,6 @@ export function openMetrics(db: Pick<Db, 'connections'>): Metrics {
   return {
     registry,
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
+    observeBatch: (kind, size) => batches.observe({ kind }, size),
   }
 }

@@ -1,18 +1,40 @@
 // openapi.json, made from the schemas that the operations validate and answer by.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
+import { CATEGORY_SCHEMAS } from '../categories/schema.ts'
+import { HISTORY_SCHEMAS } from '../history/schema.ts'
+import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
+import { ORDER_SCHEMAS } from '../orders/schema.ts'
 import { PET_SCHEMAS } from '../pets/schema.ts'
 import { ErrorSchema } from './operation.ts'
 
 const VERSION_PREFIX = '/v1'
 
-const DESCRIPTION = `The catalogue of a pet store: list animals, add one, read one.
+const DESCRIPTION = `The catalogue of a pet store: list animals, add one, read one, and sell each of them once.
 
 Every operation needs an API key, sent as a bearer token. Every answer that is not a success carries an Error.
 Ids are 64-bit integers: read them with a parser that does not round above 2^53.`
 
+const SCHEMAS = [
+  ErrorSchema,
+  ...PET_SCHEMAS,
+  ...HISTORY_SCHEMAS,
+  ...INVENTORY_SCHEMAS,
+  ...CATEGORY_SCHEMAS,
+  ...ORDER_SCHEMAS,
+  ...API_KEY_SCHEMAS,
+]
+
+const TAGS = [
+  { name: 'pets', description: 'The animals of the catalogue.' },
+  { name: 'categories', description: 'What kinds of animals there are.' },
+  { name: 'store', description: 'Selling animals, each of them once.' },
+  { name: 'api-keys', description: 'Who may call, and what they may do.' },
+]
+
 export async function describeInterface(app: FastifyInstance): Promise<void> {
-  for (const schema of [ErrorSchema, ...PET_SCHEMAS]) app.addSchema(schema)
+  for (const schema of SCHEMAS) app.addSchema(schema)
 
   await app.register(swagger, {
     openapi: {
@@ -27,7 +49,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
         server('Production', 'https://petstore.example'),
         server('Staging', 'https://staging.petstore.example'),
       ],
-      tags: [{ name: 'pets', description: 'The animals of the catalogue.' }],
+      tags: TAGS,
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },

@@ -2,19 +2,27 @@
 // errors that it documents.
 import type { FastifyInstance, FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
+import type { Environment } from '../api-keys/format.ts'
 import type { Caller, Scope } from '../api-keys/schema.ts'
 import type { Usage } from '../api-keys/usage.ts'
 import type { Db } from '../db/database.ts'
 import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
+import type { Holds } from '../orders/holds.ts'
+import type { PetBatches } from '../pets/batches.ts'
 
 export interface Services {
   db: Db
+  pets: PetBatches
   categories: 'any' | 'strict'
   /** The origin that clients see, or nothing: addresses then start at `/`. */
   publicUrl: string
   /** The time by which a removed operation is judged. */
   clock: () => Date
   usage: Usage
+  holds: Pick<Holds, 'fresh'>
+  /** How long an order holds its animal when the buyer did not say. */
+  holdMinutes: number
+  environment: Environment
 }
 
 interface SchemaTypes extends FastifyTypeProvider {
@@ -69,6 +77,11 @@ interface Answer {
   schema: string
   example: unknown
   headers?: Record<string, string>
+}
+
+/** A success without a body. */
+export function emptyAnswer(description: string) {
+  return { description, headers: describeHeaders({}), type: 'null' }
 }
 
 /** A success as openapi.json and the serialiser want it. */

@@ -1,44 +1,54 @@
 // Every statement on idempotency_keys.
 import type { Tx, Writer } from '../db/database.ts'
 
+/** A key as its client sent it, and whose it is. */
+export interface ClientKey {
+  apiKeyId: bigint
+  key: string
+}
+
 export interface KeptAnswer {
   fingerprint: Buffer
   answer: string
 }
 
 /**
- * Whether this transaction may work under the key; false at once while another one does. A plain insert
- * would wait for that other one instead, and each waiter would hold a connection.
+ * Which of the keys this transaction may work under; false at once where another one does. A plain insert would
+ * wait for that other one instead, and each waiter would hold a connection.
  */
-export async function lockIdempotencyKey(tx: Tx, apiKeyId: bigint, key: string): Promise<boolean> {
-  const [row] = await tx.read<{ locked: boolean }>({
-    name: 'lock_idempotency_key',
-    text: 'select pg_try_advisory_xact_lock(hashtextextended($1, $2)) as locked',
-    values: [key, apiKeyId],
+export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): Promise<boolean[]> {
+  const rows = await tx.read<{ locked: boolean }>({
+    name: 'lock_idempotency_keys',
+    text: `select pg_try_advisory_xact_lock(hashtextextended(key, api_key_id)) as locked
+      from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
+      order by position`,
+    values: columns(keys),
   })
-  return row?.locked === true
+  return rows.map(({ locked }) => locked)
 }
 
 /** After the lock, as a statement of its own: only then does it see what the last holder committed. */
-export async function findKeptAnswer(tx: Tx, apiKeyId: bigint, key: string): Promise<KeptAnswer | undefined> {
-  const [row] = await tx.read<KeptAnswer>({
-    name: 'find_kept_answer',
-    text: 'select fingerprint, answer from idempotency_keys where api_key_id = $1 and key = $2',
-    values: [apiKeyId, key],
+export async function findKeptAnswers(
+  tx: Tx,
+  keys: readonly ClientKey[],
+): Promise<(KeptAnswer | undefined)[]> {
+  const rows = await tx.read<{ position: number } & KeptAnswer>({
+    name: 'find_kept_answers',
+    text: `select position::int, fingerprint, answer
+      from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
+      join idempotency_keys using (api_key_id, key)`,
+    values: columns(keys),
   })
-  return row
+  const byPosition = new Map(rows.map(({ position, ...kept }) => [position, kept]))
+  return keys.map((_, index) => byPosition.get(index + 1))
 }
 
-export async function insertKeptAnswer(
-  tx: Tx,
-  apiKeyId: bigint,
-  key: string,
-  { fingerprint, answer }: KeptAnswer,
-): Promise<void> {
+export async function insertKeptAnswers(tx: Tx, kept: readonly (ClientKey & KeptAnswer)[]): Promise<void> {
   await tx.write({
-    name: 'insert_kept_answer',
-    text: 'insert into idempotency_keys (api_key_id, key, fingerprint, answer) values ($1, $2, $3, $4)',
-    values: [apiKeyId, key, fingerprint, answer],
+    name: 'insert_kept_answers',
+    text: `insert into idempotency_keys (api_key_id, key, fingerprint, answer)
+      select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
+    values: [...columns(kept), kept.map(({ fingerprint }) => fingerprint), kept.map(({ answer }) => answer)],
   })
 }
 
@@ -58,4 +68,8 @@ export async function purgeKeptAnswers(db: Writer, olderThanHours: number, most:
     values: [olderThanHours, most],
   })
   return rows.length
+}
+
+function columns(keys: readonly ClientKey[]): [bigint[], string[]] {
+  return [keys.map(({ apiKeyId }) => apiKeyId), keys.map(({ key }) => key)]
 }

@@ -1,26 +1,44 @@
 // What can be done with animals. Knows the rules; nothing of HTTP, nothing of SQL.
 import { findCategoriesByIds } from '../categories/queries.ts'
-import type { Db } from '../db/database.ts'
+import type { Db, Tx } from '../db/database.ts'
 import { AppError } from '../errors.ts'
-import { doOnce } from '../idempotency/idempotency.ts'
-import { findPetsBefore, findPetsByIds, insertPets, type PetFilters } from './queries.ts'
-import type { NewPet, Pet } from './schema.ts'
-
-export interface PetPage {
-  pets: Pet[]
-  /** The id to go on from; undefined on the last page. */
-  nextBefore: bigint | undefined
-}
+import { type Actor, insertHistory } from '../history/queries.ts'
+import type { ChangedFields } from '../history/schema.ts'
+import { orThrow } from '../idempotency/idempotency.ts'
+import { releaseIfOver } from '../orders/orders.ts'
+import { findHold, hasOrders } from '../orders/queries.ts'
+import { type Page, type PageRequest, toPage } from '../paging.ts'
+import type { PetBatches } from './batches.ts'
+import {
+  deletePet,
+  findPetsBefore,
+  findPetsByIds,
+  findPetsByName,
+  lockPet,
+  type PetFilters,
+  updatePet,
+} from './queries.ts'
+import type { NewPet, Pet, PetChange, PetStatus, VersionedPet } from './schema.ts'
 
 export async function listPets(
   db: Db,
   filters: PetFilters,
-  { before, limit }: { before: bigint | undefined; limit: number },
-): Promise<PetPage> {
+  { after, limit }: PageRequest,
+): Promise<Page<Pet>> {
   // One more than asked for tells whether another page exists.
-  const found = await findPetsBefore(db, filters, before, limit + 1)
-  const pets = found.slice(0, limit)
-  return { pets, nextBefore: found.length > limit ? pets.at(-1)?.id : undefined }
+  const found = await findPetsBefore(db, filters, after?.id, limit + 1)
+  return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
+}
+
+/** Animals whose name begins so, by name. */
+export async function listPetsByName(
+  db: Db,
+  prefix: string,
+  { after, limit }: PageRequest,
+): Promise<Page<Pet>> {
+  const position = after && { nameKey: after.sortKey, id: after.id }
+  const found = await findPetsByName(db, prefix, position, limit + 1)
+  return toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
 }
 
 /** These animals, newest first, as far as they exist and match. */
@@ -39,8 +57,8 @@ export async function listPetsByIds(
   return matching.slice(0, limit)
 }
 
-export async function getPet(db: Db, id: bigint): Promise<Pet> {
-  const [pet] = await findPetsByIds(db, [id])
+export async function getPet({ findPet }: PetBatches, id: bigint): Promise<VersionedPet> {
+  const pet = await findPet(id)
   if (pet === undefined) throw new AppError('pet_not_found')
   return pet
 }
@@ -54,25 +72,94 @@ export interface CreatePetOptions {
 
 export async function createPet(
   db: Db,
+  { insertPet, insertPetOnce }: PetBatches,
   { name, categoryId, status = 'available' }: NewPet,
   { callerId, requestId, idempotencyKey, categories }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
-  const insert = async (to: Pick<Db, 'read' | 'write'>): Promise<bigint> => {
-    if (categories === 'strict') await requireCategory(to, categoryId)
-    const [id] = await insertPets(to, [{ name, categoryId, status, createdBy: callerId, requestId }])
-    return id as bigint
-  }
+  if (categories === 'strict') await requireCategory(db, categoryId)
+  const toInsert = { name, categoryId, status, createdBy: callerId, requestId }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
-  if (idempotencyKey === undefined) return { pet: asPet(await insert(db)), replayed: false }
+  if (idempotencyKey === undefined) return { pet: asPet(await insertPet(toInsert)), replayed: false }
 
-  // The same values give the same animal but for its id, so the id is all there is to keep.
-  const { answer, replayed } = await doOnce(
-    db,
-    { apiKeyId: callerId, key: idempotencyKey, operation: 'createPet', values: [name, categoryId, status] },
-    async (tx) => String(await insert(tx)),
-  )
+  const repeatable = {
+    apiKeyId: callerId,
+    key: idempotencyKey,
+    operation: 'createPet',
+    values: [name, categoryId, status],
+  }
+  const outcome = await insertPetOnce({ repeatable, pet: toInsert })
+  // The same values give the same animal but for its id, so the id is all there was to keep.
+  const { answer, replayed } = orThrow(outcome)
   return { pet: asPet(BigInt(answer)), replayed }
+}
+
+export interface ChangePetOptions {
+  actor: Actor
+  /** Whether the version that the client has seen is this one. */
+  isExpected: (version: number) => boolean
+  categories: 'any' | 'strict'
+}
+
+export async function changePet(
+  db: Db,
+  id: bigint,
+  { name, categoryId, status, reason }: PetChange,
+  { actor, isExpected, categories }: ChangePetOptions,
+): Promise<VersionedPet> {
+  return db.transaction(async (tx) => {
+    const locked = await lockPet(tx, id)
+    if (locked === undefined) throw new AppError('pet_not_found')
+    const pet = await withoutOldHold(tx, locked, actor.requestId)
+    if (!isExpected(pet.version)) throw new AppError('precondition_failed')
+    const changed = {
+      ...pet,
+      name: name ?? pet.name,
+      categoryId: categoryId ?? pet.categoryId,
+      status: status ?? pet.status,
+    }
+    const [from, to] = differences(pet, changed)
+    if (Object.keys(to).length === 0) return pet
+    if (to.status !== undefined) await requireTransition(tx, pet, to.status)
+    if (to.categoryId !== undefined && categories === 'strict') await requireCategory(tx, to.categoryId)
+    const version = await updatePet(tx, changed)
+    await insertHistory(tx, { petId: id, event: 'updated', from, to, reason }, actor)
+    return { ...changed, version }
+  })
+}
+
+/** Removes a mistaken entry; one that ever had an order stays. */
+export async function removePet(db: Db, id: bigint, isExpected: (version: number) => boolean): Promise<void> {
+  await db.transaction(async (tx) => {
+    const pet = await lockPet(tx, id)
+    if (pet === undefined) throw new AppError('pet_not_found')
+    if (!isExpected(pet.version)) throw new AppError('precondition_failed')
+    if (await hasOrders(tx, id)) throw new AppError('pet_has_orders')
+    await deletePet(tx, id)
+  })
+}
+
+/** The locked animal as it is once a hold whose time is over, but which was not swept yet, has ended. */
+async function withoutOldHold(tx: Tx, pet: VersionedPet, requestId: string): Promise<VersionedPet> {
+  if (!(await releaseIfOver(tx, pet, requestId))) return pet
+  return { ...pet, status: 'available', version: pet.version + 1 }
+}
+
+async function requireTransition(tx: Tx, pet: Pet, to: PetStatus): Promise<void> {
+  if (pet.status === 'sold' && to === 'pending') throw new AppError('invalid_transition')
+  if (pet.status === 'pending' && (await findHold(tx, pet.id)) !== undefined)
+    throw new AppError('pet_on_hold')
+}
+
+function differences(before: Pet, after: Pet): [from: ChangedFields, to: ChangedFields] {
+  const from: ChangedFields = {}
+  const to: ChangedFields = {}
+  if (before.name !== after.name) [from.name, to.name] = [before.name, after.name]
+  if (before.categoryId !== after.categoryId) {
+    ;[from.categoryId, to.categoryId] = [before.categoryId, after.categoryId]
+  }
+  if (before.status !== after.status) [from.status, to.status] = [before.status, after.status]
+  return [from, to]
 }
 
 async function requireCategory(db: Pick<Db, 'read'>, categoryId: bigint): Promise<void> {

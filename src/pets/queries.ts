@@ -1,7 +1,7 @@
 // Every statement on pets. Each takes and answers sets, and reads by an index.
-import type { Reader, Writer } from '../db/database.ts'
+import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
-import type { Pet, PetStatus } from './schema.ts'
+import type { Pet, PetStatus, VersionedPet } from './schema.ts'
 
 const COLUMNS = 'id, name, category_id as "categoryId", status'
 
@@ -70,12 +70,76 @@ export async function findPetsBefore(
   })
 }
 
-export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise<Pet[]> {
-  return db.read<Pet>({
+export interface NamedPet extends Pet {
+  nameKey: string
+}
+
+/**
+ * Animals whose name begins with the prefix, sorted by name, after the given position. One range of an index
+ * over (key, id), compared byte by byte: U+10FFFF is the last character there is, and a name has 500 at most.
+ */
+export async function findPetsByName(
+  db: Reader,
+  prefix: string,
+  after: { nameKey: string; id: bigint } | undefined,
+  most: number,
+): Promise<NamedPet[]> {
+  return db.read<NamedPet>({
+    name: 'find_pets_by_name',
+    text: `select ${COLUMNS}, pet_name_key(name) as "nameKey" from pets
+      where (pet_name_key(name) collate "C", id) > (greatest($2 collate "C", pet_name_key($1)), $3)
+        and pet_name_key(name) collate "C" <= pet_name_key($1) || repeat(chr(1114111), 500)
+      order by pet_name_key(name) collate "C", id
+      limit $4`,
+    values: [prefix, after?.nameKey ?? '', after?.id ?? 0n, most],
+  })
+}
+
+export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise<VersionedPet[]> {
+  return db.read<VersionedPet>({
     name: 'find_pets_by_ids',
-    text: `select ${COLUMNS} from pets where id = any($1::bigint[]) order by id desc`,
+    text: `select ${COLUMNS}, version from pets where id = any($1::bigint[]) order by id desc`,
     values: [ids],
   })
+}
+
+/** The animal, for this transaction alone. Whoever needs an order as well locks its animal first. */
+export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
+  const [pet] = await tx.write<VersionedPet>({
+    name: 'lock_pet',
+    text: `select ${COLUMNS}, version from pets where id = $1 for update`,
+    values: [id],
+  })
+  return pet
+}
+
+/**
+ * The same for who tried to place an order and failed. Each of them already shares the animal with the others, by
+ * insertOrder; the stronger lock would have them wait for each other in a ring.
+ */
+export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
+  const [pet] = await tx.write<VersionedPet>({
+    name: 'lock_pet_among_buyers',
+    text: `select ${COLUMNS}, version from pets where id = $1 for no key update`,
+    values: [id],
+  })
+  return pet
+}
+
+/** Writes what may have changed of a locked animal; answers its new version. */
+export async function updatePet(tx: Tx, { id, name, categoryId, status }: Pet): Promise<number> {
+  const [row] = await tx.write<{ version: number }>({
+    name: 'update_pet',
+    text: `update pets set name = $2, category_id = $3, status = $4, version = version + 1
+      where id = $1 returning version`,
+    values: [id, name, categoryId, status],
+  })
+  return (row as { version: number }).version
+}
+
+/** With its history. Its orders would refuse it. */
+export async function deletePet(tx: Tx, id: bigint): Promise<void> {
+  await tx.write({ name: 'delete_pet', text: 'delete from pets where id = $1', values: [id] })
 }
 
 /** Adds the animals in one statement and answers their ids in the sequence of the input. */

@@ -2,22 +2,24 @@
 import type { Caller } from '../api-keys/schema.ts'
 import { AppError } from '../errors.ts'
 import { deprecateGetPet, GET_PET_REMOVAL } from '../http/deprecation.ts'
-import { answer, errorAnswers, IdempotencyKeyHeaders, type Services, type V1 } from '../http/operation.ts'
-import { nextPageLink, readCursor, writeCursor } from '../http/paging.ts'
-import { createPet, getPet, listPets, listPetsByIds } from './pets.ts'
+import { etag, IfMatchHeaders, ifMatch } from '../http/etag.ts'
 import {
-  LIST_LIMIT_DEFAULT,
-  LIST_LIMIT_MAX,
-  ListPetsQuery,
-  NewPetRef,
-  type Pet,
-  PetParams,
-} from './schema.ts'
+  answer,
+  emptyAnswer,
+  errorAnswers,
+  IdempotencyKeyHeaders,
+  type Services,
+  type V1,
+} from '../http/operation.ts'
+import { LIST_LIMIT_MAX, nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
+import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, PetParams } from './schema.ts'
 
+const JSON_TYPE = 'application/json; charset=utf-8'
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 
-export function listPetsRoute(app: V1, { db, publicUrl }: Services): void {
+export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services): void {
   app.route({
     method: 'GET',
     url: '/pets',
@@ -39,27 +41,41 @@ export function listPetsRoute(app: V1, { db, publicUrl }: Services): void {
         ...errorAnswers('invalid_parameter', 'invalid_cursor', 'missing_api_key', 'invalid_api_key'),
       },
     },
-    handler: async (request, reply): Promise<Pet[]> => {
-      const { limit, cursor, id: ids, status, categoryId } = request.query
+    handler: async (request, reply) => {
+      const { limit, cursor, id: ids, name, status, categoryId } = request.query
       const filters = { status, categoryId }
+      await holds.fresh()
       if (ids !== undefined) {
-        if (cursor !== undefined) throw idWithCursor()
+        if (cursor !== undefined || name !== undefined) throw notTogether('id', 'cursor or name')
         return listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
       }
-      const { pets, nextBefore } = await listPets(db, filters, {
-        before: cursor === undefined ? undefined : readCursor(cursor, filters),
-        limit: limit ?? LIST_LIMIT_DEFAULT,
-      })
-      if (nextBefore !== undefined) {
-        const next = writeCursor(nextBefore, filters)
-        reply.header('link', nextPageLink(`${publicUrl}/v1/pets`, filters, limit, next))
+      if (name !== undefined && (status ?? categoryId) !== undefined) {
+        throw notTogether('name', 'status or categoryId')
       }
-      return pets
+      const boundTo = { ...filters, name }
+      const page = {
+        after: cursor === undefined ? undefined : readCursor(cursor, boundTo),
+        limit: limit ?? LIST_LIMIT_DEFAULT,
+      }
+      reply.type(JSON_TYPE)
+      // Whoever asks for the same page at the same time gets the same bytes.
+      const question = [status, categoryId, limit, cursor, name].join('\n')
+      const { body, link } = await pets.sharePage(question, async () => {
+        const { items, next } =
+          name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
+        const parameters = next && { ...boundTo, limit, cursor: writeCursor(next, boundTo) }
+        return {
+          body: Buffer.from(reply.serializeInput(items as never, '200', 'application/json') as string),
+          link: parameters && nextPageLink(`${publicUrl}/v1/pets`, parameters),
+        }
+      })
+      if (link !== undefined) reply.header('link', link)
+      return reply.send(body)
     },
   })
 }
 
-export function createPetRoute(app: V1, { db, publicUrl, categories }: Services): void {
+export function createPetRoute(app: V1, { db, pets, publicUrl, categories }: Services): void {
   app.route({
     method: 'POST',
     url: '/pets',
@@ -79,6 +95,7 @@ export function createPetRoute(app: V1, { db, publicUrl, categories }: Services)
           example: EXAMPLE,
           headers: {
             Location: 'Where the animal is.',
+            ETag: 'The version of the animal, for `If-Match`.',
             'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
           },
         }),
@@ -96,14 +113,14 @@ export function createPetRoute(app: V1, { db, publicUrl, categories }: Services)
       },
     },
     handler: async (request, reply): Promise<Pet> => {
-      const { pet, replayed } = await createPet(db, request.body, {
+      const { pet, replayed } = await createPet(db, pets, request.body, {
         callerId: (request.caller as Caller).id,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
         categories,
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
-      reply.code(201).header('location', `${publicUrl}/v1/pets/${pet.id}`)
+      reply.code(201).header('location', `${publicUrl}/v1/pets/${pet.id}`).header('etag', etag(1))
       return pet
     },
   })
@@ -129,6 +146,7 @@ export function getPetRoute(app: V1, services: Services): void {
           schema: 'Pet',
           example: EXAMPLE,
           headers: {
+            ETag: 'The version of the animal, for `If-Match`.',
             Deprecation: 'Since when the operation is deprecated (RFC 9745).',
             Sunset: 'When it will be removed (RFC 8594).',
             Link: 'What to use instead, and the page that explains it.',
@@ -137,12 +155,96 @@ export function getPetRoute(app: V1, services: Services): void {
         ...errorAnswers('missing_api_key', 'invalid_api_key', 'pet_not_found', 'operation_removed'),
       },
     },
-    handler: (request): Promise<Pet> => getPet(services.db, request.params.petId),
+    handler: async (request, reply): Promise<Pet> => {
+      await services.holds.fresh()
+      const pet = await getPet(services.pets, request.params.petId)
+      reply.header('etag', etag(pet.version))
+      return pet
+    },
   })
 }
 
-function idWithCursor(): AppError {
+export function updatePetRoute(app: V1, { db, categories }: Services): void {
+  app.route({
+    method: 'PATCH',
+    url: '/pets/:petId',
+    config: { scope: 'pets:write' },
+    schema: {
+      operationId: 'updatePet',
+      summary: 'Change an animal',
+      description:
+        'Name, category or status, with a reason for the history. Every status may follow every other but pending after sold; while an open order holds the animal, its status changes only through that order.',
+      tags: ['pets'],
+      params: PetParams,
+      headers: IfMatchHeaders,
+      body: PetChangeRef,
+      response: {
+        200: answer({
+          description: 'The animal as it is now.',
+          schema: 'Pet',
+          example: { ...EXAMPLE, status: 'sold' },
+          headers: { ETag: 'Its new version.' },
+        }),
+        ...errorAnswers(
+          'missing_body',
+          'invalid_json',
+          'invalid_body',
+          'unknown_category',
+          'missing_api_key',
+          'invalid_api_key',
+          'pet_not_found',
+          'invalid_transition',
+          'pet_on_hold',
+          'precondition_failed',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply): Promise<Pet> => {
+      const pet = await changePet(db, request.params.petId, request.body, {
+        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        isExpected: ifMatch(request.headers['if-match']),
+        categories,
+      })
+      reply.header('etag', etag(pet.version))
+      return pet
+    },
+  })
+}
+
+export function deletePetRoute(app: V1, { db }: Services): void {
+  app.route({
+    method: 'DELETE',
+    url: '/pets/:petId',
+    config: { scope: 'pets:write' },
+    schema: {
+      operationId: 'deletePet',
+      summary: 'Remove a mistaken entry',
+      description: 'The animal and its history are gone. One that ever had an order stays.',
+      tags: ['pets'],
+      params: PetParams,
+      headers: IfMatchHeaders,
+      response: {
+        204: emptyAnswer('It is gone.'),
+        ...errorAnswers(
+          'missing_api_key',
+          'invalid_api_key',
+          'pet_not_found',
+          'pet_has_orders',
+          'precondition_failed',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      await removePet(db, request.params.petId, ifMatch(request.headers['if-match']))
+      return reply.code(204).send()
+    },
+  })
+}
+
+function notTogether(field: string, others: string): AppError {
   return new AppError('invalid_parameter', {
-    details: [{ field: 'cursor', code: 'not_allowed', message: 'cursor cannot be combined with id.' }],
+    details: [{ field, code: 'not_allowed', message: `${field} cannot be combined with ${others}.` }],
   })
 }

@@ -2,12 +2,12 @@
 // openapi.json all come from here.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64.ts'
+import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../paging.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
 
 const NAME_LENGTH_MAX = 500
-export const LIST_LIMIT_MAX = 100
 export const LIST_LIMIT_DEFAULT = 20
 
 const PetStatusSchema = Type.Unsafe<PetStatus>({
@@ -63,17 +63,37 @@ const PetsSchema = Type.Unsafe<Pet[]>({
   description: 'Animals, newest first.',
 })
 
-export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema]
+const REASON_LENGTH_MAX = 500
+
+const PetChangeSchema = Type.Object(
+  {
+    name: Type.Optional(name),
+    categoryId: Type.Optional(categoryId),
+    status: Type.Optional(PetStatusRef),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: REASON_LENGTH_MAX,
+        description: 'Why, for the history.',
+      }),
+    ),
+  },
+  {
+    $id: 'PetChange',
+    description: 'What to change of an animal; what is absent stays.',
+    examples: [{ status: 'sold', reason: 'walk-in' }],
+  },
+)
+export type PetChange = Static<typeof PetChangeSchema>
+export const PetChangeRef = Type.Unsafe<PetChange>({ $ref: 'PetChange#' })
+
+/** An animal and how often it was changed: what its ETag is made of. */
+export type VersionedPet = Pet & { version: number }
+
+export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema, PetChangeSchema]
 
 export const ListPetsQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: LIST_LIMIT_MAX,
-      default: LIST_LIMIT_DEFAULT,
-      description: `The most animals to answer. With \`id\` the default is ${LIST_LIMIT_MAX}.`,
-    }),
-  ),
+  limit: LimitParameter(LIST_LIMIT_DEFAULT, ` With \`id\` the default is ${LIST_LIMIT_MAX}.`),
   status: Type.Optional(
     Type.Unsafe<PetStatus>({
       type: 'string',
@@ -89,12 +109,15 @@ export const ListPetsQuery = Type.Object({
         'Only these animals, repeated once for each id; unknown ids are absent. Not with `cursor`.',
     }),
   ),
-  cursor: Type.Optional(
+  name: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Where to go on: taken from the `Link` header of the page before, with the same filters.',
+      maxLength: NAME_LENGTH_MAX,
+      description:
+        'Only animals whose name begins so, in upper or lower case; sorted by name. Not with another filter.',
     }),
   ),
+  cursor: CursorParameter,
 })
 
 export const PetParams = Type.Object(

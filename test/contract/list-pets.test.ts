@@ -152,7 +152,7 @@ test.each([
   'page=2&offset=10',
   'Limit=5',
   'limit[]=5',
-  'name=Biscuit',
+  'nickname=Biscuit',
   '__proto__=x',
   'constructor=x',
   'x=%zz',

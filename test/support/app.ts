@@ -7,22 +7,29 @@ import type { Db } from '../../src/db/database.ts'
 import { type AppOptions, buildApp } from '../../src/http/app.ts'
 import { openMetrics } from '../../src/http/metrics.ts'
 import { openLog } from '../../src/log.ts'
+import { petBatches } from '../../src/pets/batches.ts'
+import { trackHolds } from '../../src/orders/holds.ts'
 import { openTestClient, type TestClient } from './client.ts'
 
 export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promise<TestClient> {
+  const log = openLog('silent')
   const app = await buildApp({
     db,
+    pets: petBatches(db, true, 1, () => {}),
     categories: 'any',
     publicUrl: '',
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, 'production'),
     usage: trackUsage(() => new Date()),
+    holds: trackHolds(db, log),
+    holdMinutes: 60,
+    environment: 'production',
     isDraining: () => false,
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],
     metrics: openMetrics(db),
-    log: openLog('silent'),
+    log,
     ...choices,
   })
   const origin = await app.listen({ port: 0 })

@@ -30,7 +30,7 @@ function sized(body: string): string {
 
 const ALLOWED: Record<string, string[]> = {
   '/v1/pets': ['GET', 'HEAD', 'POST'],
-  '/v1/pets/999999999': ['GET', 'HEAD'],
+  '/v1/pets/999999999': ['DELETE', 'GET', 'HEAD', 'PATCH'],
   '/openapi.json': ['GET', 'HEAD'],
 }
 const PATHS = [
@@ -48,11 +48,11 @@ const PATHS = [
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 
 function statusOf(method: string, path: string): number {
-  if (path === '/v1/pets/') return method === 'GET' || method === 'HEAD' ? 404 : 405
+  if (path === '/v1/pets/') return ALLOWED['/v1/pets/999999999']?.includes(method) ? 404 : 405
   const allowed = ALLOWED[path]
   if (allowed === undefined) return 404
   if (!allowed.includes(method)) return 405
-  if (method === 'POST') return 400
+  if (method === 'POST' || method === 'PATCH') return 400
   return path.includes('999') ? 404 : 200
 }
 

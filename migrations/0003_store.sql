@@ -1,0 +1,137 @@
+-- The store area: changes with their history, orders that hold an animal, counts, and search by name.
+
+alter table pets add column version integer not null default 1;
+
+-- Changes only: that an animal was added stands in its own row. Only what changed is filled in.
+create table pet_history (
+  id bigint primary key generated always as identity,
+  pet_id bigint not null references pets (id) on delete cascade,
+  -- Of the statement, not of the transaction, which may have waited for a lock since.
+  at timestamptz not null default statement_timestamp(),
+  -- Null where the service itself acted: a hold that ran out.
+  api_key_id bigint,
+  from_category_id bigint,
+  to_category_id bigint,
+  from_status pet_status,
+  to_status pet_status,
+  event text not null,
+  from_name text,
+  to_name text,
+  request_id text not null,
+  reason text
+);
+
+create index pet_history_by_pet on pet_history (pet_id, id);
+
+create type order_status as enum ('open', 'completed', 'cancelled', 'expired');
+
+create table orders (
+  id bigint primary key generated always as identity,
+  pet_id bigint not null references pets (id),
+  placed_by bigint not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  closed_at timestamptz,
+  status order_status not null default 'open',
+  note text check (char_length(note) between 1 and 500),
+  check (expires_at > created_at),
+  check ((status = 'open') = (closed_at is null))
+);
+
+-- What makes selling an animal twice impossible, whatever the code above it does.
+create unique index orders_one_open_per_pet on orders (pet_id) where status = 'open';
+create index orders_open_by_expiry on orders (expires_at) where status = 'open';
+create index orders_by_status on orders (status, id);
+create index orders_by_pet on orders (pet_id, id);
+-- The "+ 0" for the reason that pets_by_category_and_status has it.
+create index orders_by_pet_and_status on orders ((pet_id + 0), status, id);
+
+-- Counts. A statement on pets appends what it changed, so that no row is fought over; the service folds that
+-- into sums now and then, and a reader adds the two. Both in one snapshot, so the result is exact.
+create table pet_count_deltas (
+  category_id bigint not null,
+  delta bigint not null,
+  status pet_status not null
+) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+
+create table pet_counts_by_category (
+  category_id bigint not null,
+  count bigint not null,
+  status pet_status not null,
+  primary key (category_id, status)
+) with (fillfactor = 70);
+
+create table pet_counts (
+  count bigint not null,
+  status pet_status primary key
+) with (fillfactor = 50);
+
+insert into pet_counts_by_category (category_id, status, count)
+select category_id, status, count(*) from pets group by category_id, status;
+insert into pet_counts (status, count)
+select status, (select count(*) from pets where pets.status = known.status)
+from unnest(enum_range(null::pet_status)) as known (status);
+
+create function count_inserted_pets() returns trigger language plpgsql as $$
+begin
+  insert into pet_count_deltas (category_id, status, delta)
+  select category_id, status, count(*) from inserted group by category_id, status;
+  return null;
+end $$;
+
+create function count_deleted_pets() returns trigger language plpgsql as $$
+begin
+  insert into pet_count_deltas (category_id, status, delta)
+  select category_id, status, -count(*) from deleted group by category_id, status;
+  return null;
+end $$;
+
+create function count_updated_pets() returns trigger language plpgsql as $$
+begin
+  insert into pet_count_deltas (category_id, status, delta)
+  select category_id, status, sum(change)
+  from (
+    select category_id, status, -1 as change from before
+    union all
+    select category_id, status, 1 from after
+  ) as changes
+  group by category_id, status
+  having sum(change) <> 0;
+  return null;
+end $$;
+
+create function count_truncated_pets() returns trigger language plpgsql as $$
+begin
+  delete from pet_count_deltas;
+  delete from pet_counts_by_category;
+  update pet_counts set count = 0;
+  return null;
+end $$;
+
+create trigger count_inserted after insert on pets
+  referencing new table as inserted for each statement execute function count_inserted_pets();
+create trigger count_deleted after delete on pets
+  referencing old table as deleted for each statement execute function count_deleted_pets();
+create trigger count_updated after update on pets
+  referencing old table as before new table as after for each statement execute function count_updated_pets();
+create trigger count_truncated after truncate on pets
+  for each statement execute function count_truncated_pets();
+
+-- Search by the beginning of a name, whatever its case: by Unicode where PostgreSQL has ICU, else by what the
+-- database's own locale knows. Greek has two small sigmas for one capital. Compared byte by byte, so that a prefix is one range of the index.
+do $$
+declare
+  folding text := coalesce(
+    (select quote_ident(collname) from pg_collation where collname = 'und-x-icu' limit 1),
+    '"default"'
+  );
+begin
+  execute format(
+    'create function pet_name_key(name text) returns text
+      language sql immutable strict parallel safe
+      return replace(lower(name collate pg_catalog.%s), ''ς'', ''σ'')',
+    folding
+  );
+end $$;
+
+create index pets_by_name on pets (pet_name_key(name) collate "C", id);

@@ -1,0 +1,199 @@
+// API keys over HTTP, for whoever may hand them out, and what any key may know of itself.
+import { Type } from 'typebox'
+import { AppError } from '../errors.ts'
+import { answer, emptyAnswer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
+import { CursorParameter, LimitParameter, nextPageLink, readCursor, toPage, writeCursor } from '../paging.ts'
+import { createApiKey, type IssuedApiKey, rotateApiKey } from './api-keys.ts'
+import { findApiKeysBefore, findApiKeysByIds, revokeApiKey } from './queries.ts'
+import {
+  type ApiKey,
+  ApiKeyParams,
+  ApiKeyRequestRef,
+  type Caller,
+  DEFAULT_SCOPES,
+  RotationRef,
+} from './schema.ts'
+
+const LIMIT_DEFAULT = 20
+const OVERLAP_SECONDS_DEFAULT = 86_400
+const FILTERS = { list: 'api-keys' }
+
+const EXAMPLE = {
+  id: 3,
+  name: 'web-shop',
+  scopes: ['pets:read', 'orders:write'],
+  createdAt: '2026-11-15T10:00:00.000Z',
+  expiresAt: '2027-02-13T10:00:00.000Z',
+}
+const ISSUED = { ...EXAMPLE, key: 'petstore_live_…' }
+
+export function getOwnApiKeyRoute(app: V1, { db }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/api-keys/self',
+    config: { scope: 'any' },
+    schema: {
+      operationId: 'getOwnApiKey',
+      summary: 'What the key in use may do',
+      tags: ['api-keys'],
+      response: {
+        200: answer({
+          description: 'Its name, scopes and end.',
+          schema: 'OwnApiKey',
+          example: { name: 'web-shop', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
+        }),
+        ...errorAnswers('missing_api_key', 'invalid_api_key'),
+      },
+    },
+    handler: async (request): Promise<ApiKey> => {
+      const [own] = await findApiKeysByIds(db, [(request.caller as Caller).id])
+      return own as ApiKey
+    },
+  })
+}
+
+export function listApiKeysRoute(app: V1, { db, publicUrl }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/api-keys',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'listApiKeys',
+      summary: 'List API keys',
+      description: 'Newest first, paged like the list of animals; revoked ones too.',
+      tags: ['api-keys'],
+      querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
+      response: {
+        200: answer({
+          description: 'The keys of this page.',
+          schema: 'ApiKeys',
+          example: [EXAMPLE],
+          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+        }),
+        ...errorAnswers(
+          'invalid_parameter',
+          'invalid_cursor',
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+        ),
+      },
+    },
+    handler: async (request, reply): Promise<ApiKey[]> => {
+      const { limit, cursor } = request.query
+      const most = limit ?? LIMIT_DEFAULT
+      const before = cursor === undefined ? undefined : readCursor(cursor, FILTERS).id
+      const found = await findApiKeysBefore(db, before, most + 1)
+      const { items, next } = toPage(found, most, ({ id }) => ({ id, sortKey: '' }))
+      if (next !== undefined) {
+        const parameters = { limit, cursor: writeCursor(next, FILTERS) }
+        reply.header('link', nextPageLink(`${publicUrl}/v1/api-keys`, parameters))
+      }
+      return items
+    },
+  })
+}
+
+export function createApiKeyRoute(app: V1, { db, environment }: Services): void {
+  app.route({
+    method: 'POST',
+    url: '/api-keys',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'createApiKey',
+      summary: 'Make an API key',
+      description: 'The answer is the only place where the key itself is ever shown.',
+      tags: ['api-keys'],
+      body: ApiKeyRequestRef,
+      response: {
+        201: answer({ description: 'The key.', schema: 'IssuedApiKey', example: ISSUED }),
+        ...errorAnswers(
+          'missing_body',
+          'invalid_json',
+          'invalid_body',
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const { name, scopes = DEFAULT_SCOPES, rateLimit, expiresInSeconds } = request.body
+      const issued = await createApiKey(db, environment, { name, scopes, rateLimit, expiresInSeconds })
+      reply.code(201)
+      return toIssued(issued)
+    },
+  })
+}
+
+export function rotateApiKeyRoute(app: V1, { db, environment }: Services): void {
+  app.route({
+    method: 'POST',
+    url: '/api-keys/:apiKeyId/rotate',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'rotateApiKey',
+      summary: 'Replace an API key',
+      description:
+        'Makes a successor with the same name, scopes, limit and lifetime; the old key works on for the overlap.',
+      tags: ['api-keys'],
+      params: ApiKeyParams,
+      body: RotationRef,
+      response: {
+        201: answer({ description: 'The successor.', schema: 'IssuedApiKey', example: ISSUED }),
+        ...errorAnswers(
+          'missing_body',
+          'invalid_json',
+          'invalid_body',
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+          'api_key_not_found',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const overlap = request.body.overlapSeconds ?? OVERLAP_SECONDS_DEFAULT
+      const issued = await rotateApiKey(db, environment, request.params.apiKeyId, overlap)
+      if (issued === undefined) throw new AppError('api_key_not_found')
+      reply.code(201)
+      return toIssued(issued)
+    },
+  })
+}
+
+export function revokeApiKeyRoute(app: V1, { db }: Services): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api-keys/:apiKeyId',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'revokeApiKey',
+      summary: 'Revoke an API key',
+      description: 'Every instance refuses it within a second. Repeated, it is the same answer.',
+      tags: ['api-keys'],
+      params: ApiKeyParams,
+      response: {
+        204: emptyAnswer('It is revoked.'),
+        ...errorAnswers(
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+          'api_key_not_found',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const revoked = await revokeApiKey(db, request.params.apiKeyId)
+      if (revoked === undefined) throw new AppError('api_key_not_found')
+      return reply.code(204).send()
+    },
+  })
+}
+
+function toIssued({ text, ...apiKey }: IssuedApiKey): ApiKey & { key: string } {
+  return { ...apiKey, key: text }
+}

@@ -1,0 +1,81 @@
+// Categories over HTTP.
+import { answer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
+import type { CategoryCounts } from '../inventory/queries.ts'
+import { nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { listCategories, putCategory } from './categories.ts'
+import { CategoryNameRef, CategoryParams, LIST_LIMIT_DEFAULT, ListCategoriesQuery } from './schema.ts'
+
+const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
+/** What a cursor of this list is bound to: it has no filters, but a cursor of another list must not fit. */
+const FILTERS = { list: 'categories' }
+
+export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/categories',
+    config: { scope: 'pets:read' },
+    schema: {
+      operationId: 'listCategories',
+      summary: 'List categories',
+      description: 'Those that have a name and those that have animals, by id, with their counts.',
+      tags: ['categories'],
+      querystring: ListCategoriesQuery,
+      response: {
+        200: answer({
+          description: 'The categories of this page.',
+          schema: 'Categories',
+          example: [EXAMPLE],
+          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+        }),
+        ...errorAnswers('invalid_parameter', 'invalid_cursor', 'missing_api_key', 'invalid_api_key'),
+      },
+    },
+    handler: async (request, reply): Promise<CategoryCounts[]> => {
+      const { limit, cursor } = request.query
+      await holds.fresh()
+      const { items, next } = await listCategories(db, {
+        after: cursor === undefined ? undefined : readCursor(cursor, FILTERS),
+        limit: limit ?? LIST_LIMIT_DEFAULT,
+      })
+      if (next !== undefined) {
+        const parameters = { limit, cursor: writeCursor(next, FILTERS) }
+        reply.header('link', nextPageLink(`${publicUrl}/v1/categories`, parameters))
+      }
+      return items
+    },
+  })
+}
+
+export function putCategoryRoute(app: V1, { db, holds }: Services): void {
+  app.route({
+    method: 'PUT',
+    url: '/categories/:categoryId',
+    config: { scope: 'pets:write' },
+    schema: {
+      operationId: 'putCategory',
+      summary: 'Name a category',
+      tags: ['categories'],
+      params: CategoryParams,
+      body: CategoryNameRef,
+      response: {
+        200: answer({ description: 'It had a name before.', schema: 'Category', example: EXAMPLE }),
+        201: answer({ description: 'It had no name before.', schema: 'Category', example: EXAMPLE }),
+        ...errorAnswers(
+          'missing_body',
+          'invalid_json',
+          'invalid_body',
+          'missing_api_key',
+          'invalid_api_key',
+          'route_not_found',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply): Promise<CategoryCounts> => {
+      await holds.fresh()
+      const { category, isNew } = await putCategory(db, request.params.categoryId, request.body.name)
+      reply.code(isNew ? 201 : 200)
+      return category
+    },
+  })
+}

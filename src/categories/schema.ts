@@ -1,0 +1,46 @@
+// The shapes of a category. An animal may carry any category id; only some have a name.
+import { type Static, Type } from 'typebox'
+import { Int64 } from '../int64.ts'
+import { CursorParameter, LimitParameter } from '../paging.ts'
+
+const NAME_LENGTH_MAX = 100
+export const LIST_LIMIT_DEFAULT = 100
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  description: 'What the staff calls it. Counted in code points; not blank.',
+})
+
+const CategoryNameSchema = Type.Object({ name }, { $id: 'CategoryName', examples: [{ name: 'Dogs' }] })
+export type CategoryName = Static<typeof CategoryNameSchema>
+export const CategoryNameRef = Type.Unsafe<CategoryName>({ $ref: 'CategoryName#' })
+
+const CategorySchema = Type.Object(
+  {
+    id: Int64,
+    name: Type.Optional(name),
+    counts: Type.Unsafe<Record<string, bigint>>({ $ref: 'Counts#' }),
+  },
+  { $id: 'Category', description: 'A category that has a name or animals, and how many of each status.' },
+)
+
+const CategoriesSchema = Type.Unsafe<unknown[]>({
+  $id: 'Categories',
+  type: 'array',
+  items: { $ref: 'Category#' },
+  description: 'Categories by id.',
+})
+
+export const CATEGORY_SCHEMAS = [CategoryNameSchema, CategorySchema, CategoriesSchema]
+
+export const ListCategoriesQuery = Type.Object({
+  limit: LimitParameter(LIST_LIMIT_DEFAULT),
+  cursor: CursorParameter,
+})
+
+export const CategoryParams = Type.Object(
+  { categoryId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the category.' }) },
+  { notFound: 'route_not_found' },
+)

@@ -1,0 +1,82 @@
+// How far a long command has come: one line that repaints itself on a terminal, else a line now and then.
+import { paint, say } from './terminal.ts'
+
+const REPAINTED_EVERY_MS = 200
+const TOLD_EVERY_MS = 5_000
+const BAR_WIDTH = 24
+
+export interface ProgressState {
+  bytes: number
+  bytesTotal?: number | undefined
+  /** Undefined where only bytes are known. */
+  rows?: number | undefined
+}
+
+export interface ProgressLine {
+  update(state: ProgressState): void
+  /** Leaves the terminal as it was. */
+  end(): void
+}
+
+export function openProgress(label: string): ProgressLine {
+  const isTerminal = process.stderr.isTTY
+  const startedAt = performance.now()
+  let first: ProgressState | undefined
+  let last: ProgressState | undefined
+
+  const show = () => {
+    if (first === undefined || last === undefined) return
+    const line = `${label}  ${describeProgress(first, last, (performance.now() - startedAt) / 1000)}`
+    if (!isTerminal) say(line)
+    else process.stderr.write(`\r\u{1b}[2K${paint('dim', line.slice(0, (process.stderr.columns || 80) - 1))}`)
+  }
+  const timer = setInterval(show, isTerminal ? REPAINTED_EVERY_MS : TOLD_EVERY_MS)
+  timer.unref()
+
+  return {
+    update: (state) => {
+      first ??= state
+      last = { ...state }
+    },
+    end: () => {
+      clearInterval(timer)
+      if (isTerminal) process.stderr.write('\r\u{1b}[2K')
+    },
+  }
+}
+
+/** What was there before the first report was not done in this time. */
+export function describeProgress(first: ProgressState, last: ProgressState, seconds: number): string {
+  const parts: string[] = []
+  const { bytes, bytesTotal, rows } = last
+  if (bytesTotal !== undefined && bytesTotal > 0) {
+    const share = Math.min(1, bytes / bytesTotal)
+    const filled = Math.round(share * BAR_WIDTH)
+    parts.push(`[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share * 100)}%`)
+  }
+  if (rows === undefined) {
+    parts.push(`${megabytes(bytes)} MB`, `${megabytes((bytes - first.bytes) / seconds)} MB/s`)
+  } else {
+    parts.push(`${count(rows)} rows`, `${count(Math.round((rows - (first.rows ?? 0)) / seconds))} rows/s`)
+  }
+  const bytesPerSecond = (bytes - first.bytes) / seconds
+  if (bytesTotal !== undefined && bytesPerSecond > 0) {
+    parts.push(`${describeSeconds((bytesTotal - bytes) / bytesPerSecond)} left`)
+  }
+  return parts.join('  ')
+}
+
+export function count(value: number): string {
+  return value.toLocaleString('en')
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1)
+}
+
+function describeSeconds(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+}

@@ -1,0 +1,65 @@
+// The history of an animal over HTTP.
+import { Type } from 'typebox'
+import { answer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
+import { CursorParameter, LimitParameter, nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { PetParams } from '../pets/schema.ts'
+import { getPetHistory } from './history.ts'
+import type { HistoryEntry } from './schema.ts'
+
+const LIMIT_DEFAULT = 20
+
+export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/pets/:petId/history',
+    config: { scope: 'pets:read' },
+    schema: {
+      operationId: 'getPetHistory',
+      summary: 'What happened to an animal',
+      description:
+        'Newest first, paged like the list of animals: who changed what, when, why, and by which request.',
+      tags: ['pets'],
+      params: PetParams,
+      querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
+      response: {
+        200: answer({
+          description: 'The changes of this page.',
+          schema: 'History',
+          example: [
+            {
+              at: '2026-11-15T10:00:00.000Z',
+              event: 'order_placed',
+              from: { status: 'available' },
+              to: { status: 'pending' },
+              apiKeyName: 'web-shop',
+              requestId: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+            },
+          ],
+          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+        }),
+        ...errorAnswers(
+          'invalid_parameter',
+          'invalid_cursor',
+          'missing_api_key',
+          'invalid_api_key',
+          'pet_not_found',
+        ),
+      },
+    },
+    handler: async (request, reply): Promise<HistoryEntry[]> => {
+      const { petId } = request.params
+      const { limit, cursor } = request.query
+      const filters = { history: petId }
+      await holds.fresh()
+      const { items, next } = await getPetHistory(db, petId, {
+        after: cursor === undefined ? undefined : readCursor(cursor, filters),
+        limit: limit ?? LIMIT_DEFAULT,
+      })
+      if (next !== undefined) {
+        const address = `${publicUrl}/v1/pets/${petId}/history`
+        reply.header('link', nextPageLink(address, { limit, cursor: writeCursor(next, filters) }))
+      }
+      return items
+    },
+  })
+}

@@ -1,0 +1,192 @@
+// An import: rows in batches, each committed together with how far it came, parsed while PostgreSQL copies
+// the batch before. Knows nothing of terminals.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { findCategoriesByIds } from '../categories/queries.ts'
+import { type Batch, type FindNamed, readBatches } from './batches.ts'
+import {
+  advanceImport,
+  copyPetsFrom,
+  findOrInsertImport,
+  finishImport,
+  type ImportState,
+  liftTimeouts,
+  restartImport,
+  tryLockImport,
+} from './queries.ts'
+import { openRefusedList, type RefusedList } from './refused.ts'
+import { findColumns, ImportError, type RefusedRow } from './schema.ts'
+import type { Source } from './source.ts'
+
+/** A run that was just killed may still hold the lock, until PostgreSQL has seen that nobody is there. */
+const LOCK_WAIT_MS = 2_000
+const LOCK_TRIED_EVERY_MS = 100
+
+export interface ImportOptions {
+  /** Which categories have a name; undefined where any will do. */
+  findNamed: FindNamed | undefined
+  refusedPath: string
+  /** Whether a finished import may be done a second time. */
+  again: boolean
+  signal: AbortSignal
+  onProgress: (progress: Progress) => void
+}
+
+export interface Progress {
+  bytes: number
+  rows: number
+  refused: number
+}
+
+export interface ImportResult {
+  rows: number
+  refused: number
+  /** How many rows earlier runs had read. */
+  rowsBefore: number
+  /** Ended by the signal; the rows so far are committed. */
+  interrupted: boolean
+  /** The list of refused rows lacks those of earlier runs. */
+  listIncomplete: boolean
+}
+
+export async function importPets(
+  client: Client,
+  source: Source,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  await liftTimeouts(client)
+  await lock(client, source)
+  let state = await begin(client, source, options.again)
+  const rowsBefore = state.rows
+  const opened = await source.open(rowsBefore > 0 ? state : undefined)
+  const columns = findColumns(opened.header, source.label)
+  const list = await openRefusedList(options.refusedPath, state.refusedBytes)
+  const result = () => ({
+    rows: state.rows,
+    refused: state.refused,
+    rowsBefore,
+    interrupted: options.signal.aborted,
+    listIncomplete: list.isIncomplete,
+  })
+
+  let committing = Promise.resolve()
+  const commit = async (batch: Batch, onSent: () => void) => {
+    state = await commitBatch(client, source, batch, state, list, onSent)
+    options.onProgress(state)
+  }
+  try {
+    const batches = readBatches(opened, {
+      columns,
+      requestId: `import:${source.shortKey}`,
+      pass: opened.startsOver ? rowsBefore : 0,
+      findNamed: options.findNamed,
+    })
+    for await (const batch of batches) {
+      await committing
+      if (options.signal.aborted) return result()
+      const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
+      committing = commit(batch, onSent)
+      // Parsing the next batch any earlier kept this one waiting, a fifteenth of the whole time. A failure is met
+      // by the await above or below.
+      await Promise.race([sent, committing.catch(() => {})])
+    }
+    await committing
+    await opened.checkUnchanged()
+    await finishImport(client, source.key)
+    return { ...result(), interrupted: false }
+  } catch (error) {
+    await committing.catch(() => {})
+    if (!options.signal.aborted || error instanceof ImportError) throw explainLoss(error, state)
+    return result()
+  } finally {
+    await list.close()
+  }
+}
+
+export interface CheckOptions {
+  findNamed: FindNamed | undefined
+  onProgress: (progress: Progress) => void
+  onRefused: (row: RefusedRow) => void
+}
+
+/** Reads and judges every row, and writes nothing. */
+export async function checkPets(
+  source: Source,
+  { findNamed, onProgress, onRefused }: CheckOptions,
+): Promise<{ rows: number; refused: number }> {
+  const opened = await source.open(undefined)
+  const columns = findColumns(opened.header, source.label)
+  let rows = 0
+  let refused = 0
+  for await (const batch of readBatches(opened, { columns, requestId: '', pass: 0, findNamed })) {
+    for (const row of batch.refused) onRefused(row)
+    rows += batch.read
+    refused += batch.refused.length
+    onProgress({ bytes: batch.end.bytes, rows, refused })
+  }
+  return { rows, refused }
+}
+
+/** On a connection of its own: while a batch is copied the other one is busy. */
+export function namedCategories(client: Client): FindNamed {
+  const read = async <Found>({ text, values }: { text: string; values: unknown[] }) =>
+    (await client.query(text, values)).rows as Found[]
+  return (ids) => findCategoriesByIds({ read }, ids)
+}
+
+async function lock(client: Client, source: Source): Promise<void> {
+  const giveUpAt = performance.now() + LOCK_WAIT_MS
+  while (!(await tryLockImport(client, source.key))) {
+    if (performance.now() > giveUpAt) {
+      throw new ImportError(
+        `Another process is importing ${source.label}. Let it finish; if it was killed a moment ago, try again.`,
+      )
+    }
+    await sleep(LOCK_TRIED_EVERY_MS)
+  }
+}
+
+async function begin(client: Client, source: Source, again: boolean): Promise<ImportState> {
+  const state = await findOrInsertImport(client, source.key, source.label)
+  if (state.finishedAt === null) return state
+  if (again) return restartImport(client, source.key)
+  const added = (state.rows - state.refused).toLocaleString('en')
+  throw new ImportError(
+    `${source.label} was imported already, ${added} rows until ${state.finishedAt.toISOString()}. ` +
+      'To add its animals once more: --again',
+  )
+}
+
+/** One transaction: the animals and the new position. The list of refused rows is on the disk before it commits. */
+async function commitBatch(
+  client: Client,
+  source: Source,
+  batch: Batch,
+  before: ImportState,
+  list: RefusedList,
+  onSent: () => void,
+): Promise<ImportState> {
+  await client.query('begin')
+  if (batch.lines.length > 0) await copyPetsFrom(client, batch.lines, onSent)
+  const state: ImportState = {
+    ...before,
+    ...batch.end,
+    rows: before.rows + batch.read,
+    refused: before.refused + batch.refused.length,
+    refusedBytes: await list.append(batch.refused),
+  }
+  if (!(await advanceImport(client, source.key, before.rows, state))) {
+    throw new ImportError(`Another process has gone on with ${source.label}; this one added nothing twice.`)
+  }
+  await client.query('commit')
+  return state
+}
+
+function explainLoss(error: unknown, state: ImportState): unknown {
+  if (error instanceof ImportError || !(error instanceof Error)) return error
+  return new ImportError(
+    `The import stopped: ${error.message}\n${state.rows.toLocaleString('en')} rows are done. ` +
+      'Run the same command again to go on from there.',
+    { cause: error },
+  )
+}

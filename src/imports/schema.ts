@@ -1,0 +1,120 @@
+// What a row of an import must be: the columns it needs, and the rules of the interface for each of them.
+import { INT64_MAX, parseId } from '../int64.ts'
+import { PET_STATUSES, type PetStatus } from '../pets/schema.ts'
+
+// The rules of NewPet in pets/schema.ts, told apart here by hand because a million rows pass;
+// test/cli/import.test.ts holds the two against each other.
+const NAME_LENGTH_MAX = 500
+
+/** What stops an import, in a sentence that says what to do. */
+export class ImportError extends Error {}
+
+/** Where each value stands in a record; -1 where the file has no status. */
+export interface Columns {
+  name: number
+  categoryId: number
+  status: number
+  count: number
+}
+
+export interface Row {
+  line: number
+  name: string
+  categoryId: string
+  status: PetStatus
+}
+
+export interface RefusedRow {
+  line: number
+  reason: string
+  name: string
+  categoryId: string
+  status: string
+}
+
+export function findColumns(header: readonly string[], label: string): Columns {
+  const names = header.map((name) => name.trim())
+  const find = (name: string) => {
+    if (names.indexOf(name) !== names.lastIndexOf(name)) {
+      throw new ImportError(`${label} has more than one column "${name}"; leave one.`)
+    }
+    return names.indexOf(name)
+  }
+  const columns = {
+    name: find('name'),
+    categoryId: find('categoryId'),
+    status: find('status'),
+    count: names.length,
+  }
+  const missing = (['name', 'categoryId'] as const).filter((name) => columns[name] === -1)
+  if (missing.length === 0) return columns
+  const separators = header.length === 1 && /[;\t]/.test(header[0] ?? '')
+  throw new ImportError(
+    `${label} has no column ${missing.join(' and no column ')}. Its first line must name the columns, ` +
+      'such as: name,categoryId,status' +
+      (separators ? '\nThey must be separated by commas.' : ''),
+  )
+}
+
+/** The row that the record holds, or why it is refused: every fault, in the words of the interface. */
+export function readRow(
+  { line, fields, fault }: { line: number; fields: readonly string[]; fault: string | undefined },
+  columns: Columns,
+): Row | RefusedRow {
+  const name = fields[columns.name] ?? ''
+  const categoryId = fields[columns.categoryId] ?? ''
+  const status = fields[columns.status] ?? ''
+  const known = status === '' ? 'available' : PET_STATUSES.find((choice) => choice === status)
+  const reason = fault ?? findFaults(fields.length, columns.count, name, categoryId, known)
+  if (reason !== undefined || known === undefined) {
+    return { line, reason: reason ?? '', name, categoryId, status }
+  }
+  return { line, name, categoryId, status: known }
+}
+
+export function isRefused(row: Row | RefusedRow): row is RefusedRow {
+  return 'reason' in row
+}
+
+export function refuseCategory(row: Row): RefusedRow {
+  return { ...row, reason: `No category has the id ${row.categoryId}.` }
+}
+
+function findFaults(
+  fields: number,
+  columns: number,
+  name: string,
+  categoryId: string,
+  status: PetStatus | undefined,
+): string | undefined {
+  if (fields !== columns) return `The row has ${fields} columns, the first line has ${columns}.`
+  const nameFault = findNameFault(name)
+  const categoryIsValid = parseId(categoryId) !== undefined
+  if (nameFault === undefined && categoryIsValid && status !== undefined) return undefined
+  const faults = [
+    nameFault,
+    categoryIsValid ? undefined : `categoryId must be an integer from 1 to ${INT64_MAX}.`,
+    status === undefined ? `status must be one of ${PET_STATUSES.join(', ')}.` : undefined,
+  ]
+  return faults.filter((fault) => fault !== undefined).join(' ')
+}
+
+function findNameFault(name: string): string | undefined {
+  if (name === '') return 'name must have at least 1 character.'
+  if (!/\S/.test(name)) return 'name must not be blank.'
+  // Counted in code points, of which there are never more than units.
+  if (name.length > NAME_LENGTH_MAX && countCodePoints(name) > NAME_LENGTH_MAX) {
+    return `name must have at most ${NAME_LENGTH_MAX} characters.`
+  }
+  if (name.includes('\0')) return 'name must be well-formed Unicode without NUL.'
+  return undefined
+}
+
+/** Of well-formed text, without making a list of them: each low surrogate is the second half of one. */
+function countCodePoints(text: string): number {
+  let count = text.length
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count -= 1
+  }
+  return count
+}

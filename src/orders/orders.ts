@@ -1,0 +1,170 @@
+// Orders: hold an animal, then sell it or let it go. Each step moves order and animal in one transaction. Who
+// places one is refused by a unique index; whoever ends one locks its animal first, so that no two wait in a ring.
+import type { Db, Tx } from '../db/database.ts'
+import { FOREIGN_KEY_VIOLATION, QueryFailure, UNIQUE_VIOLATION } from '../db/failures.ts'
+import { AppError } from '../errors.ts'
+import { type Actor, insertHistory } from '../history/queries.ts'
+import { doOnce } from '../idempotency/idempotency.ts'
+import { parseJson, stringifyJson } from '../json.ts'
+import { type Page, type PageRequest, toPage } from '../paging.ts'
+import { lockPet, lockPetAmongBuyers, updatePet } from '../pets/queries.ts'
+import type { Pet, PetStatus } from '../pets/schema.ts'
+import {
+  closeOrder,
+  expireOrder,
+  findHold,
+  findOrdersBefore,
+  findOrdersByIds,
+  holdPet,
+  insertOrder,
+  type OrderFilters,
+  type OrderToInsert,
+} from './queries.ts'
+import type { NewOrder, Order } from './schema.ts'
+
+export interface PlacingOptions {
+  callerId: bigint
+  requestId: string
+  idempotencyKey: string | undefined
+  holdMinutesDefault: number
+}
+
+export async function placeOrder(
+  db: Db,
+  { petId, holdMinutes, note }: NewOrder,
+  { callerId, requestId, idempotencyKey, holdMinutesDefault }: PlacingOptions,
+): Promise<{ order: Order; replayed: boolean }> {
+  const minutes = holdMinutes ?? holdMinutesDefault
+
+  async function place(tx: Tx): Promise<Order> {
+    const order = { petId, placedBy: callerId, holdMinutes: minutes, note }
+    const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
+    await holdPet(tx, petId)
+    const change = {
+      petId,
+      event: 'order_placed',
+      from: { status: 'available' },
+      to: { status: 'pending' },
+    } as const
+    await insertHistory(tx, change, { apiKeyId: callerId, requestId })
+    return findOrder(tx, id)
+  }
+
+  if (idempotencyKey === undefined) return { order: await orRefuse(db.transaction(place)), replayed: false }
+  const repeatable = {
+    apiKeyId: callerId,
+    key: idempotencyKey,
+    operation: 'placeOrder',
+    // As sent: the default may be another one by the time of a repeat.
+    values: [petId, holdMinutes ?? 'default', note ?? ''],
+  }
+  const { answer, replayed } = await orRefuse(
+    doOnce(db, repeatable, async (tx) => stringifyJson(await place(tx))),
+  )
+  return { order: toOrder(answer), replayed }
+}
+
+/** Why an animal is not available: it does not exist, or is held or sold, or its hold is over but not yet swept. */
+async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: string): Promise<bigint> {
+  const pet = await lockPetAmongBuyers(tx, order.petId)
+  if (pet === undefined) throw new AppError('pet_not_found')
+  const id = (await releaseIfOver(tx, pet, requestId)) ? await insertOrder(tx, order) : undefined
+  if (id === undefined) throw new AppError('pet_not_available')
+  return id
+}
+
+/** What the database itself refused: a second open order, or one for an animal that was just deleted. */
+async function orRefuse<Result>(placing: Promise<Result>): Promise<Result> {
+  try {
+    return await placing
+  } catch (error) {
+    if (error instanceof QueryFailure && error.state === UNIQUE_VIOLATION)
+      throw new AppError('pet_not_available')
+    if (error instanceof QueryFailure && error.state === FOREIGN_KEY_VIOLATION)
+      throw new AppError('pet_not_found')
+    throw error
+  }
+}
+
+/** Completes or cancels an open order. Again in the same way it is the same answer, in another way 409. */
+export async function endOrder(
+  db: Db,
+  orderId: bigint,
+  status: 'completed' | 'cancelled',
+  actor: Actor,
+): Promise<Order> {
+  return db.transaction(async (tx) => {
+    const { petId } = await findOrder(tx, orderId)
+    const pet = await lockPet(tx, petId)
+    if (pet !== undefined && (await closeOrder(tx, orderId, status))) {
+      const [to, event] =
+        status === 'completed'
+          ? (['sold', 'order_completed'] as const)
+          : (['available', 'order_cancelled'] as const)
+      await movePet(tx, pet, to, event, actor)
+    }
+    const order = await findOrder(tx, orderId)
+    if (order.status !== status) throw new AppError('order_closed')
+    return order
+  })
+}
+
+export async function getOrder(db: Db, id: bigint): Promise<Order> {
+  return findOrder(db, id)
+}
+
+export async function listOrders(
+  db: Db,
+  filters: OrderFilters,
+  { after, limit }: PageRequest,
+): Promise<Page<Order>> {
+  const found = await findOrdersBefore(db, filters, after?.id, limit + 1)
+  return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
+}
+
+/** Frees a locked animal whose hold is over but not yet swept; says whether it did. */
+export async function releaseIfOver(tx: Tx, pet: Pet, requestId: string): Promise<boolean> {
+  if (pet.status !== 'pending') return false
+  const hold = await findHold(tx, pet.id)
+  if (hold === undefined || !hold.isOver) return false
+  await expireOrder(tx, hold.orderId)
+  await movePet(tx, pet, 'available', 'order_expired', { apiKeyId: undefined, requestId })
+  return true
+}
+
+async function movePet(
+  tx: Tx,
+  pet: Pet,
+  status: PetStatus,
+  event: 'order_completed' | 'order_cancelled' | 'order_expired',
+  actor: Actor,
+): Promise<void> {
+  await updatePet(tx, { ...pet, status })
+  await insertHistory(tx, { petId: pet.id, event, from: { status: pet.status }, to: { status } }, actor)
+}
+
+async function findOrder(db: Pick<Db, 'read'>, id: bigint): Promise<Order> {
+  const [order] = await findOrdersByIds(db, [id])
+  if (order === undefined) throw new AppError('order_not_found')
+  return order
+}
+
+/** An order as JSON brings it back: small ids as numbers, times as text. */
+interface KeptOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresAt'> {
+  id: number | bigint
+  petId: number | bigint
+  createdAt: string
+  expiresAt: string
+}
+
+/** An order from the answer that was kept of it. */
+function toOrder(answer: string): Order {
+  const kept = parseJson(answer) as KeptOrder
+  return {
+    ...kept,
+    id: BigInt(kept.id),
+    petId: BigInt(kept.petId),
+    createdAt: new Date(kept.createdAt),
+    expiresAt: new Date(kept.expiresAt),
+  }
+}

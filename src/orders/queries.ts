@@ -1,0 +1,192 @@
+// Every statement on orders. Whoever changes one holds the lock of its animal.
+import type { Reader, Tx, Writer } from '../db/database.ts'
+import { INT64_MAX } from '../int64.ts'
+import type { Order, OrderStatus } from './schema.ts'
+
+interface OrderRow extends Omit<Order, 'note' | 'closedAt'> {
+  note: string | null
+  closedAt: Date | null
+}
+
+const COLUMNS = `orders.id, orders.pet_id as "petId", orders.status, orders.note, api_keys.name as "placedBy",
+  orders.created_at as "createdAt", orders.expires_at as "expiresAt", orders.closed_at as "closedAt"`
+const FROM = 'orders join api_keys on api_keys.id = orders.placed_by'
+
+export interface OrderFilters {
+  status?: OrderStatus | undefined
+  petId?: bigint | undefined
+}
+
+/** Newest first, from below the given id; by row comparisons for the reason that findPetsBefore gives. */
+export async function findOrdersBefore(
+  db: Reader,
+  { status, petId }: OrderFilters,
+  beforeId: bigint | undefined,
+  most: number,
+): Promise<Order[]> {
+  const before = beforeId ?? INT64_MAX
+  if (status !== undefined && petId !== undefined) {
+    return readOrders(db, {
+      name: 'find_orders_before_by_pet_and_status',
+      text: `select ${COLUMNS} from ${FROM}
+        where (pet_id + 0, orders.status, orders.id) < ($1, $2, $3)
+          and (pet_id + 0, orders.status, orders.id) >= ($1, $2, 0)
+        order by pet_id + 0 desc, orders.status desc, orders.id desc
+        limit $4`,
+      values: [petId, status, before, most],
+    })
+  }
+  if (status !== undefined) {
+    return readOrders(db, {
+      name: 'find_orders_before_by_status',
+      text: `select ${COLUMNS} from ${FROM}
+        where (orders.status, orders.id) < ($1, $2) and (orders.status, orders.id) >= ($1, 0)
+        order by orders.status desc, orders.id desc
+        limit $3`,
+      values: [status, before, most],
+    })
+  }
+  if (petId !== undefined) {
+    return readOrders(db, {
+      name: 'find_orders_before_by_pet',
+      text: `select ${COLUMNS} from ${FROM}
+        where (pet_id, orders.id) < ($1, $2) and (pet_id, orders.id) >= ($1, 0)
+        order by pet_id desc, orders.id desc
+        limit $3`,
+      values: [petId, before, most],
+    })
+  }
+  return readOrders(db, {
+    name: 'find_orders_before',
+    text: `select ${COLUMNS} from ${FROM} where orders.id < $1 order by orders.id desc limit $2`,
+    values: [before, most],
+  })
+}
+
+export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promise<Order[]> {
+  return readOrders(db, {
+    name: 'find_orders_by_ids',
+    text: `select ${COLUMNS} from ${FROM} where orders.id = any($1::bigint[])`,
+    values: [ids],
+  })
+}
+
+/** The order that holds a locked animal, and whether its time is over by the clock of the database. */
+export async function findHold(
+  tx: Tx,
+  petId: bigint,
+): Promise<{ orderId: bigint; isOver: boolean } | undefined> {
+  const [row] = await tx.read<{ orderId: bigint; isOver: boolean }>({
+    name: 'find_hold',
+    // The time of this statement, not of the transaction, which may have waited for the lock since.
+    text: `select id as "orderId", expires_at <= statement_timestamp() as "isOver"
+      from orders where pet_id = $1 and status = 'open'`,
+    values: [petId],
+  })
+  return row
+}
+
+/** Whether the animal ever had an order. */
+export async function hasOrders(tx: Tx, petId: bigint): Promise<boolean> {
+  const rows = await tx.read({
+    name: 'has_orders',
+    text: 'select 1 from orders where pet_id = $1 limit 1',
+    values: [petId],
+  })
+  return rows.length > 0
+}
+
+export interface OrderToInsert {
+  petId: bigint
+  placedBy: bigint
+  holdMinutes: number
+  note: string | undefined
+}
+
+/**
+ * Places an order if the animal is available; undefined where it is not. The lock waits for whoever changes the
+ * animal, and then looks at its status again; but it does not keep two of these apart. Of any number that race for
+ * one animal the index orders_one_open_per_pet lets one through and refuses the others, once that one has committed.
+ */
+export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint | undefined> {
+  const { petId, placedBy, holdMinutes, note } = order
+  const [row] = await tx.write<{ id: bigint }>({
+    name: 'insert_order',
+    text: `insert into orders (pet_id, placed_by, note, created_at, expires_at)
+      select id, $2, $3, statement_timestamp(), statement_timestamp() + make_interval(mins => $4)
+      from pets where id = $1 and status = 'available'
+      for key share
+      returning id`,
+    values: [petId, placedBy, note ?? null, holdMinutes],
+  })
+  return row?.id
+}
+
+/** Makes the animal of an order that was just placed pending. */
+export async function holdPet(tx: Tx, petId: bigint): Promise<void> {
+  await tx.write({
+    name: 'hold_pet',
+    text: `update pets set status = 'pending', version = version + 1 where id = $1`,
+    values: [petId],
+  })
+}
+
+/** Ends an open order of a locked animal; false where it is not open any more, or its time is over. */
+export async function closeOrder(tx: Tx, id: bigint, status: 'completed' | 'cancelled'): Promise<boolean> {
+  const rows = await tx.write({
+    name: 'close_order',
+    text: `update orders set status = $2, closed_at = statement_timestamp()
+      where id = $1 and status = 'open' and expires_at > statement_timestamp()
+      returning 1`,
+    values: [id, status],
+  })
+  return rows.length > 0
+}
+
+/** Ends the order of a locked animal whose time is over. */
+export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
+  await tx.write({
+    name: 'expire_order',
+    text: `update orders set status = 'expired', closed_at = expires_at where id = $1`,
+    values: [id],
+  })
+}
+
+/**
+ * Ends up to so many holds whose time is over and frees their animals, in one statement; answers how many.
+ * The animals are locked first, as everywhere; one that someone else is working on is left to them or to the
+ * next round. An order that was closed while we waited for its animal fails `status = 'open'` when the update
+ * looks again.
+ */
+export async function expireOrders(db: Writer, requestId: string, most: number): Promise<number> {
+  const rows = await db.write({
+    name: 'expire_orders',
+    text: `with due as materialized (
+        select pets.id
+        from orders join pets on pets.id = orders.pet_id
+        where orders.status = 'open' and orders.expires_at <= now()
+        order by orders.expires_at
+        limit $2
+        for update of pets skip locked
+      ), expired as (
+        update orders set status = 'expired', closed_at = expires_at
+        from due
+        where orders.pet_id = due.id and orders.status = 'open' and orders.expires_at <= now()
+        returning orders.pet_id
+      ), freed as (
+        update pets set status = 'available', version = version + 1
+        from expired where pets.id = expired.pet_id and pets.status = 'pending'
+        returning pets.id
+      )
+      insert into pet_history (pet_id, event, from_status, to_status, request_id)
+      select id, 'order_expired', 'pending', 'available', $1 from freed
+      returning 1`,
+    values: [requestId, most],
+  })
+  return rows.length
+}
+
+async function readOrders(db: Reader, statement: Parameters<Reader['read']>[0]): Promise<Order[]> {
+  const rows = await db.read<OrderRow>(statement)
+  return rows.map((row) => ({ ...row, note: row.note ?? undefined, closedAt: row.closedAt ?? undefined }))
+}

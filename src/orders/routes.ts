@@ -1,0 +1,197 @@
+// Orders over HTTP.
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../api-keys/schema.ts'
+import { answer, errorAnswers, IdempotencyKeyHeaders, type Services, type V1 } from '../http/operation.ts'
+import { nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
+import { LIST_LIMIT_DEFAULT, ListOrdersQuery, NewOrderRef, type Order, OrderParams } from './schema.ts'
+
+const EXAMPLE = {
+  id: 7,
+  petId: 42,
+  status: 'open',
+  note: 'Ms Okafor, comes at noon',
+  placedBy: 'web-shop',
+  createdAt: '2026-11-15T10:00:00.000Z',
+  expiresAt: '2026-11-15T10:30:00.000Z',
+}
+const CLOSED_AT = '2026-11-15T10:12:00.000Z'
+
+export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: Services): void {
+  app.route({
+    method: 'POST',
+    url: '/store/orders',
+    config: { scope: 'orders:write' },
+    schema: {
+      operationId: 'placeOrder',
+      summary: 'Hold an animal',
+      description:
+        'The animal goes from available to pending until `expiresAt`. Of any number of buyers who ask at once exactly one gets it.',
+      tags: ['store'],
+      headers: IdempotencyKeyHeaders,
+      body: NewOrderRef,
+      response: {
+        201: answer({
+          description: 'The order; the animal is held.',
+          schema: 'Order',
+          example: EXAMPLE,
+          headers: {
+            Location: 'Where the order is.',
+            'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
+          },
+        }),
+        ...errorAnswers(
+          'missing_body',
+          'invalid_json',
+          'invalid_body',
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+          'pet_not_found',
+          'pet_not_available',
+          'idempotency_key_in_use',
+          'idempotency_key_reused',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: async (request, reply): Promise<Order> => {
+      const { order, replayed } = await placeOrder(db, request.body, {
+        callerId: (request.caller as Caller).id,
+        requestId: request.id,
+        idempotencyKey: request.headers['idempotency-key'],
+        holdMinutesDefault: holdMinutes,
+      })
+      if (replayed) reply.header('idempotency-replayed', 'true')
+      reply.code(201).header('location', `${publicUrl}/v1/store/orders/${order.id}`)
+      return order
+    },
+  })
+}
+
+export function completeOrderRoute(app: V1, services: Services): void {
+  endingRoute(app, services, {
+    verb: 'complete',
+    status: 'completed',
+    summary: 'Sell the animal of an order',
+    description: 'The animal goes from pending to sold. Repeated, it is the same answer.',
+  })
+}
+
+export function cancelOrderRoute(app: V1, services: Services): void {
+  endingRoute(app, services, {
+    verb: 'cancel',
+    status: 'cancelled',
+    summary: 'Let the animal of an order go',
+    description: 'The animal goes from pending to available. Repeated, it is the same answer.',
+  })
+}
+
+interface Ending {
+  verb: 'complete' | 'cancel'
+  status: 'completed' | 'cancelled'
+  summary: string
+  description: string
+}
+
+function endingRoute(app: V1, { db }: Services, { verb, status, summary, description }: Ending): void {
+  app.route({
+    method: 'POST',
+    url: `/store/orders/:orderId/${verb}`,
+    config: { scope: 'orders:write' },
+    schema: {
+      operationId: `${verb}Order`,
+      summary,
+      description,
+      tags: ['store'],
+      params: OrderParams,
+      response: {
+        200: answer({
+          description: 'The order as it ended.',
+          schema: 'Order',
+          example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
+        }),
+        ...errorAnswers(
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+          'order_not_found',
+          'order_closed',
+          'outcome_unknown',
+        ),
+      },
+    },
+    handler: (request): Promise<Order> => endOrder(db, request.params.orderId, status, actorOf(request)),
+  })
+}
+
+export function listOrdersRoute(app: V1, { db, publicUrl, holds }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/store/orders',
+    config: { scope: 'orders:read' },
+    schema: {
+      operationId: 'listOrders',
+      summary: 'List orders',
+      description: 'Newest first, paged like the list of animals.',
+      tags: ['store'],
+      querystring: ListOrdersQuery,
+      response: {
+        200: answer({
+          description: 'The orders of this page.',
+          schema: 'Orders',
+          example: [EXAMPLE],
+          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+        }),
+        ...errorAnswers(
+          'invalid_parameter',
+          'invalid_cursor',
+          'missing_api_key',
+          'invalid_api_key',
+          'insufficient_scope',
+        ),
+      },
+    },
+    handler: async (request, reply): Promise<Order[]> => {
+      const { limit, cursor, status, petId } = request.query
+      const filters = { status, petId }
+      const boundTo = { list: 'orders', ...filters }
+      await holds.fresh()
+      const { items, next } = await listOrders(db, filters, {
+        after: cursor === undefined ? undefined : readCursor(cursor, boundTo),
+        limit: limit ?? LIST_LIMIT_DEFAULT,
+      })
+      if (next !== undefined) {
+        const parameters = { ...filters, limit, cursor: writeCursor(next, boundTo) }
+        reply.header('link', nextPageLink(`${publicUrl}/v1/store/orders`, parameters))
+      }
+      return items
+    },
+  })
+}
+
+export function getOrderRoute(app: V1, { db, holds }: Services): void {
+  app.route({
+    method: 'GET',
+    url: '/store/orders/:orderId',
+    config: { scope: 'orders:read' },
+    schema: {
+      operationId: 'getOrder',
+      summary: 'Get an order',
+      tags: ['store'],
+      params: OrderParams,
+      response: {
+        200: answer({ description: 'The order.', schema: 'Order', example: EXAMPLE }),
+        ...errorAnswers('missing_api_key', 'invalid_api_key', 'insufficient_scope', 'order_not_found'),
+      },
+    },
+    handler: async (request): Promise<Order> => {
+      await holds.fresh()
+      return getOrder(db, request.params.orderId)
+    },
+  })
+}
+
+function actorOf(request: FastifyRequest): { apiKeyId: bigint; requestId: string } {
+  return { apiKeyId: (request.caller as Caller).id, requestId: request.id }
+}

@@ -1,0 +1,71 @@
+// The operations on animals that many requests share: reads by id, identical pages, and creates.
+import { type BatchLimits, type Share, shared, together } from '../db/batch.ts'
+import type { Db } from '../db/database.ts'
+import { doManyOnce, type Outcome, type Repeatable } from '../idempotency/idempotency.ts'
+import { findPetsByIds, insertPets, type PetToInsert } from './queries.ts'
+import type { VersionedPet } from './schema.ts'
+
+/** A page as it goes out: its bytes, and the Link to the next one. */
+export interface AnsweredPage {
+  body: Buffer
+  link: string | undefined
+}
+
+export interface PetBatches {
+  findPet: (id: bigint) => Promise<VersionedPet | undefined>
+  insertPet: (pet: PetToInsert) => Promise<bigint>
+  /** With an Idempotency-Key; the answer that is kept is the id. */
+  insertPetOnce: (request: { repeatable: Repeatable; pet: PetToInsert }) => Promise<Outcome>
+  sharePage: Share<AnsweredPage>
+}
+
+const WAITING_MAX = 2_000
+
+const TOGETHER: Record<'reads' | 'writes', BatchLimits> = {
+  reads: { sizeMax: 100, underWayMax: 1, waitingMax: WAITING_MAX },
+  writes: { sizeMax: 100, underWayMax: 1, waitingMax: WAITING_MAX },
+}
+
+export type ObserveBatch = (kind: string, size: number) => void
+
+/** With `together` false every request has a query of its own: to measure what sharing them is worth. */
+export function petBatches(
+  db: Db,
+  isTogether: boolean,
+  connections: number,
+  observe: ObserveBatch,
+): PetBatches {
+  const alone = { sizeMax: 1, underWayMax: connections, waitingMax: WAITING_MAX }
+  const limits = isTogether ? TOGETHER : { reads: alone, writes: alone }
+
+  async function findPets(ids: bigint[]): Promise<(VersionedPet | undefined)[]> {
+    const found = new Map((await findPetsByIds(db, [...new Set(ids)])).map((pet) => [pet.id, pet]))
+    return ids.map((id) => found.get(id))
+  }
+
+  const insertOnce = (requests: { repeatable: Repeatable; pet: PetToInsert }[]) =>
+    doManyOnce(
+      db,
+      requests.map(({ repeatable }) => repeatable),
+      async (tx, indexes) => {
+        const ids = await insertPets(
+          tx,
+          indexes.map((index) => (requests[index] as { pet: PetToInsert }).pet),
+        )
+        return ids.map(String)
+      },
+    )
+
+  return {
+    findPet: together(findPets, limits.reads, (size) => observe('findPet', size)),
+    insertPet: together(
+      (pets) => insertPets(db, pets),
+      limits.writes,
+      (size) => observe('insertPet', size),
+    ),
+    insertPetOnce: together(insertOnce, limits.writes, (size) => observe('insertPetOnce', size)),
+    sharePage: isTogether
+      ? shared(WAITING_MAX, (size) => observe('sharePage', size))
+      : (_question, work) => work(),
+  }
+}

@@ -1,0 +1,251 @@
+// /v1/api-keys: handing out keys over HTTP, and what a key may know of itself.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { SCOPES } from '../../src/api-keys/schema.ts'
+import { faultyFields } from '../contract/animals.ts'
+import { issueApiKey } from '../support/app.ts'
+import { cursorOf, NOT_IDS, openShop, UNKNOWN_ID, walkPages } from './shop.ts'
+
+interface ApiKey {
+  id: number
+  name: string
+  scopes: string[]
+  rateLimit?: number
+  createdAt: string
+  lastUsedAt?: string
+  expiresAt?: string
+  revokedAt?: string
+}
+type Issued = ApiKey & { key: string }
+
+const shop = await openShop()
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+async function issue(values: object = {}): Promise<Issued> {
+  const answer = await shop.post('/api-keys', { name: 'web-shop', ...values })
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body as Issued
+}
+const rotate = (id: number | string, body: unknown = {}) => shop.post(`/api-keys/${id}/rotate`, body)
+const statusWith = async (apiKey: string, path = '/pets') => (await shop.get(path, { apiKey })).status
+const find = async (id: number) => {
+  const pages = await walkPages<ApiKey>(shop, '/api-keys?limit=100')
+  return pages.flat().find((apiKey) => apiKey.id === id)
+}
+const lifetimeOf = ({ createdAt, expiresAt = '' }: ApiKey) =>
+  Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000)
+
+describe('a new key', () => {
+  test('works, has what was asked for, and is shown this once', async () => {
+    const scopes = ['pets:read', 'orders:write']
+    const made = await issue({ scopes, rateLimit: 50, expiresInSeconds: 3_600 })
+    expect(made).toEqual({
+      id: expect.any(Number),
+      name: 'web-shop',
+      scopes,
+      rateLimit: 50,
+      createdAt: expect.stringMatching(TIME),
+      expiresAt: expect.stringMatching(TIME),
+      key: expect.stringMatching(/^petstore_live_[A-Za-z0-9]+$/),
+    })
+    expect(lifetimeOf(made)).toBe(3_600)
+    expect(await statusWith(made.key)).toBe(200)
+    expect(await statusWith(made.key, '/store/orders')).toBe(403)
+    const { key, ...facts } = made
+    expect(await find(made.id)).toEqual(facts)
+    expect((await shop.get('/api-keys')).text).not.toContain(key)
+  })
+
+  test('without scopes may read and write animals, and has neither end nor limit', async () => {
+    const { key, ...facts } = await issue()
+    expect(facts).toEqual({
+      id: facts.id,
+      name: 'web-shop',
+      scopes: ['pets:read', 'pets:write'],
+      createdAt: expect.stringMatching(TIME),
+    })
+    expect((await shop.get('/pets', { apiKey: key })).headers.get('ratelimit')).toBeNull()
+  })
+
+  test('with a limit is held to it', async () => {
+    const { key } = await issue({ rateLimit: 1 })
+    expect([await statusWith(key), await statusWith(key)]).toEqual([200, 429])
+  })
+
+  test('belongs to the environment of the service', async () => {
+    const staging = await openShop({ environment: 'staging' })
+    const { body } = await staging.post('/api-keys', { name: 'x' })
+    expect((body as Issued).key).toMatch(/^petstore_test_/)
+  })
+
+  test.each([
+    { name: 'x' },
+    { name: '🐕'.repeat(100) },
+    { scopes: [...SCOPES] },
+    { rateLimit: 1_000_000 },
+    { expiresInSeconds: 1 },
+    { expiresInSeconds: 315_360_000 },
+    { unknown: 1 },
+  ])('may be %j', async (values) => {
+    expect((await issue(values)).id).toBeGreaterThan(0)
+  })
+
+  test.each([
+    { sent: {}, fields: ['name'] },
+    { sent: { name: '' }, fields: ['name'] },
+    { sent: { name: ' ' }, fields: ['name'] },
+    { sent: { name: 'n'.repeat(101) }, fields: ['name'] },
+    { sent: { name: 'a\0' }, fields: ['name'] },
+    { sent: { name: 'x', scopes: [] }, fields: ['scopes'] },
+    { sent: { name: 'x', scopes: 'admin' }, fields: ['scopes'] },
+    { sent: { name: 'x', scopes: ['root'] }, fields: ['scopes.0'] },
+    { sent: { name: 'x', scopes: ['admin', null] }, fields: ['scopes.1'] },
+    { sent: { name: 'x', rateLimit: 0 }, fields: ['rateLimit'] },
+    { sent: { name: 'x', rateLimit: 1.5 }, fields: ['rateLimit'] },
+    { sent: { name: 'x', rateLimit: 1_000_001 }, fields: ['rateLimit'] },
+    { sent: { name: 'x', expiresInSeconds: 0 }, fields: ['expiresInSeconds'] },
+    { sent: { name: 'x', expiresInSeconds: 315_360_001 }, fields: ['expiresInSeconds'] },
+    { sent: { name: 'x', expiresInSeconds: '90d' }, fields: ['expiresInSeconds'] },
+    { sent: { name: 7, scopes: 7, rateLimit: 'x' }, fields: ['name', 'rateLimit', 'scopes'] },
+  ])('of $sent is 400 and hears of $fields', async ({ sent, fields }) => {
+    const answer = await shop.post('/api-keys', sent)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(answer)).toEqual(fields)
+  })
+
+  test.each([
+    { body: undefined, code: 'missing_body' },
+    { body: '{', code: 'invalid_json' },
+  ])('with $code is 400', async ({ body, code }) => {
+    const answer = await shop.call('POST', '/v1/api-keys', { body })
+    expect(answer).toMatchObject({ status: 400, body: { code } })
+  })
+})
+
+describe('the list of keys', () => {
+  test('is newest first, holds revoked ones too, shows no key, and each is on one page', async () => {
+    const own = await openShop()
+    for (let count = 0; count < 5; count += 1) await issueApiKey(own.db, { name: `k${count}` })
+    const whole = await own.get('/api-keys?limit=100')
+    const all = whole.body as ApiKey[]
+    expect(all.map(({ name }) => name)).toEqual(['k4', 'k3', 'k2', 'k1', 'k0', 'counter', 'test'])
+    expect(whole.text).not.toMatch(/petstore_live_|hash|"key"/)
+    for (const limit of [1, 2, 6, 7, 8]) {
+      const pages = await walkPages<ApiKey>(own, `/api-keys?limit=${limit}`)
+      expect(pages.flat()).toEqual(all)
+      expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+    }
+    await own.remove(`/api-keys/${all[0]?.id}`)
+    const [revoked] = (await own.get('/api-keys')).body as ApiKey[]
+    expect(revoked).toEqual({ ...all[0], revokedAt: expect.stringMatching(TIME) })
+  })
+
+  test('has 20 on a page unless asked otherwise', async () => {
+    await Promise.all(Array.from({ length: 21 }, () => issueApiKey(shop.db)))
+    expect((await shop.get('/api-keys')).body).toHaveLength(20)
+  })
+
+  test('refuses other queries with 400', async () => {
+    for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=']) {
+      const { status, body } = await shop.get(`/api-keys?${query}`)
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    }
+    await Promise.all([shop.addPet(), shop.addPet()])
+    for (const cursor of ['x', cursorOf(await shop.get('/pets?limit=1'), shop)]) {
+      const { status, body } = await shop.get(`/api-keys?cursor=${cursor}`)
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    }
+  })
+})
+
+describe('rotating a key', () => {
+  test('gives a successor with the same name, scopes, limit and lifetime; both work during the overlap', async () => {
+    const old = await issue({ scopes: ['pets:read'], rateLimit: 9, expiresInSeconds: 7_200 })
+    const answer = await rotate(old.id, { overlapSeconds: 60 })
+    expect(answer.status).toBe(201)
+    const { id, key, ...facts } = answer.body as Issued
+    expect(facts).toMatchObject({ name: 'web-shop', scopes: ['pets:read'], rateLimit: 9 })
+    expect(lifetimeOf(answer.body as Issued)).toBe(7_200)
+    expect(id).toBeGreaterThan(old.id)
+    expect([await statusWith(old.key), await statusWith(key)]).toEqual([200, 200])
+    const left = Date.parse((await find(old.id))?.expiresAt ?? '') - Date.now()
+    expect(Math.abs(left - 60_000)).toBeLessThan(5_000)
+  })
+
+  test('with no overlap ends the old key within a second', async () => {
+    const old = await issue()
+    expect(await statusWith(old.key)).toBe(200)
+    const answer = await rotate(old.id, { overlapSeconds: 0 })
+    await sleep(1_000)
+    expect([await statusWith(old.key), await statusWith((answer.body as Issued).key)]).toEqual([401, 200])
+  })
+
+  test('overlaps for a day unless asked otherwise, but never past the end of the old key', async () => {
+    const [endless, short] = await Promise.all([issue(), issue({ expiresInSeconds: 600 })])
+    await Promise.all([rotate(endless.id), rotate(short.id)])
+    const left = Date.parse((await find(endless.id))?.expiresAt ?? '') - Date.now()
+    expect(Math.abs(left - 86_400_000)).toBeLessThan(5_000)
+    expect((await find(short.id))?.expiresAt).toBe(short.expiresAt)
+  })
+
+  test('again, because the answer was lost, still gives a successor with the lifetime of the key', async () => {
+    const old = await issue()
+    expect((await rotate(old.id)).body).not.toHaveProperty('expiresAt')
+    expect((await rotate(old.id)).body).not.toHaveProperty('expiresAt')
+  })
+
+  test.each([-1, 315_360_001, 1.5, '60', null])('with an overlap of %j is 400', async (overlapSeconds) => {
+    const { id } = await issue()
+    const answer = await rotate(id, { overlapSeconds })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(answer)).toEqual(['overlapSeconds'])
+  })
+
+  test('needs a body, if only {}', async () => {
+    const { id } = await issue()
+    const answer = await shop.call('POST', `/v1/api-keys/${id}/rotate`)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'missing_body' } })
+  })
+
+  test('that is revoked, expired or unknown is 404', async () => {
+    const [revoked, expired] = await Promise.all([issue(), issue()])
+    await shop.remove(`/api-keys/${revoked.id}`)
+    await shop.sql('update api_keys set expires_at = now() where id = $1', [expired.id])
+    for (const id of [revoked.id, expired.id, UNKNOWN_ID, ...NOT_IDS]) {
+      const { status, body } = await rotate(id)
+      expect({ status, body }).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
+    }
+  })
+})
+
+describe('revoking a key', () => {
+  test('is 204, and 204 again; it is refused within a second and stays revoked since then', async () => {
+    const { id, key } = await issue()
+    expect(await statusWith(key)).toBe(200)
+    expect(await shop.remove(`/api-keys/${id}`)).toMatchObject({ status: 204, text: '' })
+    await sleep(1_000)
+    expect(await statusWith(key)).toBe(401)
+    const revokedAt = (await find(id))?.revokedAt
+    expect((await shop.remove(`/api-keys/${id}`)).status).toBe(204)
+    expect((await find(id))?.revokedAt).toBe(revokedAt)
+  })
+
+  test.each([UNKNOWN_ID, ...NOT_IDS, 'self'])('%s is 404', async (id) => {
+    const answer = await shop.remove(`/api-keys/${id}`)
+    expect(answer).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
+  })
+})
+
+describe('a key about itself', () => {
+  test.each(SCOPES)('with the scope %s alone knows its name and scopes', async (scope) => {
+    const { key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
+    const { status, body } = await shop.get('/api-keys/self', { apiKey: key })
+    expect(status).toBe(200)
+    expect(body).toEqual({ name: 'Zoë 🐕', scopes: [scope] })
+  })
+
+  test('knows when it ends, and nothing of its id or limit', async () => {
+    const { key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
+    expect((await shop.get('/api-keys/self', { apiKey: key })).body).toEqual({ name, scopes, expiresAt })
+  })
+})

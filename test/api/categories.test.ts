@@ -1,0 +1,171 @@
+// /v1/categories: the ones that have a name and the ones that have animals, with exact counts.
+import { describe, expect, test } from 'vitest'
+import { foldAllCounts } from '../../src/inventory/inventory.ts'
+import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
+import { faultyFields } from '../contract/animals.ts'
+import { cursorOf, NOT_IDS, openShop, type Shop, walkPages } from './shop.ts'
+
+interface Category {
+  id: number | bigint
+  name?: string
+  counts: { available: number; pending: number; sold: number }
+}
+
+const NONE = { available: 0, pending: 0, sold: 0 }
+const list = async (shop: Shop) => (await shop.get('/categories')).body as Category[]
+const countsOf = async (shop: Shop, id: number) => (await list(shop)).find((each) => each.id === id)?.counts
+
+describe('naming a category', async () => {
+  const shop = await openShop()
+
+  test('is 201 the first time, 200 after, and the name that was put last holds', async () => {
+    const first = await shop.put('/categories/7', { name: 'Katzen' })
+    expect(first).toMatchObject({ status: 201, body: { id: 7, name: 'Katzen', counts: NONE } })
+    const second = await shop.put('/categories/7', { name: 'Cats 🐈', id: 8, counts: { sold: 5 } })
+    expect(second).toMatchObject({ status: 200, body: { id: 7, name: 'Cats 🐈', counts: NONE } })
+    expect((await shop.put('/categories/7', { name: 'Cats 🐈' })).status).toBe(200)
+    expect(await list(shop)).toEqual([{ id: 7, name: 'Cats 🐈', counts: NONE }])
+  })
+
+  test('is 201 for one that had animals but no name, and answers their counts', async () => {
+    await shop.addPet({ categoryId: 8 })
+    await shop.addPet({ categoryId: 8, status: 'sold' })
+    const { status, body } = await shop.put('/categories/8', { name: 'Dogs' })
+    expect(status).toBe(201)
+    expect(body).toEqual({ id: 8, name: 'Dogs', counts: { available: 1, pending: 0, sold: 1 } })
+  })
+
+  test('by 8 at once is 201 for exactly one', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => shop.put('/categories/9', { name: `N${index}` })),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+  })
+
+  test.each(['x', 'n'.repeat(100), '🐕'.repeat(100), ' spaced '])('keeps %j exactly', async (name) => {
+    expect((await shop.put('/categories/10', { name })).body).toMatchObject({ id: 10, name })
+  })
+
+  test.each([
+    { sent: {} },
+    { sent: { name: '' } },
+    { sent: { name: ' ' } },
+    { sent: { name: 'n'.repeat(101) } },
+    { sent: { name: '🐕'.repeat(101) } },
+    { sent: { name: 'a\0' } },
+    { sent: { name: null } },
+    { sent: { name: 7 } },
+  ])('$sent is 400 and hears of its name', async ({ sent }) => {
+    const answer = await shop.put('/categories/11', sent)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(answer)).toEqual(['name'])
+  })
+
+  test.each([
+    { body: undefined, code: 'missing_body' },
+    { body: '{', code: 'invalid_json' },
+  ])('with $code is 400', async ({ body, code }) => {
+    const answer = await shop.call('PUT', '/v1/categories/11', { body })
+    expect(answer).toMatchObject({ status: 400, body: { code } })
+  })
+
+  test.each(['1', '9007199254740993', '9223372036854775807'])('%s is a category', async (id) => {
+    const { status, text } = await shop.put(`/categories/${id}`, { name: 'Edge' })
+    expect(status).toBe(201)
+    expect(text).toContain(`"id":${id},`)
+  })
+
+  test.each(NOT_IDS)('%s is none: 404', async (id) => {
+    const answer = await shop.put(`/categories/${id}`, { name: 'Edge' })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+  })
+})
+
+test('the list has the named ones and those in use, by id, and no name where there is none', async () => {
+  const shop = await openShop()
+  expect(await list(shop)).toEqual([])
+  await shop.put('/categories/30', { name: 'Birds' })
+  await shop.addPet({ categoryId: 20 })
+  await shop.post('/pets', '{"name": "Rex", "categoryId": 9223372036854775807}')
+  expect(await list(shop)).toEqual([
+    { id: 20, counts: { ...NONE, available: 1 } },
+    { id: 30, name: 'Birds', counts: NONE },
+    { id: 9223372036854775807n, counts: { ...NONE, available: 1 } },
+  ])
+})
+
+describe.each([
+  { when: 'before the counts are folded', settle: async () => {} },
+  { when: 'after each step was folded', settle: (shop: Shop) => foldAllCounts(shop.db) },
+])('$when', ({ settle }) => {
+  test('they are exact after every create, change, hold, sale and deletion', async () => {
+    const shop = await openShop()
+    const expectCounts = async (one: Category['counts'] | undefined, two?: Category['counts']) => {
+      await settle(shop)
+      expect([await countsOf(shop, 1), await countsOf(shop, 2)]).toEqual([one, two])
+    }
+    await expectCounts(undefined)
+    const { id } = await shop.addPet()
+    await expectCounts({ ...NONE, available: 1 })
+    const sold = await shop.addPet({ status: 'sold' })
+    await expectCounts({ ...NONE, available: 1, sold: 1 })
+    const order = await shop.hold({ petId: id })
+    await expectCounts({ ...NONE, pending: 1, sold: 1 })
+    await shop.patch(id, { categoryId: 2, name: 'Rex' })
+    await expectCounts({ ...NONE, sold: 1 }, { ...NONE, pending: 1 })
+    await shop.end('complete', order.id)
+    await expectCounts({ ...NONE, sold: 1 }, { ...NONE, sold: 1 })
+    await shop.remove(`/pets/${sold.id}`)
+    await expectCounts(undefined, { ...NONE, sold: 1 })
+    await shop.put('/categories/1', { name: 'Dogs' })
+    await shop.patch(id, { status: 'available', categoryId: 1 })
+    await expectCounts({ ...NONE, available: 1 })
+    await deleteEmptyCounts(shop.db)
+    await expectCounts({ ...NONE, available: 1 })
+  })
+
+  test('pages of every size show each category exactly once and pass over those that were left', async () => {
+    const shop = await openShop()
+    const kept: number[] = []
+    for (let id = 1; id <= 24; id += 1) {
+      if (id % 4 === 0) await shop.put(`/categories/${id}`, { name: `Named ${id}` })
+      const pets = [
+        await shop.addPet({ categoryId: id }),
+        await shop.addPet({ categoryId: id, status: 'sold' }),
+      ]
+      await settle(shop)
+      // Long runs of left categories between those in use.
+      const isLeft = id % 8 > 2
+      if (isLeft) for (const pet of pets) await shop.remove(`/pets/${pet.id}`)
+      if (!isLeft || id % 4 === 0) kept.push(id)
+    }
+    await settle(shop)
+    for (const limit of [1, 2, 3, kept.length - 1, kept.length, 100]) {
+      const pages = await walkPages<Category>(shop, `/categories?limit=${limit}`)
+      expect(pages.flat().map(({ id }) => id)).toEqual(kept)
+      expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+      expect(pages.at(-1)).not.toEqual([])
+    }
+  })
+})
+
+test('a page has 100 unless asked otherwise', async () => {
+  const shop = await openShop()
+  await shop.sql(`insert into categories select id, 'C' || id from generate_series(1, 101) as id`)
+  const answer = await shop.get('/categories')
+  expect(answer.body).toHaveLength(100)
+  const rest = await shop.get(`/categories?cursor=${cursorOf(answer, shop)}`)
+  expect(rest.body).toMatchObject([{ id: 101 }])
+  const pets = await shop.sql(`insert into pets (name, category_id) values ('a', 1), ('b', 1) returning id`)
+  expect(pets).toHaveLength(2)
+  const other = cursorOf(await shop.get('/pets?limit=1'), shop)
+  for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=']) {
+    const { status, body } = await shop.get(`/categories?${query}`)
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  }
+  for (const cursor of ['x', other]) {
+    const { status, body } = await shop.get(`/categories?cursor=${cursor}`)
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+  }
+})

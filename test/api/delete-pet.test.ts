@@ -1,0 +1,99 @@
+// DELETE /v1/pets/{petId}: a mistaken entry goes, one that was ever ordered stays.
+import { expect, test } from 'vitest'
+import { NOT_IDS, openShop, UNKNOWN_ID } from './shop.ts'
+
+const shop = await openShop()
+
+test('a deleted animal is 204 without a body, and then it is nowhere', async () => {
+  const { id } = await shop.addPet({ name: 'Gone', categoryId: 50 })
+  await shop.patch(id, { status: 'sold' })
+  const answer = await shop.remove(`/pets/${id}`)
+  expect(answer).toMatchObject({ status: 204, text: '' })
+  expect(await shop.findPet(id)).toBeUndefined()
+  expect((await shop.get('/pets?categoryId=50')).body).toEqual([])
+  expect((await shop.get('/pets?name=gone')).body).toEqual([])
+  const gone = [
+    await shop.get(`/pets/${id}`),
+    await shop.get(`/pets/${id}/history`),
+    await shop.patch(id, { name: 'Rex' }),
+    await shop.remove(`/pets/${id}`),
+    await shop.post('/store/orders', { petId: id }),
+  ]
+  for (const { status, body } of gone) {
+    expect({ status, body }).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  }
+  expect(await shop.sql('select 1 from pet_history where pet_id = $1', [id])).toEqual([])
+})
+
+test('its id is never given to another animal', async () => {
+  const { id } = await shop.addPet()
+  await shop.remove(`/pets/${id}`)
+  expect((await shop.addPet()).id).toBeGreaterThan(id)
+})
+
+test.each(['available', 'pending', 'sold'])('an animal that is %s by hand can be deleted', async (status) => {
+  const { id } = await shop.addPet({ status })
+  expect((await shop.remove(`/pets/${id}`)).status).toBe(204)
+})
+
+test.each([
+  { after: 'while it is held', end: undefined },
+  { after: 'after the order was cancelled', end: 'cancel' },
+  { after: 'after it was sold', end: 'complete' },
+] as const)('an animal that had an order is 409 $after, and stays', async ({ end }) => {
+  const { id, petId } = await shop.hold()
+  if (end !== undefined) await shop.end(end, id)
+  const pet = await shop.findPet(petId)
+  const answer = await shop.remove(`/pets/${petId}`)
+  expect(answer).toMatchObject({ status: 409, body: { code: 'pet_has_orders' } })
+  expect(await shop.findPet(petId)).toEqual(pet)
+  expect((await shop.history(petId)).length).toBeGreaterThan(1)
+})
+
+test.each([
+  { header: '"2"', status: 204 },
+  { header: '*', status: 204 },
+  { header: '"1", "2"', status: 204 },
+  { header: '"1"', status: 412 },
+  { header: 'W/"2"', status: 412 },
+  { header: 'x', status: 412 },
+])('If-Match: $header for version 2 is $status', async ({ header, status }) => {
+  const { id } = await shop.addPet()
+  await shop.patch(id, { name: 'Second' })
+  const answer = await shop.remove(`/pets/${id}`, { 'if-match': header })
+  expect(answer.status).toBe(status)
+  if (status === 412) expect(answer.body).toMatchObject({ code: 'precondition_failed' })
+  expect((await shop.findPet(id)) === undefined).toBe(status === 204)
+})
+
+test.each([UNKNOWN_ID, ...NOT_IDS])('the animal %s is 404', async (petId) => {
+  const answer = await shop.remove(`/pets/${petId}`, { 'if-match': '*' })
+  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+})
+
+test.each([
+  { what: 'nothing, and calls it JSON', body: '' },
+  { what: 'an empty object', body: '{}' },
+])('it works for a client that sends $what', async ({ body }) => {
+  const { id } = await shop.addPet()
+  expect((await shop.call('DELETE', `/v1/pets/${id}`, { body })).status).toBe(204)
+})
+
+test('of a buyer and one who deletes, at once, exactly one succeeds', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const { id: petId } = await shop.addPet()
+    const [placed, deleted] = await Promise.all([
+      shop.post('/store/orders', { petId }),
+      shop.remove(`/pets/${petId}`),
+    ])
+    expect([`201 409`, `404 204`]).toContain(`${placed.status} ${deleted.status}`)
+    expect((await shop.findPet(petId))?.status).toBe(placed.status === 201 ? 'pending' : undefined)
+  }
+})
+
+test('an animal deleted by 8 at once is 204 for one and 404 for the others', async () => {
+  const { id } = await shop.addPet()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => shop.remove(`/pets/${id}`)))
+  expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 404)).toHaveLength(7)
+})

@@ -1,0 +1,206 @@
+// A hold ends by itself. The application of these tests has no background work, so that each test chooses who
+// meets an over-due hold first; the last ones run the real service.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { openLog } from '../../src/log.ts'
+import { trackHolds } from '../../src/orders/holds.ts'
+import type { Answer } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { petstore, startService } from '../support/service.ts'
+import { type Order, openShop, openShopOn, type Shop, shopAt } from './shop.ts'
+
+const EVERYTHING = 'pets:read,pets:write,orders:read,orders:write'
+
+describe('nobody has swept yet, and', () => {
+  let shop: Shop
+  const overdue = async () => {
+    shop ??= await openShop({ holds: { fresh: () => undefined } })
+    const order = await shop.hold()
+    await shop.makeOverdue(order.id)
+    return order
+  }
+  const orderOf = async (id: number) => (await shop.get(`/store/orders/${id}`)).body as Order
+
+  test('the next buyer gets the animal; the old order is expired, at its end', async () => {
+    const { id, petId } = await overdue()
+    const next = await shop.hold({ petId })
+    const expired = await orderOf(id)
+    expect(expired).toMatchObject({ status: 'expired', closedAt: expired.expiresAt })
+    expect(await orderOf(next.id)).toMatchObject({ status: 'open' })
+    expect(await shop.findPet(petId)).toMatchObject({ status: 'pending' })
+    const events = (await shop.history(petId)).map(({ event, apiKeyName }) => `${event} by ${apiKeyName}`)
+    expect(events).toEqual([
+      'order_placed by counter',
+      'order_expired by petstore',
+      'order_placed by counter',
+      'created by counter',
+    ])
+  })
+
+  test('of 16 buyers who race for it exactly one gets it', async () => {
+    const { petId } = await overdue()
+    const answers = await Promise.all(Array.from({ length: 16 }, () => shop.post('/store/orders', { petId })))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(15)
+  })
+
+  test.each(['complete', 'cancel'] as const)('it is too late to %s it', async (verb) => {
+    const { id, petId } = await overdue()
+    expect(await shop.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
+    await shop.hold({ petId })
+    expect(await shop.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
+  })
+
+  test.each(['sold', 'pending', 'available'])('the animal can be made %s', async (status) => {
+    const { id, petId } = await overdue()
+    const answer = await shop.patch(petId, { status })
+    expect(answer).toMatchObject({ status: 200, body: { id: petId, status } })
+    expect(await orderOf(id)).toMatchObject({ status: 'expired' })
+    expect((await shop.history(petId)).filter(({ event }) => event === 'order_expired')).toHaveLength(1)
+    // As made, held, freed, and once more where that was a change.
+    expect(answer.headers.get('etag')).toBe(status === 'available' ? '"3"' : '"4"')
+  })
+
+  test('the animal still cannot be deleted', async () => {
+    const { petId } = await overdue()
+    expect(await shop.remove(`/pets/${petId}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
+  })
+})
+
+describe('whoever looks more than a second after the last sweep sees no over-due hold:', () => {
+  test.each<{ operation: string; read: (shop: Shop, order: Order) => Promise<Answer>; seen: unknown }>([
+    {
+      operation: 'listPets',
+      read: (shop, { petId }) => shop.get(`/pets?id=${petId}`),
+      seen: [{ status: 'available' }],
+    },
+    { operation: 'listPets by status', read: (shop) => shop.get('/pets?status=pending'), seen: [] },
+    {
+      operation: 'listPets by name',
+      read: (shop) => shop.get('/pets?name=bis'),
+      seen: [{ status: 'available' }],
+    },
+    {
+      operation: 'getPet',
+      read: (shop, { petId }) => shop.get(`/pets/${petId}`),
+      seen: { status: 'available' },
+    },
+    {
+      operation: 'getOrder',
+      read: (shop, { id }) => shop.get(`/store/orders/${id}`),
+      seen: { status: 'expired' },
+    },
+    { operation: 'listOrders', read: (shop) => shop.get('/store/orders?status=open'), seen: [] },
+    {
+      operation: 'getInventory',
+      read: (shop) => shop.get('/store/inventory'),
+      seen: { available: 1, pending: 0, sold: 0 },
+    },
+    {
+      operation: 'listCategories',
+      read: (shop) => shop.get('/categories'),
+      seen: [{ counts: { available: 1, pending: 0, sold: 0 } }],
+    },
+    {
+      operation: 'putCategory',
+      read: (shop) => shop.put('/categories/1', { name: 'Dogs' }),
+      seen: { counts: { available: 1, pending: 0, sold: 0 } },
+    },
+    {
+      operation: 'getPetHistory',
+      read: (shop, { petId }) => shop.get(`/pets/${petId}/history?limit=1`),
+      seen: [{ event: 'order_expired', from: { status: 'pending' }, to: { status: 'available' } }],
+    },
+  ])('$operation', async ({ read, seen }) => {
+    const databaseUrl = await createTestDatabase()
+    const db = openTestDatabase(databaseUrl)
+    let clock = 0
+    const shop = await openShopOn(databaseUrl, db, {
+      holds: trackHolds(db, openLog('silent'), () => clock),
+    })
+    const order = await shop.hold()
+    // Sweeps, and finds nothing.
+    await shop.get('/pets')
+    await shop.makeOverdue(order.id)
+    clock += 1_001
+    const answer = await read(shop, order)
+    expect(answer.status).toBeLessThan(300)
+    expect(answer.body).toMatchObject(seen as object)
+    if (Array.isArray(seen)) expect(answer.body).toHaveLength(seen.length)
+  })
+})
+
+test('a sweep ends any number of holds and leaves the others', async () => {
+  const shop = await openShop()
+  const orders = await Promise.all(Array.from({ length: 40 }, () => shop.hold()))
+  await shop.sql(
+    `update orders set created_at = now() - interval '1 day', expires_at = now() - interval '1 ms' where id % 2 = 0`,
+  )
+  // More than one batch of the sweep, by hand.
+  await shop.sql(`insert into pets (name, category_id, status)
+    select 'Held', 2, 'pending' from generate_series(1, 1200)`)
+  await shop.sql(`insert into orders (pet_id, placed_by, created_at, expires_at)
+    select id, 1, now() - interval '1 day', now() - interval '1 hour' from pets where category_id = 2`)
+  await trackHolds(shop.db, openLog('silent')).sweep()
+  const open = (await shop.get('/store/orders?status=open&limit=100')).body as Order[]
+  const odd = orders.map(({ id }) => id).filter((id) => id % 2 === 1)
+  expect(new Set(open.map(({ id }) => id))).toEqual(new Set(odd))
+  expect((await shop.get('/store/inventory')).body).toEqual({ available: 1220, pending: 20, sold: 0 })
+})
+
+test('in `petstore serve` a hold ends within a second of its end, not before, on every instance', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const made = await petstore(['api-keys', 'create', '--name', 'x', '--scopes', EVERYTHING], { DATABASE_URL })
+  const apiKey = made.stdout.trim()
+  const services = await Promise.all([startService({ DATABASE_URL }), startService({ DATABASE_URL })])
+  const db = openTestDatabase(DATABASE_URL)
+  const [one, two] = services.map(({ origin }) => shopAt({ origin, apiKey }, DATABASE_URL, db)) as [
+    Shop,
+    Shop,
+  ]
+  const { id, petId } = await one.hold({ holdMinutes: 1 })
+  const [row] = await sql<{ end: Date }>(
+    DATABASE_URL,
+    `update orders set expires_at = now() + interval '2 s' where id = $1 returning expires_at as end`,
+    [id],
+  )
+  const end = row?.end.getTime() ?? 0
+  const freed = new Set<Shop>()
+  while (Date.now() < end + 1_500) {
+    for (const shop of [one, two]) {
+      const askedAt = Date.now()
+      const pet = await shop.findPet(petId)
+      if (pet?.status === 'available') {
+        expect(Date.now()).toBeGreaterThanOrEqual(end)
+        freed.add(shop)
+      } else {
+        expect(askedAt - end, 'ms after the end').toBeLessThan(1_000)
+        expect(freed.has(shop), 'a freed animal stays free').toBe(false)
+      }
+    }
+    await sleep(25)
+  }
+  expect(freed.size).toBe(2)
+  expect((await two.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'expired' })
+  expect((await two.history(petId)).map(({ event }) => event)).toEqual([
+    'order_expired',
+    'order_placed',
+    'created',
+  ])
+  await Promise.all(services.map((service) => service.stop()))
+})
+
+test('a hold that ended while no instance ran is over before the first answer of the next one', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const made = await petstore(['api-keys', 'create', '--name', 'x', '--scopes', EVERYTHING], { DATABASE_URL })
+  const db = openTestDatabase(DATABASE_URL)
+  const open = (origin: string) => shopAt({ origin, apiKey: made.stdout.trim() }, DATABASE_URL, db)
+  const crashed = await startService({ DATABASE_URL })
+  const { id, petId } = await open(crashed.origin).hold()
+  crashed.kill('SIGKILL')
+  await crashed.ended
+  await open('http://127.0.0.1:1').makeOverdue(id)
+  const service = await startService({ DATABASE_URL }, { untilReady: false })
+  expect(await open(service.origin).findPet(petId)).toMatchObject({ status: 'available' })
+  await service.stop()
+})

@@ -1,0 +1,64 @@
+// GET /v1/store/orders: newest first, by status and animal, page by page.
+import { expect, test } from 'vitest'
+import { cursorOf, type Order, openShop, walkPages } from './shop.ts'
+
+const shop = await openShop()
+
+test('the list is newest first, by status and animal, and every order is on one page of it', async () => {
+  const own = await openShop()
+  const petId = (await own.addPet()).id
+  for (const verb of ['complete', 'cancel', 'cancel', 'complete'] as const) {
+    await own.end(verb, (await own.hold({ petId })).id)
+    await own.patch(petId, { status: 'available' })
+    await own.hold()
+  }
+  await own.makeOverdue((await own.hold({ petId })).id)
+  await own.hold({ petId })
+  const [all = []] = await walkPages<Order>(own, '/store/orders?limit=100')
+  expect(all).toHaveLength(10)
+  expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => b - a))
+  for (const status of [undefined, 'open', 'completed', 'cancelled', 'expired']) {
+    for (const pet of [undefined, petId, 999_999]) {
+      const expected = all.filter(
+        (order) => (status ?? order.status) === order.status && (pet ?? order.petId) === order.petId,
+      )
+      const query = `${status ? `status=${status}&` : ''}${pet ? `petId=${pet}&` : ''}`
+      for (const limit of [1, 3, 100]) {
+        const pages = await walkPages<Order>(own, `/store/orders?${query}limit=${limit}`)
+        expect(pages.flat()).toEqual(expected)
+        expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+      }
+    }
+  }
+})
+
+test('the list has 20 on a page unless asked otherwise', async () => {
+  await Promise.all(Array.from({ length: 21 }, () => shop.hold()))
+  expect((await shop.get('/store/orders')).body).toHaveLength(20)
+})
+
+test.each([
+  'limit=0',
+  'limit=101',
+  'limit=',
+  'status=gone',
+  'status=',
+  'petId=0',
+  'petId=x',
+  'petId=1&petId=2',
+])('?%s is 400', async (query) => {
+  const answer = await shop.get(`/store/orders?${query}`)
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+})
+
+test('a cursor belongs to its filters and to this list', async () => {
+  await Promise.all([shop.hold(), shop.hold()])
+  const orders = cursorOf(await shop.get('/store/orders?limit=1'), shop)
+  const open = cursorOf(await shop.get('/store/orders?limit=1&status=open'), shop)
+  const pets = cursorOf(await shop.get('/pets?limit=1'), shop)
+  for (const query of [`status=open&cursor=${orders}`, `cursor=${open}`, `cursor=${pets}`, 'cursor=x']) {
+    const answer = await shop.get(`/store/orders?${query}`)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+  }
+  expect((await shop.get(`/store/orders?cursor=${orders}`)).status).toBe(200)
+})

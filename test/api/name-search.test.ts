@@ -1,0 +1,162 @@
+// GET /v1/pets?name=…: animals whose name begins so.
+import { describe, expect, test } from 'vitest'
+import { faultyFields, type Pet } from '../contract/animals.ts'
+import { cursorOf, openShop, type Shop, walkPages } from './shop.ts'
+
+const shop = await openShop()
+const search = (name: string, more = '', at: Shop = shop) =>
+  at.get(`/pets?name=${encodeURIComponent(name)}${more}`)
+const find = async (name: string, at: Shop = shop) =>
+  ((await search(name, '&limit=100', at)).body as Pet[]).map((pet) => pet.name)
+
+/** A shop with animals of these names, in this sequence. */
+async function shopWith(names: readonly string[]): Promise<Shop> {
+  const own = await openShop()
+  for (const name of names) await own.addPet({ name })
+  return own
+}
+
+const NAMES = ['Äpfelchen', 'äpfelin', 'Apfel', 'ÉCLAIR', 'éclat', 'Eclair', 'ÖL', 'über', 'ЖУК', 'жучка']
+const SIGNS = [
+  '100%',
+  '100x',
+  'a_b',
+  'axb',
+  'back\\slash',
+  'backslash',
+  "O'Neill",
+  '"quoted"',
+  'a b',
+  'a+b',
+  '(x)',
+]
+const others = await shopWith([...NAMES, ...SIGNS, 'Ω🐕 Rex', 'Ω🐈', 'Biscuit', 'a Biscuit', 'xBiscuit'])
+
+test.each([
+  { typed: 'ä', found: ['Äpfelchen', 'äpfelin'] },
+  { typed: 'Ä', found: ['Äpfelchen', 'äpfelin'] },
+  { typed: 'ÄPFELI', found: ['äpfelin'] },
+  { typed: 'écl', found: ['ÉCLAIR', 'éclat'] },
+  { typed: 'ÉCLA', found: ['ÉCLAIR', 'éclat'] },
+  { typed: 'ecl', found: ['Eclair'] },
+  { typed: 'öl', found: ['ÖL'] },
+  { typed: 'ÜBER', found: ['über'] },
+  { typed: 'жу', found: ['ЖУК', 'жучка'] },
+  { typed: 'ω🐕', found: ['Ω🐕 Rex'] },
+  { typed: 'Ω', found: ['Ω🐈', 'Ω🐕 Rex'] },
+  { typed: 'BISCUIT', found: ['Biscuit'] },
+  { typed: 'iscuit', found: [] },
+  { typed: 'biscuit ', found: [] },
+  { typed: '100%', found: ['100%'] },
+  { typed: '%', found: [] },
+  { typed: 'A_', found: ['a_b'] },
+  { typed: '_', found: [] },
+  { typed: 'back\\', found: ['back\\slash'] },
+  { typed: '\\', found: [] },
+  { typed: "o'n", found: ["O'Neill"] },
+  { typed: '"Q', found: ['"quoted"'] },
+  { typed: 'a ', found: ['a b', 'a Biscuit'] },
+  { typed: 'a+', found: ['a+b'] },
+  { typed: '(', found: ['(x)'] },
+  { typed: '.', found: [] },
+])('$typed finds $found', async ({ typed, found }) => {
+  expect((await find(typed, others)).toSorted()).toEqual(found.toSorted())
+})
+
+test.each([
+  { name: 'ΣΟΦΟΣΑ', typed: 'ΣΟΦΟΣ', why: 'a capital sigma at the end of what was typed' },
+  { name: 'ΝΙΚΟΣ', typed: 'νικοσ', why: 'a capital sigma at the end of the name' },
+  { name: 'Last\u{10ffff}of all', typed: 'last', why: 'the last character of Unicode in the name' },
+])('$why does not hide an animal', async ({ name, typed }) => {
+  await shop.addPet({ name })
+  expect(await find(typed)).toEqual([name])
+})
+
+test('names of 500 characters are found by all of them', async () => {
+  for (const letter of ['Q', '🐕', 'İ']) {
+    const name = letter.repeat(500)
+    await shop.addPet({ name })
+    expect(await find(name)).toEqual([name])
+    expect(await find(name.slice(0, letter.length))).toEqual([name])
+  }
+  expect(await find('q'.repeat(500))).toEqual(['Q'.repeat(500)])
+})
+
+test('pages of the longest names are walked', async () => {
+  const names = ['a', 'b', 'c'].map((last) => `${'🐈'.repeat(499)}${last}`)
+  for (const name of names) await shop.addPet({ name })
+  const prefix = encodeURIComponent('🐈'.repeat(499))
+  const pages = await walkPages<Pet>(shop, `/pets?name=${prefix}&limit=1`)
+  expect(pages.flat().map(({ name }) => name)).toEqual(names)
+})
+
+describe('the answer', () => {
+  test('is sorted by name whatever its case, then by id, and each page goes on where the last one ended', async () => {
+    const names = ['rex b', 'Rex', 'rex', 'REX A', 'Rex', 'rexa', 'rex', 'Rexine', 'Bello', 'Rex\u{1f415}']
+    const own = await shopWith(names)
+    const key = ({ name, id }: Pet) => `${name.toLowerCase()}\u0001${id}`
+    const byBytes = (a: Pet, b: Pet) => Buffer.compare(Buffer.from(key(a)), Buffer.from(key(b)))
+    const all = ((await own.get('/pets')).body as Pet[]).filter(({ name }) => /^rex/i.test(name))
+    for (const limit of [1, 2, 3, 8, 9, 100]) {
+      const pages = await walkPages<Pet>(own, `/pets?name=ReX&limit=${limit}`)
+      expect(pages.flat()).toEqual(all.toSorted(byBytes))
+      expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+    }
+  })
+
+  test('shows equal names exactly once on pages of 1 and of 7', async () => {
+    const own = await openShop()
+    const pets = await Promise.all(Array.from({ length: 25 }, () => own.addPet({ name: 'Twin' })))
+    for (const limit of [1, 7]) {
+      const pages = await walkPages<Pet>(own, `/pets?name=twin&limit=${limit}`)
+      expect(pages.flat().map(({ id }) => id)).toEqual(pets.map(({ id }) => id).toSorted((a, b) => a - b))
+    }
+    expect((await own.get('/pets?name=twin')).body).toHaveLength(20)
+  })
+
+  test('follows a change of name and a deletion', async () => {
+    const { id } = await shop.addPet({ name: 'Before' })
+    await shop.patch(id, { name: 'Zafter' })
+    expect(await find('before')).toEqual([])
+    expect(await find('zaft')).toEqual(['Zafter'])
+    await shop.remove(`/pets/${id}`)
+    expect(await find('zaft')).toEqual([])
+  })
+
+  test('does not tell of the key that it is sorted by', async () => {
+    await shop.addPet({ name: 'Keyless' })
+    const [pet] = (await search('keyless')).body as Pet[]
+    expect(Object.keys(pet ?? {}).toSorted()).toEqual(['categoryId', 'id', 'name', 'status'])
+  })
+})
+
+describe('refused with 400', () => {
+  test.each([
+    'name=a&status=sold',
+    'name=a&categoryId=1',
+    'name=a&status=sold&categoryId=1',
+    'name=a&id=1',
+    'name=',
+    'name=a&name=b',
+    'name=a%00b',
+    `name=${'a'.repeat(501)}`,
+    'name=a&limit=0',
+  ])('is ?%s', async (query) => {
+    const answer = await shop.get(`/pets?${query}`)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    expect(faultyFields(answer)).toHaveLength(1)
+  })
+
+  test('is a cursor of another name, of no name, or of a name without it', async () => {
+    for (const name of ['Cursor 1', 'Cursor 2']) await shop.addPet({ name })
+    const cursor = cursorOf(await search('cursor', '&limit=1'), shop)
+    const plain = cursorOf(await shop.get('/pets?limit=1'), shop)
+    for (const query of [`name=curso&cursor=${cursor}`, `cursor=${cursor}`, `name=cursor&cursor=${plain}`]) {
+      expect(await shop.get(`/pets?${query}`)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_cursor' },
+      })
+    }
+    expect((await search('cursor', `&cursor=${cursor}`)).body).toMatchObject([{ name: 'Cursor 2' }])
+  })
+})

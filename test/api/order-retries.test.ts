@@ -1,0 +1,104 @@
+// Idempotency-Key on placeOrder: who lost the answer asks again, and holds the animal once.
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { issueApiKey } from '../support/app.ts'
+import { type Order, openShop, openShopOn } from './shop.ts'
+
+const shop = await openShop()
+const place = (body: unknown, key: string) => shop.post('/store/orders', body, { 'idempotency-key': key })
+
+test('a repeated order is answered as the first was, also after it was completed', async () => {
+  const key = randomUUID()
+  const { id: petId } = await shop.addPet()
+  const body = { petId, holdMinutes: 5, note: 'Zoë 🐕' }
+  const first = await place(body, key)
+  expect(first.status).toBe(201)
+  expect(first.headers.get('idempotency-replayed')).toBeNull()
+  const expectSame = async () => {
+    const again = await place(body, key)
+    expect(again.status).toBe(201)
+    expect(again.text).toBe(first.text)
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(again.headers.get('location')).toBe(first.headers.get('location'))
+  }
+  await expectSame()
+  await shop.end('complete', (first.body as Order).id)
+  await expectSame()
+  expect(await shop.findPet(petId)).toMatchObject({ status: 'sold' })
+  expect((await shop.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
+})
+
+test('an order without a note, and one for the usual time, are replayed as they were', async () => {
+  const key = randomUUID()
+  const { id: petId } = await shop.addPet()
+  const first = await place({ petId }, key)
+  expect((await place({ petId }, key)).text).toBe(first.text)
+  expect((await place({ petId, unknown: 1 }, key)).text).toBe(first.text)
+})
+
+test('a repeat is the same request after the operator has chosen another usual time', async () => {
+  const databaseUrl = shop.databaseUrl
+  const [before, after] = await Promise.all([
+    openShopOn(databaseUrl, shop.db, { holdMinutes: 60 }),
+    openShopOn(databaseUrl, shop.db, { holdMinutes: 30 }),
+  ])
+  const apiKey = (await issueApiKey(shop.db, { scopes: ['orders:write'] })).text
+  const { id: petId } = await shop.addPet()
+  const options = { apiKey, body: { petId }, headers: { 'idempotency-key': randomUUID() } }
+  const first = await before.call('POST', '/v1/store/orders', options)
+  expect((await after.call('POST', '/v1/store/orders', options)).text).toBe(first.text)
+})
+
+test('the same key with other values is 422, and holds nothing', async () => {
+  const key = randomUUID()
+  const [{ id: petId }, other] = await Promise.all([shop.addPet(), shop.addPet()])
+  expect((await place({ petId, holdMinutes: 5, note: 'a' }, key)).status).toBe(201)
+  for (const body of [
+    { petId: other.id, holdMinutes: 5, note: 'a' },
+    { petId, holdMinutes: 6, note: 'a' },
+    { petId, holdMinutes: 5, note: 'b' },
+    { petId, holdMinutes: 5 },
+  ]) {
+    expect(await place(body, key)).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } })
+  }
+  expect(await shop.findPet(other.id)).toMatchObject({ status: 'available' })
+})
+
+test('a key that added an animal does not place an order', async () => {
+  const key = randomUUID()
+  const added = await shop.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
+  const { id: petId } = added.body as { id: number }
+  expect((await place({ petId }, key)).status).toBe(422)
+})
+
+test('16 racing orders with one key make one order, and everyone who is told 201 is told the same', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const key = randomUUID()
+    const { id: petId } = await shop.addPet()
+    const answers = await Promise.all(Array.from({ length: 16 }, () => place({ petId }, key)))
+    const placed = answers.filter(({ status }) => status === 201)
+    expect(new Set(placed.map(({ text }) => text)).size).toBe(1)
+    expect(placed.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
+    for (const { status, body } of answers.filter((answer) => answer.status !== 201)) {
+      expect({ status, body }).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
+    }
+    expect((await shop.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
+    expect((await shop.history(petId)).map(({ event }) => event)).toEqual(['order_placed', 'created'])
+  }
+})
+
+test('a refused order is not kept: the same key holds the animal once it is free', async () => {
+  const key = randomUUID()
+  const { id, petId } = await shop.hold()
+  expect((await place({ petId }, key)).status).toBe(409)
+  await shop.end('cancel', id)
+  const answer = await place({ petId }, key)
+  expect(answer.status).toBe(201)
+  expect(answer.headers.get('idempotency-replayed')).toBeNull()
+})
+
+test.each(['', 'k'.repeat(256)])('a key of 0 or more than 255 characters is 400', async (key) => {
+  const { id: petId } = await shop.addPet()
+  expect(await place({ petId }, key)).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  expect(await shop.findPet(petId)).toMatchObject({ status: 'available' })
+})

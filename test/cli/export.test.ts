@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, expect, test } from 'vitest'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore } from '../support/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-export-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const DATABASE_URL = await createTestDatabase()
+await sql(
+  DATABASE_URL,
+  `insert into pets (id, name, category_id, status) values
+    (9223372036854775807, 'Rex, the "great"', 9223372036854775807, 'sold'),
+    (2, e'two\\r\\nlines\\tand \\\\N', 1, 'available'),
+    (3, ' 🐈 ', 7, 'pending'),
+    (4, '\\.', 7, 'pending'),
+    (5, e'\\x01\\x02', 7, 'pending')`,
+)
+
+test('csv has a header and every animal, sorted by id', async () => {
+  const { code, stdout, stderr } = await petstore(['export'], { DATABASE_URL })
+  expect(code).toBe(0)
+  expect(stderr).toContain('5 animals exported')
+  expect(stdout.split('\n').slice(0, 1)).toEqual(['id,name,categoryId,status'])
+  expect(stdout).toContain('\n2,"two\r\nlines\tand \\N",1,available\n3, 🐈 ,7,pending\n')
+  expect(stdout).toMatch(/\n9223372036854775807,"Rex, the ""great""",9223372036854775807,sold\n$/)
+})
+
+test('ndjson has one animal a line, with every digit', async () => {
+  const { code, stdout } = await petstore(['export', '--format', 'ndjson'], { DATABASE_URL })
+  expect(code).toBe(0)
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines).toHaveLength(5)
+  expect(lines[0]).toBe('{"id":2,"name":"two\\r\\nlines\\tand \\\\N","categoryId":1,"status":"available"}')
+  expect(lines[3]).toBe('{"id":5,"name":"\\u0001\\u0002","categoryId":7,"status":"pending"}')
+  expect(lines[4]).toBe(
+    '{"id":9223372036854775807,"name":"Rex, the \\"great\\"","categoryId":9223372036854775807,"status":"sold"}',
+  )
+})
+
+test('what was exported can be imported: the same names, categories and statuses', async () => {
+  const output = join(folder, 'animals.csv')
+  const exported = await petstore(['export', '--output', output], { DATABASE_URL })
+  expect(exported).toMatchObject({ code: 0, stdout: '' })
+  expect(existsSync(`${output}.part`)).toBe(false)
+  const other = await createTestDatabase()
+  expect((await petstore(['import', output], { DATABASE_URL: other })).code).toBe(0)
+  const read = (url: string) => sql(url, 'select name, category_id, status from pets order by id')
+  expect(await read(other)).toEqual(await read(DATABASE_URL))
+})
+
+test('an empty catalogue is a header in csv, and nothing in ndjson', async () => {
+  const empty = { DATABASE_URL: await createTestDatabase() }
+  expect((await petstore(['export'], empty)).stdout).toBe('id,name,categoryId,status\n')
+  expect((await petstore(['export', '--format', 'ndjson'], empty)).stdout).toBe('')
+})
+
+test('a reader that has seen enough, as `head` does, ends it quietly', async () => {
+  const many = await createTestDatabase()
+  await sql(
+    many,
+    `insert into pets (name, category_id) select repeat('x', 400), 1 from generate_series(1, 50000)`,
+  )
+  const executable = join(import.meta.dirname, '../../bin/petstore.ts')
+  const command = `"${process.execPath}" "${executable}" export | head -n 2; echo "\${PIPESTATUS[0]}"`
+  const child = spawn('bash', ['--norc', '-c', command], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: many },
+  })
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  expect(stdout.split('\n')).toEqual(['id,name,categoryId,status', expect.stringMatching(/^1,x/), '0', ''])
+  expect(stderr).toBe('')
+})
+
+test('a file that cannot be written: says so, and leaves none behind; a device is written as it is', async () => {
+  const { code, stderr } = await petstore(['export', '--output', join(folder, 'none/x.csv')], {
+    DATABASE_URL,
+  })
+  expect(code).toBe(1)
+  expect(stderr).toContain('choose another place')
+  expect((await petstore(['export', '--output', '/dev/null'], { DATABASE_URL })).code).toBe(0)
+  expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
+})
+
+test('an export that fails in the middle leaves the file of the last one as it was', async () => {
+  const output = join(folder, 'kept.csv')
+  await petstore(['export', '--output', output], { DATABASE_URL })
+  const before = readFileSync(output, 'utf8')
+  const failed = await petstore(['export', '--output', output], {
+    DATABASE_URL: await createTestDatabase('empty'),
+  })
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: petstore migrate') })
+  expect(readFileSync(output, 'utf8')).toBe(before)
+})

@@ -1,0 +1,74 @@
+// What the store area costs a create: the same service on the whole schema, and on one without the counts and
+// the index for names.
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../support/database.ts'
+import { keepAsking } from '../support/load.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const ROUNDS = 7
+const ROUND_MS = 2_000
+const CLIENTS = 32
+
+const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
+const cluster = await startCluster({
+  binaries: process.env['TEST_POSTGRES'] ?? embeddedBinaries(),
+  dataFolder,
+  port: await freePort(),
+  settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
+})
+afterAll(async () => {
+  await cluster.stop()
+  rmSync(dataFolder, { recursive: true, force: true })
+})
+
+async function open(name: string, prepare: string) {
+  await sql(cluster.url('postgres'), `create database ${name}`)
+  const DATABASE_URL = cluster.url(name)
+  await migrate(DATABASE_URL)
+  await sql(
+    DATABASE_URL,
+    `${prepare}; insert into pets (name, category_id) select md5(n::text), n % 100 + 1 from generate_series(1, 200000) n`,
+  )
+  const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
+  return { origin: service.origin, apiKey: stdout.trim(), stop: service.stop }
+}
+
+test('a create costs at most a tenth more with the store area than without', async () => {
+  const whole = await open('whole', 'select 1')
+  const bare = await open(
+    'bare',
+    `drop trigger count_inserted on pets; drop trigger count_updated on pets; drop trigger count_deleted on pets;
+      drop index pets_by_name`,
+  )
+  async function measure(target: typeof whole): Promise<number> {
+    let created = 0
+    await keepAsking(target, CLIENTS, AbortSignal.timeout(ROUND_MS), async ({ send }) => {
+      const { status } = await send('POST', '/v1/pets', {
+        name: randomUUID(),
+        categoryId: 1 + (created % 100),
+      })
+      expect(status).toBe(201)
+      created += 1
+    })
+    return (created / ROUND_MS) * 1000
+  }
+  await measure(whole)
+  await measure(bare)
+  const rounds: { whole: number; bare: number; ratio: number }[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [first, second] = round % 2 === 0 ? [whole, bare] : [bare, whole]
+    const [a, b] = [await measure(first), await measure(second)]
+    const [ofWhole, ofBare] = first === whole ? [a, b] : [b, a]
+    rounds.push({ whole: ofWhole, bare: ofBare, ratio: ofWhole / ofBare })
+  }
+  const ratios = rounds.map(({ ratio }) => ratio).sort((a, b) => a - b)
+  console.table(rounds)
+  console.log(`median ratio ${ratios[Math.floor(ROUNDS / 2)]?.toFixed(3)}`)
+  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.9)
+  await Promise.all([whole.stop(), bare.stop()])
+})

@@ -1,0 +1,406 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import * as fc from 'fast-check'
+import { Client } from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { buildValidator } from '../../src/http/validation.ts'
+import { type CsvRecord, openCsvParser, RECORD_BYTES_MAX } from '../../src/imports/csv.ts'
+import { findColumns, isRefused, readRow } from '../../src/imports/schema.ts'
+import { NewPetRef, PET_SCHEMAS } from '../../src/pets/schema.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore } from '../support/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let files = 0
+function file(content: string | Buffer): string {
+  files += 1
+  const path = join(folder, `${files}.csv`)
+  writeFileSync(path, content)
+  return path
+}
+
+interface Pet {
+  name: string
+  category_id: string
+  status: string
+}
+
+async function setUp(environment: Record<string, string> = {}) {
+  const DATABASE_URL = await createTestDatabase()
+  return {
+    DATABASE_URL,
+    run: (...args: string[]) => petstore(['import', ...args], { DATABASE_URL, ...environment }),
+    pets: () => sql<Pet>(DATABASE_URL, 'select name, category_id::text, status::text from pets order by id'),
+    names: async () =>
+      (await sql<Pet>(DATABASE_URL, 'select name from pets order by id')).map(({ name }) => name),
+  }
+}
+
+function pipe(input: string, args: string[], DATABASE_URL: string) {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../../bin/petstore.ts'), 'import', ...args],
+    {
+      env: { PATH: process.env['PATH'], DATABASE_URL },
+      cwd: folder,
+    },
+  )
+  // Whoever refuses to read ends before everything is written.
+  child.stdin.on('error', () => {}).end(input)
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  child.on('close', resolve)
+  return Promise.all([promise, text(child.stdout), text(child.stderr)]).then(([code, stdout, stderr]) => ({
+    code,
+    stdout,
+    stderr,
+  }))
+}
+
+test('columns in any sequence, others ignored, status optional, BOM, CRLF and quotes: every row is added', async () => {
+  const { run, pets, DATABASE_URL } = await setUp()
+  const path = file(
+    '\u{feff}id,status,"categoryId",name\r\n7,sold,9223372036854775807,"Rex, the ""great"""\r\n\r\n' +
+      '8,,1,"two\r\nlines"\r\n9,pending,007,tab\tand \\N and \\. 🐈',
+  )
+  const { code, stdout, stderr } = await run(path)
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(stderr).toMatch(/^3 rows added, 0 refused; [\d.]+ s, \d+ rows\/s\.$/m)
+  expect(await pets()).toEqual([
+    { name: 'Rex, the "great"', category_id: '9223372036854775807', status: 'sold' },
+    { name: 'two\r\nlines', category_id: '1', status: 'available' },
+    { name: 'tab\tand \\N and \\. 🐈', category_id: '7', status: 'pending' },
+  ])
+  expect(existsSync(`${path}.refused.csv`)).toBe(false)
+  const [origin] = await sql(DATABASE_URL, 'select distinct request_id, created_by from pets')
+  const [kept] = await sql<{ source: string }>(DATABASE_URL, 'select source from imports')
+  expect(origin).toEqual({ request_id: `import:${kept?.source.slice(7, 19)}`, created_by: null })
+
+  const bare = await run(file('categoryId,name\n1,Tom\n'))
+  expect(bare.code).toBe(0)
+  expect((await pets()).at(-1)).toEqual({ name: 'Tom', category_id: '1', status: 'available' })
+})
+
+test('refused rows are listed with their line and reason, the others are added, and the exit code is 2', async () => {
+  const { run, names } = await setUp()
+  const lines = [
+    'name,categoryId,status',
+    '"first\nover\nthree lines",1,sold',
+    ' ,1,available',
+    'Rex,0,gone',
+    'Rex,1',
+    '"unclosed,1,available',
+    '"good",2,available',
+    '"bad" quote,1,available',
+    `${'x'.repeat(501)},1,available`,
+    'last,3,',
+  ]
+  const path = file(
+    Buffer.concat([Buffer.from(lines.join('\n')), Buffer.from('\nbad \xff byte,1,\nnul\0,1,', 'latin1')]),
+  )
+  const { code, stderr } = await run(path)
+  expect(code).toBe(2)
+  expect(stderr).toContain('3 rows added, 8 refused')
+  expect(stderr).toContain(`${path}.refused.csv`)
+  expect(await names()).toEqual(['first\nover\nthree lines', 'good', 'last'])
+  expect(readFileSync(`${path}.refused.csv`, 'utf8').split('\n')).toEqual([
+    'line,reason,name,categoryId,status',
+    '5,name must not be blank., ,1,available',
+    '6,"categoryId must be an integer from 1 to 9223372036854775807. status must be one of available, pending, sold.",Rex,0,gone',
+    '7,"The row has 2 columns, the first line has 3.",Rex,1,',
+    '8,Text follows a closing quote.,,,',
+    '10,Text follows a closing quote.,,,',
+    `11,name must have at most 500 characters.,${'x'.repeat(501)},1,available`,
+    '13,The row is not UTF-8.,bad � byte,1,',
+    '14,name must be well-formed Unicode without NUL.,nul\0,1,',
+    '',
+  ])
+})
+
+test('a mended list of refused rows can be imported itself', async () => {
+  const { run, names } = await setUp()
+  const path = file('name,categoryId\nRex,zero\nTom,1\n')
+  const elsewhere = join(folder, 'elsewhere.csv')
+  expect((await run(path, '--refused', elsewhere)).code).toBe(2)
+  expect(existsSync(`${path}.refused.csv`)).toBe(false)
+  writeFileSync(elsewhere, readFileSync(elsewhere, 'utf8').replace('Rex,zero', 'Rex,2'))
+  expect((await run(elsewhere)).code).toBe(0)
+  expect(await names()).toEqual(['Tom', 'Rex'])
+})
+
+test('a list of refused rows never replaces a file that is none', async () => {
+  const { run, names } = await setUp()
+  const [path, precious] = [file('name,categoryId\nRex,zero\n'), file('precious')]
+  for (const place of [precious, path]) {
+    const { code, stderr } = await run(path, '--refused', place)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/choose another place/)
+  }
+  expect(readFileSync(precious, 'utf8')).toBe('precious')
+  expect(await names()).toEqual([])
+})
+
+test('a dry run says what would be refused, and writes neither to the database nor to a file', async () => {
+  const { run, names, DATABASE_URL } = await setUp()
+  const path = file('name,categoryId\nRex,1\n,1\nTom,x\n')
+  const { code, stdout, stderr } = await run(path, '--dry-run', '--json')
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout)).toMatchObject({ dryRun: true, rows: 3, added: 1, refused: 2, refusedFile: null })
+  expect(stderr).toContain('1 rows can be added, 2 refused')
+  expect(stderr).toContain('line 3: name must have at least 1 character.')
+  expect(await names()).toEqual([])
+  expect(await sql(DATABASE_URL, 'select * from imports')).toEqual([])
+  expect(existsSync(`${path}.refused.csv`)).toBe(false)
+})
+
+test('a finished file is refused, whatever it is called, and added once more with --again', async () => {
+  const { run, names } = await setUp()
+  const content = 'name,categoryId\nRex,1\nTom,x\n'
+  const path = file(content)
+  expect((await run(path)).code).toBe(2)
+  const second = await run(file(content))
+  expect(second.code).toBe(1)
+  expect(second.stderr).toMatch(/was imported already, 1 rows until .*--again/)
+  expect((await run(path, '--again', '--json')).stdout).toContain('"added":1,"refused":1')
+  expect(await names()).toEqual(['Rex', 'Rex'])
+  expect(readFileSync(`${path}.refused.csv`, 'utf8').split('\n')).toHaveLength(3)
+})
+
+test('standard input needs an id; a second run under that id passes over what is in', async () => {
+  const { names, DATABASE_URL } = await setUp()
+  const input = 'name,categoryId\nRex,1\nTom,1\nAda,1\n'
+  const nameless = await pipe(input, ['-'], DATABASE_URL)
+  expect(nameless).toMatchObject({ code: 1, stderr: expect.stringContaining('--id NAME') })
+  expect(await names()).toEqual([])
+
+  expect(await pipe(input, ['-', '--id', 'june'], DATABASE_URL)).toMatchObject({ code: 0 })
+  const finished = await pipe(input, ['-', '--id', 'june'], DATABASE_URL)
+  expect(finished).toMatchObject({ code: 1, stderr: expect.stringContaining('--again') })
+
+  // As a crash after two rows would have left it.
+  await sql(
+    DATABASE_URL,
+    `update imports set rows = 2, finished_at = null; delete from pets where name = 'Ada'`,
+  )
+  const resumed = await pipe(input, ['-', '--id', 'june', '--json'], DATABASE_URL)
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ source: 'id:june', rowsBefore: 2, rows: 3, added: 3 })
+  expect(await names()).toEqual(['Rex', 'Tom', 'Ada'])
+  const [row] = await sql(DATABASE_URL, 'select distinct request_id from pets')
+  expect(row).toEqual({ request_id: 'import:june' })
+
+  await sql(DATABASE_URL, 'update imports set rows = 9, finished_at = null')
+  const other = await pipe(input, ['-', '--id', 'june'], DATABASE_URL)
+  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('choose another --id') })
+})
+
+test('of two imports of one file at once, the second is refused within seconds', async () => {
+  const { run, names, DATABASE_URL } = await setUp()
+  const path = file('name,categoryId\nRex,1\n')
+  const holder = new Client(DATABASE_URL)
+  await holder.connect()
+  await holder.query('begin; lock table pets in exclusive mode')
+  const first = run(path)
+  const isLocked = async () =>
+    (await sql(DATABASE_URL, `select from pg_locks where locktype = 'advisory' and granted`)).length > 0
+  while (!(await isLocked())) continue
+  const second = await run(path)
+  expect(second.code).toBe(1)
+  expect(second.stderr).toContain('Another process is importing')
+  await holder.query('commit')
+  await holder.end()
+  expect((await first).code).toBe(0)
+  expect(await names()).toEqual(['Rex'])
+})
+
+test('where categories are strict, a row of an unnamed one is refused, also in a dry run', async () => {
+  const { run, names, DATABASE_URL } = await setUp({ CATEGORIES: 'strict' })
+  await sql(DATABASE_URL, `insert into categories (id, name) values (7, 'cats')`)
+  const path = file('name,categoryId\nRex,8\nTom,7\nAda,x\nKit,007\nBo,9\n')
+  expect((await run(path, '--dry-run')).stderr).toContain('line 2: No category has the id 8.')
+  expect((await run(path)).code).toBe(2)
+  expect(await names()).toEqual(['Tom', 'Kit'])
+  const listed = readFileSync(`${path}.refused.csv`, 'utf8').trim().split('\n')
+  expect(listed.map((line) => line.split(',')[0])).toEqual(['line', '2', '4', '6'])
+})
+
+test('after a failure in the middle a second run adds the rest, and lists each refused row once', async () => {
+  const { run, DATABASE_URL } = await setUp()
+  const rows = Array.from({ length: 35_000 }, (_, n) => (n % 1_000 === 5 ? `Pet ${n},none` : `Pet ${n},1`))
+  const path = file(`name,categoryId\n${rows.join('\n')}\n`)
+  await sql(
+    DATABASE_URL,
+    `create function fail() returns trigger language plpgsql as
+      $$ begin if new.name = 'Pet 25000' then raise 'the disk is full'; end if; return new; end $$;
+    create trigger fail before insert on pets for each row execute function fail()`,
+  )
+  const failed = await run(path)
+  expect(failed.code).toBe(1)
+  expect(failed.stderr).toContain('the disk is full')
+  expect(failed.stderr).toContain('20,000 rows are done. Run the same command again')
+  await sql(DATABASE_URL, 'drop trigger fail on pets')
+  // As if it had been killed after writing to the list and before the commit.
+  const list = `${path}.refused.csv`
+  writeFileSync(list, readFileSync(list, 'utf8') + '20007,not committed,Rex,1,\n'.repeat(500))
+
+  const again = await run(path, '--json')
+  expect(again.code).toBe(2)
+  expect(JSON.parse(again.stdout)).toMatchObject({ rowsBefore: 20_000, rows: 35_000, refused: 35 })
+  const [counted] = await sql(
+    DATABASE_URL,
+    'select count(*)::int as all, count(distinct name)::int as different from pets',
+  )
+  expect(counted).toEqual({ all: 34_965, different: 34_965 })
+  const listed = readFileSync(list, 'utf8').trim().split('\n').slice(1)
+  expect(listed.map((line) => Number(line.split(',')[0]))).toEqual(
+    Array.from({ length: 35 }, (_, n) => n * 1_000 + 7),
+  )
+})
+
+test('Ctrl-C ends with the batch under way, and says how to go on', async () => {
+  const { run, names, DATABASE_URL } = await setUp()
+  const input = `name,categoryId\n${Array.from({ length: 10_001 }, (_, n) => `Pet ${n},1\n`).join('')}`
+  const args = [join(import.meta.dirname, '../../bin/petstore.ts'), 'import', '-', '--id', 'ctrl-c']
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env['PATH'], DATABASE_URL },
+    cwd: folder,
+  })
+  const said = text(child.stderr)
+  const { promise: ended, resolve } = Promise.withResolvers<number | null>()
+  child.on('close', resolve)
+  // Left open, as by a program that has more to say.
+  child.stdin.write(input)
+  while ((await names()).length === 0) continue
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(await said).toContain('10,000 rows added')
+  expect(await said).toContain('Run the same command again to go on')
+  expect((await pipe(input, ['-', '--id', 'ctrl-c'], DATABASE_URL)).code).toBe(0)
+  expect(await names()).toHaveLength(10_001)
+  expect((await run('--help')).stdout).toContain('2 when some were refused')
+})
+
+test.each([
+  ['a file that is not there', () => join(folder, 'none.csv'), [], 'There is no file'],
+  ['a folder', () => folder, [], 'petstore import - --id NAME'],
+  ['an empty file', () => file(''), [], 'is empty'],
+  ['no column for the category', () => file('name,category\nRex,1\n'), [], 'has no column categoryId'],
+  ['semicolons', () => file('name;categoryId\nRex;1\n'), [], 'separated by commas'],
+  ['the same column twice', () => file('name,name,categoryId\n'), [], 'more than one column "name"'],
+  ['UTF-16', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not UTF-8'],
+  ['an id for a file', () => file('name,categoryId\n'), ['--id', 'x'], 'standard input'],
+  ['an id with a slash', () => '-', ['--id', 'a/b'], 'letters, digits'],
+])('%s: refused in words that help', async (_what, path, options, words) => {
+  const { run, names } = await setUp()
+  const { code, stdout, stderr } = await run(path(), ...options)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain(words)
+  expect(await names()).toEqual([])
+})
+
+test('no database, or one whose schema is behind: says what to do', async () => {
+  const path = file('name,categoryId\nRex,1\n')
+  const away = await petstore(['import', path], { DATABASE_URL: 'postgres://petstore@127.0.0.1:1/none' })
+  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('petstore doctor') })
+  const behind = await petstore(['import', path], { DATABASE_URL: await createTestDatabase('empty') })
+  expect(behind).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: petstore migrate') })
+})
+
+const parse = (chunks: readonly Buffer[]): CsvRecord[] => {
+  const parser = openCsvParser()
+  return [...chunks.flatMap((chunk) => [...parser.push(chunk)]), ...parser.push(Buffer.alloc(0), true)]
+}
+const cut = (bytes: Buffer, size: number) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
+
+test('whatever the fields hold, they come out as they went in, however the file is cut into chunks', () => {
+  const field = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '🐈') }),
+    fc.string({ unit: 'binary' }),
+  )
+  const records = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1 })
+  fc.assert(
+    fc.property(
+      records,
+      fc.integer({ min: 1, max: 20 }),
+      fc.constantFrom('\n', '\r\n'),
+      (rows, size, end) => {
+        const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
+        const bytes = Buffer.from(rows.map((row) => row.map(quote).join(',') + end).join(''))
+        // What UTF-8 cannot say became a replacement when the file was written; a first BOM is not content.
+        const expected = rows.map((row) => row.map((value) => value.toWellFormed()))
+        fc.pre(!bytes.subarray(0, 3).equals(Buffer.from('\u{feff}')))
+        const parsed = parse(cut(bytes, size))
+        expect(parsed.map(({ fields }) => fields)).toEqual(expected)
+        expect(parsed.every(({ fault }) => fault === undefined)).toBe(true)
+        expect(parsed.at(-1)?.next.bytes).toBe(bytes.length)
+      },
+    ),
+  )
+})
+
+test('broken files give the same records however they are cut, and from any record on', () => {
+  const bytes = fc.array(fc.constantFrom('a', '"', ',', '\n', '\r', '\xff', '\xc3', '\xa9', '1'), {
+    maxLength: 40,
+  })
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 9 }), (characters, size) => {
+      const input = Buffer.from(characters.join(''), 'latin1')
+      const whole = parse([input])
+      expect(parse(cut(input, size))).toEqual(whole)
+      for (const [index, { next }] of whole.entries()) {
+        const parser = openCsvParser(next)
+        expect([...parser.push(input.subarray(next.bytes), true)]).toEqual(whole.slice(index + 1))
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a quote that nobody closes, or a line without end, costs that line alone', () => {
+  const long = 'x'.repeat(RECORD_BYTES_MAX + 10)
+  const input = Buffer.from(`a,b\n"open,${long}\nc,d\n${long}${long}\n"e\n",f\n"g`)
+  for (const size of [50_000, 65_536, input.length]) {
+    const parsed = parse(cut(input, size))
+    expect(parsed.map(({ line, fields, fault }) => [line, fields, fault !== undefined])).toEqual([
+      [1, ['a', 'b'], false],
+      [2, [], true],
+      [3, ['c', 'd'], false],
+      [4, [], true],
+      [5, ['e\n', 'f'], false],
+      [7, [], true],
+    ])
+  }
+})
+
+test('a row is taken exactly when the interface would take it', () => {
+  const schemas = Object.fromEntries(
+    PET_SCHEMAS.map((schema) => [String((schema as { $id?: string }).$id), schema]),
+  )
+  const validate = buildValidator(schemas)({ schema: NewPetRef, httpPart: 'body' })
+  const columns = findColumns(['name', 'categoryId', 'status'], 'x')
+  const names = fc.oneof(
+    fc.string({ unit: fc.constantFrom(' ', '\t', '\u{a0}', '\u{feff}', '\u{2003}', '\0', 'a', '\u{85}') }),
+    fc.string({ unit: 'binary' }),
+    fc.integer({ min: 498, max: 502 }).map((length) => '🐈'.repeat(length)),
+    fc.integer({ min: 498, max: 502 }).map((length) => 'a'.repeat(length)),
+  )
+  const categories = fc.oneof(
+    fc.bigInt({ min: -2n, max: 3n }),
+    fc.bigInt({ min: 2n ** 63n - 2n, max: 2n ** 63n + 1n }),
+  )
+  const statuses = fc.constantFrom('available', 'pending', 'sold', 'Sold', ' ', 'gone')
+  fc.assert(
+    fc.property(names, categories, statuses, (name, categoryId, status) => {
+      fc.pre(name.isWellFormed())
+      const isTaken = !isRefused(
+        readRow({ line: 2, fields: [name, String(categoryId), status], fault: undefined }, columns),
+      )
+      expect(isTaken).toBe('value' in validate({ name, categoryId, status }))
+    }),
+    { numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,157 @@
+// A million animals in and out: as fast as PostgreSQL lets it, in little memory, and killed in the middle.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { createTestDatabase, sql } from '../support/database.ts'
+
+const ROWS = 1_000_000
+const ROWS_COMPARED = 200_000
+const ROUNDS = 3
+const RATIO_MIN = 0.5
+const KILLS = 6
+const MEMORY_MAX_MB = 200
+
+const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
+const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Names in no sequence, 1,000 categories, a name with a comma in ten, one with an accent in 25. */
+async function writeAnimals(path: string, rows: number, refusedEvery = 0): Promise<void> {
+  const statuses = ['available', 'pending', 'sold']
+  function* lines() {
+    let block = 'name,categoryId,status\n'
+    for (let n = 0; n < rows; n += 1) {
+      const mixed = (n * 7_919) % 1_000_003
+      const name =
+        n % 10 === 0 ? `"Pet, ${mixed} of ${n}"` : n % 25 === 1 ? `Pét ${mixed} ${n}` : `Pet ${mixed} ${n}`
+      block += `${name},${1 + (n % 1_000)},${statuses[n % 3]}\n`
+      if (refusedEvery > 0 && n % refusedEvery === 0) block += `refused ${n},none,\n`
+      if (block.length < 500_000) continue
+      yield block
+      block = ''
+    }
+    yield block
+  }
+  await pipeline(Readable.from(lines()), createWriteStream(path))
+}
+
+interface Run {
+  child: ChildProcess
+  /** The most memory that the process ever had, as far as anyone looked. */
+  memoryMb: () => number
+  ended: Promise<number | null>
+  said: Promise<string>
+}
+
+function start(args: string[], DATABASE_URL: string, output: 'ignore' | 'pipe' = 'ignore'): Run {
+  const child = spawn(process.execPath, [EXECUTABLE, ...args], {
+    env: { PATH: process.env['PATH'], DATABASE_URL },
+    stdio: ['ignore', output, 'pipe'],
+  })
+  let memoryMb = 0
+  const looking = setInterval(() => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      memoryMb = Math.max(memoryMb, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1_024)
+    } catch {
+      // It has ended.
+    }
+  }, 20)
+  const { promise: ended, resolve } = Promise.withResolvers<number | null>()
+  child.on('close', (code) => {
+    clearInterval(looking)
+    resolve(code)
+  })
+  return { child, memoryMb: () => Math.round(memoryMb), ended, said: text(child.stderr as Readable) }
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
+
+test(`import is at least ${RATIO_MIN} as fast as psql's \\copy into the same table`, async () => {
+  const path = join(folder, 'compared.csv')
+  await writeAnimals(path, ROWS_COMPARED)
+  const time = async (work: (url: string) => Promise<unknown>) => {
+    const url = await createTestDatabase()
+    const startedAt = performance.now()
+    await work(url)
+    const seconds = (performance.now() - startedAt) / 1_000
+    expect(await sql(url, 'select count(*)::int from pets')).toEqual([{ count: ROWS_COMPARED }])
+    return seconds
+  }
+  const copy = `\\copy pets (name, category_id, status) from '${path}' with (format csv, header)`
+  const seconds = { psql: [] as number[], petstore: [] as number[] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    seconds.psql.push(await time(async (url) => execFileSync('psql', ['-qX', url, '-c', copy])))
+    seconds.petstore.push(await time(async (url) => expect(await start(['import', path], url).ended).toBe(0)))
+  }
+  const ratio = median(seconds.psql) / median(seconds.petstore)
+  console.log({
+    psqlRowsPerSecond: Math.round(ROWS_COMPARED / median(seconds.psql)),
+    petstoreRowsPerSecond: Math.round(ROWS_COMPARED / median(seconds.petstore)),
+    ratio: Number(ratio.toFixed(2)),
+  })
+  expect(ratio).toBeGreaterThanOrEqual(RATIO_MIN)
+})
+
+test(`killed ${KILLS} times in the middle and run again: each of ${ROWS} rows is there exactly once; in and out under ${MEMORY_MAX_MB} MB`, async () => {
+  const path = join(folder, 'million.csv')
+  await writeAnimals(path, ROWS, 1_000)
+  const url = await createTestDatabase()
+  const rowsDone = async () =>
+    (await sql<{ rows: number }>(url, 'select rows::int from imports'))[0]?.rows ?? 0
+
+  let memoryMb = 0
+  const killedAt: number[] = []
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    const run = start(['import', path], url)
+    // Each gets a bit further, and then some milliseconds more: in the middle of whatever it was doing.
+    while ((await rowsDone()) < (ROWS * kill) / (KILLS + 1)) {
+      expect(run.child.exitCode, 'it ended by itself').toBeNull()
+      await sleep(10)
+    }
+    await sleep(kill * 17)
+    run.child.kill('SIGKILL')
+    await run.ended
+    killedAt.push(await rowsDone())
+    memoryMb = Math.max(memoryMb, run.memoryMb())
+  }
+  const last = start(['import', path], url)
+  expect(await last.ended).toBe(2)
+  memoryMb = Math.max(memoryMb, last.memoryMb())
+
+  const [counted] = await sql(
+    url,
+    'select count(*)::int as all, count(distinct name)::int as different from pets',
+  )
+  const listed = readFileSync(`${path}.refused.csv`, 'utf8').trimEnd().split('\n').slice(1)
+  expect(counted).toEqual({ all: ROWS, different: ROWS })
+  expect(listed).toHaveLength(ROWS / 1_000)
+  expect(new Set(listed)).toHaveProperty('size', ROWS / 1_000)
+
+  const output = join(folder, 'exported.csv')
+  const exporting = start(['export', '--output', output], url)
+  expect(await exporting.ended).toBe(0)
+  // Through a pipe that nobody reads at first, nothing piles up.
+  const piped = start(['export', '--format', 'ndjson'], url, 'pipe')
+  await sleep(2_000)
+  let lines = 0
+  for await (const chunk of piped.child.stdout as AsyncIterable<Buffer>) {
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1
+  }
+  expect(await piped.ended).toBe(0)
+  expect(lines).toBe(ROWS)
+  console.log({
+    killedAt,
+    last: (await last.said).trim().split('\n')[0],
+    importMb: memoryMb,
+    exportMb: exporting.memoryMb(),
+    pipedExportMb: piped.memoryMb(),
+  })
+  expect(Math.max(memoryMb, exporting.memoryMb(), piped.memoryMb())).toBeLessThan(MEMORY_MAX_MB)
+})

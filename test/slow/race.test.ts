@@ -1,0 +1,165 @@
+// No animal is ever sold twice: many buyers, two processes, and processes that are killed.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { type Connection, keepAsking, openConnection } from '../support/load.ts'
+import { petstore, type Service, startService } from '../support/service.ts'
+import { auditStore } from '../support/store-audit.ts'
+
+const BUYERS = 16
+const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
+
+async function openShop(animals: number) {
+  const DATABASE_URL = await createTestDatabase()
+  const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
+  const { stdout } = await petstore(
+    ['api-keys', 'create', '--name', 'buyer', '--scopes', SCOPES],
+    environment,
+  )
+  await sql(
+    DATABASE_URL,
+    `insert into pets (name, category_id) select 'Pet ' || n, 1 + n % 5 from generate_series(1, $1::int) as n`,
+    [animals],
+  )
+  return { databaseUrl: DATABASE_URL, environment, apiKey: stdout.trim() }
+}
+
+interface Round {
+  won: Map<number, number[]>
+  statuses: Map<string, number>
+}
+
+/** Every buyer asks for every animal, all of them at the same one at the same time. */
+async function race(services: Service[], apiKey: string, animals: number): Promise<Round> {
+  const buyers = Array.from({ length: BUYERS }, (_, index) =>
+    openConnection({ origin: services[index % services.length]?.origin ?? '', apiKey }),
+  )
+  const round: Round = { won: new Map(), statuses: new Map() }
+  for (let petId = 1; petId <= animals; petId += 1) {
+    const exchanges = await Promise.all(buyers.map(({ send }) => send('POST', '/v1/store/orders', { petId })))
+    for (const { status, body } of exchanges) {
+      const key = status === 201 ? '201' : `${status} ${(body as { code: string }).code}`
+      round.statuses.set(key, (round.statuses.get(key) ?? 0) + 1)
+      if (status === 201) round.won.set(petId, [...(round.won.get(petId) ?? []), (body as { id: number }).id])
+    }
+  }
+  for (const buyer of buyers) buyer.close()
+  return round
+}
+
+test('two processes, 500 animals, 16 buyers for each, 5 rounds: exactly one gets each animal', async () => {
+  const animals = 500
+  const { databaseUrl, environment, apiKey } = await openShop(animals)
+  const services = [await startService(environment), await startService(environment)]
+  const closer = openConnection({ origin: services[0]?.origin ?? '', apiKey })
+  for (let number = 1; number <= 5; number += 1) {
+    const { won, statuses } = await race(services, apiKey, animals)
+    console.log(`round ${number}`, Object.fromEntries(statuses))
+    expect([...won.values()].every((orders) => orders.length === 1)).toBe(true)
+    expect(Object.fromEntries(statuses)).toEqual({
+      '201': animals,
+      '409 pet_not_available': animals * (BUYERS - 1),
+    })
+    // The last winners take their animals home; the others let them go for the next round.
+    const ending = number === 5 ? 'complete' : 'cancel'
+    for (const [orderId] of won.values()) {
+      expect((await closer.send('POST', `/v1/store/orders/${orderId}/${ending}`)).status).toBe(200)
+    }
+    expect(await auditStore(databaseUrl)).toEqual([])
+  }
+  const inventory = await closer.send('GET', '/v1/store/inventory')
+  expect(inventory.body).toEqual({ available: 0, pending: 0, sold: animals })
+  await Promise.all(services.map((service) => service.stop()))
+})
+
+test('the same race sees a double sale when the unique index is gone', async () => {
+  const animals = 50
+  const { databaseUrl, environment, apiKey } = await openShop(animals)
+  await sql(databaseUrl, 'drop index orders_one_open_per_pet')
+  const services = [await startService(environment), await startService(environment)]
+  const { won } = await race(services, apiKey, animals)
+  const doubled = [...won.values()].filter((orders) => orders.length > 1)
+  console.log(`without the index ${doubled.length} of ${animals} animals were sold twice`)
+  expect(doubled.length).toBeGreaterThan(0)
+  expect((await auditStore(databaseUrl)).join()).toContain('sold twice')
+  await Promise.all(services.map((service) => service.stop()))
+})
+
+const CHAOS_MS = 60_000
+const KILLED_EVERY_MS = 5_000
+const CLIENTS = 32
+
+test('32 clients do everything at random for a minute while a process is killed every 5 seconds', async () => {
+  const animals = 300
+  const { databaseUrl, environment, apiKey } = await openShop(animals)
+  const services = [await startService(environment), await startService(environment)]
+  const statuses = new Map<string, number>()
+  const orders: number[] = []
+  const stopping = AbortSignal.timeout(CHAOS_MS)
+
+  const load = Promise.all(
+    [0, 1].map((side) =>
+      keepAsking({ origin: 'http://unused', apiKey }, CLIENTS / 2, stopping, async () => {
+        const connection = openConnection({ origin: services[side]?.origin ?? '', apiKey })
+        for (let calls = 0; calls < 20 && !stopping.aborted; calls += 1) {
+          await step(connection).catch(async () => {
+            count('connection lost')
+            await sleep(50)
+          })
+        }
+        connection.close()
+      }),
+    ),
+  )
+
+  async function step({ send }: Connection): Promise<void> {
+    const pick = Math.random()
+    const petId = 1 + Math.floor(Math.random() * animals * 1.1)
+    const orderId = orders[Math.floor(Math.random() * orders.length)] ?? 1
+    if (pick < 0.4) {
+      const { status, body } = await send('POST', '/v1/store/orders', { petId, holdMinutes: 1 })
+      count(`place ${status}`)
+      if (status === 201) orders.push((body as { id: number }).id)
+    } else if (pick < 0.6)
+      count(`complete ${(await send('POST', `/v1/store/orders/${orderId}/complete`)).status}`)
+    else if (pick < 0.75) count(`cancel ${(await send('POST', `/v1/store/orders/${orderId}/cancel`)).status}`)
+    else if (pick < 0.93) {
+      const change = {
+        status: ['available', 'pending', 'sold'][Math.floor(Math.random() * 3)],
+        categoryId: petId % 7 || 1,
+      }
+      count(`update ${(await send('PATCH', `/v1/pets/${petId}`, change)).status}`)
+    } else if (pick < 0.95) count(`delete ${(await send('DELETE', `/v1/pets/${petId}`)).status}`)
+    else count(`create ${(await send('POST', '/v1/pets', { name: 'New', categoryId: 1 })).status}`)
+  }
+  function count(key: string): void {
+    statuses.set(key, (statuses.get(key) ?? 0) + 1)
+  }
+
+  let kills = 0
+  while (!stopping.aborted) {
+    // Holds of a minute would not end in a minute: shorten some, so that the sweep has work.
+    await sql(
+      databaseUrl,
+      `update orders set expires_at = now() + interval '300 ms' where status = 'open' and id % 3 = 0`,
+    )
+    await sleep(KILLED_EVERY_MS)
+    const side = kills % 2
+    services[side]?.kill('SIGKILL')
+    kills += 1
+    services[side] = await startService(environment)
+  }
+  await load
+  await Promise.all(services.map((service) => service.stop()))
+
+  console.log({ kills, ...Object.fromEntries([...statuses].sort(([a], [b]) => a.localeCompare(b))) })
+  expect([...statuses.keys()].filter((key) => /5\d\d|400|401|403/.test(key) && !key.endsWith('503'))).toEqual(
+    [],
+  )
+  const [expired] = await sql<{ count: string }>(
+    databaseUrl,
+    `select count(*) from orders where status = 'expired'`,
+  )
+  expect(Number(expired?.count)).toBeGreaterThan(0)
+  expect(await auditStore(databaseUrl)).toEqual([])
+})

@@ -1,0 +1,61 @@
+// Whether animals, orders, history and counts agree with each other, asked of the database itself.
+import { sql } from './database.ts'
+
+const QUESTIONS: Record<string, string> = {
+  'an animal with two open orders (sold twice)': `
+    select pet_id as id from orders where status = 'open' group by pet_id having count(*) > 1`,
+  'an open order whose animal is not pending': `
+    select pets.id from orders join pets on pets.id = orders.pet_id
+    where orders.status = 'open' and pets.status <> 'pending'`,
+  'an order that was completed while another one of the same animal was open': `
+    select a.pet_id as id from orders a join orders b on a.pet_id = b.pet_id and a.id < b.id
+    where b.created_at < coalesce(a.closed_at, 'infinity')`,
+  'an animal whose last change does not say its status': `
+    select pets.id from pets join lateral (
+      select to_status from pet_history where pet_id = pets.id and to_status is not null order by id desc limit 1
+    ) as last on true
+    where last.to_status <> pets.status`,
+  'a history in which a change does not begin where the one before it ended': `
+    select pet_id as id from (
+      select pet_id, from_status, lag(to_status) over (partition by pet_id order by id) as before
+      from pet_history where to_status is not null
+    ) as steps where before <> from_status`,
+  'orders that the history does not know, or the other way round': `
+    select coalesce(o.status, h.status) as id from
+      (select status::text, count(*) from orders where status <> 'open' group by status
+        union all select 'placed', count(*) from orders) as o (status, count)
+      full join
+      (select replace(event, 'order_', ''), count(*) from pet_history where event like 'order%' group by 1)
+        as h (status, count)
+      using (status)
+    where coalesce(o.count, 0) <> coalesce(h.count, 0)`,
+  'an inventory that is not the count of the animals': `
+    select coalesce(kept.status, real.status)::text as id from
+      (select status, sum(count) as count from
+        (select status, count from pet_counts union all select status, delta from pet_count_deltas) as parts
+        group by status) as kept
+      full join (select status, count(*) from pets group by status) as real using (status)
+    where coalesce(kept.count, 0) <> coalesce(real.count, 0)`,
+  'a category whose counts are not those of its animals': `
+    select coalesce(kept.category_id, real.category_id)::text as id from
+      (select category_id, status, sum(count) as count from
+        (select category_id, status, count from pet_counts_by_category
+          union all select category_id, status, delta from pet_count_deltas) as parts
+        group by category_id, status) as kept
+      full join (select category_id, status, count(*) from pets group by category_id, status) as real
+        using (category_id, status)
+    where coalesce(kept.count, 0) <> coalesce(real.count, 0)`,
+  'a version that is not one more for each change': `
+    select pets.id from pets
+    where version <> 1 + (select count(*) from pet_history where pet_id = pets.id)`,
+}
+
+/** Every disagreement, in words; an empty list where all is well. */
+export async function auditStore(databaseUrl: string): Promise<string[]> {
+  const faults: string[] = []
+  for (const [fault, question] of Object.entries(QUESTIONS)) {
+    const rows = await sql<{ id: unknown }>(databaseUrl, question)
+    if (rows.length > 0) faults.push(`${fault}: ${rows.slice(0, 5).map(({ id }) => id)} (${rows.length})`)
+  }
+  return faults
+}
