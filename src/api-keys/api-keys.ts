@@ -45,9 +45,13 @@ export async function rotateApiKey(
 interface LookUp {
   startedAt: number
   caller: Promise<Caller | undefined>
+  /** Its answer, once there is one. */
+  found?: Caller | undefined
+  isDone: boolean
 }
 
-export type VerifyApiKey = (text: string) => Promise<Caller | undefined>
+/** At once where the answer is known, which is nearly always: a promise for each request is worth saving. */
+export type VerifyApiKey = (text: string) => Caller | undefined | Promise<Caller | undefined>
 
 /**
  * Answers who a key belongs to. Each key is looked up at most once a second, and whoever asks meanwhile
@@ -58,35 +62,40 @@ export function apiKeyVerifier(
   environment: Environment,
   now = () => performance.now(),
 ): VerifyApiKey {
-  const findCaller = together(async (hashes: Buffer[]) => {
-    const callers = await findCallersByHashes(db, hashes)
-    return hashes.map((hash) => callers.get(hash.toString('hex')))
+  const findCaller = together(async (hashes: string[]) => {
+    const callers = await findCallersByHashes(
+      db,
+      hashes.map((hash) => Buffer.from(hash, 'hex')),
+    )
+    return hashes.map((hash) => callers.get(hash))
   }, LOOK_UPS)
   const known = new Map<string, LookUp>()
   const unknown = new Map<string, LookUp>()
 
-  function start(hash: Buffer, id: string): LookUp {
-    const startedAt = now()
-    const caller = findCaller(hash)
-    const lookUp = { startedAt, caller }
-    keep(known, KNOWN_MAX, id, lookUp)
-    void settle(id, lookUp)
+  function start(hash: string): LookUp {
+    const lookUp: LookUp = { startedAt: now(), caller: findCaller(hash), isDone: false }
+    keep(known, KNOWN_MAX, hash, lookUp)
+    void settle(hash, lookUp)
     return lookUp
   }
 
-  async function settle(id: string, lookUp: LookUp): Promise<void> {
+  async function settle(hash: string, lookUp: LookUp): Promise<void> {
     const found = await lookUp.caller.catch(() => 'failed' as const)
-    if (found === 'failed' || found === undefined) forget(known, id, lookUp)
-    if (found === undefined) keep(unknown, UNKNOWN_MAX, id, lookUp)
+    if (found === 'failed') return forget(known, hash, lookUp)
+    lookUp.found = found
+    lookUp.isDone = true
+    if (found !== undefined) return
+    forget(known, hash, lookUp)
+    keep(unknown, UNKNOWN_MAX, hash, lookUp)
   }
 
-  return async (text) => {
-    if (!isApiKeyText(text, environment)) return undefined
-    const hash = hashApiKey(text)
-    const id = hash.toString('hex')
-    const kept = known.get(id) ?? unknown.get(id)
-    const believed = kept !== undefined && now() - kept.startedAt < BELIEVED_FOR_MS
-    return (believed ? kept : start(hash, id)).caller
+  return (text) => {
+    const hash = hashApiKey(text).toString('hex')
+    const kept = known.get(hash) ?? unknown.get(hash)
+    if (kept !== undefined && now() - kept.startedAt < BELIEVED_FOR_MS) {
+      return kept.isDone ? kept.found : kept.caller
+    }
+    return isApiKeyText(text, environment) ? start(hash).caller : undefined
   }
 }
 

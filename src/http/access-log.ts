@@ -10,7 +10,7 @@ declare module 'fastify' {
 }
 
 export function logRequests(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { schema, url: route } = request.routeOptions
     const operation = schema?.operationId ?? 'none'
     metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1000)
@@ -26,5 +26,6 @@ export function logRequests(app: FastifyInstance, metrics: Metrics): void {
       },
       'request',
     )
+    done()
   })
 }

@@ -1,9 +1,10 @@
 // Who is calling, and whether they may: 401, 429 and 403, in this sequence and before anything else.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
-import type { Scope } from '../api-keys/schema.ts'
+import type { Caller, Scope } from '../api-keys/schema.ts'
 import type { Usage } from '../api-keys/usage.ts'
 import { AppError } from '../errors.ts'
+import { countHeader } from './headers.ts'
 import type { LimitRate } from './rate-limit.ts'
 
 const CHALLENGE = 'Bearer realm="petstore"'
@@ -15,27 +16,57 @@ export interface AuthenticationOptions {
 }
 
 export function authenticate({ verifyApiKey, limitRate, usage }: AuthenticationOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const caller = await verifyApiKey(readBearer(request))
+  /** Lets the caller in, at once where no limit holds. */
+  function admit(
+    caller: Caller | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void | Promise<void> {
     if (caller === undefined) throw invalidApiKey()
     request.caller = caller
-    await limitRate(caller, reply)
     usage.noteCall(caller)
+    return limitRate(caller, reply)
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    try {
+      const caller = verifyApiKey(readBearer(request))
+      const admitted =
+        caller instanceof Promise
+          ? caller.then((found) => admit(found, request, reply))
+          : admit(caller, request, reply)
+      if (admitted === undefined) done()
+      else void settle(admitted, done)
+    } catch (error) {
+      done(error as AppError)
+    }
   }
 }
 
+async function settle(admitted: Promise<void>, done: HookHandlerDoneFunction): Promise<void> {
+  const refusal = await admitted.catch((error: AppError) => error)
+  done(refusal ?? undefined)
+}
+
 /** After the route is known to exist, so that 404 and 405 come before 403. */
-export async function authorise(request: FastifyRequest): Promise<void> {
+export function authorise(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
   const { scope } = request.routeOptions.config
-  if (scope === undefined || scope === 'any' || request.caller?.scopes.includes(scope)) return
-  throw new AppError('insufficient_scope', { headers: { 'www-authenticate': scopeChallenge(scope) } })
+  const mayCall = scope === undefined || scope === 'any' || request.caller?.scopes.includes(scope)
+  done(
+    mayCall
+      ? undefined
+      : new AppError('insufficient_scope', { headers: { 'www-authenticate': scopeChallenge(scope) } }),
+  )
 }
 
 function readBearer(request: FastifyRequest): string {
   // Node keeps only the first of two; a request that names two callers is no caller's.
-  const sent = request.raw.headersDistinct['authorization'] ?? []
-  if (sent.length > 1) throw invalidApiKey()
-  const [header = ''] = sent
+  const header = request.headers.authorization ?? ''
+  if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey()
   if (header === '') {
     throw new AppError('missing_api_key', { headers: { 'www-authenticate': CHALLENGE } })
   }

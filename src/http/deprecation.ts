@@ -1,5 +1,5 @@
 // What a deprecated operation says on every answer, and what it answers once it is removed.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../errors.ts'
 import { parseId } from '../int64.ts'
 import type { Services } from './operation.ts'
@@ -20,12 +20,12 @@ export function deprecateGetPet({
   const sunset = GET_PET_REMOVAL.toUTCString()
   const page = `<${publicUrl}${DEPRECATION_PAGE}>; rel="deprecation"; type="text/html"`
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     // Only digits may enter a header; whatever else stood in the path stays out of it.
     const id = parseId((request.params as { petId: string }).petId)
     const successor = id === undefined ? `${publicUrl}/v1/pets` : `${publicUrl}/v1/pets?id=${id}`
     reply.headers({ deprecation, sunset, link: `<${successor}>; rel="successor-version", ${page}` })
     if (request.caller !== null) usage.noteDeprecatedCall(request.caller, 'getPet')
-    if (clock() >= GET_PET_REMOVAL) throw new AppError('operation_removed')
+    done(clock() >= GET_PET_REMOVAL ? new AppError('operation_removed') : undefined)
   }
 }

@@ -16,7 +16,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     async (_request: FastifyRequest, body: Buffer) => readBody(body),
   )
   // Before a byte of the body is read.
-  app.addHook('preParsing', async (request) => refuseOtherEncodings(request))
+  app.addHook('preParsing', (request, _reply, _payload, done) => done(refuseOtherEncodings(request)))
 }
 
 function readBody(body: Buffer): unknown {
@@ -37,14 +37,15 @@ function parse(body: Buffer): unknown {
   }
 }
 
-async function refuseOtherEncodings(request: FastifyRequest): Promise<void> {
-  if (request.method === 'GET' || request.method === 'HEAD') return
+function refuseOtherEncodings(request: FastifyRequest): AppError | null {
+  if (request.method === 'GET' || request.method === 'HEAD') return null
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported_media_type', { headers: { 'accept-encoding': 'identity' } })
+    return new AppError('unsupported_media_type', { headers: { 'accept-encoding': 'identity' } })
   }
   const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (charset !== undefined && charset.trim().toLowerCase() !== 'utf-8') {
-    throw new AppError('unsupported_media_type', { headers: { accept: 'application/json' } })
+    return new AppError('unsupported_media_type', { headers: { accept: 'application/json' } })
   }
+  return null
 }

@@ -6,7 +6,8 @@ import { AppError } from '../errors.ts'
 
 const WINDOW_SECONDS = 1
 
-export type LimitRate = (caller: Caller, reply: FastifyReply) => Promise<void>
+/** At once where no limit holds. */
+export type LimitRate = (caller: Caller, reply: FastifyReply) => Promise<void> | undefined
 
 export function rateLimiter(defaultPerSecond: number): LimitRate {
   // One limiter for each limit in use; a caller's place in it is its id.
@@ -18,9 +19,7 @@ export function rateLimiter(defaultPerSecond: number): LimitRate {
     return limiter
   }
 
-  return async (caller, reply) => {
-    const limit = caller.rateLimit ?? defaultPerSecond
-    if (limit === 0) return
+  async function count(limit: number, caller: Caller, reply: FastifyReply): Promise<void> {
     const consumed = await consume(limiterFor(limit), caller.id)
     const secondsLeft = Math.ceil(consumed.msBeforeNext / 1000)
     reply.header('ratelimit-policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
@@ -28,6 +27,11 @@ export function rateLimiter(defaultPerSecond: number): LimitRate {
     if (consumed.consumedPoints > limit) {
       throw new AppError('rate_limited', { headers: { 'retry-after': String(Math.max(1, secondsLeft)) } })
     }
+  }
+
+  return (caller, reply) => {
+    const limit = caller.rateLimit ?? defaultPerSecond
+    return limit === 0 ? undefined : count(limit, caller, reply)
   }
 }
 

@@ -17,18 +17,20 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     addresses.set(url, address)
   })
 
-  async function refuse(request: FastifyRequest): Promise<void> {
+  function refusal(request: FastifyRequest): AppError {
     const [path = ''] = request.url.split('?', 1)
     const address = addresses.values().find(({ pattern }) => pattern.test(path))
-    if (address === undefined) throw new AppError('route_not_found')
-    throw new AppError('method_not_allowed', { headers: { allow: [...address.methods].sort().join(', ') } })
+    if (address === undefined) return new AppError('route_not_found')
+    return new AppError('method_not_allowed', { headers: { allow: [...address.methods].sort().join(', ') } })
   }
 
   // In a hook, before the body: the handler alone would be reached only with a body of the right type.
-  app.addHook('onRequest', async (request) => {
-    if (request.is404) await refuse(request)
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? refusal(request) : undefined)
   })
-  app.setNotFoundHandler(refuse)
+  app.setNotFoundHandler((request) => {
+    throw refusal(request)
+  })
 }
 
 function toPattern(url: string): RegExp {

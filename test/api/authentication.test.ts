@@ -82,7 +82,7 @@ test('a hundred requests at once with one key cost one look-up, and so does the 
   const { db: counted, lookUps } = counting()
   const verify = apiKeyVerifier(counted, 'production', () => now)
   const { text, id } = await issueApiKey(db)
-  const callers = await Promise.all(Array.from({ length: 100 }, () => verify(text)))
+  const callers = await Promise.all(Array.from({ length: 100 }, async () => verify(text)))
   expect(callers.every((caller) => caller?.id === id)).toBe(true)
   now = 999
   await verify(text)

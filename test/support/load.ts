@@ -7,6 +7,8 @@ export interface Exchange {
   body: unknown
   /** Whether the service asked to close the connection. */
   closes: boolean
+  /** The version in its ETag, or 0. */
+  etag: number
   ms: number
 }
 
@@ -39,6 +41,7 @@ export function openConnection({ origin, apiKey }: LoadOptions) {
       status: response.statusCode ?? 0,
       body: json === '' ? undefined : (JSON.parse(json) as unknown),
       closes: response.headers.connection === 'close',
+      etag: Number(response.headers.etag?.replaceAll('"', '') ?? 0),
       ms: performance.now() - started,
     }
   }

@@ -1,0 +1,220 @@
+// `npm run bench`: the service beside the bare engine, in one run, interleaved; figures as ratios of medians.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { print, say, table } from '../src/cli/terminal.ts'
+import { drawCharts } from './charts.ts'
+import { buildStage, SETTINGS, type Stage } from './stage.ts'
+import { childrenOf, type Measured, median, runPgbench, runWrk, usedBy } from './tools.ts'
+import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.ts'
+
+const HELP = `npm run bench -- [options]
+
+  --animals N    animals to load before (default 1000000)
+  --seconds S    length of each measurement (default 3)
+  --rounds R     rounds, of which medians are taken (default 3)
+  --quick        one short round with 64 connections, judged against bench/results.json: for CI
+  --json         the results on standard output
+
+Needs wrk and pgbench. Example: npm run bench -- --animals 100000 --seconds 2`
+
+const { values: options } = parseArgs({
+  options: {
+    animals: { type: 'string' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const RESULTS = join(import.meta.dirname, 'results.json')
+const PGBENCH_CLIENTS = [4, 8, 16, 32]
+const HALF = 0.5
+
+interface Cell extends Measured {
+  workload: Workload
+  target: 'pgbench' | 'bare http' | 'off' | 'on'
+  connections: number
+  cpuSecondsPerSecond?: number
+}
+
+async function main(): Promise<void> {
+  if (options.help) return print(HELP)
+  const animals = Number(options.animals ?? (options.quick ? 100_000 : 1_000_000))
+  const seconds = Number(options.seconds ?? (options.quick ? 1 : 3))
+  const rounds = Number(options.rounds ?? (options.quick ? 1 : 3))
+  const connections = options.quick ? [64] : [1, 8, 64]
+  const stage = await buildStage(animals)
+  let cells: Cell[] = []
+  let memory = 0
+  try {
+    const clients = await bestClients(stage, animals, options.quick ? [16] : PGBENCH_CLIENTS)
+    await warmUp(stage, animals)
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const workload of WORKLOADS) {
+        say(`round ${round} of ${rounds}: ${workload}`)
+        cells.push(await pgbench(stage, workload, animals, clients[workload], seconds))
+        for (const count of connections) {
+          for (const target of ['bare http', 'off', 'on'] as const) {
+            if (target === 'bare http' && (workload !== 'list hot' || count !== 64)) continue
+            cells.push(await wrk(stage, workload, target, animals, count, seconds))
+          }
+        }
+        memory = Math.max(memory, usedBy([stage.on.pid]).megabytes)
+      }
+    }
+  } finally {
+    await stage.close()
+  }
+  cells = merge(cells)
+  const results = {
+    date: new Date().toISOString(),
+    animals,
+    seconds,
+    rounds,
+    settings: SETTINGS,
+    memory,
+    cells,
+    ratios: ratios(cells),
+  }
+  say(
+    `\n${describe(cells)}\n\n${Object.entries(results.ratios)
+      .map(([name, ratio]) => `${name.padEnd(36)} ${ratio.toFixed(2)}`)
+      .join('\n')}\nmemory of the service ${memory.toFixed(0)} MB\n`,
+  )
+  if (options.json) print(JSON.stringify(results, null, 2))
+  if (options.quick) return judge(results.ratios)
+  writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
+  const charts = join(import.meta.dirname, '../docs/charts')
+  mkdirSync(charts, { recursive: true })
+  drawCharts(cells, charts)
+}
+
+async function pgbench(
+  stage: Stage,
+  workload: Workload,
+  animals: number,
+  clients: number,
+  seconds: number,
+): Promise<Cell> {
+  const script = pgbenchScript(workload, animals)
+  const measured = await runPgbench(script, stage.databaseUrl, clients, seconds, stage.folder)
+  return { workload, target: 'pgbench', connections: 0, ...measured }
+}
+
+async function wrk(
+  stage: Stage,
+  workload: Workload,
+  target: 'bare http' | 'off' | 'on',
+  animals: number,
+  connections: number,
+  seconds: number,
+): Promise<Cell> {
+  const server = target === 'bare http' ? stage.bare : stage[target]
+  const script = wrkScript(workload, animals, stage.apiKey, stage.folder)
+  const everyone = () => usedBy([server.pid, stage.databasePid, ...childrenOf(stage.databasePid)]).cpuSeconds
+  const before = everyone()
+  const measured = await runWrk(script, server.origin, connections, seconds, stage.folder)
+  return { workload, target, connections, ...measured, cpuSecondsPerSecond: (everyone() - before) / seconds }
+}
+
+/** The number of clients at which pgbench itself is fastest: anything less would flatter us. */
+async function bestClients(
+  stage: Stage,
+  animals: number,
+  choices: number[],
+): Promise<Record<Workload, number>> {
+  const best = {} as Record<Workload, number>
+  for (const workload of WORKLOADS) {
+    const tried = new Map<number, number>()
+    for (const clients of choices) {
+      tried.set(clients, (await pgbench(stage, workload, animals, clients, 1)).perSecond)
+    }
+    best[workload] = [...tried].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 16
+  }
+  say(`pgbench is fastest with ${JSON.stringify(best)} clients`)
+  return best
+}
+
+async function warmUp(stage: Stage, animals: number): Promise<void> {
+  for (const workload of WORKLOADS) {
+    for (const target of ['off', 'on'] as const) await wrk(stage, workload, target, animals, 64, 1)
+  }
+}
+
+function merge(cells: Cell[]): Cell[] {
+  const groups = Map.groupBy(
+    cells,
+    ({ workload, target, connections }) => `${workload}/${target}/${connections}`,
+  )
+  return [...groups.values()].map((same) => {
+    const middle = (pick: (cell: Cell) => number | undefined) => median(same.map((cell) => pick(cell) ?? 0))
+    const [first] = same as [Cell]
+    return {
+      ...first,
+      perSecond: middle((cell) => cell.perSecond),
+      p50Ms: middle((cell) => cell.p50Ms),
+      p99Ms: middle((cell) => cell.p99Ms),
+      cpuSecondsPerSecond: middle((cell) => cell.cpuSecondsPerSecond),
+      failed: same.reduce((total, cell) => total + cell.failed, 0),
+    }
+  })
+}
+
+function find(
+  cells: Cell[],
+  workload: Workload,
+  target: Cell['target'],
+  connections: number,
+): Cell | undefined {
+  return cells.find(
+    (cell) => cell.workload === workload && cell.target === target && cell.connections === connections,
+  )
+}
+
+function ratios(cells: Cell[]): Record<string, number> {
+  const result: Record<string, number> = {}
+  for (const workload of WORKLOADS) {
+    const [on, off] = [find(cells, workload, 'on', 64), find(cells, workload, 'off', 64)]
+    const engine = find(cells, workload, 'pgbench', 0)
+    result[`${workload}: on / pgbench`] = (on?.perSecond ?? 0) / (engine?.perSecond ?? 1)
+    result[`${workload}: on / off`] = (on?.perSecond ?? 0) / (off?.perSecond ?? 1)
+    const [alone, aloneOff] = [find(cells, workload, 'on', 1), find(cells, workload, 'off', 1)]
+    if (alone?.p50Ms && aloneOff?.p50Ms)
+      result[`${workload}: p50 alone, on / off`] = alone.p50Ms / aloneOff.p50Ms
+  }
+  return result
+}
+
+function describe(cells: Cell[]): string {
+  const rows = cells.map((cell) => [
+    cell.workload,
+    cell.target,
+    cell.connections === 0 ? 'best' : String(cell.connections),
+    cell.perSecond.toFixed(0),
+    cell.p50Ms ? cell.p50Ms.toFixed(2) : '-',
+    cell.p99Ms ? cell.p99Ms.toFixed(2) : '-',
+    cell.cpuSecondsPerSecond ? cell.cpuSecondsPerSecond.toFixed(2) : '-',
+    String(cell.failed),
+  ])
+  return table([
+    ['workload', 'target', 'connections', 'per second', 'p50 ms', 'p99 ms', 'cores', 'failed'],
+    ...rows,
+  ])
+}
+
+/** In CI: a machine is slower or faster, but the ratios to its own engine should hold. */
+function judge(measured: Record<string, number>): void {
+  const recorded = (JSON.parse(readFileSync(RESULTS, 'utf8')) as { ratios: Record<string, number> }).ratios
+  const low = Object.entries(measured).filter(([name, ratio]) => {
+    const before = recorded[name]
+    return before !== undefined && name.includes('on / ') && !name.includes('p50') && ratio < before * HALF
+  })
+  for (const [name, ratio] of low)
+    say(`${name} is ${ratio.toFixed(2)}, less than half of ${recorded[name]?.toFixed(2)}`)
+  if (low.length > 0) process.exitCode = 1
+}
+
+await main()

@@ -1,0 +1,157 @@
+// What is measured against what: one PostgreSQL with its animals, the service in both modes, a bare HTTP server.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { freePort, startCluster } from '../dev/cluster.ts'
+import { createApiKey } from '../src/api-keys/api-keys.ts'
+import { say } from '../src/cli/terminal.ts'
+import { environmentWith } from '../src/config.ts'
+import { openDatabase } from '../src/db/database.ts'
+import { migrate } from '../src/db/migrate.ts'
+
+const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
+
+/** Durable as PostgreSQL comes; room for the data in memory, and no checkpoint in the midst of a round. */
+export const SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  shared_buffers: '2GB',
+  max_wal_size: '16GB',
+  checkpoint_timeout: '30min',
+  max_connections: '200',
+}
+
+export interface Server {
+  origin: string
+  pid: number
+  stop: () => Promise<void>
+}
+
+export interface Stage {
+  databaseUrl: string
+  databasePid: number
+  apiKey: string
+  on: Server
+  off: Server
+  bare: Server
+  folder: string
+  close: () => Promise<void>
+}
+
+export async function buildStage(animals: number): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
+  const dataFolder = `/var/tmp/petstore-bench-${process.pid}`
+  say('Starting PostgreSQL …')
+  const cluster = await startCluster({
+    binaries: DEBIAN_BINARIES,
+    dataFolder,
+    port: await freePort(),
+    settings: SETTINGS,
+  })
+  const databaseUrl = cluster.url('postgres')
+  await migrate(databaseUrl)
+  say(`Adding ${animals.toLocaleString('en')} animals …`)
+  await loadAnimals(databaseUrl, animals)
+  const apiKey = await issueApiKey(databaseUrl)
+  const [on, off, bare] = await Promise.all([
+    startService(databaseUrl, 'on'),
+    startService(databaseUrl, 'off'),
+    startBareServer(),
+  ])
+  return {
+    databaseUrl,
+    databasePid: cluster.pid ?? 0,
+    apiKey,
+    on,
+    off,
+    bare,
+    folder,
+    close: async () => {
+      await Promise.all([on.stop(), off.stop(), bare.stop()])
+      await cluster.stop()
+      for (const path of [folder, dataFolder]) rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+/** With the indexes built afterwards, which takes a third of the time. */
+async function loadAnimals(databaseUrl: string, animals: number): Promise<void> {
+  const client = new Client(databaseUrl)
+  await client.connect()
+  const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
+    `select indexname, indexdef from pg_indexes where tablename = 'pets' and indexname <> 'pets_pkey'`,
+  )
+  for (const { indexname } of indexes) await client.query(`drop index ${indexname}`)
+  const step = 5_000_000
+  for (let from = 1; from <= animals; from += step) {
+    await client.query(
+      `insert into pets (name, category_id, status, created_by, request_id)
+        select 'Pet ' || n, 1 + n % 1000,
+          (array['available', 'available', 'pending', 'sold'])[1 + n % 4]::pet_status, 1, gen_random_uuid()::text
+        from generate_series($1::bigint, $2::bigint) as n`,
+      [from, Math.min(from + step - 1, animals)],
+    )
+    if (animals > step) say(`  ${Math.min(from + step - 1, animals).toLocaleString('en')}`)
+  }
+  for (const { indexname, indexdef } of indexes) {
+    if (animals > step) say(`  ${indexname}`)
+    await client.query(indexdef)
+  }
+  await client.query('vacuum analyze')
+  await client.query('checkpoint')
+  await client.end()
+}
+
+async function issueApiKey(databaseUrl: string): Promise<string> {
+  const db = openDatabase({ databaseUrl, applicationName: 'bench', size: 1, onError: () => {} })
+  const { text } = await createApiKey(db, 'production', {
+    name: 'bench',
+    scopes: ['pets:read', 'pets:write'],
+    rateLimit: undefined,
+    expiresInSeconds: undefined,
+  })
+  await db.close()
+  return text
+}
+
+/** The service as an operator runs it: every feature on, its log written to a file. */
+async function startService(databaseUrl: string, together: 'on' | 'off'): Promise<Server> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../bin/petstore.ts'), 'serve'], {
+    env: environmentWith({
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      ANSWER_TOGETHER: together,
+      DATABASE_POOL_SIZE: '20',
+    }),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const [{ address }] = (await once(child, 'message')) as [{ address: string }]
+  await sleep(1_000)
+  return toServer(child, address)
+}
+
+/** The bytes of a list, answered by node:http alone: what HTTP costs on this machine. */
+async function startBareServer(): Promise<Server> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const [address] = (await once(child, 'message')) as [string]
+  return toServer(child, address)
+}
+
+function toServer(child: ChildProcess, origin: string): Server {
+  return {
+    origin,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

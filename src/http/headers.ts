@@ -1,0 +1,12 @@
+// Headers as they were sent, before Node joins or drops what stands twice.
+import type { IncomingMessage } from 'node:http'
+
+/** How often a header was sent. Node's own `headersDistinct` would sort out all of them for this one. */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index] as string
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count
+}

@@ -1,0 +1,115 @@
+// Answering together changes nothing that a client can see: reads are current, writes are neither lost nor doubled.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { Db } from '../../src/db/database.ts'
+import { type PetBatches, petBatches } from '../../src/pets/batches.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { watchReads } from '../support/linearizable.ts'
+import { openConnection } from '../support/load.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const CLIENTS = 16
+
+test('50,000 operations on two processes: every read sees every write acknowledged before it began', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
+  const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], environment)
+  const services = [await startService(environment), await startService(environment)]
+  const origins = services.map(({ origin }) => origin)
+  const { operations, stale } = await watchReads(origins, stdout.trim(), CLIENTS, 50_000)
+  console.log(`${operations} operations, ${stale.length} stale reads`)
+  expect(stale).toEqual([])
+  await Promise.all(services.map((service) => service.stop()))
+})
+
+test('the same watch sees stale reads where a request may join a query that is already under way', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  // A network that takes its time to bring an answer back.
+  const slow: Db = {
+    ...db,
+    read: async (statement) => {
+      const rows = await db.read<never>(statement)
+      await sleep(3)
+      return rows
+    },
+  }
+  const underWay = new Map<string, Promise<never>>()
+  const join = <Result>(question: string, work: () => Promise<Result>): Promise<Result> => {
+    const found = underWay.get(question) as Promise<Result> | undefined
+    if (found !== undefined) return found
+    const started = work().finally(() => underWay.delete(question))
+    underWay.set(question, started as Promise<never>)
+    return started
+  }
+  const { text } = await issueApiKey(db)
+  const watch = async (sharePage: Partial<PetBatches>) => {
+    const pets = { ...petBatches(slow, true, 1, () => {}), ...sharePage }
+    const { origin } = await startApp(slow, { pets })
+    return watchReads([origin], text, CLIENTS, 5_000)
+  }
+  const [ours, joined] = [await watch({}), await watch({ sharePage: join })]
+  console.log(`${ours.stale.length} stale reads; ${joined.stale.length} when queries under way may be joined`)
+  expect(ours.stale).toEqual([])
+  expect(joined.stale.length).toBeGreaterThan(0)
+})
+
+test('10,000 creates while a connection is killed every 200 ms: none lost, none doubled, only 201 and 503', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const environment = { DATABASE_URL, LOG_LEVEL: 'silent' }
+  const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], environment)
+  const service = await startService(environment)
+  const acknowledged = new Map<string, number>()
+  const statuses = new Map<number, number>()
+  let left = 10_000
+  let kills = 0
+  const killing = new AbortController()
+  const killer = (async () => {
+    while (!killing.signal.aborted) {
+      await sleep(200)
+      const killed = await sql(
+        DATABASE_URL,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name like 'petstore@%' and datname = current_database() order by random() limit 1`,
+      )
+      kills += killed.length
+    }
+  })()
+  await Promise.all(
+    Array.from({ length: 32 }, async (_, index) => {
+      const { send, close } = openConnection({ origin: service.origin, apiKey: stdout.trim() })
+      while (left > 0) {
+        left -= 1
+        const name = randomUUID()
+        // Half of them with a key, by which they repeat until they know.
+        const headers = index % 2 === 0 ? { 'idempotency-key': name } : {}
+        for (let status = 0; status !== 201; ) {
+          const created = await send('POST', '/v1/pets', { name, categoryId: 1 }, headers)
+          status = created.status
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          if (status === 201) acknowledged.set(name, (created.body as { id: number }).id)
+          else if (index % 2 === 1) break
+        }
+      }
+      close()
+    }),
+  )
+  killing.abort()
+  await killer
+  const rows = await sql<{ id: string; name: string }>(DATABASE_URL, 'select id::text, name from pets')
+  const byName = Map.groupBy(rows, ({ name }) => name)
+  const lost = [...acknowledged].filter(([name, id]) => byName.get(name)?.[0]?.id !== String(id))
+  const doubled = [...byName.values()].filter((same) => same.length > 1)
+  console.log({
+    kills,
+    acknowledged: acknowledged.size,
+    lost: lost.length,
+    doubled: doubled.length,
+    ...Object.fromEntries(statuses),
+  })
+  expect(lost).toEqual([])
+  expect(doubled).toEqual([])
+  expect([...statuses.keys()].filter((status) => ![201, 503].includes(status))).toEqual([])
+  expect(await service.stop()).toBe(0)
+})

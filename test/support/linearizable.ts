@@ -1,0 +1,82 @@
+// Clients that write and read, and check of every read that it saw every write acknowledged before it began.
+import { type Connection, openConnection } from './load.ts'
+
+export interface Watched {
+  operations: number
+  /** Reads that missed a write, in words. */
+  stale: string[]
+}
+
+const LIMIT = 100
+
+/** All clients live in this process, so "before" is what its own clock says. */
+export async function watchReads(
+  origins: readonly string[],
+  apiKey: string,
+  clients: number,
+  operations: number,
+): Promise<Watched> {
+  /** The newest version of each animal that its writer was told of. */
+  const acknowledged = new Map<number, number>()
+  const seen: Watched = { operations: 0, stale: [] }
+
+  async function create({ send }: Connection): Promise<void> {
+    const { status, body } = await send('POST', '/v1/pets', { name: 'Pet', categoryId: 1 })
+    if (status === 201) acknowledged.set((body as { id: number }).id, 1)
+  }
+
+  async function change({ send }: Connection): Promise<void> {
+    const id = randomKey(acknowledged)
+    const { status, etag } = await send('PATCH', `/v1/pets/${id}`, { name: `Pet ${Math.random()}` })
+    if (status === 200) acknowledged.set(id, Math.max(acknowledged.get(id) ?? 0, etag))
+  }
+
+  async function read({ send }: Connection): Promise<void> {
+    const id = randomKey(acknowledged)
+    const expected = acknowledged.get(id) ?? 0
+    const { status, etag } = await send('GET', `/v1/pets/${id}`)
+    if (status === 404) seen.stale.push(`animal ${id} was acknowledged and not found`)
+    if (status === 200 && etag < expected)
+      seen.stale.push(`animal ${id} was at ${expected} and read at ${etag}`)
+  }
+
+  async function list({ send }: Connection): Promise<void> {
+    const newest = newestOf(acknowledged, 20)
+    const { status, body } = await send('GET', `/v1/pets?limit=${LIMIT}`)
+    if (status !== 200) return
+    const ids = new Set((body as { id: number }[]).map(({ id }) => id))
+    const oldest = Math.min(...ids)
+    const missed = newest.filter((id) => !ids.has(id) && (ids.size < LIMIT || id > oldest))
+    if (missed.length > 0) seen.stale.push(`a page misses ${missed.join(', ')}`)
+  }
+
+  await Promise.all(
+    Array.from({ length: clients }, async (_, index) => {
+      const connection = openConnection({ origin: origins[index % origins.length] ?? '', apiKey })
+      await create(connection)
+      while (seen.operations < operations) {
+        seen.operations += 1
+        const pick = Math.random()
+        if (pick < 0.2) await create(connection)
+        else if (pick < 0.35) await change(connection)
+        else if (pick < 0.65) await read(connection)
+        else await list(connection)
+      }
+      connection.close()
+    }),
+  )
+  return seen
+}
+
+/** One of the newest: those are the ones that others are writing and reading. */
+function randomKey(map: Map<number, unknown>): number {
+  const newest = newestOf(map, 8)
+  return newest[Math.floor(Math.random() * newest.length)] ?? 0
+}
+
+/** The last that were added; older ones are forgotten, since nobody asks for them any more. */
+function newestOf(map: Map<number, unknown>, count: number): number[] {
+  const keys = [...map.keys()]
+  for (const old of keys.slice(0, -200)) map.delete(old)
+  return keys.slice(-count)
+}
