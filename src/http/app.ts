@@ -110,6 +110,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
   }) as unknown as FastifyInstance
 
+  // A logger of its own for each request would cost more than its line: the lines name the request instead.
+  app.setChildLoggerFactory((logger) => logger)
   noteRequests(app.server)
   app.server.maxConnections = CONNECTIONS_MAX
   app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))

@@ -27,7 +27,10 @@ export function answerError(
 ): void {
   const known = toAppError(error, request)
   if (known.status >= 500)
-    request.log.error({ err: known.cause ?? known, code: known.code }, 'request failed')
+    request.log.error(
+      { requestId: request.id, err: known.cause ?? known, code: known.code },
+      'request failed',
+    )
   if (known.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {
     reply.header('accept', 'application/json')
