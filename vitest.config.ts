@@ -6,8 +6,8 @@ export default defineConfig({
     // Minutes, not seconds: `npm run test:slow`.
     exclude: [...configDefaults.exclude, 'test/slow/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Many tests wait for a process of their own; two cores take three files at once.
-    maxWorkers: 3,
+    // Many tests wait for a process of their own; two cores take five files at once.
+    maxWorkers: 5,
     isolate: false,
     maxConcurrency: 20,
     testTimeout: 30_000,
