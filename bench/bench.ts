@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { print, say, table } from '../src/cli/terminal.ts'
 import { drawCharts } from './charts.ts'
 import { buildStage, SETTINGS, type Stage } from './stage.ts'
-import { childrenOf, type Measured, median, runPgbench, runWrk, usedBy } from './tools.ts'
+import { type Measured, median, runPgbench, runWrk, usedBy } from './tools.ts'
 import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.ts'
 
 const HELP = `npm run bench -- [options]
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
             cells.push(await wrk(stage, workload, target, animals, count, seconds))
           }
         }
-        memory = Math.max(memory, usedBy([stage.on.pid]).megabytes)
+        memory = Math.max(memory, usedBy(stage.on.pid).megabytes)
       }
     }
   } finally {
@@ -114,10 +114,15 @@ async function wrk(
 ): Promise<Cell> {
   const server = target === 'bare http' ? stage.bare : stage[target]
   const script = wrkScript(workload, animals, stage.apiKey, stage.folder)
-  const everyone = () => usedBy([server.pid, stage.databasePid, ...childrenOf(stage.databasePid)]).cpuSeconds
-  const before = everyone()
+  const before = usedBy(server.pid).cpuSeconds
   const measured = await runWrk(script, server.origin, connections, seconds, stage.folder)
-  return { workload, target, connections, ...measured, cpuSecondsPerSecond: (everyone() - before) / seconds }
+  return {
+    workload,
+    target,
+    connections,
+    ...measured,
+    cpuSecondsPerSecond: (usedBy(server.pid).cpuSeconds - before) / seconds,
+  }
 }
 
 /** The number of clients at which pgbench itself is fastest: anything less would flatter us. */

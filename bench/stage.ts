@@ -33,7 +33,6 @@ export interface Server {
 
 export interface Stage {
   databaseUrl: string
-  databasePid: number
   apiKey: string
   on: Server
   off: Server
@@ -64,7 +63,6 @@ export async function buildStage(animals: number): Promise<Stage> {
   ])
   return {
     databaseUrl,
-    databasePid: cluster.pid ?? 0,
     apiKey,
     on,
     off,

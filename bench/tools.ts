@@ -1,6 +1,6 @@
 // Running the load generators, and reading what a process has used.
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -64,39 +64,16 @@ export async function runPgbench(
   return { perSecond, failed: Number(/failed transactions: ([0-9]+)/.exec(stdout)?.[1] ?? 0) }
 }
 
-/** Seconds of processor time that a process and its children's children have used; and its memory. */
-export function usedBy(pids: number[]): { cpuSeconds: number; megabytes: number } {
-  let ticks = 0
-  let kilobytes = 0
-  for (const pid of pids) {
-    try {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-      ticks += Number(fields[11]) + Number(fields[12])
-      kilobytes += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-    } catch {
-      // It has ended since it was listed.
-    }
+/** Seconds of processor time that a process has used, and its memory. */
+export function usedBy(pid: number): { cpuSeconds: number; megabytes: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return {
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    megabytes: Number(kilobytes) / 1024,
   }
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, megabytes: kilobytes / 1024 }
-}
-
-export function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return (
-          readFileSync(`/proc/${pid}/stat`, 'utf8')
-            .replace(/^.*\) /, '')
-            .split(' ')[1] === String(parent)
-        )
-      } catch {
-        return false
-      }
-    })
 }
 
 export function median(values: number[]): number {

@@ -49,7 +49,7 @@ export function writeCursor({ id, sortKey }: Position, filters: Filters): string
   return Buffer.concat([head, Buffer.from(sortKey)]).toString('base64url')
 }
 
-export function readCursor(text: string, filters: Filters): Position {
+function readCursor(text: string, filters: Filters): Position {
   const bytes = Buffer.from(text, 'base64url')
   // Decoding forgives stray characters; a cursor of ours comes out as it went in.
   const ours = bytes.length >= SORT_KEY_AT && bytes[0] === VERSION && bytes.toString('base64url') === text
@@ -85,16 +85,34 @@ export function toPage<Item>(found: Item[], limit: number, positionOf: (item: It
   return { items, next: found.length > limit && last !== undefined ? positionOf(last) : undefined }
 }
 
-/** `Link` to the page after this one, with everything that was asked for this one. */
-export function nextPageLink(
+/** The page that a request asks for; its cursor must have been made with the same filters. */
+export function readPage(
+  { limit, cursor }: { limit?: number; cursor?: string },
+  filters: Filters,
+  limitDefault: number,
+): PageRequest {
+  return {
+    after: cursor === undefined ? undefined : readCursor(cursor, filters),
+    limit: limit ?? limitDefault,
+  }
+}
+
+type Parameters = Record<string, string | number | bigint | undefined>
+
+/** `Link` to the page after this one, with everything that was asked for this one; nothing on the last page. */
+export function nextPageHeaders(
   address: string,
-  parameters: Record<string, string | number | bigint | undefined>,
-): string {
+  next: Position | undefined,
+  filters: Filters,
+  parameters: Parameters,
+): { link?: string } {
+  if (next === undefined) return {}
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) {
+  const all: Parameters = { ...parameters, cursor: writeCursor(next, filters) }
+  for (const [name, value] of Object.entries(all)) {
     if (value !== undefined) query.set(name, String(value))
   }
-  return `<${address}?${query}>; rel="next"`
+  return { link: `<${address}?${query}>; rel="next"` }
 }
 
 function filtersMark(filters: Filters): Buffer {

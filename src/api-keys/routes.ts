@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { AppError } from '../errors.ts'
 import { answer, emptyAnswer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
-import { CursorParameter, LimitParameter, nextPageLink, readCursor, toPage, writeCursor } from '../paging.ts'
+import { CursorParameter, LimitParameter, nextPageHeaders, readPage, toPage } from '../paging.ts'
 import { createApiKey, type IssuedApiKey, rotateApiKey } from './api-keys.ts'
 import { findApiKeysBefore, findApiKeysByIds, revokeApiKey } from './queries.ts'
 import {
@@ -80,15 +80,11 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: Services): void {
       },
     },
     handler: async (request, reply): Promise<ApiKey[]> => {
-      const { limit, cursor } = request.query
-      const most = limit ?? LIMIT_DEFAULT
-      const before = cursor === undefined ? undefined : readCursor(cursor, FILTERS).id
-      const found = await findApiKeysBefore(db, before, most + 1)
-      const { items, next } = toPage(found, most, ({ id }) => ({ id, sortKey: '' }))
-      if (next !== undefined) {
-        const parameters = { limit, cursor: writeCursor(next, FILTERS) }
-        reply.header('link', nextPageLink(`${publicUrl}/v1/api-keys`, parameters))
-      }
+      const page = readPage(request.query, FILTERS, LIMIT_DEFAULT)
+      const found = await findApiKeysBefore(db, page.after?.id, page.limit + 1)
+      const { items, next } = toPage(found, page.limit, ({ id }) => ({ id, sortKey: '' }))
+      const { limit } = request.query
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/api-keys`, next, FILTERS, { limit }))
       return items
     },
   })

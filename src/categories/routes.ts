@@ -1,7 +1,7 @@
 // Categories over HTTP.
 import { answer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
 import type { CategoryCounts } from '../inventory/queries.ts'
-import { nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { nextPageHeaders, readPage } from '../paging.ts'
 import { listCategories, putCategory } from './categories.ts'
 import { CategoryNameRef, CategoryParams, LIST_LIMIT_DEFAULT, ListCategoriesQuery } from './schema.ts'
 
@@ -31,16 +31,11 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: Services)
       },
     },
     handler: async (request, reply): Promise<CategoryCounts[]> => {
-      const { limit, cursor } = request.query
+      const { limit } = request.query
       await holds.fresh()
-      const { items, next } = await listCategories(db, {
-        after: cursor === undefined ? undefined : readCursor(cursor, FILTERS),
-        limit: limit ?? LIST_LIMIT_DEFAULT,
-      })
-      if (next !== undefined) {
-        const parameters = { limit, cursor: writeCursor(next, FILTERS) }
-        reply.header('link', nextPageLink(`${publicUrl}/v1/categories`, parameters))
-      }
+      const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
+      const { items, next } = await listCategories(db, page)
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
       return items
     },
   })

@@ -1,7 +1,7 @@
 // The history of an animal over HTTP.
 import { Type } from 'typebox'
 import { answer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
-import { CursorParameter, LimitParameter, nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../paging.ts'
 import { PetParams } from '../pets/schema.ts'
 import { getPetHistory } from './history.ts'
 import type { HistoryEntry } from './schema.ts'
@@ -48,17 +48,12 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: Services):
     },
     handler: async (request, reply): Promise<HistoryEntry[]> => {
       const { petId } = request.params
-      const { limit, cursor } = request.query
+      const { limit } = request.query
       const filters = { history: petId }
       await holds.fresh()
-      const { items, next } = await getPetHistory(db, petId, {
-        after: cursor === undefined ? undefined : readCursor(cursor, filters),
-        limit: limit ?? LIMIT_DEFAULT,
-      })
-      if (next !== undefined) {
-        const address = `${publicUrl}/v1/pets/${petId}/history`
-        reply.header('link', nextPageLink(address, { limit, cursor: writeCursor(next, filters) }))
-      }
+      const page = readPage(request.query, filters, LIMIT_DEFAULT)
+      const { items, next } = await getPetHistory(db, petId, page)
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))
       return items
     },
   })

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../api-keys/schema.ts'
 import { answer, errorAnswers, IdempotencyKeyHeaders, type Services, type V1 } from '../http/operation.ts'
-import { nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { nextPageHeaders, readPage } from '../paging.ts'
 import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import { LIST_LIMIT_DEFAULT, ListOrdersQuery, NewOrderRef, type Order, OrderParams } from './schema.ts'
 
@@ -153,18 +153,13 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: Services): vo
       },
     },
     handler: async (request, reply): Promise<Order[]> => {
-      const { limit, cursor, status, petId } = request.query
+      const { limit, status, petId } = request.query
       const filters = { status, petId }
       const boundTo = { list: 'orders', ...filters }
       await holds.fresh()
-      const { items, next } = await listOrders(db, filters, {
-        after: cursor === undefined ? undefined : readCursor(cursor, boundTo),
-        limit: limit ?? LIST_LIMIT_DEFAULT,
-      })
-      if (next !== undefined) {
-        const parameters = { ...filters, limit, cursor: writeCursor(next, boundTo) }
-        reply.header('link', nextPageLink(`${publicUrl}/v1/store/orders`, parameters))
-      }
+      const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
+      const { items, next } = await listOrders(db, filters, page)
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/store/orders`, next, boundTo, { ...filters, limit }))
       return items
     },
   })

@@ -5,10 +5,10 @@ import { doManyOnce, type Outcome, type Repeatable } from '../idempotency/idempo
 import { findPetsByIds, insertPets, type PetToInsert } from './queries.ts'
 import type { VersionedPet } from './schema.ts'
 
-/** A page as it goes out: its bytes, and the Link to the next one. */
+/** A page as it goes out: its bytes, and the header that leads to the next one. */
 export interface AnsweredPage {
   body: Buffer
-  link: string | undefined
+  headers: { link?: string }
 }
 
 export interface PetBatches {
@@ -28,7 +28,7 @@ const TOGETHER: Record<'reads' | 'writes', BatchLimits> = {
 
 export type ObserveBatch = (kind: string, size: number) => void
 
-/** With `together` false every request has a query of its own: to measure what sharing them is worth. */
+/** Not together, every request has a query of its own: to measure what sharing them is worth. */
 export function petBatches(
   db: Db,
   isTogether: boolean,

@@ -11,7 +11,7 @@ import {
   type Services,
   type V1,
 } from '../http/operation.ts'
-import { LIST_LIMIT_MAX, nextPageLink, readCursor, writeCursor } from '../paging.ts'
+import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../paging.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
 import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, PetParams } from './schema.ts'
 
@@ -53,24 +53,19 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
         throw notTogether('name', 'status or categoryId')
       }
       const boundTo = { ...filters, name }
-      const page = {
-        after: cursor === undefined ? undefined : readCursor(cursor, boundTo),
-        limit: limit ?? LIST_LIMIT_DEFAULT,
-      }
+      const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
       // Whoever asks for the same page at the same time gets the same bytes.
       const question = [status, categoryId, limit, cursor, name].join('\n')
-      const { body, link } = await pets.sharePage(question, async () => {
+      const { body, headers } = await pets.sharePage(question, async () => {
         const { items, next } =
           name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
-        const parameters = next && { ...boundTo, limit, cursor: writeCursor(next, boundTo) }
         return {
           body: Buffer.from(reply.serializeInput(items as never, '200', 'application/json') as string),
-          link: parameters && nextPageLink(`${publicUrl}/v1/pets`, parameters),
+          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),
         }
       })
-      if (link !== undefined) reply.header('link', link)
-      return reply.send(body)
+      return reply.headers(headers).send(body)
     },
   })
 }

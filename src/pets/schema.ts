@@ -7,7 +7,7 @@ import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../paging.ts'
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
 
-const NAME_LENGTH_MAX = 500
+export const NAME_LENGTH_MAX = 500
 export const LIST_LIMIT_DEFAULT = 20
 
 const PetStatusSchema = Type.Unsafe<PetStatus>({
