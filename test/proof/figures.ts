@@ -1,0 +1,20 @@
+// What each part of the proof tried and found. The table in docs/reliability.md is made of these and nothing else.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { SEED } from './seed.ts'
+
+export const FIGURES_FOLDER = resolve(import.meta.dirname, '../../.proof')
+
+export interface Figures {
+  part: string
+  seed: number
+  date: string
+  /** In the sequence of the table: what was counted, and how many. */
+  counts: Record<string, number>
+}
+
+export function recordFigures(part: string, counts: Record<string, number>): void {
+  const figures: Figures = { part, seed: SEED, date: new Date().toISOString().slice(0, 10), counts }
+  mkdirSync(FIGURES_FOLDER, { recursive: true })
+  writeFileSync(join(FIGURES_FOLDER, `${part}.json`), `${JSON.stringify(figures, null, 2)}\n`)
+}
