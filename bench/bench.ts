@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { print, say, table } from '../src/cli/terminal.ts'
 import { drawCharts } from './charts.ts'
+import { measureOverload, type Overload } from './overload.ts'
 import { buildStage, SETTINGS, type Stage } from './stage.ts'
 import { type Measured, median, runPgbench, runWrk, usedBy } from './tools.ts'
+import { measureWalk, type Walk } from './walk.ts'
 import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.ts'
 
 const HELP = `npm run bench -- [options]
@@ -14,6 +16,7 @@ const HELP = `npm run bench -- [options]
   --seconds S    length of each measurement (default 3)
   --rounds R     rounds, of which medians are taken (default 3)
   --quick        one short round with 64 connections, judged against bench/results.json: for CI
+  --data FOLDER  keep the animals there, and take them from there when they are
   --json         the results on standard output
 
 Needs wrk and pgbench. Example: npm run bench -- --animals 100000 --seconds 2`
@@ -24,6 +27,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    data: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -46,9 +50,14 @@ async function main(): Promise<void> {
   const seconds = Number(options.seconds ?? (options.quick ? 1 : 3))
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 3))
   const connections = options.quick ? [64] : [1, 8, 64]
-  const stage = await buildStage(animals)
+  const stage = await buildStage(animals, options.data)
   let cells: Cell[] = []
   let memory = 0
+  let walk: Walk | undefined
+  const overload: Overload[] = []
+  const noteMemory = () => {
+    memory = Math.max(memory, usedBy(stage.on.pid).megabytes)
+  }
   try {
     const clients = await bestClients(stage, animals, options.quick ? [16] : PGBENCH_CLIENTS)
     await warmUp(stage, animals)
@@ -62,7 +71,16 @@ async function main(): Promise<void> {
             cells.push(await wrk(stage, workload, target, animals, count, seconds))
           }
         }
-        memory = Math.max(memory, usedBy(stage.on.pid).megabytes)
+        noteMemory()
+      }
+    }
+    if (!options.quick) {
+      say('a walk deep into the list')
+      walk = await measureWalk(stage.on.origin, stage.apiKey)
+      for (const workload of ['get', 'create'] as const) {
+        say(`overload: ${workload}`)
+        overload.push(await measureOverload(stage, workload, animals))
+        noteMemory()
       }
     }
   } finally {
@@ -76,6 +94,8 @@ async function main(): Promise<void> {
     rounds,
     settings: SETTINGS,
     memory,
+    walk,
+    overload,
     cells,
     ratios: ratios(cells),
   }
@@ -84,6 +104,7 @@ async function main(): Promise<void> {
       .map(([name, ratio]) => `${name.padEnd(36)} ${ratio.toFixed(2)}`)
       .join('\n')}\nmemory of the service ${memory.toFixed(0)} MB\n`,
   )
+  for (const measured of [walk, ...overload]) if (measured !== undefined) say(describeFigures(measured))
   if (options.json) print(JSON.stringify(results, null, 2))
   if (options.quick) return judge(results.ratios)
   writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
@@ -208,6 +229,12 @@ function describe(cells: Cell[]): string {
     ['workload', 'target', 'connections', 'per second', 'p50 ms', 'p99 ms', 'cores', 'failed'],
     ...rows,
   ])
+}
+
+function describeFigures(measured: Walk | Overload): string {
+  return Object.entries(measured)
+    .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}`)
+    .join(', ')
 }
 
 /** In CI: a machine is slower or faster, but the ratios to its own engine should hold. */

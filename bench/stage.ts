@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
 import { freePort, startCluster } from '../dev/cluster.ts'
 import { createApiKey } from '../src/api-keys/api-keys.ts'
 import { say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { loadAnimals } from './animals.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
@@ -41,9 +41,10 @@ export interface Stage {
   close: () => Promise<void>
 }
 
-export async function buildStage(animals: number): Promise<Stage> {
+/** With a data folder, the animals are kept there for the next run. */
+export async function buildStage(animals: number, keptIn: string | undefined): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
-  const dataFolder = `/var/tmp/petstore-bench-${process.pid}`
+  const dataFolder = keptIn ?? `/var/tmp/petstore-bench-${process.pid}`
   say('Starting PostgreSQL …')
   const cluster = await startCluster({
     binaries: DEBIAN_BINARIES,
@@ -53,7 +54,6 @@ export async function buildStage(animals: number): Promise<Stage> {
   })
   const databaseUrl = cluster.url('postgres')
   await migrate(databaseUrl)
-  say(`Adding ${animals.toLocaleString('en')} animals …`)
   await loadAnimals(databaseUrl, animals)
   const apiKey = await issueApiKey(databaseUrl)
   const [on, off, bare] = await Promise.all([
@@ -71,37 +71,10 @@ export async function buildStage(animals: number): Promise<Stage> {
     close: async () => {
       await Promise.all([on.stop(), off.stop(), bare.stop()])
       await cluster.stop()
-      for (const path of [folder, dataFolder]) rmSync(path, { recursive: true, force: true })
+      rmSync(folder, { recursive: true, force: true })
+      if (keptIn === undefined) rmSync(dataFolder, { recursive: true, force: true })
     },
   }
-}
-
-/** With the indexes built afterwards, which takes a third of the time. */
-async function loadAnimals(databaseUrl: string, animals: number): Promise<void> {
-  const client = new Client(databaseUrl)
-  await client.connect()
-  const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
-    `select indexname, indexdef from pg_indexes where tablename = 'pets' and indexname <> 'pets_pkey'`,
-  )
-  for (const { indexname } of indexes) await client.query(`drop index ${indexname}`)
-  const step = 5_000_000
-  for (let from = 1; from <= animals; from += step) {
-    await client.query(
-      `insert into pets (name, category_id, status, created_by, request_id)
-        select 'Pet ' || n, 1 + n % 1000,
-          (array['available', 'available', 'pending', 'sold'])[1 + n % 4]::pet_status, 1, gen_random_uuid()::text
-        from generate_series($1::bigint, $2::bigint) as n`,
-      [from, Math.min(from + step - 1, animals)],
-    )
-    if (animals > step) say(`  ${Math.min(from + step - 1, animals).toLocaleString('en')}`)
-  }
-  for (const { indexname, indexdef } of indexes) {
-    if (animals > step) say(`  ${indexname}`)
-    await client.query(indexdef)
-  }
-  await client.query('vacuum analyze')
-  await client.query('checkpoint')
-  await client.end()
 }
 
 async function issueApiKey(databaseUrl: string): Promise<string> {

@@ -34,6 +34,10 @@ export const VARIABLES = {
   },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
   PORT: { help: 'Port of the service; 0 takes a free one. Default: 3000.', read: integer(3000, 0, 65_535) },
+  SHARE_PORT: {
+    help: '`on` lets several processes of one Linux host answer on the same port: one for each core. Default: off.',
+    read: oneOf('off', 'on'),
+  },
   ADMIN_HOST: {
     help: 'Address for health and metrics; keep it off the internet. Default: 127.0.0.1.',
     read: (text) => text ?? '127.0.0.1',

@@ -2,7 +2,8 @@
 // a header or a body: what is logged is named field by field.
 import { destination, type Logger, pino, stdSerializers } from 'pino'
 
-export type Log = Logger
+/** Pino's logger, and a way past it for the one line that every request writes. */
+export type Log = Logger & { writeLine: (json: string) => void }
 
 /** Lines are written in blocks, at the latest after this time, and all of them before the process ends. */
 const WRITTEN_EVERY_MS = 100
@@ -12,10 +13,21 @@ export function openLog(level: string): Log {
   const options = {
     level,
     base: null,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: () => `,"time":"${timeNow()}"`,
     serializers: { err: describeError },
   }
-  return pino(options, destination({ sync: false, minLength: BLOCK_BYTES, periodicFlush: WRITTEN_EVERY_MS }))
+  const stream = destination({ sync: false, minLength: BLOCK_BYTES, periodicFlush: WRITTEN_EVERY_MS })
+  return Object.assign(pino(options, stream), { writeLine: (json: string) => stream.write(`${json}\n`) })
+}
+
+let lastMs = 0
+let lastTime = ''
+
+/** Many lines are of the same millisecond; its text is made once. */
+export function timeNow(): string {
+  const now = Date.now()
+  if (now !== lastMs) [lastMs, lastTime] = [now, new Date(now).toISOString()]
+  return lastTime
 }
 
 // PostgreSQL's `detail` and `where` quote rows; they may hold what no log should.

@@ -11,21 +11,33 @@ export interface Usage {
   flush: (db: Db) => Promise<void>
 }
 
+const DAY_MS = 86_400_000
+let lastDay = Number.NaN
+let lastDayText = ''
+
+/** In UTC; its text is made once a day. */
+function dayOf(time: Date): string {
+  const day = Math.floor(time.getTime() / DAY_MS)
+  if (day !== lastDay) [lastDay, lastDayText] = [day, time.toISOString().slice(0, 10)]
+  return lastDayText
+}
+
 export function trackUsage(now: () => Date): Usage {
   let lastUsed = new Map<bigint, Date>()
   let deprecated = new Map<string, DeprecatedCalls>()
 
   function addCalls({ apiKeyId, operation, day, calls }: DeprecatedCalls): void {
     const key = `${apiKeyId} ${operation} ${day}`
-    const before = deprecated.get(key)?.calls ?? 0
-    deprecated.set(key, { apiKeyId, operation, day, calls: before + calls })
+    const counted = deprecated.get(key)
+    if (counted === undefined) deprecated.set(key, { apiKeyId, operation, day, calls })
+    else counted.calls += calls
   }
 
   return {
     noteCall: ({ id }) => lastUsed.set(id, now()),
 
     noteDeprecatedCall: ({ id }, operation) =>
-      addCalls({ apiKeyId: id, operation, day: now().toISOString().slice(0, 10), calls: 1 }),
+      addCalls({ apiKeyId: id, operation, day: dayOf(now()), calls: 1 }),
 
     flush: async (db) => {
       if (lastUsed.size === 0 && deprecated.size === 0) return

@@ -58,7 +58,11 @@ export async function runService(config: Config): Promise<void> {
 
   // Before anyone can look: holds that ended while no instance ran. Without a database nobody can look either.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'holds could not be ended yet'))
-  await app.listen({ host: config.HOST, port: config.PORT })
+  await app.listen({
+    host: config.HOST,
+    port: config.PORT,
+    ...(config.SHARE_PORT === 'on' && { reusePort: true }),
+  })
   await admin.listen({ host: config.ADMIN_HOST, port: config.ADMIN_PORT })
   const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
   log.info(addresses, 'listening')

@@ -1,5 +1,6 @@
 // One line and one measurement for every answered request.
 import type { FastifyInstance } from 'fastify'
+import { type Log, timeNow } from '../log.ts'
 import type { Metrics } from './metrics.ts'
 
 declare module 'fastify' {
@@ -9,25 +10,25 @@ declare module 'fastify' {
   }
 }
 
-export function logRequests(app: FastifyInstance, metrics: Metrics): void {
+const INFO = 30
+
+export function logRequests(app: FastifyInstance, log: Log, metrics: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { schema, url: route } = request.routeOptions
     const operation = schema?.operationId ?? 'none'
-    metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1000)
-    // The route, not the address: a query string may hold anything.
-    request.log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        route,
-        operation,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        // As a number: the log would take ten times as long over a bigint.
-        apiKeyId: request.caller === null ? undefined : Number(request.caller.id),
-      },
-      'request',
-    )
+    const ms = reply.elapsedTime
+    metrics.observeRequest(operation, reply.statusCode, ms / 1000)
+    if (log.isLevelEnabled('info')) {
+      // Put together by hand, which takes a third of what the logger would. The request id was checked when it
+      // came in, and all else is a number or our own word; the route, not the address, which may hold anything.
+      log.writeLine(
+        `{"level":${INFO},"time":"${timeNow()}","requestId":"${request.id}","method":"${request.method}",` +
+          (route === undefined ? '' : `"route":"${route}",`) +
+          `"operation":"${operation}","status":${reply.statusCode},"ms":${Math.round(ms * 10) / 10},` +
+          (request.caller === null ? '' : `"apiKeyId":${request.caller.id},`) +
+          '"msg":"request"}',
+      )
+    }
     done()
   })
 }

@@ -36,12 +36,13 @@ import { pageRoutes } from './pages.ts'
 import { rateLimiter } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS } from './security-headers.ts'
+import { limitTime } from './time-limit.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { buildValidator } from './validation.ts'
 
 const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
-const HANDLER_TIMEOUT_MS = 12_000
+const ANSWER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Beyond it a new connection is closed at once. */
@@ -77,6 +78,8 @@ export interface AppOptions extends Services {
   rateLimitPerSecond: number
   corsOrigins: readonly string[]
   trustProxy: readonly string[]
+  /** How long a request may take before it is answered 503. */
+  answerWithinMs?: number
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
   metrics: Metrics
@@ -92,7 +95,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    handlerTimeout: HANDLER_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -120,7 +122,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   app.decorateRequest('caller', null)
   app.setErrorHandler(answerError)
-  logRequests(app, options.metrics)
+  logRequests(app, options.log, options.metrics)
+  limitTime(app, options.answerWithinMs ?? ANSWER_TIMEOUT_MS)
   // Hooks that wait for nothing take a callback: a promise for each would cost a tenth of a request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -18,14 +18,12 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'malformed_request',
 }
 
-const CHANGING_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-
 export function answerError(
   error: FastifyError | AppError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const known = toAppError(error, request)
+  const known = toAppError(error)
   if (known.status >= 500)
     request.log.error(
       { requestId: request.id, err: known.cause ?? known, code: known.code },
@@ -42,12 +40,8 @@ export function answerError(
   reply.code(known.status).headers(known.headers).send(errorBody(known.code, known.details))
 }
 
-function toAppError(error: FastifyError | AppError, request: FastifyRequest): AppError {
+function toAppError(error: FastifyError | AppError): AppError {
   if (error instanceof AppError) return error
-  if (error.code === 'FST_ERR_HANDLER_TIMEOUT') {
-    const changing = CHANGING_METHODS.has(request.method)
-    return new AppError(changing ? 'outcome_unknown' : 'unavailable', { cause: error })
-  }
   return new AppError(FRAMEWORK_ERRORS[error.code] ?? 'internal_error', { cause: error })
 }
 

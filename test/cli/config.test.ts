@@ -20,6 +20,7 @@ test('with only DATABASE_URL everything else has its default', () => {
     CATEGORIES: 'any',
     HOLD_MINUTES: 60,
     RATE_LIMIT_PER_SECOND: 0,
+    SHARE_PORT: 'off',
     CORS_ORIGINS: [],
     TRUST_PROXY: [],
     SHUTDOWN_GRACE_MS: 0,

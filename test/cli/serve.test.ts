@@ -80,3 +80,21 @@ test('serve without DATABASE_URL says what to do', async () => {
   expect(stderr).toContain('DATABASE_URL is not set')
   expect(stderr).toContain('npm run dev')
 })
+
+test('with SHARE_PORT two processes answer on one port, and one may leave', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const first = await startService({ DATABASE_URL, SHARE_PORT: 'on' })
+  const PORT = new URL(first.origin).port
+  const second = await startService({ DATABASE_URL, SHARE_PORT: 'on', PORT })
+  const ask = async () =>
+    (await fetch(`${first.origin}/v1/pets`, { headers: { connection: 'close' } })).headers.get('x-request-id')
+  const asked = await Promise.all(Array.from({ length: 40 }, ask))
+  await first.stop()
+  const askedAfterwards = await Promise.all(Array.from({ length: 5 }, ask))
+  await second.stop()
+  const answeredBy = (service: typeof first) => asked.filter((id) => service.log().includes(`"${id}"`)).length
+  expect(answeredBy(first)).toBeGreaterThan(0)
+  expect(answeredBy(second)).toBeGreaterThan(0)
+  expect(answeredBy(first) + answeredBy(second)).toBe(40)
+  for (const id of askedAfterwards) expect(second.log()).toContain(`"${id}"`)
+})

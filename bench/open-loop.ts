@@ -1,0 +1,143 @@
+// An open-loop load: requests begin at a fixed rate, whether or not the ones before were answered, each on a
+// connection that is free or a new one. A process of its own; prints what happened in each second as JSON.
+import { connect, type Socket } from 'node:net'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: {
+    origin: { type: 'string', default: '' },
+    key: { type: 'string', default: '' },
+    workload: { type: 'string', default: 'get' },
+    animals: { type: 'string', default: '1' },
+    rate: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '5000' },
+  },
+})
+
+const { hostname, port } = new URL(values.origin)
+const [rate, seconds, animals] = [Number(values.rate), Number(values.seconds), Number(values.animals)]
+const HEAD = `Host: ${hostname}\r\nAuthorization: Bearer ${values.key}\r\n`
+/** What is unanswered so long after the last request never will be. */
+const LEFTOVERS_MS = 15_000
+
+interface Second {
+  sent: number
+  answered: number
+  refused: number
+  /** Connections that ended without an answer. */
+  cut: number
+  other: number
+  /** In milliseconds from when the request was due. */
+  answeredMs: number[]
+  refusedMs: number[]
+}
+
+const results: Second[] = []
+const idle: Socket[] = []
+let open = 0
+let underWay = 0
+let notSent = 0
+const startedAt = performance.now()
+
+function secondOf(dueAt: number): Second {
+  const index = Math.floor((dueAt - startedAt) / 1000)
+  results[index] ??= { sent: 0, answered: 0, refused: 0, cut: 0, other: 0, answeredMs: [], refusedMs: [] }
+  return results[index]
+}
+
+function nextRequest(): string {
+  if (values.workload === 'create') {
+    const body = `{"name":"Pet ${underWay}","categoryId":1}`
+    return `POST /v1/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  }
+  return `GET /v1/pets/${1 + Math.floor(Math.random() * animals)} HTTP/1.1\r\n${HEAD}\r\n`
+}
+
+interface Asking {
+  dueAt: number
+  text: string
+}
+const asking = new WeakMap<Socket, Asking>()
+
+function send(dueAt: number): void {
+  const socket = idle.pop() ?? openSocket()
+  if (socket === undefined) {
+    notSent += 1
+    return
+  }
+  secondOf(dueAt).sent += 1
+  underWay += 1
+  asking.set(socket, { dueAt, text: '' })
+  socket.write(nextRequest())
+}
+
+function openSocket(): Socket | undefined {
+  if (open >= Number(values.connections)) return undefined
+  open += 1
+  const socket = connect(Number(port), hostname).setNoDelay()
+  socket.on('data', (chunk) => read(socket, chunk.toString('latin1')))
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    open -= 1
+    const index = idle.indexOf(socket)
+    if (index >= 0) idle.splice(index, 1)
+    const asked = asking.get(socket)
+    if (asked === undefined) return
+    underWay -= 1
+    const second = secondOf(asked.dueAt)
+    second.cut += 1
+    second.refusedMs.push(performance.now() - asked.dueAt)
+  })
+  return socket
+}
+
+function read(socket: Socket, chunk: string): void {
+  const asked = asking.get(socket)
+  if (asked === undefined) return
+  asked.text += chunk
+  const headEnd = asked.text.indexOf('\r\n\r\n')
+  if (headEnd < 0) return
+  const length = Number(/content-length: (\d+)/i.exec(asked.text)?.[1] ?? 0)
+  if (asked.text.length < headEnd + 4 + length) return
+  note(asked.dueAt, asked.text.slice(9, 12))
+  asking.delete(socket)
+  underWay -= 1
+  idle.push(socket)
+}
+
+function note(dueAt: number, status: string): void {
+  const second = secondOf(dueAt)
+  const tookMs = performance.now() - dueAt
+  if (status === '200' || status === '201' || status === '404') {
+    second.answered += 1
+    second.answeredMs.push(tookMs)
+  } else if (status === '503') {
+    second.refused += 1
+    second.refusedMs.push(tookMs)
+  } else {
+    second.other += 1
+  }
+}
+
+let sent = 0
+const timer = setInterval(() => {
+  const elapsed = (performance.now() - startedAt) / 1000
+  const due = Math.floor(Math.min(elapsed, seconds) * rate)
+  for (; sent < due; sent += 1) send(startedAt + (sent / rate) * 1000)
+  if (elapsed > seconds && (underWay === 0 || elapsed * 1000 > seconds * 1000 + LEFTOVERS_MS)) finish()
+}, 1)
+
+function finish(): void {
+  clearInterval(timer)
+  const percentile = (times: number[], part: number) =>
+    times.sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0
+  const perSecond = results.map(({ answeredMs, refusedMs, ...counts }) => ({
+    ...counts,
+    p50Ms: percentile(answeredMs, 0.5),
+    p99Ms: percentile(answeredMs, 0.99),
+    slowestRefusalMs: percentile(refusedMs, 1),
+  }))
+  process.stdout.write(`${JSON.stringify({ rate, seconds, notSent, unanswered: underWay, perSecond })}\n`)
+  process.exit()
+}
