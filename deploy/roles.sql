@@ -1,19 +1,31 @@
--- Two roles: one owns the schema and migrates it, one serves requests and cannot change the schema.
--- Run it once as a superuser, connected to the database of Petstore; it can be run again:
+-- Two roles: petstore_migrator owns the schema and migrates it; petstore_app serves requests, cannot change the
+-- schema, and has on each table what the service does there and no more.
 --
---   psql "$ADMIN_URL" -v migrator_password=… -v app_password=… -f deploy/roles.sql
+-- Run it as a superuser, connected to the database of Petstore, before the first `petstore migrate` and again
+-- after each; it is all or nothing, and can be run at any time:
 --
--- Then: MIGRATION_DATABASE_URL uses petstore_migrator, DATABASE_URL uses petstore_app.
+--   psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/roles.sql
+--
+-- Then give each role its password. Typed here, it is in no history of a shell and in no log of the server:
+--
+--   psql "$ADMIN_URL" -c '\password petstore_migrator'
+--   psql "$ADMIN_URL" -c '\password petstore_app'
+--
+-- MIGRATION_DATABASE_URL uses petstore_migrator, DATABASE_URL uses petstore_app.
 
-\set ON_ERROR_STOP on
+begin;
 
-select 'create role petstore_migrator login'
-where not exists (select from pg_roles where rolname = 'petstore_migrator') \gexec
-select 'create role petstore_app login'
-where not exists (select from pg_roles where rolname = 'petstore_app') \gexec
+do $$ begin
+  if not exists (select from pg_roles where rolname = 'petstore_migrator') then
+    create role petstore_migrator login;
+  end if;
+  if not exists (select from pg_roles where rolname = 'petstore_app') then
+    create role petstore_app login;
+  end if;
+end $$;
 
-alter role petstore_migrator password :'migrator_password';
-alter role petstore_app password :'app_password' nosuperuser nocreatedb nocreaterole connection limit 100;
+alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
+alter role petstore_app nosuperuser nocreatedb nocreaterole connection limit 100;
 
 -- The service gives up after 3 seconds; the server should not work on for longer.
 alter role petstore_app set statement_timeout = '3s';
@@ -21,16 +33,58 @@ alter role petstore_app set lock_timeout = '1s';
 alter role petstore_app set idle_in_transaction_session_timeout = '5s';
 alter role petstore_app set client_connection_check_interval = '1s';
 
-select format('grant connect on database %I to petstore_app, petstore_migrator', current_database()) \gexec
+-- A name means the table of this schema, whoever has made another one of the same name.
+alter role petstore_app set search_path = public;
+alter role petstore_migrator set search_path = public;
 
-revoke create on schema public from public;
+-- Nobody else connects, and nobody makes temporary tables.
+do $$ begin
+  execute format('revoke all on database %I from public, petstore_app, petstore_migrator', current_database());
+  execute format('grant connect on database %I to petstore_app, petstore_migrator', current_database());
+end $$;
+
+revoke all on schema public from public, petstore_app;
 grant usage, create on schema public to petstore_migrator;
 grant usage on schema public to petstore_app;
 
--- What the migrator makes from now on, and what it has made before.
+-- What a migration makes works at once, also where this file is not run again; then it is narrowed below.
 alter default privileges for role petstore_migrator in schema public
   grant select, insert, update, delete on tables to petstore_app;
 alter default privileges for role petstore_migrator in schema public
-  grant usage, select on sequences to petstore_app;
-grant select, insert, update, delete on all tables in schema public to petstore_app;
-grant usage, select on all sequences in schema public to petstore_app;
+  grant usage on sequences to petstore_app;
+
+-- What was sold, what happened and who was let in is never deleted; `petstore doctor` knows the same list.
+do $$
+declare
+  right_on record;
+begin
+  for right_on in
+    select * from (values
+      ('api_keys', 'select, insert, update'),
+      ('categories', 'select, insert, update'),
+      ('deprecated_calls', 'select, insert, update'),
+      ('idempotency_keys', 'select, insert, update, delete'),
+      ('imports', 'select, insert, update'),
+      ('orders', 'select, insert, update'),
+      ('pet_count_deltas', 'select, insert, delete'),
+      ('pet_counts', 'select, update'),
+      ('pet_counts_by_category', 'select, insert, update, delete'),
+      ('pet_history', 'select, insert'),
+      ('pets', 'select, insert, update, delete'),
+      ('petstore_migrations', 'select')
+    ) as needed (name, rights)
+    where to_regclass('public.' || name) is not null
+  loop
+    execute format('revoke all on public.%I from public, petstore_app', right_on.name);
+    execute format('grant %s on public.%I to petstore_app', right_on.rights, right_on.name);
+  end loop;
+end $$;
+
+revoke all on all sequences in schema public from public, petstore_app;
+do $$ begin
+  if to_regclass('public.pets_id_seq') is not null then
+    grant usage on sequence public.pets_id_seq to petstore_app;
+  end if;
+end $$;
+
+commit;

@@ -2,8 +2,10 @@
 import type { Command } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, readConfig } from '../config.ts'
+import type { Reader } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import { openClient } from '../db/pool.ts'
+import { readRights } from '../db/rights.ts'
 import { paint, print } from './terminal.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
@@ -69,12 +71,16 @@ async function examine(): Promise<Finding[]> {
       configuration,
       await checkServer(client),
       await checkSchema(client),
-      ...(await checkRights(client)),
+      await checkRights(client),
       await checkClock(client),
     ]
   } finally {
     await client.end()
   }
+}
+
+function readerOf(client: pg.Client): Reader {
+  return { read: async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[] }
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {
@@ -106,8 +112,7 @@ async function checkServer(client: pg.Client): Promise<Finding> {
 
 async function checkSchema(client: pg.Client): Promise<Finding> {
   const check = 'schema'
-  const read = async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[]
-  const { version, missing, unknown } = await readSchemaState({ read })
+  const { version, missing, unknown } = await readSchemaState(readerOf(client))
   if (missing.length > 0) {
     return { check, state: 'fault', message: `lacks ${missing.join(', ')}`, remedy: 'Run: petstore migrate' }
   }
@@ -122,43 +127,39 @@ async function checkSchema(client: pg.Client): Promise<Finding> {
   return { check, state: 'ok', message: `is current (${version})` }
 }
 
-/** The service needs to read and write rows, and is safer without the right to change tables. */
-async function checkRights(client: pg.Client): Promise<Finding[]> {
+/** The service needs certain rights on each table, and is safer without any other. */
+async function checkRights(client: pg.Client): Promise<Finding> {
   const check = 'rights'
-  const { rows: lacking } = await client.query<{ name: string }>(
-    `select c.relname as name
-      from pg_class c
-      where c.relnamespace = current_schema()::regnamespace
-        and c.relname in ('pets', 'api_keys', 'categories', 'idempotency_keys', 'imports')
-        and not has_table_privilege(c.oid, 'select, insert, update, delete')`,
-  )
-  const { rows: role } = await client.query<{ name: string; mayCreate: boolean }>(
-    `select current_user as name,
-      has_schema_privilege(current_user, current_schema(), 'create') as "mayCreate"`,
-  )
-  const name = role[0]?.name
+  const { role, mayChangeSchema, lacking, excess } = await readRights(readerOf(client))
   if (lacking.length > 0) {
-    const tables = lacking.map((row) => row.name).join(', ')
-    return [
-      {
-        check,
-        state: 'fault',
-        message: `the role ${name} may not read and write ${tables}`,
-        remedy: 'Run deploy/roles.sql again.',
-      },
-    ]
+    return {
+      check,
+      state: 'fault',
+      message: `the role ${role} lacks ${lacking.join(', ')}`,
+      remedy: 'Run deploy/roles.sql again.',
+    }
   }
-  if (role[0]?.mayCreate) {
-    return [
-      {
-        check,
-        state: 'warning',
-        message: `the role ${name} may change the schema, more than the service needs`,
-        remedy: 'Make the roles of deploy/roles.sql, and give the owner to MIGRATION_DATABASE_URL only.',
-      },
-    ]
+  if (mayChangeSchema) {
+    return {
+      check,
+      state: 'warning',
+      message: `the role ${role} may change the schema, more than the service needs`,
+      remedy: 'Make the roles of deploy/roles.sql, and give the owner to MIGRATION_DATABASE_URL only.',
+    }
   }
-  return [{ check, state: 'ok', message: `the role ${name} may read and write, and not change the schema` }]
+  if (excess.length > 0) {
+    return {
+      check,
+      state: 'warning',
+      message: `the role ${role} may ${excess.join(', ')}, more than the service needs`,
+      remedy: 'Run deploy/roles.sql again.',
+    }
+  }
+  return {
+    check,
+    state: 'ok',
+    message: `the role ${role} may do what the service does, and not change the schema`,
+  }
 }
 
 async function checkClock(client: pg.Client): Promise<Finding> {

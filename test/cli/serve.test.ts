@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { asOwner } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 test('two `serve --migrate` started at once on an empty database both come up', async () => {
   const DATABASE_URL = await createTestDatabase('empty')
+  const environment = { DATABASE_URL, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
   const args = ['serve', '--migrate']
   const services = await Promise.all([
-    startService({ DATABASE_URL }, { args }),
-    startService({ DATABASE_URL }, { args }),
+    startService(environment, { args }),
+    startService(environment, { args }),
   ])
   const made = await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })
   for (const { origin } of services) {
@@ -25,12 +27,24 @@ test('plain `serve` on an empty database is alive but not ready, and is ready on
   const ready = async () => (await fetch(`${service.adminOrigin}/ready`)).status
   expect((await fetch(`${service.adminOrigin}/live`)).status).toBe(200)
   expect(await ready()).toBe(503)
-  const { code, stderr } = await petstore(['migrate'], { DATABASE_URL })
+  const { code, stderr } = await petstore(['migrate'], {
+    DATABASE_URL,
+    MIGRATION_DATABASE_URL: asOwner(DATABASE_URL),
+  })
   expect(code).toBe(0)
   expect(stderr).toContain('up to date')
   for (let waited = 0; waited < 50 && (await ready()) !== 200; waited += 1) await sleep(100)
   expect(await ready()).toBe(200)
   await service.stop()
+})
+
+test('one role for everything does too: it migrates and serves', async () => {
+  const DATABASE_URL = asOwner(await createTestDatabase('empty'))
+  const service = await startService({ DATABASE_URL }, { args: ['serve', '--migrate'] })
+  const made = await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })
+  const client = openTestClient({ origin: service.origin, apiKey: made.stdout.trim() })
+  expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
+  expect(await service.stop()).toBe(0)
 })
 
 test('before it is migrated it answers 503 in the Error shape, not 500', async () => {

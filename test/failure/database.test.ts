@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { startProxy } from '../support/proxy.ts'
+import { asSuperuser } from '../support/roles.ts'
 
 const databaseUrl = await createTestDatabase()
 const proxy = await startProxy(databaseUrl)
@@ -92,7 +93,7 @@ test('a database that never answers ends a create after three seconds with outco
 })
 
 test('a read that is slow three times over ends with 503, and the pool is whole again', async () => {
-  const locker = new Client(databaseUrl)
+  const locker = new Client(asSuperuser(databaseUrl))
   await locker.connect()
   await locker.query('begin; lock table pets in access exclusive mode')
   const answer = await petstore.get('/pets')

@@ -4,9 +4,9 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { startApp } from '../support/app.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
+import { prepareDatabase } from '../support/roles.ts'
 
 const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
 const cluster = await startCluster({
@@ -18,8 +18,7 @@ afterAll(async () => {
   await cluster.stop()
   rmSync(dataFolder, { recursive: true, force: true })
 })
-const databaseUrl = cluster.url('postgres')
-await migrate(databaseUrl)
+const databaseUrl = await prepareDatabase(cluster.url('postgres'))
 const petstore = await startApp(openTestDatabase(databaseUrl))
 
 async function standby(name: string): Promise<void> {

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { sql } from '../support/database.ts'
 import { keepAsking } from '../support/load.ts'
+import { prepareDatabase } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const ROUNDS = 7
@@ -27,8 +27,7 @@ afterAll(async () => {
 
 async function open(name: string, prepare: string) {
   await sql(cluster.url('postgres'), `create database ${name}`)
-  const DATABASE_URL = cluster.url(name)
-  await migrate(DATABASE_URL)
+  const DATABASE_URL = await prepareDatabase(cluster.url(name))
   await sql(
     DATABASE_URL,
     `${prepare}; insert into pets (name, category_id) select md5(n::text), n % 100 + 1 from generate_series(1, 200000) n`,

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type ClusterOptions, embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { sql } from '../support/database.ts'
 import { keepAsking } from '../support/load.ts'
+import { prepareDatabase } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const ROUNDS = 5
@@ -24,8 +25,8 @@ afterAll(async () => {
 })
 
 test(`PostgreSQL killed with SIGKILL ${ROUNDS} times under load: nothing acknowledged is lost or doubled`, async () => {
-  const DATABASE_URL = cluster.url('postgres')
-  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'silent' }, { args: ['serve', '--migrate'] })
+  const DATABASE_URL = await prepareDatabase(cluster.url('postgres'))
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'silent' })
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
   const apiKey = stdout.trim()
 

@@ -11,6 +11,7 @@ import { type CsvRecord, openCsvParser, RECORD_BYTES_MAX } from '../../src/impor
 import { findColumns, isRefused, readRow } from '../../src/imports/schema.ts'
 import { NewPetRef, PET_SCHEMAS } from '../../src/pets/schema.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { asSuperuser } from '../support/roles.ts'
 import { petstore } from '../support/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
@@ -200,7 +201,7 @@ test('standard input needs an id; a second run under that id passes over what is
 test('of two imports of one file at once, the second is refused within seconds', async () => {
   const { run, names, DATABASE_URL } = await setUp()
   const path = file('name,categoryId\nRex,1\n')
-  const holder = new Client(DATABASE_URL)
+  const holder = new Client(asSuperuser(DATABASE_URL))
   await holder.connect()
   await holder.query('begin; lock table pets in exclusive mode')
   const first = run(path)

@@ -8,9 +8,10 @@ import { findOrdersBefore } from '../../src/orders/queries.ts'
 import { ORDER_STATUSES } from '../../src/orders/schema.ts'
 import { findPetsBefore, findPetsByIds, findPetsByName } from '../../src/pets/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { asSuperuser } from '../support/roles.ts'
 
 const ANIMALS = 1_000_000
-const client = new Client(await createTestDatabase())
+const client = new Client(asSuperuser(await createTestDatabase()))
 await client.connect()
 afterAll(() => client.end())
 

@@ -6,12 +6,13 @@ import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { countPets } from '../../src/inventory/queries.ts'
 import { findPetsByName } from '../../src/pets/queries.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { asSuperuser } from '../support/roles.ts'
 
 const ROUNDS = 60
 
 async function open(animals: number) {
   const databaseUrl = await createTestDatabase()
-  const client = new Client(databaseUrl)
+  const client = new Client(asSuperuser(databaseUrl))
   await client.connect()
   afterAll(() => client.end())
   // Building the indexes once, afterwards, takes a third of the time.

@@ -3,16 +3,24 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, inject } from 'vitest'
 import { type Db, openDatabase } from '../../src/db/database.ts'
-import { TEMPLATE } from './global-setup.ts'
+import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
+import { APPLICATION, asApplication, asSuperuser, OWNER } from './roles.ts'
 
-/** Creates it now and drops it after the file; `empty` has no schema yet. */
+/**
+ * Creates it now and drops it after the file; `empty` has the roles but no schema yet. The URL is that of the
+ * role which serves requests: see roles.ts for the others.
+ */
 export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await onServer(`create database ${name} ${kind === 'migrated' ? `template ${TEMPLATE}` : ''}`)
+  await onServer(`create database ${name} template ${kind === 'migrated' ? TEMPLATE : EMPTY_TEMPLATE}`)
   afterAll(() => onServer(`drop database ${name} with (force)`))
+  // Of everything that deploy/roles.sql did, only this does not come along with the template.
+  await onServer(
+    `revoke all on database ${name} from public; grant connect on database ${name} to ${APPLICATION}, ${OWNER}`,
+  )
   const url = new URL(inject('serverUrl'))
   url.pathname = name
-  return url.href
+  return asApplication(url.href)
 }
 
 export function openTestDatabase(databaseUrl: string, size = 5): Db {
@@ -21,13 +29,13 @@ export function openTestDatabase(databaseUrl: string, size = 5): Db {
   return db
 }
 
-/** Runs one statement as the owner of everything, on the given database. */
+/** Runs one statement as the superuser, whoever the given URL names: for what the service itself may not do. */
 export async function sql<Row = Record<string, unknown>>(
   databaseUrl: string,
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const client = new Client(databaseUrl)
+  const client = new Client(asSuperuser(databaseUrl))
   await client.connect()
   try {
     return (await client.query(text, values)).rows as Row[]

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { asApplication, makeRoles, prepareDatabase } from './roles.ts'
 import { petstore, startService } from './service.ts'
 
 declare module 'vitest' {
@@ -17,6 +17,8 @@ declare module 'vitest' {
 }
 
 export const TEMPLATE = 'petstore_template'
+/** With the roles of deploy/roles.sql and nothing else. */
+export const EMPTY_TEMPLATE = 'petstore_empty'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Debian's PostgreSQL for a second run of everything: TEST_POSTGRES=/usr/lib/postgresql/15/bin
@@ -38,13 +40,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await client.connect()
   const { rows } = await client.query('show server_version')
   console.log(`PostgreSQL ${rows[0].server_version}`)
+  await client.query(`create database ${EMPTY_TEMPLATE}`)
+  await makeRoles(cluster.url(EMPTY_TEMPLATE))
   await client.query(`create database ${TEMPLATE}`)
-  await migrate(cluster.url(TEMPLATE))
+  await prepareDatabase(cluster.url(TEMPLATE))
   await client.query(`create database contract template ${TEMPLATE}`)
   await client.end()
 
   project.provide('serverUrl', cluster.url('template1'))
-  const { contract, stop } = await openContractService(cluster.url('contract'))
+  const { contract, stop } = await openContractService(asApplication(cluster.url('contract')))
   project.provide('contract', contract)
 
   return async () => {

@@ -1,0 +1,157 @@
+// deploy/roles.sql: what the role that serves requests may do, and everything that it may not. All other tests run
+// the service as this role, so that a right too few fails them; here is that there is none too many.
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { asOwner, asSuperuser, makeRoles } from '../support/roles.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const databaseUrl = await createTestDatabase()
+const TABLES = Object.keys(NEEDED_RIGHTS)
+
+/** Every right on a table or sequence that the role was given by name; nothing is anybody's. */
+async function grantsIn(url: string): Promise<Record<string, string[]>> {
+  const rows = await sql<{ name: string; rights: string[] }>(
+    url,
+    `select c.relname as name,
+        array_agg(
+          lower(acl.privilege_type) || case when acl.is_grantable then ', also to others' else '' end
+          order by acl.privilege_type
+        ) as rights
+      from pg_class c cross join aclexplode(c.relacl) as acl
+      where c.relnamespace = 'public'::regnamespace
+        and (acl.grantee = 0 or acl.grantee = 'petstore_app'::regrole)
+      group by c.relname`,
+  )
+  return Object.fromEntries(rows.map(({ name, rights }) => [name, rights]))
+}
+
+async function runAsService(statement: string): Promise<unknown> {
+  const client = new Client(databaseUrl)
+  await client.connect()
+  try {
+    // Nothing that should be refused is left behind where it is not.
+    await client.query('begin')
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test('the service has the rights that the doctor expects on every table there is, and no other', async () => {
+  const tables = await sql<{ name: string }>(
+    databaseUrl,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
+  )
+  expect(tables.map(({ name }) => name).toSorted()).toEqual(TABLES.toSorted())
+  const expected = Object.entries(NEEDED_RIGHTS).map(([name, rights]) => [name, [...rights].toSorted()])
+  expect(await grantsIn(databaseUrl)).toEqual({ ...Object.fromEntries(expected), pets_id_seq: ['usage'] })
+})
+
+test('the service is this role in every test, and is nobody else', async () => {
+  const [who] = (await runAsService(
+    `select current_user as role, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as mighty,
+      (select count(*)::int from pg_auth_members where member = pg_roles.oid) as memberships
+      from pg_roles where rolname = current_user`,
+  )) as object[]
+  expect(who).toEqual({ role: 'petstore_app', mighty: false, memberships: 0 })
+})
+
+test.each([
+  ...TABLES.flatMap((table) => [
+    `drop table ${table}`,
+    `truncate ${table}`,
+    `alter table ${table} add x int`,
+    `alter table ${table} disable trigger all`,
+    `create index on ${table} ((1))`,
+    `create rule r as on insert to ${table} do instead nothing`,
+    `alter table ${table} owner to petstore_app`,
+  ]),
+  'create table x ()',
+  'create temporary table x ()',
+  'create schema x',
+  'create view x as select 1',
+  'create function x() returns int language sql return 1',
+  'create type x as enum ()',
+  'create sequence x',
+  'create extension pgcrypto',
+  'create role x',
+  'create or replace function pet_name_key(name text) returns text language sql return name',
+  'create trigger x after insert on pets execute function count_inserted_pets()',
+  'drop index orders_one_open_per_pet',
+  'drop function count_inserted_pets',
+  'alter type pet_status add value $$lost$$',
+  'alter sequence pets_id_seq restart',
+  'alter role petstore_app superuser',
+  'alter role petstore_migrator password $$x$$',
+  'set role petstore_migrator',
+  'set session authorization postgres',
+])('the service may not: %s', async (statement) => {
+  await expect(runAsService(statement)).rejects.toThrow(/permission denied|must be (owner|superuser)/)
+})
+
+test.each([
+  'update pet_history set reason = $$x$$',
+  'delete from pet_history',
+  'delete from orders',
+  'delete from api_keys',
+  'delete from imports',
+  'delete from deprecated_calls',
+  'delete from pet_counts',
+  'insert into petstore_migrations (name, run_on) values ($$x$$, now())',
+  'delete from petstore_migrations',
+  'select setval($$pets_id_seq$$, 1)',
+])('what is written once is not changed by the service: %s', async (statement) => {
+  await expect(runAsService(statement)).rejects.toThrow('permission denied')
+})
+
+test.each([
+  'select rolpassword from pg_authid',
+  'select * from pg_user_mapping',
+  'select pg_read_file($$PG_VERSION$$)',
+  'select pg_ls_dir($$.$$)',
+  'select lo_import($$/etc/hostname$$)',
+  'copy pets to $$/tmp/pets$$',
+  'copy pets (name) from $$/etc/hostname$$',
+  'copy pets (name) from program $$hostname$$',
+  'select pg_terminate_backend(pid) from pg_stat_activity where usename = $$postgres$$',
+])('the service may not read or reach outside its tables: %s', async (statement) => {
+  await expect(runAsService(statement)).rejects.toThrow(/permission denied/)
+})
+
+test('another role of the same server cannot even connect', async () => {
+  await sql(databaseUrl, 'create role petstore_test_stranger login')
+  const url = new URL(databaseUrl)
+  url.username = 'petstore_test_stranger'
+  const stranger = new Client(url.href)
+  const refused = stranger.connect()
+  await expect(refused).rejects.toThrow('permission denied for database')
+  await sql(databaseUrl, 'drop role petstore_test_stranger')
+})
+
+test('a table of the same name in another schema is never taken for ours', async () => {
+  const [path] = (await runAsService('show search_path')) as object[]
+  expect(path).toEqual({ search_path: 'public' })
+})
+
+test('run once, before the first migration, it is enough to serve; run again it narrows, and again changes nothing', async () => {
+  const url = await createTestDatabase('empty')
+  const environment = { DATABASE_URL: url, MIGRATION_DATABASE_URL: asOwner(url) }
+  const service = await startService(environment, { args: ['serve', '--migrate'] })
+  const made = await petstore(['api-keys', 'create', '--name', 'x'], environment)
+  const client = openTestClient({ origin: service.origin, apiKey: made.stdout.trim() })
+  const create = (key: string) =>
+    client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
+  expect((await create('broad')).status).toBe(201)
+  const broad = await grantsIn(url)
+  expect(broad['pet_history']).toEqual(['delete', 'insert', 'select', 'update'])
+  await makeRoles(asSuperuser(url))
+  const narrow = await grantsIn(url)
+  expect(narrow['pet_history']).toEqual(['insert', 'select'])
+  expect((await create('narrow')).status).toBe(201)
+  await makeRoles(asSuperuser(url))
+  expect(await grantsIn(url)).toEqual(narrow)
+  expect(await service.stop()).toBe(0)
+})
