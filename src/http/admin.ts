@@ -1,9 +1,9 @@
 // The listener for operators: whether the process lives, whether it may be sent requests, and its figures.
 import fastify, { type FastifyInstance } from 'fastify'
-import { AppError } from '../errors.ts'
 import { answerClientError, answerError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { DATA_HEADERS } from './security-headers.ts'
+import { refuseUnknownRoutes } from './unknown-routes.ts'
 
 export interface Readiness {
   ready: boolean
@@ -19,12 +19,10 @@ export interface AdminOptions {
 export function buildAdminApp({ metrics, readiness }: AdminOptions): FastifyInstance {
   const app = fastify({ logger: false, forceCloseConnections: true, clientErrorHandler: answerClientError })
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler(() => {
-    throw new AppError('route_not_found')
-  })
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(DATA_HEADERS)
   })
+  refuseUnknownRoutes(app)
 
   // Never asks the database: a failover must not make an orchestrator restart every instance.
   app.get('/live', async () => ({ live: true }))

@@ -24,7 +24,7 @@ import {
 } from '../orders/routes.ts'
 import { createPetRoute, deletePetRoute, getPetRoute, listPetsRoute, updatePetRoute } from '../pets/routes.ts'
 import { logRequests } from './access-log.ts'
-import { authenticate, authorise } from './authentication.ts'
+import { authenticate, authorise, requireScope } from './authentication.ts'
 import { allowOrigins } from './cors.ts'
 import { answerClientError, answerError, noteRequests } from './errors.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts'
@@ -51,7 +51,7 @@ const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 const HEADERS_LIMIT_BYTES = 16_384
 
 /** The table of contents of /v1. */
-const OPERATIONS = [
+export const OPERATIONS = [
   listPetsRoute,
   createPetRoute,
   getPetRoute,
@@ -151,6 +151,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   app.addHook('onRequest', authorise)
   acceptJsonBodies(app)
   refuseUnknownRoutes(app)
+  requireScope(app)
   const v1 = withSchemaTypes(app)
   for (const addOperation of OPERATIONS) addOperation(v1, options)
 }

@@ -1,5 +1,5 @@
 // Who is calling, and whether they may: 401, 429 and 403, in this sequence and before anything else.
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
 import type { Caller, Scope } from '../api-keys/schema.ts'
 import type { Usage } from '../api-keys/usage.ts'
@@ -48,14 +48,22 @@ async function settle(admitted: Promise<void>, done: HookHandlerDoneFunction): P
   done(refusal ?? undefined)
 }
 
-/** After the route is known to exist, so that 404 and 405 come before 403. */
+/** An operation that forgot to say who may call it is no operation: the process does not start with one. */
+export function requireScope(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.scope === undefined) throw new Error(`${String(method)} ${url} declares no scope`)
+  })
+}
+
+/** Only where there is a route, so that 404 and 405 come before 403. */
 export function authorise(
   request: FastifyRequest,
   _reply: FastifyReply,
   done: HookHandlerDoneFunction,
 ): void {
-  const { scope } = request.routeOptions.config
-  const mayCall = scope === undefined || scope === 'any' || request.caller?.scopes.includes(scope)
+  // requireScope sees to it that each has one; the strictest stands in where there is no route.
+  const { scope = 'admin' } = request.routeOptions.config
+  const mayCall = request.is404 || scope === 'any' || request.caller?.scopes.includes(scope)
   done(
     mayCall
       ? undefined

@@ -152,7 +152,7 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 const documented = Object.values(document.paths)
   .flatMap((verbs) => Object.values(verbs))
   .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => ({ operationId, status })))
-// 401 and 403 have their cases in scopes.test.ts.
+// 401 and 403 have their cases in test/security.
 const here = documented.filter(({ status }) => !['401', '403', '503', 'default'].includes(status))
 const unknowable = documented.filter(({ status }) => status === '503')
 const shop = await openShop()

@@ -73,21 +73,6 @@ test('a schema newer than the code: `migrate` refuses, `serve` warns and runs', 
   expect(service.log()).toContain('newer than this version')
 })
 
-test('the admin port has health and metrics, and nothing of them is on the service port', async () => {
-  const DATABASE_URL = await createTestDatabase()
-  const service = await startService({ DATABASE_URL })
-  const apiKey = (await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })).stdout.trim()
-  const client = openTestClient({ origin: service.origin, apiKey })
-  await client.get('/pets')
-  const metrics = await (await fetch(`${service.adminOrigin}/metrics`)).text()
-  expect(metrics).toMatch(/petstore_http_request_seconds_count\{operation="listPets",status="200"\} 1/)
-  expect(metrics).toMatch(/petstore_database_connections\{state="total"\} \d/)
-  for (const path of ['/live', '/ready', '/metrics']) {
-    expect((await client.call('GET', path)).status).toBe(404)
-  }
-  await service.stop()
-})
-
 test('serve without DATABASE_URL says what to do', async () => {
   const { code, stderr } = await petstore(['serve'])
   expect(code).toBe(1)

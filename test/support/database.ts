@@ -29,6 +29,26 @@ export function openTestDatabase(databaseUrl: string, size = 5): Db {
   return db
 }
 
+/** The same database with everything that is asked of it counted. */
+export function countStatements(db: Db): { db: Db; count: () => number } {
+  let count = 0
+  const counted =
+    <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      count += 1
+      return work(...args)
+    }
+  return {
+    db: {
+      ...db,
+      read: counted(db.read) as Db['read'],
+      write: counted(db.write) as Db['write'],
+      transaction: counted(db.transaction) as Db['transaction'],
+    },
+    count: () => count,
+  }
+}
+
 /** Runs one statement as the superuser, whoever the given URL names: for what the service itself may not do. */
 export async function sql<Row = Record<string, unknown>>(
   databaseUrl: string,

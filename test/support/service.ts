@@ -16,8 +16,12 @@ export interface Finished {
 type Environment = Record<string, string>
 
 /** Runs a command of the executable to its end. */
-export async function petstore(args: string[], environment: Environment = {}): Promise<Finished> {
-  const child = spawn(process.execPath, [EXECUTABLE, ...args], { env: cleanEnvironment(environment) })
+export async function petstore(
+  args: string[],
+  environment: Environment = {},
+  executable = EXECUTABLE,
+): Promise<Finished> {
+  const child = spawn(process.execPath, [executable, ...args], { env: cleanEnvironment(environment) })
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
   const [code] = (await once(child, 'close')) as [number | null]
@@ -39,15 +43,16 @@ export interface Service {
 export interface StartOptions {
   args?: string[]
   untilReady?: boolean
+  executable?: string
 }
 
 /** Starts `petstore serve` on free ports and waits until it is ready. */
 export async function startService(
   environment: Environment,
-  { args = ['serve'], untilReady = true }: StartOptions = {},
+  { args = ['serve'], untilReady = true, executable = EXECUTABLE }: StartOptions = {},
 ): Promise<Service> {
   const ports = { PORT: '0', ADMIN_PORT: '0', ADMIN_HOST: '127.0.0.1' }
-  const child = spawn(process.execPath, [EXECUTABLE, ...args], {
+  const child = spawn(process.execPath, [executable, ...args], {
     env: cleanEnvironment({ ...ports, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -1,0 +1,67 @@
+// `node dev/sbom.ts > sbom.json`: every package that production runs, with version, licence and hash, as CycloneDX.
+// npm makes it from package-lock.json; where npm would load a package from is left out.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const OUTPUT_MAX_BYTES = 64 * 1_048_576
+
+interface Component {
+  'bom-ref': string
+  name: string
+  version: string
+  hashes?: { alg: string }[]
+}
+
+export interface Sbom {
+  metadata: { component: Component }
+  components: Component[]
+  dependencies: { ref: string; dependsOn?: string[] }[]
+}
+
+export function readSbom(): Sbom {
+  const text = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: OUTPUT_MAX_BYTES,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const sbom = JSON.parse(text, withoutPlaces) as Sbom
+  // npm takes the name of the folder, whatever somebody called it.
+  sbom.metadata.component.name = 'petstore'
+  return forProduction(sbom)
+}
+
+/** Its own `--omit=dev` would forget `pg`, because a development package names it too. The lock file knows better. */
+function forProduction(sbom: Sbom): Sbom {
+  const production = productionPackages()
+  const components = sbom.components.filter(({ name, version }) => production.has(`${name}@${version}`))
+  const kept = new Set([sbom.metadata.component, ...components].map((component) => component['bom-ref']))
+  const dependencies = sbom.dependencies
+    .filter(({ ref }) => kept.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((target) => kept.has(target)) }))
+  return { ...sbom, components, dependencies }
+}
+
+/** What `npm ci --omit=dev` installs, as `name@version`. */
+function productionPackages(): Set<string> {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string; dev?: boolean }>
+  }
+  return new Set(
+    Object.entries(packages)
+      .filter(([path, { dev }]) => path !== '' && dev !== true)
+      .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+  )
+}
+
+/** Addresses: a registry is that of the machine that made this, and means nothing on another. */
+function withoutPlaces(key: string, value: unknown): unknown {
+  return key === 'externalReferences' ? undefined : value
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.stdout.write(`${JSON.stringify(readSbom(), null, 2)}\n`)
+}

@@ -1,0 +1,61 @@
+// Two ports with nothing in common: one for whoever has a key, one for whoever runs the service.
+import { expect, test } from 'vitest'
+import { SCOPES } from '../../src/api-keys/schema.ts'
+import { readConfig } from '../../src/config.ts'
+import { issueApiKey } from '../support/app.ts'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { startService } from '../support/service.ts'
+import { operations } from './operations.ts'
+
+const DATABASE_URL = await createTestDatabase()
+const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL), {
+  name: 'tell-nobody',
+  scopes: SCOPES,
+})
+const ADMIN_PATHS = ['/live', '/ready', '/metrics']
+
+test('the admin port has health and figures, and the service port has none of them, with a key or without', async () => {
+  const service = await startService({ DATABASE_URL })
+  const client = openTestClient({ origin: service.origin, apiKey })
+  await client.get('/pets')
+  for (const path of ADMIN_PATHS) {
+    expect((await fetch(service.adminOrigin + path)).status).toBe(200)
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']) {
+      expect((await client.call(method, path)).status).toBe(404)
+      expect((await client.call(method, path, { apiKey: null })).status).toBe(404)
+      expect((await client.call(method, `/v1${path}`)).status).toBe(404)
+    }
+  }
+  const metrics = await (await fetch(`${service.adminOrigin}/metrics`)).text()
+  expect(metrics).toMatch(/petstore_http_request_seconds_count\{operation="listPets",status="200"\} 1/)
+  expect(metrics).toMatch(/petstore_database_connections\{state="total"\} \d/)
+  expect(metrics).not.toContain('tell-nobody')
+  await service.stop()
+})
+
+test('no operation is on the admin port, whatever the key', async () => {
+  const service = await startService({ DATABASE_URL })
+  const seen = await Promise.all(
+    operations.map(async ({ operationId, method, path, body }) => {
+      const answer = await fetch(service.adminOrigin + path, {
+        method,
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { operationId, status: answer.status, code: ((await answer.json()) as { code: string }).code }
+    }),
+  )
+  expect(seen).toEqual(
+    operations.map(({ operationId }) => ({ operationId, status: 404, code: 'route_not_found' })),
+  )
+  expect((await fetch(`${service.adminOrigin}/openapi.json`)).status).toBe(404)
+  const changing = await fetch(`${service.adminOrigin}/metrics`, { method: 'POST', body: '{' })
+  expect([changing.status, changing.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  await service.stop()
+})
+
+test('without a word, both ports listen on this machine alone', () => {
+  const config = readConfig({ DATABASE_URL: 'postgres://petstore@localhost/petstore' })
+  expect([config.HOST, config.ADMIN_HOST]).toEqual(['127.0.0.1', '127.0.0.1'])
+})

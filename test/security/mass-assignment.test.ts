@@ -1,0 +1,136 @@
+// A body sets what its schema names and nothing else: not an id, not a version, not who did it, not a scope.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
+import { openShop, type Order } from '../api/shop.ts'
+import type { Answer } from '../support/client.ts'
+import { operations } from './operations.ts'
+
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
+  components: { schemas: Record<string, { properties?: Record<string, unknown> }> }
+}
+const shop = await openShop()
+
+const columns = await shop.sql(
+  `select distinct column_name as name from information_schema.columns where table_schema = 'public'`,
+)
+const camel = (name: string) => name.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
+
+/** Every name that means something to us: each property of openapi.json, each column, and what one might try. */
+const NAMES = [
+  ...Object.values(document.components.schemas).flatMap(({ properties = {} }) => Object.keys(properties)),
+  ...columns.flatMap(({ name }) => [String(name), camel(String(name))]),
+  ...['environment', 'admin', 'isAdmin', 'role', 'scope', 'apiKey', 'apiKeyName', 'petstore', 'constructor'],
+]
+
+/** Values that would be seen wherever they came to rest. */
+const CANARIES = [424_242_424_242, 'canary-value', '2001-02-03T04:05:06.000Z', ['admin', 'canary-value']]
+
+interface Case {
+  /** Of the request; all other names are tried. */
+  body: (petId: number) => Record<string, unknown>
+  send: (body: object, petId: number) => Promise<Answer>
+  status: number
+}
+
+const CASES: Record<string, Case> = {
+  createPet: {
+    body: () => ({ name: 'Rex', categoryId: 1, status: 'pending' }),
+    send: (body) => shop.post('/pets', body),
+    status: 201,
+  },
+  updatePet: {
+    body: () => ({ name: 'Tom', categoryId: 2, status: 'available', reason: 'x' }),
+    send: (body, petId) => shop.patch(petId, body),
+    status: 200,
+  },
+  putCategory: {
+    body: () => ({ name: 'Cats' }),
+    send: (body) => shop.put('/categories/9', body),
+    status: 200,
+  },
+  placeOrder: {
+    body: (petId) => ({ petId, holdMinutes: 5, note: 'x' }),
+    send: (body) => shop.post('/store/orders', body),
+    status: 201,
+  },
+  createApiKey: {
+    body: () => ({ name: 'x', scopes: ['pets:read'], rateLimit: 7, expiresInSeconds: 1_000 }),
+    send: (body) => shop.post('/api-keys', body),
+    status: 201,
+  },
+  rotateApiKey: {
+    body: () => ({ overlapSeconds: 5 }),
+    send: async (body) => {
+      const made = await shop.post('/api-keys', { name: 'old', scopes: ['pets:read'] })
+      const rotated = await shop.post(`/api-keys/${(made.body as { id: number }).id}/rotate`, body)
+      expect(rotated.body).toMatchObject({ name: 'old', scopes: ['pets:read'] })
+      return rotated
+    },
+    status: 201,
+  },
+}
+
+/** Everything that is stored, as text. */
+async function everyRow(): Promise<string> {
+  const rows = await Promise.all(
+    Object.keys(NEEDED_RIGHTS).map((table) => shop.sql(`select ${table}::text as row from ${table}`)),
+  )
+  return rows.flatMap((ofTable) => ofTable.map(({ row }) => row)).join('\n')
+}
+
+test('every operation with a body has its case', () => {
+  const withBody = operations.filter(({ body }) => body !== undefined).map(({ operationId }) => operationId)
+  expect(withBody.toSorted()).toEqual(Object.keys(CASES).toSorted())
+})
+
+test.each(Object.entries(CASES))(
+  `%s takes nothing from ${NAMES.length} names that are not its own`,
+  async (_operationId, { body: bodyFor, send, status }) => {
+    await shop.put('/categories/9', { name: 'Birds' })
+    for (const canary of CANARIES) {
+      const { id } = await shop.addPet()
+      const own = bodyFor(id)
+      const foreign = Object.fromEntries(NAMES.filter((name) => !(name in own)).map((name) => [name, canary]))
+      const answer = await send({ ...foreign, ...own }, id)
+      expect(answer.status, answer.text).toBe(status)
+      for (const seen of [answer.text, await everyRow()]) {
+        expect(seen).not.toMatch(/424242424242|canary-value|2001-02-03/)
+      }
+    }
+  },
+)
+
+test('a version, an author or a time that a client sends is not believed where one is kept', async () => {
+  const foreign = { id: 1, version: 9, createdBy: 1, created_by: 1, createdAt: '2001-02-03T04:05:06.000Z' }
+  const pet = await shop.addPet({ ...foreign } as object)
+  expect(pet.id).not.toBe(1)
+  const [row] = await shop.sql(
+    `select version, api_keys.name as by, pets.created_at > now() - interval '1 hour' as now
+      from pets join api_keys on api_keys.id = created_by where pets.id = $1`,
+    [pet.id],
+  )
+  expect(row).toEqual({ version: 1, by: 'counter', now: true })
+  const changed = await shop.patch(pet.id, { name: 'Tom', ...foreign })
+  expect(changed.headers.get('etag')).toBe('"2"')
+  expect(changed.body).toMatchObject({ id: pet.id, name: 'Tom' })
+})
+
+test('an order is open and its buyer is the key, whatever the body says', async () => {
+  const { id: petId } = await shop.addPet()
+  const body = { petId, status: 'completed', placedBy: 'nobody', placed_by: 1, closedAt: null, id: 7 }
+  const { body: order } = await shop.post('/store/orders', body)
+  expect(order).toMatchObject({ status: 'open', placedBy: 'counter', petId } satisfies Partial<Order>)
+  const ended = await shop.call('POST', `/v1/store/orders/${(order as Order).id}/cancel`, {
+    body: { status: 'completed' },
+  })
+  expect(ended.body).toMatchObject({ status: 'cancelled' })
+})
+
+test('parameters of the query are no fields of the body', async () => {
+  const answer = await shop.call('POST', '/v1/pets?status=sold&id=1&name=Tom', {
+    body: { name: 'Rex', categoryId: 1 },
+  })
+  expect(answer.body).toMatchObject({ name: 'Rex', status: 'available' })
+})

@@ -1,0 +1,48 @@
+// Every operation, from the two places that know them: openapi.json, and the routes themselves.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RouteOptions } from 'fastify'
+import type { Scope } from '../../src/api-keys/schema.ts'
+import { OPERATIONS } from '../../src/http/app.ts'
+import type { Services, V1 } from '../../src/http/operation.ts'
+
+export interface Operation {
+  operationId: string
+  method: string
+  /** With an id that nothing has in place of each parameter: who may call gets an answer and changes nothing. */
+  path: string
+  body: object | undefined
+  /** Those that openapi.json documents. */
+  statuses: string[]
+}
+
+interface Described {
+  operationId: string
+  requestBody?: unknown
+  responses: Record<string, unknown>
+}
+
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
+  paths: Record<string, Record<string, Described>>
+}
+
+export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
+  Object.entries(verbs).map(([verb, { operationId, requestBody, responses }]) => ({
+    operationId,
+    method: verb.toUpperCase(),
+    path: `/v1${path.replace(/\{\w+\}/g, '9223372036854775807')}`,
+    body: requestBody === undefined ? undefined : {},
+    statuses: Object.keys(responses),
+  })),
+)
+
+/** What each route declares as its scope, by its operation; no handler runs. */
+export function declaredScopes(): Record<string, Scope | 'any' | undefined> {
+  const routes: RouteOptions[] = []
+  const recorder = { route: (route: RouteOptions) => routes.push(route) } as unknown as V1
+  const services = new Proxy({}, { get: () => () => {} }) as Services
+  for (const addOperation of OPERATIONS) addOperation(recorder, services)
+  return Object.fromEntries(
+    routes.map(({ schema, config }) => [schema?.operationId ?? 'none', config?.scope]),
+  )
+}

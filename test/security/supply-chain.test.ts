@@ -1,0 +1,68 @@
+// What production is made of, and that none of it runs before it is asked to.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { readSbom } from '../../dev/sbom.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+interface Locked {
+  version: string
+  integrity?: string
+  hasInstallScript?: boolean
+  dev?: boolean
+}
+
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
+const locked = Object.entries(packages)
+  .filter(([path]) => path !== '')
+  .map(([path, entry]) => ({ name: path.split('node_modules/').at(-1) ?? '', ...entry }))
+const production = locked.filter(({ dev }) => dev !== true)
+const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+  'dependencies' | 'devDependencies',
+  Record<string, string>
+>
+
+test('every package in the lock file has the SHA-512 of what was reviewed', () => {
+  expect(locked.length).toBeGreaterThan(100)
+  const without = locked.filter(({ integrity = '' }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
+  expect(without).toEqual([])
+})
+
+test('no package of production runs a script when it is installed', () => {
+  expect(production.filter(({ hasInstallScript }) => hasInstallScript === true)).toEqual([])
+})
+
+test('every direct dependency is one version, not a range', () => {
+  const versions = Object.values({ ...dependencies, ...devDependencies })
+  expect(versions.filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+})
+
+test('the bill of materials names every package of production with its version and hash, and no host', () => {
+  const sbom = readSbom()
+  expect(sbom.metadata.component.name).toBe('petstore')
+  const named = sbom.components.map(({ name, version }) => `${name}@${version}`)
+  expect(new Set(named)).toEqual(new Set(production.map(({ name, version }) => `${name}@${version}`)))
+  expect(named).toEqual(
+    expect.arrayContaining(Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)),
+  )
+  expect(sbom.components.filter(({ hashes }) => hashes?.[0]?.alg !== 'SHA-512')).toEqual([])
+  const hosts = new Set(JSON.stringify(sbom).match(/\bhttps?:\/\/[^/"]+/g))
+  expect([...hosts]).toEqual(['http://cyclonedx.org'])
+})
+
+test('the service opens no connection but to PostgreSQL', () => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  )
+  // Types are no way out.
+  const wayOut =
+    /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
+  const leaving = sources.filter((path) => wayOut.test(read(join('src', path))))
+  // Only to name statuses: see the next line.
+  expect(leaving).toEqual(['http/errors.ts'])
+  expect(read('src/http/errors.ts')).toContain(
+    "import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'",
+  )
+})
