@@ -21,7 +21,12 @@ const camel = (name: string) => name.replace(/_(\w)/g, (_all, letter: string) =>
 const NAMES = [
   ...Object.values(document.components.schemas).flatMap(({ properties = {} }) => Object.keys(properties)),
   ...columns.flatMap(({ name }) => [String(name), camel(String(name))]),
-  ...['environment', 'admin', 'isAdmin', 'role', 'scope', 'apiKey', 'apiKeyName', 'petstore', 'constructor'],
+  'environment',
+  'isAdmin',
+  'role',
+  'scope',
+  'apiKey',
+  'constructor',
 ]
 
 /** Values that would be seen wherever they came to rest. */
@@ -104,7 +109,7 @@ test.each(Object.entries(CASES))(
 
 test('a version, an author or a time that a client sends is not believed where one is kept', async () => {
   const foreign = { id: 1, version: 9, createdBy: 1, created_by: 1, createdAt: '2001-02-03T04:05:06.000Z' }
-  const pet = await shop.addPet({ ...foreign } as object)
+  const pet = await shop.addPet(foreign)
   expect(pet.id).not.toBe(1)
   const [row] = await shop.sql(
     `select version, api_keys.name as by, pets.created_at > now() - interval '1 hour' as now

@@ -32,18 +32,16 @@ export function openTestDatabase(databaseUrl: string, size = 5): Db {
 /** The same database with everything that is asked of it counted. */
 export function countStatements(db: Db): { db: Db; count: () => number } {
   let count = 0
-  const counted =
-    <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
-    (...args: Args): Result => {
-      count += 1
-      return work(...args)
-    }
+  const counted = <Result>(work: () => Result): Result => {
+    count += 1
+    return work()
+  }
   return {
     db: {
       ...db,
-      read: counted(db.read) as Db['read'],
-      write: counted(db.write) as Db['write'],
-      transaction: counted(db.transaction) as Db['transaction'],
+      read: (statement) => counted(() => db.read(statement)),
+      write: (statement) => counted(() => db.write(statement)),
+      transaction: (work) => counted(() => db.transaction(work)),
     },
     count: () => count,
   }
