@@ -1,6 +1,6 @@
 // Every way to present no key or a wrong one, on every address and method under /v1: always the same 401, in
 // which nothing tells how near the guess was, nor whether there is anything at that address.
-import { Agent, request as httpRequest } from 'node:http'
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
@@ -123,7 +123,7 @@ afterAll(() => agent.destroy())
 
 /** With headers as they are given, twice where they are given twice; answers all that is the same each time. */
 async function present({ authorization = [], query, headers = [] }: Attempt, { method, path, body }: Target) {
-  const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>()
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sending = httpRequest(origin + (query === undefined ? path : `${path}?${query}`), {
     method,
     agent,
