@@ -1,0 +1,121 @@
+// `npm run test:mutants`: plants each defect of defects.ts in a copy of the repository, one at a time, and runs the
+// test that should see it. Ends with 1 if one was not seen, or could not be planted because the code has changed.
+import { execFile, execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { recordFigures } from '../proof/figures.ts'
+import { DEFECTS, type Defect } from './defects.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const TIMEOUT_MS = 300_000
+
+interface Verdict {
+  defect: Defect
+  /** The first test that failed; undefined where all passed. */
+  caughtBy: string | undefined
+  problem?: string
+}
+
+/** Copies what git knows, and what it does not ignore; node_modules is shared. */
+function copyRepository(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'petstore-mutant-'))
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  })
+  for (const file of listed
+    .toString()
+    .split('\n')
+    .filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true })
+    cpSync(join(ROOT, file), join(copy, file))
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  return copy
+}
+
+function plant(copy: string, { file, find, replace }: Defect): boolean {
+  const before = readFileSync(join(copy, file), 'utf8')
+  if (before.split(find).length !== 2) return false
+  writeFileSync(
+    join(copy, file),
+    before.replace(find, () => replace),
+  )
+  return true
+}
+
+async function runTest(
+  copy: string,
+  { test, title }: Defect,
+): Promise<{ failed: string | undefined; output: string }> {
+  const kind = /^test\/(slow|proof)\//.exec(test)?.[1]
+  const report = join(copy, 'report.json')
+  const args = ['run', test, '--reporter=json', `--outputFile=${report}`, '--bail=1']
+  if (kind !== undefined) args.push('--config', `vitest.${kind}.config.ts`)
+  if (title !== undefined) args.push('-t', title)
+  const output = await new Promise<string>((done) => {
+    execFile(
+      join(ROOT, 'node_modules/.bin/vitest'),
+      args,
+      { cwd: copy, timeout: TIMEOUT_MS },
+      (_error, stdout, stderr) => done(stdout + stderr),
+    )
+  })
+  if (!existsSync(report)) return { failed: undefined, output }
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+    testResults: { status: string; name: string; assertionResults: { status: string; fullName: string }[] }[]
+  }
+  const failedTest = testResults
+    .flatMap((file) => file.assertionResults)
+    .find(({ status }) => status === 'failed')
+  const failedFile = testResults.find(({ status }) => status === 'failed')
+  return { failed: failedTest?.fullName ?? failedFile?.name.replace(`${copy}/`, ''), output }
+}
+
+async function judge(defect: Defect): Promise<Verdict> {
+  const copy = copyRepository()
+  try {
+    if (!plant(copy, defect))
+      return { defect, caughtBy: undefined, problem: 'the text to change is not there once' }
+    const { failed, output } = await runTest(copy, defect)
+    return failed === undefined
+      ? { defect, caughtBy: undefined, problem: output.slice(-500) }
+      : { defect, caughtBy: failed }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+async function main(): Promise<void> {
+  const [only] = process.argv.slice(2)
+  const todo = DEFECTS.filter(({ name }) => only === undefined || name.includes(only))
+  const verdicts: Verdict[] = []
+  const queue = [...todo]
+  const work = async () => {
+    for (let defect = queue.shift(); defect !== undefined; defect = queue.shift()) {
+      const verdict = await judge(defect)
+      verdicts.push(verdict)
+      console.log(
+        verdict.caughtBy === undefined
+          ? `NOT SEEN  ${defect.name}\n          ${defect.test}: ${verdict.problem}`
+          : `seen      ${defect.name}\n          by "${verdict.caughtBy}" (${defect.test})`,
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work))
+  const seen = verdicts.filter(({ caughtBy }) => caughtBy !== undefined).length
+  console.log(`\n${seen} of ${todo.length} planted defects were seen`)
+  if (only === undefined) recordFigures('mutants', { 'planted defects': todo.length, 'seen by a test': seen })
+  if (seen < todo.length) process.exitCode = 1
+}
+
+await main()
