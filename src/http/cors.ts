@@ -3,6 +3,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
 const EXPOSED = [
+  'ETag',
   'Link',
   'Location',
   'Idempotency-Replayed',

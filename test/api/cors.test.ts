@@ -18,7 +18,7 @@ test('a page of an allowed origin may ask without a key what it may send', async
   expect(answer.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
 })
 
-test('it may read the paging, rate, deprecation and request-id headers, also of an error', async () => {
+test('it may read the version, paging, rate, deprecation and request-id headers, also of an error', async () => {
   const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
   for (const apiKey of [undefined, null] as const) {
     const answer = await petstore.get('/pets', {
@@ -27,7 +27,15 @@ test('it may read the paging, rate, deprecation and request-id headers, also of 
     })
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example')
     const exposed = answer.headers.get('access-control-expose-headers')
-    for (const header of ['Link', 'RateLimit', 'Deprecation', 'Sunset', 'Retry-After', 'X-Request-Id']) {
+    for (const header of [
+      'ETag',
+      'Link',
+      'RateLimit',
+      'Deprecation',
+      'Sunset',
+      'Retry-After',
+      'X-Request-Id',
+    ]) {
       expect(exposed).toContain(header)
     }
   }
