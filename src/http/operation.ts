@@ -49,7 +49,11 @@ declare module 'fastify' {
 
 export const ErrorSchema = Type.Object(
   {
-    code: Type.String({ description: 'Machine-readable; never changes its meaning.' }),
+    code: Type.String({
+      description:
+        'Machine-readable; never changes its meaning. The examples are all that exist; more may come.',
+      examples: Object.keys(ERRORS),
+    }),
     message: Type.String({ description: 'For a person; may change.' }),
     status: Type.Integer({ description: 'The HTTP status code of the response.' }),
     details: Type.Optional(
