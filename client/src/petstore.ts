@@ -1,0 +1,61 @@
+// The client: everything that a caller of Petstore needs, in one object.
+import { type ApiKeys, apiKeysOf } from './api-keys.ts'
+import { type CallOptions, type PetstoreOptions, sender } from './call.ts'
+import { type Categories, categoriesOf } from './categories.ts'
+import type { Counts } from './interface.ts'
+import { type Orders, ordersOf } from './orders.ts'
+import { type Pets, petsOf } from './pets.ts'
+
+export type { CallOptions, PetstoreOptions } from './call.ts'
+export type { Deprecation } from './deprecation.ts'
+export { type ClientErrorCode, PetstoreError } from './errors.ts'
+export type {
+  ApiKey,
+  Category,
+  CategoryName,
+  Counts,
+  ErrorCode,
+  ErrorDetail,
+  GetPetHistoryQuery,
+  HistoryEntry,
+  Id,
+  IdInput,
+  IssuedApiKey,
+  ListApiKeysQuery,
+  ListCategoriesQuery,
+  ListOrdersQuery,
+  ListPetsQuery,
+  NewApiKey,
+  NewOrder,
+  NewPet,
+  Order,
+  OwnApiKey,
+  Pet,
+  PetChange,
+  PetStatus,
+  Rotation,
+} from './interface.ts'
+export type { List, Page } from './lists.ts'
+export type { IfMatchOptions, OnceOptions, VersionedPet } from './pets.ts'
+
+export class Petstore {
+  readonly pets: Pets
+  readonly orders: Orders
+  readonly categories: Categories
+  readonly apiKeys: ApiKeys
+  /** How many animals have each status. */
+  readonly inventory: (options?: CallOptions) => Promise<Counts>
+
+  constructor(options: PetstoreOptions) {
+    // The key lives in this closure alone: no property of the client shows it.
+    const send = sender(options)
+    this.pets = petsOf(send)
+    this.orders = ordersOf(send)
+    this.categories = categoriesOf(send)
+    this.apiKeys = apiKeysOf(send)
+    this.inventory = async (call) => {
+      const path = '/store/inventory'
+      return (await send({ operation: 'getInventory', method: 'GET', path, repeatable: true }, call)).value
+    }
+  }
+}

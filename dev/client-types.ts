@@ -1,0 +1,184 @@
+// The types of the client, made from openapi.json: its shapes, its queries and its operations. Knows JSON Schema as
+// far as our own document uses it, and refuses what it does not know.
+
+interface Schema {
+  $ref?: string
+  type?: string
+  format?: string
+  enum?: string[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  description?: string
+  examples?: unknown[]
+}
+
+interface Parameter {
+  name: string
+  in: 'query' | 'path' | 'header'
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+interface Content {
+  content?: { 'application/json': { schema: Schema } }
+}
+
+interface Operation {
+  operationId: string
+  parameters?: Parameter[]
+  requestBody?: Content
+  responses: Record<string, Content>
+}
+
+export interface InterfaceDocument {
+  components: { schemas: Record<string, Schema> }
+  paths: Record<string, Record<string, Operation>>
+}
+
+/** What a shape is for: what is sent may be written in more ways than what is answered. */
+type Direction = 'sent' | 'answered'
+
+const HEAD = `// Written by \`npm run openapi\` from openapi.json; do not edit.
+
+/** An id as it is answered: its decimal digits, all of them. */
+export type Id = string
+
+/** An id as it may be given: digits, a bigint, or a number that JavaScript has not rounded. */
+export type IdInput = string | number | bigint
+`
+
+export function clientTypes(document: InterfaceDocument): string {
+  const { schemas } = document.components
+  const operations = Object.entries(document.paths).flatMap(([path, verbs]) =>
+    Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
+  )
+  const sent = new Set(
+    operations.map(({ operation }) => bodyOf(operation)).filter((name) => name !== undefined),
+  )
+  const both = operations.map(({ operation }) => answerOf(operation)).find((name) => sent.has(name ?? ''))
+  if (both !== undefined) throw new Error(`${both} is sent and answered, which takes two types`)
+  const shapes = Object.entries(schemas)
+    .filter(([name]) => name !== 'Error')
+    .map(([name, schema]) => shape(name, schema, sent.has(name) ? 'sent' : 'answered'))
+  const queries = operations.flatMap(({ operation }) => query(operation))
+  return [
+    HEAD,
+    ...shapes,
+    ...queries,
+    errorTypes(schemas['Error'] as Schema),
+    operationTypes(operations),
+  ].join('\n')
+}
+
+function shape(name: string, schema: Schema, direction: Direction): string {
+  const comment = commentOf(schema.description)
+  if (schema.properties === undefined) {
+    return `${comment}export type ${name} = ${typeOf(schema, direction)}\n`
+  }
+  return `${comment}export interface ${name} {\n${fields(schema, direction, '  ')}}\n`
+}
+
+function query(operation: Operation): string[] {
+  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
+  if (parameters.length === 0) return []
+  const properties = Object.fromEntries(
+    parameters.map(({ name, schema, description }) => [
+      name,
+      { ...schema, ...(description && { description }) },
+    ]),
+  )
+  return [shape(queryName(operation), { properties }, 'sent')]
+}
+
+function errorTypes(error: Schema): string {
+  const { code, details } = error.properties as Record<'code' | 'details', Schema>
+  const codes = (code.examples as string[]).map((known) => `  | '${known}'`)
+  return [
+    '/** Every error code of the service so far. */',
+    `export type ErrorCode =\n${codes.join('\n')}`,
+    '',
+    shape('ErrorDetail', { description: 'One fault of a request.', ...details.items }, 'answered'),
+  ].join('\n')
+}
+
+function operationTypes(operations: { path: string; verb: string; operation: Operation }[]): string {
+  const lines = operations.flatMap(({ path, verb, operation }) => {
+    const body = bodyOf(operation)
+    const hasQuery = query(operation).length > 0
+    return [
+      `  ${operation.operationId}: {`,
+      `    method: '${verb.toUpperCase()}'`,
+      `    path: ${path.includes('{') ? `\`${path.replaceAll(/\{\w+\}/g, '${string}')}\`` : `'${path}'`}`,
+      `    query: ${hasQuery ? queryName(operation) : 'undefined'}`,
+      `    body: ${body ?? 'undefined'}`,
+      `    answer: ${answerOf(operation) ?? 'undefined'}`,
+      '  }',
+    ]
+  })
+  return `/** Every operation: where it is, what it takes and what it answers. */\nexport interface Operations {\n${lines.join('\n')}\n}\n`
+}
+
+function fields(schema: Schema, direction: Direction, indent: string): string {
+  return Object.entries(schema.properties ?? {})
+    .map(([name, property]) => {
+      requireIdName(name, property)
+      const isRequired = schema.required?.includes(name) ?? false
+      const type = typeOf(property, direction, indent)
+      // Whoever sends may write an absent value as undefined; whoever reads never meets one.
+      const orUndefined = !isRequired && direction === 'sent' ? ' | undefined' : ''
+      return `${commentOf(property.description, indent)}${indent}${name}${isRequired ? '' : '?'}: ${type}${orUndefined}\n`
+    })
+    .join('')
+}
+
+function typeOf(schema: Schema, direction: Direction, indent = ''): string {
+  if (schema.$ref !== undefined) return nameOf(schema.$ref)
+  if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
+  if (schema.properties !== undefined) return `{\n${fields(schema, direction, `${indent}  `)}${indent}}`
+  if (schema.format === 'int64') return direction === 'sent' ? 'IdInput' : 'Id'
+  if (schema.type === 'integer') return 'number'
+  if (schema.type === 'string') return 'string'
+  if (schema.type === 'array' && schema.items !== undefined) {
+    const item = typeOf(schema.items, direction, indent)
+    if (item === 'Id') throw new Error('client/src/ids.ts reads no list of ids yet')
+    const list = item.includes('|') ? `(${item})[]` : `${item}[]`
+    return direction === 'sent' ? `readonly ${list}` : list
+  }
+  throw new Error(`dev/client-types.ts does not know ${JSON.stringify(schema)}`)
+}
+
+/** The client tells ids from other integers by their names, since it carries no schema. */
+function requireIdName(name: string, schema: Schema): void {
+  const isId = schema.format === 'int64' || schema.items?.format === 'int64'
+  const isNumber = schema.type === 'integer' || schema.items?.type === 'integer'
+  if (isNumber && isId !== /^(id|\w+Id)$/.test(name)) {
+    throw new Error(
+      `"${name}": an int64, and nothing else, is named "id" or ends in "Id"; see client/src/ids.ts`,
+    )
+  }
+}
+
+function bodyOf({ requestBody }: Operation): string | undefined {
+  const reference = requestBody?.content?.['application/json'].schema.$ref
+  return reference === undefined ? undefined : nameOf(reference)
+}
+
+function answerOf({ responses }: Operation): string | undefined {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))
+  const reference = success?.[1].content?.['application/json'].schema.$ref
+  return reference === undefined ? undefined : nameOf(reference)
+}
+
+function queryName({ operationId }: Operation): string {
+  return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`
+}
+
+function nameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1)
+}
+
+function commentOf(description: string | undefined, indent = ''): string {
+  return description === undefined ? '' : `${indent}/** ${description} */\n`
+}

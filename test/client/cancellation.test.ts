@@ -1,0 +1,72 @@
+// A signal ends a call wherever it is.
+import { getEventListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+
+const clientShop = await openClientShop()
+for (const name of ['a', 'b', 'c']) await clientShop.store.pets.create({ name, categoryId: 1 })
+
+test('a call that is aborted before it begins sends nothing', async () => {
+  const { store, middle } = await behindMiddle(clientShop)
+  const reason = new Error('the user went away')
+  const error = await errorOf(store.inventory({ signal: AbortSignal.abort(reason) }))
+  expect(error).toMatchObject({ code: 'aborted', cause: reason, outcomeUnknown: false })
+  expect(middle.seen).toEqual([])
+})
+
+test('an attempt that is under way ends at once; a change may have happened', async () => {
+  const { store, middle } = await behindMiddle(clientShop)
+  middle.next('hang before', 'hang before')
+  for (const [call, outcomeUnknown] of [
+    [store.inventory, false],
+    [(options: object) => store.pets.create({ name: 'x', categoryId: 1 }, options), true],
+  ] as const) {
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(), 50)
+    const startedAt = performance.now()
+    expect(await errorOf(call({ signal: controller.signal }))).toMatchObject({
+      code: 'aborted',
+      outcomeUnknown,
+    })
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  }
+})
+
+test('waiting for the next attempt ends at once', async () => {
+  const { store, middle } = await behindMiddle(clientShop)
+  middle.next(...Array.from({ length: 20 }, () => 'rate limited' as const))
+  const controller = new AbortController()
+  const calling = errorOf(store.inventory({ signal: controller.signal }))
+  while (middle.seen.length === 0) await sleep(5)
+  await sleep(50)
+  const abortedAt = performance.now()
+  controller.abort()
+  expect(await calling).toMatchObject({ code: 'aborted' })
+  expect(performance.now() - abortedAt).toBeLessThan(800)
+  expect(middle.seen).toHaveLength(1)
+})
+
+test('a walk ends between its pages', async () => {
+  const { store, middle } = await behindMiddle(clientShop)
+  const controller = new AbortController()
+  const seen: string[] = []
+  const walk = async () => {
+    for await (const { name } of store.pets.list({ limit: 1 }, { signal: controller.signal })) {
+      seen.push(name)
+      controller.abort()
+    }
+  }
+  expect(await errorOf(walk())).toMatchObject({ code: 'aborted' })
+  expect(seen).toEqual(['c'])
+  expect(middle.seen).toHaveLength(1)
+})
+
+test('a signal that lives as long as the process keeps nothing of the calls that are over', async () => {
+  const { store, middle } = await behindMiddle(clientShop)
+  const { signal } = new AbortController()
+  middle.next('unavailable', 'reset before')
+  await collect(store.pets.list({ limit: 1 }, { signal }))
+  await store.pets.create({ name: 'd', categoryId: 1 }, { signal })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})

@@ -1,0 +1,55 @@
+// A deprecated operation warns, once in a process.
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { openClientShop } from './shop.ts'
+
+const { shop, apiKey, store } = await openClientShop()
+const { id } = await store.pets.create({ name: 'Biscuit', categoryId: 1 })
+const SOURCE = resolve(import.meta.dirname, '../../client/src/petstore.ts')
+
+/** Runs lines in a process of their own, with `store` and `other`; answers what they write. */
+async function run(lines: string, options = '') {
+  const script = `
+    import { Petstore } from ${JSON.stringify(SOURCE)}
+    const options = { baseUrl: '${shop.origin}/v1', apiKey: '${apiKey}', ${options} }
+    const store = new Petstore(options)
+    const other = new Petstore(options)
+    ${lines}`
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 })
+}
+
+test('getPet warns once, however often and by however many clients it is called, also when it is refused', async () => {
+  const { stderr, stdout } = await run(`
+    await store.pets.get('404404').catch(() => {})
+    await store.pets.get('${id}')
+    await other.pets.get('${id}')`)
+  expect(stdout).toBe('')
+  expect(stderr.trim()).toBe(
+    'Petstore: getPet is deprecated and will be removed on 2030-12-05. See /docs/deprecations/get-pet',
+  )
+})
+
+test('whoever gives onDeprecated gets it all, and the console stays silent', async () => {
+  const { stderr, stdout } = await run(
+    `await store.pets.get('${id}')
+     await store.pets.get('${id}')`,
+    'onDeprecated: (deprecation) => console.log(JSON.stringify(deprecation))',
+  )
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual({
+    operation: 'getPet',
+    sunset: '2030-12-05T00:00:00.000Z',
+    page: '/docs/deprecations/get-pet',
+    message: expect.stringContaining('getPet is deprecated'),
+  })
+})
+
+test('what is not deprecated warns of nothing', async () => {
+  const { stderr } = await run(`
+    await store.pets.find('${id}')
+    for await (const pet of store.pets.list()) void pet
+    await store.inventory()`)
+  expect(stderr).toBe('')
+})

@@ -1,0 +1,91 @@
+// What a call is refused with.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { Petstore } from '../../client/src/petstore.ts'
+import { freePort } from '../../dev/cluster.ts'
+import { errorOf, openClientShop } from './shop.ts'
+
+const { store, shop, open, apiKey } = await openClientShop()
+
+test('a refusal has the code, the status, every fault and the id of the request', async () => {
+  const error = await errorOf(store.pets.create({ name: '', categoryId: 0 }))
+  expect(error).toMatchObject({
+    name: 'PetstoreError',
+    code: 'invalid_body',
+    status: 400,
+    outcomeUnknown: false,
+  })
+  expect(new Set(error.details.map(({ field }) => field))).toEqual(new Set(['categoryId', 'name']))
+  for (const { message } of error.details) expect(error.message).toContain(message)
+  expect(error.requestId).toMatch(/^[0-9a-f]{32}\.1$/)
+})
+
+test('a refusal without named faults has an empty list of them', async () => {
+  expect(await errorOf(store.orders.get(404_404))).toMatchObject({ code: 'order_not_found', details: [] })
+  const stranger = open({ apiKey: 'petstore_live_nobody' })
+  expect(await errorOf(stranger.inventory())).toMatchObject({ code: 'invalid_api_key', status: 401 })
+})
+
+test('where nobody listens it is network_error with its cause, and nothing has happened', async () => {
+  const away = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 300 })
+  const error = await errorOf(away.pets.create({ name: 'x', categoryId: 1 }))
+  expect(error).toMatchObject({ code: 'network_error', status: undefined, outcomeUnknown: false })
+  expect(error.cause).toBeInstanceOf(TypeError)
+})
+
+test('what is not an answer of Petstore is unexpected_answer, whatever its status', async () => {
+  const answers: [status: number, body: string, type: string][] = [
+    [200, '<h1>Welcome to the hotel</h1>', 'text/html'],
+    [200, '', 'text/plain'],
+    [404, 'no such page', 'text/plain'],
+    [500, '{"error":"oops"}', 'application/json'],
+    [404, '{"status":404,"error":"Not Found","details":{}}', 'application/json'],
+    [409, '{"code":"pet_on_hold","message":"of another service"}', 'application/json'],
+    [403, 'null', 'application/json'],
+  ]
+  for (const [status, body, type] of answers) {
+    let requests = 0
+    const proxied = open({
+      fetch: async () => {
+        requests += 1
+        return new Response(body, { status, headers: { 'content-type': type } })
+      },
+    })
+    const error = await errorOf(proxied.pets.update(1, { name: 'x' }))
+    expect(error).toMatchObject({ code: 'unexpected_answer', status })
+    expect(error.outcomeUnknown, `${status}`).toBe(status === 200 || status === 500)
+    expect(requests).toBe(1)
+  }
+})
+
+test('a redirect is not followed', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => server.close())
+  const redirected = open({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
+  expect(await errorOf(redirected.inventory())).toMatchObject({ code: 'unexpected_answer', status: 307 })
+  expect(asked).toEqual(['/v1/store/inventory'])
+})
+
+test('a missing key, a line break in it, or an address that is none, is refused at once', () => {
+  const baseUrl = 'http://127.0.0.1:3000/v1'
+  for (const missing of [undefined, '']) {
+    expect(() => new Petstore({ baseUrl, apiKey: missing as string })).toThrow('apiKey is missing')
+  }
+  expect(() => new Petstore({ baseUrl, apiKey: 'petstore_live_x\nHost: y' })).toThrow(TypeError)
+  expect(() => new Petstore({ baseUrl: 'petstore', apiKey })).toThrow(TypeError)
+})
+
+test('the base address may end in a slash, or be a URL', async () => {
+  const counts = await store.inventory()
+  const given = new URL('/v1/', shop.origin)
+  expect(await open({ baseUrl: given.href }).inventory()).toEqual(counts)
+  expect(await open({ baseUrl: given }).inventory()).toEqual(counts)
+})

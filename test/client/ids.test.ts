@@ -1,0 +1,116 @@
+// Ids of 64 bits: every digit there and back.
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readJson, writeJson, writeQuery } from '../../client/src/ids.ts'
+import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+
+const clientShop = await openClientShop()
+const { store, shop } = clientShop
+const LARGEST = '9223372036854775807'
+
+test('the largest id keeps every digit, as text and as a bigint', async () => {
+  for (const categoryId of [LARGEST, BigInt(LARGEST)]) {
+    const pet = await store.pets.create({ name: 'Far', categoryId })
+    expect(pet.categoryId).toBe(LARGEST)
+    const [row] = await shop.sql('select category_id::text from pets where id = $1', [pet.id])
+    expect(row).toEqual({ category_id: LARGEST })
+  }
+  expect(await collect(store.pets.list({ categoryId: LARGEST }))).toHaveLength(2)
+  expect(await store.categories.put(BigInt(LARGEST), { name: 'Last' })).toMatchObject({ id: LARGEST })
+})
+
+test('an animal whose own id is beyond 2^53 is read, changed, sold and found again', async () => {
+  const id = '9007199254740993'
+  await shop.sql(`insert into pets (id, name, category_id) overriding system value values ($1, 'Far', 1)`, [
+    id,
+  ])
+  expect(await store.pets.find(id)).toMatchObject({ id })
+  expect(await store.pets.update(id, { name: 'Farther' })).toMatchObject({ id, name: 'Farther' })
+  const order = await store.orders.place({ petId: id })
+  expect(order.petId).toBe(id)
+  expect((await collect(store.orders.list({ petId: id }))).map((one) => one.id)).toEqual([order.id])
+  const moved = await store.pets.update(id, { categoryId: LARGEST })
+  expect(moved.categoryId).toBe(LARGEST)
+  const [last] = (await store.pets.history(id).page()).items
+  expect(last).toMatchObject({ from: { categoryId: '1' }, to: { categoryId: LARGEST } })
+})
+
+test('a number that JavaScript has rounded, and what is no id, are refused before anything is sent', async () => {
+  const { store: behind, middle } = await behindMiddle(clientShop)
+  const rounded = Number('9007199254740993')
+  const calls = [
+    rounded,
+    1.5,
+    -1,
+    Number.NaN,
+    1e21,
+    '',
+    '1.0',
+    '01',
+    'abc',
+    '../store/inventory',
+    '1?x',
+    -5n,
+  ].map((id) => [
+    () => behind.pets.delete(id),
+    () => behind.pets.find(id),
+    () => behind.pets.create({ name: 'x', categoryId: id }),
+    () => behind.pets.history(id).page(),
+    () => behind.orders.place({ petId: id }),
+  ])
+  for (const call of calls.flat()) {
+    expect(await errorOf(call())).toMatchObject({
+      code: 'invalid_id',
+      status: undefined,
+      outcomeUnknown: false,
+    })
+  }
+  expect((await errorOf(behind.pets.find(rounded))).message).toContain('as text or as a bigint')
+  expect(middle.seen).toEqual([])
+})
+
+test('text that looks like an id inside a name stays as it is', async () => {
+  for (const name of ['"id":1', '{"petId":"12"}', '\\"id\\":5,', 'id', '"categoryId":"7"', '\\', '"']) {
+    const pet = await store.pets.create({ name, categoryId: 3 })
+    expect(pet.name).toBe(name)
+    expect((await store.pets.find(pet.id))?.name).toBe(name)
+  }
+})
+
+test('any JSON comes out as JSON.parse reads it, but for its ids, which are their digits', () => {
+  const id = fc.bigInt({ min: 0n, max: BigInt(LARGEST) })
+  const part = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.string({ unit: 'binary' }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 3 }),
+      tie('object'),
+    ),
+    object: fc.dictionary(
+      fc.string({ unit: 'binary' }).filter((name) => !/(^|")(id|\w+Id)$/.test(name) && name !== '__proto__'),
+      tie('value'),
+      { maxKeys: 4 },
+    ),
+  })).object
+  fc.assert(
+    fc.property(part, id, id, fc.integer({ min: 0, max: 3 }), (other, one, two, indent) => {
+      const wire = JSON.stringify({ id: 'ONE', other, categoryId: 'TWO' }, null, indent)
+        .replace('"ONE"', String(one))
+        .replace(/"TWO"(?=\s*\}$)/, String(two))
+      expect(readJson(wire)).toEqual({ id: String(one), other, categoryId: String(two) })
+      const written = writeJson({ id: one, other, categoryId: String(two) })
+      expect(written).toBe(`{"id":${one},"other":${JSON.stringify(other)},"categoryId":${two}}`)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a query leaves out what is undefined and repeats a list', () => {
+  expect(writeQuery({ id: [1, 2n, '3'], status: undefined, limit: 5, name: 'a&b' })).toBe(
+    '?id=1&id=2&id=3&limit=5&name=a%26b',
+  )
+  expect(writeQuery({ status: undefined })).toBe('')
+})

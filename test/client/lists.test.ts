@@ -1,0 +1,115 @@
+// Lists that page by themselves.
+import { expect, test } from 'vitest'
+import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+
+const ANIMALS = 250
+const clientShop = await openClientShop()
+const { store, shop } = clientShop
+const CATEGORY = 4711
+await shop.sql(
+  `insert into pets (name, category_id, status)
+    select 'Pet ' || n, $1, (case when n % 5 = 0 then 'sold' else 'available' end)::pet_status
+    from generate_series(1, $2::int) as n`,
+  [CATEGORY, ANIMALS],
+)
+const expected = (
+  await shop.sql('select id::text from pets where category_id = $1 order by pets.id desc', [CATEGORY])
+).map(({ id }) => id)
+
+test('a walk gives each animal once, newest first, in as few requests as there can be', async () => {
+  const { store: behind, middle } = await behindMiddle(clientShop)
+  const walked = await collect(behind.pets.list({ categoryId: CATEGORY }))
+  expect(walked.map(({ id }) => id)).toEqual(expected)
+  expect(middle.seen).toHaveLength(Math.ceil(ANIMALS / 100))
+})
+
+test('the filters hold on every page', async () => {
+  const sold = await collect(store.pets.list({ categoryId: CATEGORY, status: 'sold', limit: 7 }))
+  expect(sold).toHaveLength(ANIMALS / 5)
+  expect(new Set(sold.map(({ status }) => status))).toEqual(new Set(['sold']))
+})
+
+test('a single page has the cursor of the next one, and the last has none', async () => {
+  const seen: string[] = []
+  let cursor: string | undefined
+  for (let pages = 1; ; pages += 1) {
+    const page = await store.pets.list({ categoryId: CATEGORY, limit: 60, cursor }).page()
+    seen.push(...page.items.map(({ id }) => id))
+    cursor = page.nextCursor
+    if (cursor !== undefined) continue
+    expect(pages).toBe(5)
+    break
+  }
+  expect(seen).toEqual(expected)
+})
+
+test('pages come one after the other, each when it is asked for', async () => {
+  const { store: behind, middle } = await behindMiddle(clientShop)
+  const sizes: number[] = []
+  for await (const { items } of behind.pets.list({ categoryId: CATEGORY, limit: 100 }).pages()) {
+    sizes.push(items.length)
+    expect(middle.seen).toHaveLength(sizes.length)
+  }
+  expect(sizes).toEqual([100, 100, 50])
+})
+
+test('who stops early asks for no further page, and may walk again', async () => {
+  const { store: behind, middle } = await behindMiddle(clientShop)
+  const list = behind.pets.list({ categoryId: CATEGORY, limit: 10 })
+  for await (const pet of list) if (pet.id === expected[12]) break
+  expect(middle.seen).toHaveLength(2)
+  expect((await collect(list)).map(({ id }) => id)).toEqual(expected)
+})
+
+test('an empty list of ids gives no animal, and not every animal', async () => {
+  const { store: behind, middle } = await behindMiddle(clientShop)
+  expect(await collect(behind.pets.list({ id: [] }))).toEqual([])
+  expect((await behind.pets.list({ id: [] }).page()).items).toEqual([])
+  expect(middle.seen).toEqual([])
+  const [first = '', second = ''] = expected as string[]
+  expect(await collect(behind.pets.list({ id: [second, first, 2n ** 62n] }))).toHaveLength(2)
+})
+
+test('the key goes to the address it was given for, whatever host a link names', async () => {
+  const elsewhere = await openClientShop({ publicUrl: 'http://elsewhere.invalid' })
+  for (const name of ['a', 'b', 'c']) await elsewhere.store.pets.create({ name, categoryId: 1 })
+  const { store: behind, middle } = await behindMiddle(elsewhere)
+  expect(await collect(behind.pets.list({ limit: 1 }))).toHaveLength(3)
+  expect(middle.seen).toHaveLength(3)
+})
+
+test('a name is searched by its beginning, page by page', async () => {
+  const found = await collect(store.pets.list({ name: 'pet 24', limit: 3 }))
+  expect(found.map(({ name }) => name)).toEqual([
+    'Pet 24',
+    ...Array.from({ length: 10 }, (_, n) => `Pet 24${n}`),
+  ])
+})
+
+test('orders, history, categories and API keys page as well', async () => {
+  const pet = await store.pets.create({ name: 'Often held', categoryId: 8 })
+  for (let n = 0; n < 3; n += 1) {
+    await store.orders.cancel((await store.orders.place({ petId: pet.id })).id)
+    await store.apiKeys.create({ name: `key ${n}` })
+    await store.categories.put(9_000 + n, { name: `Kind ${n}` })
+  }
+  expect(await collect(store.orders.list({ petId: pet.id, limit: 2 }))).toHaveLength(3)
+  expect(await collect(store.pets.history(pet.id, { limit: 2 }))).toHaveLength(7)
+  const kinds = (await collect(store.categories.list({ limit: 2 }))).map(({ name }) => name)
+  expect(kinds).toEqual(expect.arrayContaining(['Kind 0', 'Kind 1', 'Kind 2']))
+  const keys = (await collect(store.apiKeys.list({ limit: 2 }))).map(({ name }) => name)
+  expect(keys).toEqual(expect.arrayContaining(['key 0', 'key 1', 'key 2', 'client']))
+})
+
+test('a cursor that belongs to other filters is refused', async () => {
+  const { nextCursor: cursor } = await store.pets.list({ categoryId: CATEGORY, limit: 5 }).page()
+  const error = await errorOf(store.pets.list({ status: 'sold', cursor }).page())
+  expect(error).toMatchObject({ code: 'invalid_cursor', status: 400 })
+})
+
+test('a link to a next page that nobody can follow is an error, not the end of the list', async () => {
+  const broken = clientShop.open({
+    fetch: async () => new Response('[]', { headers: { link: '</v1/pets?limit=5>; rel="next"' } }),
+  })
+  expect(await errorOf(collect(broken.pets.list()))).toMatchObject({ code: 'unexpected_answer' })
+})

@@ -1,0 +1,156 @@
+// What each operation does through the client, on the real service.
+import { readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { freePort } from '../../dev/cluster.ts'
+import { collect, errorOf, openClientShop } from './shop.ts'
+
+const clientShop = await openClientShop()
+const { store, shop, open, apiKey } = clientShop
+
+interface Document {
+  paths: Record<string, Record<string, { operationId: string }>>
+}
+const { paths } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document
+
+function operationOf(method: string, pathname: string): string {
+  const found = Object.entries(paths).find(([path, verbs]) => {
+    const pattern = new RegExp(`^/v1${path.replace(/\{\w+\}/g, '\\d+')}$`)
+    return method.toLowerCase() in verbs && pattern.test(pathname)
+  })
+  return found?.[1][method.toLowerCase()]?.operationId ?? `${method} ${pathname}`
+}
+
+test('every operation of the interface can be called, and the client calls nothing else', async () => {
+  const called = new Set<string>()
+  const watched = open({
+    fetch: (url, init) => {
+      called.add(operationOf(init?.method ?? '', new URL(url as string).pathname))
+      return fetch(url, init)
+    },
+  })
+  const { pets, orders, categories, apiKeys } = watched
+  const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
+  await pets.list().page()
+  await pets.get(pet.id)
+  await pets.update(pet.id, { name: 'Crumb' })
+  await pets.history(pet.id).page()
+  await categories.put(1, { name: 'Dogs' })
+  await categories.list().page()
+  const order = await orders.place({ petId: pet.id })
+  await orders.get(order.id)
+  await orders.list().page()
+  await orders.complete(order.id)
+  const other = await pets.create({ name: 'Luna', categoryId: 1 })
+  await orders.cancel((await orders.place({ petId: other.id })).id)
+  await pets.delete((await pets.create({ name: 'Mistake', categoryId: 1 })).id)
+  await watched.inventory()
+  await apiKeys.own()
+  await apiKeys.list().page()
+  const issued = await apiKeys.create({ name: 'till' })
+  const successor = await apiKeys.rotate(issued.id, { overlapSeconds: 0 })
+  await apiKeys.revoke(successor.id)
+  const existing = Object.values(paths).flatMap((verbs) =>
+    Object.values(verbs).map(({ operationId }) => operationId),
+  )
+  expect([...called].sort()).toEqual(existing.sort())
+})
+
+test('an animal is sold: held, completed, told in its history and counted', async () => {
+  const before = await store.inventory()
+  const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5, status: 'available' })
+  expect(pet).toEqual({ id: pet.id, name: 'Biscuit', categoryId: '5', status: 'available', etag: '"1"' })
+  const order = await store.orders.place({ petId: pet.id, holdMinutes: 30, note: 'Ms Okafor' })
+  expect(order).toMatchObject({ petId: pet.id, status: 'open', note: 'Ms Okafor', placedBy: 'client' })
+  expect(await store.orders.complete(order.id)).toMatchObject({ id: order.id, status: 'completed' })
+  expect(await store.orders.get(order.id)).toMatchObject({ status: 'completed' })
+  expect(await collect(store.orders.list({ petId: pet.id }))).toHaveLength(1)
+  const events = (await collect(store.pets.history(pet.id))).map(({ event }) => event)
+  expect(events).toEqual(['order_completed', 'order_placed', 'created'])
+  expect(await store.inventory()).toEqual({ ...before, sold: before.sold + 1 })
+})
+
+test('an animal is found by its id, and one that does not exist is undefined', async () => {
+  const { etag: _etag, ...pet } = await store.pets.create({ name: 'Milo', categoryId: 1 })
+  expect(await store.pets.find(pet.id)).toEqual(pet)
+  expect(await store.pets.find(Number(pet.id))).toEqual(pet)
+  expect(await store.pets.find('9223372036854775807')).toBeUndefined()
+})
+
+test('with ifMatch a change that somebody else was faster with is refused', async () => {
+  const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
+  const changed = await store.pets.update(
+    pet.id,
+    { status: 'sold', reason: 'walk-in' },
+    { ifMatch: pet.etag },
+  )
+  expect(changed).toMatchObject({ status: 'sold', etag: '"2"' })
+  expect((await store.pets.get(pet.id)).etag).toBe(changed.etag)
+  const late = await errorOf(store.pets.update(pet.id, { name: 'Otto' }, { ifMatch: pet.etag }))
+  expect(late).toMatchObject({ code: 'precondition_failed', status: 412, outcomeUnknown: false })
+  expect(await errorOf(store.pets.delete(pet.id, { ifMatch: pet.etag }))).toMatchObject({ status: 412 })
+  // What an answer without ETag gives.
+  expect(await errorOf(store.pets.delete(pet.id, { ifMatch: '' }))).toMatchObject({ status: 412 })
+  expect(await store.pets.delete(pet.id, { ifMatch: changed.etag })).toBeUndefined()
+  expect(await store.pets.find(pet.id)).toBeUndefined()
+})
+
+test('a category is named and counted', async () => {
+  const id = 77_001
+  await store.pets.create({ name: 'Milo', categoryId: id })
+  const counts = { available: 1, pending: 0, sold: 0 }
+  expect(await store.categories.put(id, { name: 'Cats' })).toEqual({ id: String(id), name: 'Cats', counts })
+  expect(await collect(store.categories.list())).toContainEqual({ id: String(id), name: 'Cats', counts })
+})
+
+test('a key is made, used, rotated and revoked', async () => {
+  const made = await store.apiKeys.create({ name: 'till', scopes: ['pets:read'] })
+  const till = open({ apiKey: made.key })
+  expect(await till.apiKeys.own()).toEqual({ name: 'till', scopes: ['pets:read'] })
+  expect(await errorOf(till.pets.create({ name: 'x', categoryId: 1 }))).toMatchObject({
+    code: 'insufficient_scope',
+    status: 403,
+  })
+  const successor = await store.apiKeys.rotate(made.id)
+  expect(successor).toMatchObject({ name: 'till', scopes: ['pets:read'] })
+  await store.apiKeys.revoke(made.id)
+  const listed = await collect(store.apiKeys.list())
+  expect(listed.find(({ id }) => id === made.id)?.revokedAt).toBeDefined()
+  expect(listed.find(({ id }) => id === successor.id)?.revokedAt).toBeUndefined()
+})
+
+test('a key of your own idempotency adds one animal, also from another process', async () => {
+  const pet = { name: 'Once', categoryId: 6 }
+  const first = await store.pets.create(pet, { idempotencyKey: 'delivery-17/3' })
+  const second = await open().pets.create(pet, { idempotencyKey: 'delivery-17/3' })
+  expect(second).toEqual(first)
+  expect(await collect(store.pets.list({ categoryId: 6 }))).toHaveLength(1)
+  const other = { ...pet, name: 'Twice' }
+  expect(await errorOf(store.pets.create(other, { idempotencyKey: 'delivery-17/3' }))).toMatchObject({
+    code: 'idempotency_key_reused',
+    status: 422,
+  })
+})
+
+test('methods work without the object that they came from', async () => {
+  const { create, find } = store.pets
+  const { id } = await create({ name: 'Free', categoryId: 1 })
+  expect(await find(id)).toMatchObject({ name: 'Free' })
+})
+
+test('the API key is shown neither by the client nor by its errors', async () => {
+  const unreachable = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 1 })
+  const refused = await errorOf(store.pets.get('9223372036854775807'))
+  const failed = await errorOf(unreachable.pets.find(1))
+  const shown = inspect([store, refused, failed], { depth: 20, showHidden: true }) + JSON.stringify(store)
+  expect(shown).toContain('pet_not_found')
+  expect(shown).not.toContain(apiKey)
+  expect(shown).not.toContain(apiKey.slice(-20))
+})
+
+test('a name arrives and comes back as it was given, whoever asks', async () => {
+  const name = 'Zoë 🐈 "quoted" \\ \n'
+  const pet = await store.pets.create({ name, categoryId: 9 })
+  expect(pet.name).toBe(name)
+  expect(await shop.findPet(Number(pet.id))).toMatchObject({ id: Number(pet.id), name })
+})

@@ -1,0 +1,269 @@
+// What is repeated and what is not: each operation against the ways to fail.
+import { describe, expect, test } from 'vitest'
+import { freePort } from '../../dev/cluster.ts'
+import type { Petstore } from '../../client/src/petstore.ts'
+import type { Fault } from '../support/faulty-middle.ts'
+import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+
+const clientShop = await openClientShop()
+const { store: direct, shop } = clientShop
+/** Where a fault hangs; elsewhere a busy machine may take its time. */
+const HANGING_TIMEOUT_MS = 1_500
+const pet = await direct.pets.create({ name: 'Biscuit', categoryId: 1 })
+const order = await direct.orders.place({ petId: pet.id })
+
+const newPet = () => direct.pets.create({ name: 'Crumb', categoryId: 2 })
+const newOrder = async () => direct.orders.place({ petId: (await newPet()).id })
+const newApiKey = () => direct.apiKeys.create({ name: 'till' })
+
+/** Prepares what it needs by an undisturbed client; answers the call itself. */
+type Operation = (store: Petstore) => Promise<() => Promise<unknown>>
+
+/** These do no harm a second time. */
+const REPEATABLE: Record<string, Operation> = {
+  'pets.list':
+    async ({ pets }) =>
+    () =>
+      pets.list({ status: 'sold' }).page(),
+  'pets.find':
+    async ({ pets }) =>
+    () =>
+      pets.find(pet.id),
+  'pets.get':
+    async ({ pets }) =>
+    () =>
+      pets.get(pet.id),
+  'pets.history':
+    async ({ pets }) =>
+    () =>
+      pets.history(pet.id).page(),
+  'pets.create':
+    async ({ pets }) =>
+    () =>
+      pets.create({ name: 'Crumb', categoryId: 2 }),
+  'pets.delete': async ({ pets }) => {
+    const { id } = await newPet()
+    return () => pets.delete(id)
+  },
+  'orders.list':
+    async ({ orders }) =>
+    () =>
+      orders.list().page(),
+  'orders.get':
+    async ({ orders }) =>
+    () =>
+      orders.get(order.id),
+  'orders.place': async ({ orders }) => {
+    const { id } = await newPet()
+    return () => orders.place({ petId: id })
+  },
+  'orders.complete': async ({ orders }) => {
+    const { id } = await newOrder()
+    return () => orders.complete(id)
+  },
+  'orders.cancel': async ({ orders }) => {
+    const { id } = await newOrder()
+    return () => orders.cancel(id)
+  },
+  'categories.list':
+    async ({ categories }) =>
+    () =>
+      categories.list().page(),
+  'categories.put':
+    async ({ categories }) =>
+    () =>
+      categories.put(2, { name: 'Cats' }),
+  inventory: async (store) => () => store.inventory(),
+  'apiKeys.own':
+    async ({ apiKeys }) =>
+    () =>
+      apiKeys.own(),
+  'apiKeys.list':
+    async ({ apiKeys }) =>
+    () =>
+      apiKeys.list().page(),
+  'apiKeys.revoke': async ({ apiKeys }) => {
+    const { id } = await newApiKey()
+    return () => apiKeys.revoke(id)
+  },
+}
+
+/** A second time would undo what somebody did in between, or make a second key. */
+const NOT_REPEATABLE: Record<string, Operation> = {
+  'pets.update': async ({ pets }) => {
+    const { id } = await newPet()
+    return () => pets.update(id, { name: 'Renamed' })
+  },
+  'apiKeys.create':
+    async ({ apiKeys }) =>
+    () =>
+      apiKeys.create({ name: 'till' }),
+  'apiKeys.rotate': async ({ apiKeys }) => {
+    const { id } = await newApiKey()
+    return () => apiKeys.rotate(id)
+  },
+}
+
+const NOTHING_HAPPENED: Fault[] = ['unavailable', 'overloaded', 'rate limited']
+const MAY_HAVE_HAPPENED: Partial<Record<Fault, string>> = {
+  'outcome unknown before': 'outcome_unknown',
+  'outcome unknown after': 'outcome_unknown',
+  'bad gateway after': 'unexpected_answer',
+  'reset before': 'network_error',
+  'reset after': 'network_error',
+  'cut answer': 'network_error',
+  'hang after': 'timeout',
+}
+const everyFault = [...NOTHING_HAPPENED, ...(Object.keys(MAY_HAVE_HAPPENED) as Fault[])]
+
+const behind = () => behindMiddle(clientShop)
+const behindHanging = () => behindMiddle(clientShop, { timeoutMs: HANGING_TIMEOUT_MS })
+
+describe.concurrent('each operation', () => {
+  for (const [name, prepare] of Object.entries({ ...REPEATABLE, ...NOT_REPEATABLE })) {
+    test(`${name} is repeated when nothing has happened`, async () => {
+      const { store, middle } = await behind()
+      const call = await prepare(store)
+      middle.next(...NOTHING_HAPPENED)
+      await call()
+      expect(middle.seen).toHaveLength(NOTHING_HAPPENED.length + 1)
+      expect(middle.forwarded().total).toBe(1)
+    })
+  }
+
+  for (const [name, prepare] of Object.entries(REPEATABLE)) {
+    test(`${name} is repeated when its answer got lost`, async () => {
+      const { store, middle } = await behind()
+      const call = await prepare(store)
+      middle.next('reset after', 'outcome unknown after')
+      await call()
+      expect(middle.seen).toHaveLength(3)
+    })
+  }
+
+  for (const [name, prepare] of Object.entries(NOT_REPEATABLE)) {
+    for (const [fault, code] of Object.entries(MAY_HAVE_HAPPENED)) {
+      test(`${name} is not repeated after ${fault}, and says that it may have happened`, async () => {
+        const { store, middle } = await (fault === 'hang after' ? behindHanging() : behind())
+        const call = await prepare(store)
+        middle.next(fault as Fault)
+        expect(await errorOf(call())).toMatchObject({ code, outcomeUnknown: true })
+        expect(middle.seen).toHaveLength(1)
+      })
+    }
+  }
+})
+
+describe.concurrent('a create adds one animal', () => {
+  for (const fault of everyFault) {
+    test(`after ${fault}`, async () => {
+      const { store, middle } = await behindHanging()
+      middle.next(fault)
+      const name = `Only, after ${fault}`
+      const created = await store.pets.create({ name, categoryId: 3 })
+      expect(await shop.sql('select id::text from pets where name = $1', [name])).toEqual([
+        { id: created.id },
+      ])
+      expect(middle.seen.length).toBeGreaterThanOrEqual(2)
+    })
+  }
+})
+
+test('all attempts of a create have one key and a request id each; another create has another key', async () => {
+  const { store, middle } = await behind()
+  middle.next('reset after', 'cut answer', 'unavailable')
+  await store.pets.create({ name: 'Only', categoryId: 3 })
+  const keys = new Set(middle.seen.map(({ headers }) => headers['idempotency-key']))
+  expect(keys.size).toBe(1)
+  const ids = middle.seen.map(({ headers }) => headers['x-request-id'])
+  expect(ids.map((id) => String(id).replace(/^[0-9a-f]{32}/, ''))).toEqual(['.1', '.2', '.3', '.4'])
+  await store.pets.create({ name: 'Only', categoryId: 3 })
+  expect(keys).not.toContain(middle.seen.at(-1)?.headers['idempotency-key'])
+})
+
+test('a create whose first attempt is still being worked on waits for it, and gets its animal', async () => {
+  const { store, middle } = await behind()
+  // Another session holds the lock of the key, as an attempt does that hangs in the database.
+  const client = await shop.db.transaction(async (tx) => {
+    await tx.read({
+      name: 'hold_key',
+      text: `select pg_advisory_xact_lock(hashtextextended('slow', id)) from api_keys where name = 'client'`,
+      values: [],
+    })
+    const creating = store.pets.create({ name: 'Slow', categoryId: 3 }, { idempotencyKey: 'slow' })
+    while (middle.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+    return { creating }
+  })
+  expect(await client.creating).toMatchObject({ name: 'Slow' })
+})
+
+describe.concurrent('a change with ifMatch', () => {
+  test('is repeated, and succeeds when the first attempt had not arrived', async () => {
+    const { store, middle } = await behind()
+    const { id, etag } = await newPet()
+    middle.next('reset before')
+    expect(await store.pets.update(id, { name: 'Renamed' }, { ifMatch: etag })).toMatchObject({
+      name: 'Renamed',
+    })
+    expect(middle.seen).toHaveLength(2)
+  })
+
+  test('is not repeated when any version would do', async () => {
+    const { store, middle } = await behind()
+    const { id, etag } = await newPet()
+    for (const ifMatch of ['*', `${etag}, "2"`]) {
+      middle.next('reset before')
+      const error = await errorOf(store.pets.update(id, { name: 'Renamed' }, { ifMatch }))
+      expect(error).toMatchObject({ code: 'network_error', outcomeUnknown: true })
+    }
+    expect(middle.seen).toHaveLength(2)
+  })
+
+  test('says that it may have happened when the version is another after the repetition', async () => {
+    const { store, middle } = await behind()
+    const { id, etag } = await newPet()
+    middle.next('reset after')
+    const error = await errorOf(store.pets.update(id, { name: 'Renamed' }, { ifMatch: etag }))
+    expect(error).toMatchObject({ code: 'precondition_failed', outcomeUnknown: true })
+    expect((await direct.pets.find(id))?.name).toBe('Renamed')
+  })
+})
+
+describe.concurrent('a delete', () => {
+  test('that finds nobody after a lost answer has done what it should', async () => {
+    const { store, middle } = await behind()
+    const { id } = await newPet()
+    middle.next('reset after')
+    expect(await store.pets.delete(id)).toBeUndefined()
+    expect(await direct.pets.find(id)).toBeUndefined()
+  })
+
+  test('of an animal that does not exist is refused', async () => {
+    const { store, middle } = await behind()
+    middle.next('unavailable')
+    expect(await errorOf(store.pets.delete(404_404))).toMatchObject({ code: 'pet_not_found' })
+  })
+})
+
+test('a walk goes on through faults between and inside its pages', async () => {
+  const { store, middle } = await behind()
+  const all = (await collect(direct.pets.list())).map(({ id }) => id)
+  middle.next('none', 'cut answer', 'unavailable', 'none', 'reset after')
+  expect((await collect(store.pets.list({ limit: 10 }))).map(({ id }) => id)).toEqual(all)
+})
+
+test('a connection that was refused has changed nothing, so that even a plain update is repeated', async () => {
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  let attempts = 0
+  const store = clientShop.open({
+    fetch: (url, init) => {
+      attempts += 1
+      return fetch(attempts < 3 ? nobody : url, init)
+    },
+  })
+  const { id } = await newPet()
+  expect(await store.pets.update(id, { name: 'After the restart' })).toMatchObject({
+    name: 'After the restart',
+  })
+  expect(attempts).toBe(3)
+})

@@ -1,0 +1,108 @@
+// How long a call takes: the pauses between its attempts, what the service asks to wait, and its limits.
+import { expect, test, vi } from 'vitest'
+import { behindMiddle, errorOf, openClientShop } from './shop.ts'
+
+const clientShop = await openClientShop()
+const TIMEOUT_MS = 1_500
+
+test.concurrent('what the service asks to wait is waited', async () => {
+  const { store, middle } = await behindMiddle(clientShop, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
+  middle.next('rate limited')
+  const startedAt = performance.now()
+  await store.inventory()
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(999)
+  expect(middle.seen).toHaveLength(2)
+})
+
+/** A client that is refused once, with this Retry-After, and then reaches the service. */
+function refusedOnce(retryAfter: string) {
+  let attempts = 0
+  return clientShop.open({
+    deadlineMs: 20_000,
+    fetch: async (url, init) => {
+      attempts += 1
+      if (attempts > 1) return fetch(url, init)
+      const refused = '{"code":"unavailable","message":"","status":503}'
+      return new Response(refused, { status: 503, headers: { 'retry-after': retryAfter } })
+    },
+  })
+}
+
+test.concurrent('who would have to wait beyond the deadline is told at once', async () => {
+  for (const retryAfter of ['60', new Date(Date.now() + 60_000).toUTCString()]) {
+    const startedAt = performance.now()
+    const error = await errorOf(refusedOnce(retryAfter).inventory())
+    expect(error).toMatchObject({ code: 'unavailable', status: 503 })
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  }
+})
+
+test.concurrent('a Retry-After that nobody understands is no reason to give up', async () => {
+  expect(await refusedOnce('soon').inventory()).toHaveProperty('available')
+})
+
+test.concurrent('who wants no limits gets none, and no call that ends before it began', async () => {
+  const { store, middle } = await behindMiddle(clientShop, { timeoutMs: Infinity, deadlineMs: Infinity })
+  middle.next('unavailable')
+  await store.inventory()
+  expect(middle.seen).toHaveLength(2)
+})
+
+test.concurrent('an attempt that hangs is given up after timeoutMs, and the next one succeeds', async () => {
+  const { store, middle } = await behindMiddle(clientShop, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
+  middle.next('hang before')
+  const startedAt = performance.now()
+  await store.inventory()
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
+  expect(middle.seen).toHaveLength(2)
+})
+
+test.concurrent('a call ends at its deadline, with why it had not succeeded before', async () => {
+  const { store, middle } = await behindMiddle(clientShop, { deadlineMs: 4_000 })
+  middle.next('overloaded', 'hang before')
+  const startedAt = performance.now()
+  const error = await errorOf(store.inventory())
+  const tookMs = performance.now() - startedAt
+  expect(error).toMatchObject({ code: 'timeout', status: undefined, cause: { code: 'overloaded' } })
+  expect(tookMs).toBeGreaterThanOrEqual(3_999)
+  expect(tookMs).toBeLessThan(12_000)
+})
+
+test.concurrent('one call may have other limits than the client', async () => {
+  const { store, middle } = await behindMiddle(clientShop)
+  middle.next('hang before', 'hang before')
+  const error = await errorOf(store.inventory({ timeoutMs: 100, deadlineMs: 120 }))
+  expect(error.code).toBe('timeout')
+})
+
+/** When each attempt of a call is made, in ms, while the service is away and chance is always the same. */
+async function attemptTimes(chance: number): Promise<number[]> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const random = vi.spyOn(Math, 'random').mockReturnValue(chance)
+  const times: number[] = []
+  const store = clientShop.open({
+    fetch: async () => {
+      times.push(Math.round(performance.now()))
+      return new Response('{"code":"unavailable","message":"","status":503}', { status: 503 })
+    },
+  })
+  try {
+    const call = errorOf(store.inventory())
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await call).toMatchObject({ code: 'unavailable' })
+  } finally {
+    random.mockRestore()
+    vi.useRealTimers()
+  }
+  return times
+}
+
+const gaps = (times: number[]) => times.slice(1).map((time, index) => time - (times[index] ?? 0))
+
+test('attempts come further and further apart, up to 5 seconds, by chance up to the whole of it, for a minute', async () => {
+  const whole = gaps(await attemptTimes(1))
+  expect(whole.slice(0, 8)).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000])
+  expect(whole.reduce((sum, gap) => sum + gap, 0)).toBeGreaterThan(55_000)
+  const half = gaps(await attemptTimes(0.5))
+  expect(half.slice(0, 7)).toEqual([100, 200, 400, 800, 1_600, 2_500, 2_500])
+})

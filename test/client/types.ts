@@ -1,0 +1,97 @@
+// Wrong code that tsc must refuse, and right code that it must take: `npm run check` compiles this file. Nothing runs.
+import type { Id, Order, Pet, PetstoreError, VersionedPet } from '../../client/src/petstore.ts'
+import { Petstore } from '../../client/src/petstore.ts'
+
+type Equal<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false
+const same = <One, Other>(_equal: Equal<One, Other>) => {}
+const take = (_value: unknown) => {}
+
+export async function constructing() {
+  take(
+    new Petstore({
+      baseUrl: new URL('http://127.0.0.1/v1'),
+      apiKey: 'x',
+      timeoutMs: 5,
+      deadlineMs: undefined,
+    }),
+  )
+  // @ts-expect-error a key is needed
+  take(new Petstore({ baseUrl: 'http://127.0.0.1/v1' }))
+  // @ts-expect-error where to is needed
+  take(new Petstore({ apiKey: 'x' }))
+  // @ts-expect-error the environment may lack it
+  take(new Petstore({ baseUrl: 'http://127.0.0.1/v1', apiKey: process.env['KEY'] }))
+}
+
+export async function animals({ pets }: Petstore) {
+  const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
+  same<typeof pet, VersionedPet>(true)
+  same<typeof pet.id, Id>(true)
+  await pets.create({ name: 'Biscuit', categoryId: '1', status: undefined })
+  await pets.create({ name: 'Biscuit', categoryId: 1n, status: 'sold' }, { idempotencyKey: 'mine' })
+  // @ts-expect-error a category is needed
+  await pets.create({ name: 'Biscuit' })
+  // @ts-expect-error no such status
+  await pets.create({ name: 'Biscuit', categoryId: 1, status: 'asleep' })
+  // @ts-expect-error no such field
+  await pets.create({ name: 'Biscuit', categoryId: 1, colour: 'brown' })
+  // @ts-expect-error an id is answered as text
+  if (pet.id === 42) return
+  // @ts-expect-error the service gives the id
+  await pets.create({ id: 5, name: 'Biscuit', categoryId: 1 })
+
+  const found = await pets.find(pet.id)
+  // @ts-expect-error it may not exist
+  found.name.trim()
+  same<typeof found, Pet | undefined>(true)
+
+  await pets.update(pet.id, { status: 'sold' }, { ifMatch: pet.etag })
+  // @ts-expect-error a list has no version
+  await pets.update(pet.id, { status: 'sold' }, { ifMatch: found?.etag })
+  // @ts-expect-error an animal, not its id
+  await pets.update(pet, { status: 'sold' })
+  // @ts-expect-error a key is for creates
+  await pets.update(pet.id, { status: 'sold' }, { idempotencyKey: 'x' })
+
+  const gone = await pets.delete(pet.id)
+  same<typeof gone, void>(true)
+}
+
+export async function lists({ pets, orders, categories }: Petstore) {
+  for await (const pet of pets.list({ status: 'available', id: [1, 2n, '3'] })) same<typeof pet, Pet>(true)
+  for await (const order of orders.list({ status: 'open' })) same<typeof order, Order>(true)
+  for await (const { event } of pets.history(1)) {
+    // @ts-expect-error no such event
+    if (event === 'fed') return
+  }
+  const { items, nextCursor } = await categories.list({ limit: 5 }).page()
+  same<typeof nextCursor, string | undefined>(true)
+  // @ts-expect-error some categories have no name
+  items[0]?.name.trim()
+  // @ts-expect-error that is a status of an order
+  pets.list({ status: 'open' })
+  // @ts-expect-error no such filter
+  pets.list({ colour: 'brown' })
+  // @ts-expect-error one needs to wait
+  for (const pet of pets.list()) void pet
+}
+
+export async function keysAndOrders({ apiKeys, orders }: Petstore) {
+  await orders.place({ petId: '7', holdMinutes: 30 })
+  // @ts-expect-error which animal?
+  await orders.place({ holdMinutes: 30 })
+  // @ts-expect-error no such scope
+  await apiKeys.create({ name: 'till', scopes: ['pets:feed'] })
+  const { key } = await apiKeys.create({ name: 'till', scopes: ['pets:read'] })
+  same<typeof key, string>(true)
+  // @ts-expect-error the text of a key is shown once
+  take((await apiKeys.list().page()).items[0]?.key)
+}
+
+export function errors(error: PetstoreError): number | undefined {
+  // Known codes are offered, and unknown ones allowed: new ones may come.
+  if (error.code === 'pet_not_available' || error.code === 'a_code_of_tomorrow') return undefined
+  // @ts-expect-error there may have been no answer
+  const status: number = error.status
+  return status
+}
