@@ -1,0 +1,135 @@
+// The client against everything that a network does: thousands of creates and sales through a middle that
+// refuses, resets, hangs, cuts and delays. Each create makes exactly one animal, each order exactly one hold.
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { Petstore, type VersionedPet } from '../../client/src/petstore.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { FAULTS, type Fault, type Middle, type SeenRequest, startMiddle } from '../support/faulty-middle.ts'
+import { petstore, startService } from '../support/service.ts'
+import { auditStore } from '../support/store-audit.ts'
+
+const CREATES = 5_000
+const ORDERS = 500
+const AT_ONCE = 100
+/** Of ten requests, this many meet a fault. */
+const FAULTS_IN_TEN = 4
+const TIMEOUT_MS = 1_000
+const LATE_MS = 1_500
+const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31))
+const REPLAY = `SEED=${SEED} npm run test:slow -- test/slow/client-faults.test.ts`
+
+const kinds = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'none')
+
+/** The same number for the same attempt of the same call, whatever runs beside it. */
+function pick(call: string, attempt: number): number {
+  let hash = SEED
+  for (const character of `${call} ${attempt}`) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x5bd1e995)
+    hash ^= hash >>> 15
+  }
+  return hash >>> 0
+}
+
+/** Chooses by what is asked and how often it was asked before; counts what it chose. */
+function chooser(counts: Map<Fault, number>) {
+  const attempts = new Map<string, number>()
+  return ({ method, path, body }: SeenRequest): Fault => {
+    const call = `${method} ${path} ${body}`
+    const attempt = (attempts.get(call) ?? 0) + 1
+    attempts.set(call, attempt)
+    const number = pick(call, attempt)
+    const fault =
+      number % 10 < FAULTS_IN_TEN ? (kinds[Math.floor(number / 10) % kinds.length] ?? 'none') : 'none'
+    counts.set(fault, (counts.get(fault) ?? 0) + 1)
+    return fault
+  }
+}
+
+async function openFaultyShop() {
+  const DATABASE_URL = await createTestDatabase()
+  const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
+  const scopes = 'pets:read,pets:write,orders:read,orders:write'
+  const made = await petstore(['api-keys', 'create', '--name', 'client', '--scopes', scopes], environment)
+  const service = await startService(environment)
+  // Also when the test fails; one that has ended minds no signal.
+  onTestFinished(() => service.kill('SIGKILL'))
+  const counts = new Map<Fault, number>()
+  const middle = await startMiddle(service.origin, { choose: chooser(counts), lateMs: LATE_MS })
+  const store = new Petstore({
+    baseUrl: `${middle.origin}/v1`,
+    apiKey: made.stdout.trim(),
+    timeoutMs: TIMEOUT_MS,
+    deadlineMs: 240_000,
+  })
+  return { databaseUrl: DATABASE_URL, service, middle, store, counts }
+}
+
+/** Runs the work for every number, so many at once. */
+async function forEach(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+}
+
+/** Requests that were held back still arrive after the last call has ended. */
+async function settle(middle: Middle): Promise<void> {
+  await sleep(2 * LATE_MS)
+  while (middle.forwarded().underWay > 0) await sleep(50)
+}
+
+test(`${CREATES} creates through a faulty middle make exactly ${CREATES} animals`, async () => {
+  console.log(REPLAY)
+  const { databaseUrl, service, middle, store, counts } = await openFaultyShop()
+  const created: VersionedPet[] = []
+  await forEach(CREATES, async (index) => {
+    created[index] = await store.pets.create({ name: `Pet ${index}`, categoryId: 1 + (index % 7) })
+  })
+  await settle(middle)
+  const rows = await sql<{ id: string; name: string; category_id: string }>(
+    databaseUrl,
+    'select id::text, name, category_id::text from pets',
+  )
+  const inSql = rows.map(({ id, name, category_id }) => `${id} ${name} ${category_id}`).sort()
+  const answered = created.map(({ id, name, categoryId }) => `${id} ${name} ${categoryId}`).sort()
+  const { total } = middle.forwarded()
+  console.log(
+    `${rows.length} animals of ${middle.seen.length} requests, ${total} of which reached the service`,
+  )
+  console.log(Object.fromEntries(counts))
+  expect(inSql, REPLAY).toEqual(answered)
+  expect(rows, REPLAY).toHaveLength(CREATES)
+  // Otherwise the middle would have been none: every fault came, and many creates reached the service twice.
+  expect([...counts.keys()].sort()).toEqual([...kinds, 'none'].sort())
+  expect(total).toBeGreaterThan(CREATES * 1.1)
+  expect(await service.stop()).toBe(0)
+})
+
+test(`${ORDERS} animals held and sold through a faulty middle are each sold once`, async () => {
+  console.log(REPLAY)
+  const { databaseUrl, service, middle, store, counts } = await openFaultyShop()
+  await sql(
+    databaseUrl,
+    `insert into pets (name, category_id) select 'Pet ' || n, 1 from generate_series(1, $1::int) as n`,
+    [ORDERS],
+  )
+  await forEach(ORDERS, async (index) => {
+    const { id } = await store.orders.place({ petId: index + 1 })
+    const ended = await (index % 4 === 3 ? store.orders.cancel(id) : store.orders.complete(id))
+    expect(ended.id).toBe(id)
+  })
+  await settle(middle)
+  console.log(`${middle.seen.length} requests`, Object.fromEntries(counts))
+  const orders = await sql(
+    databaseUrl,
+    'select status, count(*)::int from orders group by status order by status',
+  )
+  expect(orders, REPLAY).toEqual([
+    { status: 'completed', count: (ORDERS * 3) / 4 },
+    { status: 'cancelled', count: ORDERS / 4 },
+  ])
+  expect(await auditStore(databaseUrl), REPLAY).toEqual([])
+  expect(await service.stop()).toBe(0)
+})
