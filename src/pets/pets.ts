@@ -129,10 +129,16 @@ export async function changePet(
 }
 
 /** Removes a mistaken entry; one that ever had an order stays. */
-export async function removePet(db: Db, id: bigint, isExpected: (version: number) => boolean): Promise<void> {
+export async function removePet(
+  db: Db,
+  id: bigint,
+  isExpected: (version: number) => boolean,
+  requestId: string,
+): Promise<void> {
   await db.transaction(async (tx) => {
-    const pet = await lockPet(tx, id)
-    if (pet === undefined) throw new AppError('pet_not_found')
+    const locked = await lockPet(tx, id)
+    if (locked === undefined) throw new AppError('pet_not_found')
+    const pet = await withoutOldHold(tx, locked, requestId)
     if (!isExpected(pet.version)) throw new AppError('precondition_failed')
     if (await hasOrders(tx, id)) throw new AppError('pet_has_orders')
     await deletePet(tx, id)

@@ -232,7 +232,7 @@ export function deletePetRoute(app: V1, { db }: Services): void {
       },
     },
     handler: async (request, reply) => {
-      await removePet(db, request.params.petId, ifMatch(request.headers['if-match']))
+      await removePet(db, request.params.petId, ifMatch(request.headers['if-match']), request.id)
       return reply.code(204).send()
     },
   })

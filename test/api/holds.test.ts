@@ -65,6 +65,14 @@ describe('nobody has swept yet, and', () => {
     const { petId } = await overdue()
     expect(await shop.remove(`/pets/${petId}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
   })
+
+  test('who would delete the held animal hears that it has changed since', async () => {
+    const { petId } = await overdue()
+    const held = await shop.remove(`/pets/${petId}`, { 'if-match': '"2"' })
+    expect(held).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
+    const freed = await shop.remove(`/pets/${petId}`, { 'if-match': '"3"' })
+    expect(freed).toMatchObject({ status: 409, body: { code: 'pet_has_orders' } })
+  })
 })
 
 describe('whoever looks more than a second after the last sweep sees no over-due hold:', () => {
