@@ -9,6 +9,8 @@ export interface Exchange {
   closes: boolean
   /** The version in its ETag, or 0. */
   etag: number
+  /** Whether it is the kept answer to an earlier request with the same Idempotency-Key. */
+  isReplayed: boolean
   ms: number
 }
 
@@ -42,6 +44,7 @@ export function openConnection({ origin, apiKey }: LoadOptions) {
       body: json === '' ? undefined : (JSON.parse(json) as unknown),
       closes: response.headers.connection === 'close',
       etag: Number(response.headers.etag?.replaceAll('"', '') ?? 0),
+      isReplayed: response.headers['idempotency-replayed'] === 'true',
       ms: performance.now() - started,
     }
   }

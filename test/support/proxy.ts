@@ -12,7 +12,8 @@ export interface Proxy {
   behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
 }
 
-export async function startProxy(databaseUrl: string): Promise<Proxy> {
+/** With a number of milliseconds, every answer of PostgreSQL takes so long on its way, as from another building. */
+export async function startProxy(databaseUrl: string, answersAfterMs = 0): Promise<Proxy> {
   const target = new URL(databaseUrl)
   const open = new Set<Socket>()
   let mode: Parameters<Proxy['behave']>[0] = 'pass'
@@ -30,7 +31,8 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
       open.add(from)
       from.on('data', (chunk) => {
         if (from === upstream && mode === 'swallow answers') return
-        to.write(chunk)
+        if (from === upstream && answersAfterMs > 0) setTimeout(() => to.write(chunk), answersAfterMs)
+        else to.write(chunk)
       })
       from.on('error', () => {})
       from.on('close', () => {

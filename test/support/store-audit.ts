@@ -50,12 +50,33 @@ const QUESTIONS: Record<string, string> = {
     where version <> 1 + (select count(*) from pet_history where pet_id = pets.id)`,
 }
 
+/** Asks the database, on a connection of the caller's. */
+export type Ask = <Row>(question: string) => Promise<Row[]>
+
 /** Every disagreement, in words; an empty list where all is well. */
-export async function auditStore(databaseUrl: string): Promise<string[]> {
+export async function auditStore(database: string | Ask): Promise<string[]> {
+  const ask: Ask = typeof database === 'string' ? (question) => sql(database, question) : database
   const faults: string[] = []
   for (const [fault, question] of Object.entries(QUESTIONS)) {
-    const rows = await sql<{ id: unknown }>(databaseUrl, question)
+    const rows = await ask<{ id: unknown }>(question)
     if (rows.length > 0) faults.push(`${fault}: ${rows.slice(0, 5).map(({ id }) => id)} (${rows.length})`)
   }
   return faults
+}
+
+/** Animals that two orders held at the same time, or that were sold again without having come back. */
+export async function findSoldTwice(databaseUrl: string): Promise<string[]> {
+  const rows = await sql<{ id: string }>(
+    databaseUrl,
+    `select one.pet_id as id from orders one join orders other
+        on other.pet_id = one.pet_id and other.id <> one.id
+        and other.created_at >= one.created_at and other.created_at < coalesce(one.closed_at, 'infinity')
+      union
+      select pet_id from (
+        select pet_id, event, from_status, lag(event) over (partition by pet_id order by id) as before
+        from pet_history where to_status is not null
+      ) as steps
+      where event = 'order_placed' and (from_status <> 'available' or before = 'order_completed')`,
+  )
+  return rows.map(({ id }) => id)
 }
