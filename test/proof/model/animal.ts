@@ -1,0 +1,93 @@
+// One animal and its orders, as the checker of histories sees them. The rules are those of the reference model.
+import { isDeepStrictEqual } from 'node:util'
+import type { Operation, Specification } from '../../support/history-checker.ts'
+import { endOrder, getOrder, placeOrder } from './reference/orders.ts'
+import { deletePet, getPet, petBody, updatePet } from './reference/pets.ts'
+import { emptyStore, type Expected, type PetStatus, type Seen, type Store } from './reference/store.ts'
+
+export type AnimalCall =
+  | { call: 'get' | 'list' | 'place' }
+  | { call: 'update'; change: { name?: string; status?: PetStatus }; ifMatch: string | undefined }
+  | { call: 'delete'; ifMatch: string | undefined }
+  | { call: 'complete' | 'cancel' | 'getOrder'; orderId: number }
+
+export interface AnimalAnswer {
+  status: number
+  body: unknown
+  /** The version in its ETag, or 0. */
+  etag: number
+}
+
+export type AnimalOperation = Operation<AnimalCall, AnimalAnswer>
+
+/** Who calls matters for the history of an animal alone, which is not looked at here. */
+export function specificationOf(
+  pet: { id: number; name: string; categoryId: number },
+  callerName: string,
+): Specification<Store, AnimalCall, AnimalAnswer> {
+  const caller = { apiKeyId: 1, name: callerName, requestId: '' }
+  const initial = emptyStore()
+  initial.pets.set(pet.id, { ...pet, status: 'available', version: 1, history: [] })
+
+  function answer(store: Store, input: AnimalCall, seen: Seen): Expected {
+    switch (input.call) {
+      case 'get':
+        return getPet(store, pet.id)
+      case 'list':
+        return { status: 200, body: [...store.pets.values()].map(petBody) }
+      case 'update':
+        return updatePet(store, caller, pet.id, input.change, input.ifMatch)
+      case 'delete':
+        return deletePet(store, pet.id, input.ifMatch)
+      case 'place':
+        return placeOrder(store, caller, { petId: pet.id }, undefined, seen)
+      case 'complete':
+        return endOrder(store, caller, input.orderId, 'completed', seen)
+      case 'cancel':
+        return endOrder(store, caller, input.orderId, 'cancelled', seen)
+      case 'getOrder':
+        break
+    }
+    return getOrder(store, input.orderId)
+  }
+
+  return {
+    initial,
+    step: (state, input, output) => {
+      const store = copyOf(state)
+      try {
+        const expected = answer(store, input, output.body as Seen)
+        return agrees(expected, output) ? store : undefined
+      } catch {
+        // The model took an id or a time from an answer that has none: it expected another one.
+        return undefined
+      }
+    },
+    changesNothing: ({ call }, { status }) =>
+      status >= 400 || call === 'get' || call === 'list' || call === 'getOrder',
+    keyOf: ({ pets, orders }) =>
+      JSON.stringify([...pets.values(), ...[...orders.values()].map(({ id, status }) => [id, status])]),
+  }
+}
+
+/** Any id will do for a new order: two that wait for each other may get theirs in either sequence. */
+function copyOf({ pets, orders }: Store): Store {
+  const copy = emptyStore()
+  for (const [id, pet] of pets) copy.pets.set(id, { ...pet, history: [] })
+  for (const [id, order] of orders) copy.orders.set(id, { ...order })
+  return copy
+}
+
+function agrees(expected: Expected, { status, body, etag }: AnimalAnswer): boolean {
+  if (status !== expected.status) return false
+  if (expected.code !== undefined) return (body as { code?: string }).code === expected.code
+  if (expected.etag !== undefined && expected.etag !== `"${etag}"`) return false
+  return expected.body === undefined || isDeepStrictEqual(body, expected.body)
+}
+
+export function inWords({ input, output, calledAt, returnedAt }: AnimalOperation): string {
+  const { call, ...what } = input
+  const code = (output.body as { code?: string } | undefined)?.code
+  const got = `${output.status} ${code ?? JSON.stringify(output.body)}, version ${output.etag}`
+  return `${calledAt.toFixed(2)} to ${returnedAt.toFixed(2)} ms: ${call} ${JSON.stringify(what)} -> ${got}`
+}

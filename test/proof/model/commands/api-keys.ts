@@ -1,0 +1,86 @@
+// Commands on API keys. The key of the counter stays, or nobody could call any more.
+import * as fc from 'fast-check'
+import {
+  createApiKey,
+  getOwnApiKey,
+  type NewApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from '../reference/api-keys.ts'
+import type { Id } from '../reference/store.ts'
+import { ask, madeApiKeys, type World } from '../world.ts'
+import * as some from './choices.ts'
+import { type Choice, type Command, command, pick } from './choices.ts'
+
+const ALL = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin']
+
+const newApiKey: fc.Arbitrary<NewApiKey> = fc.record({
+  name: fc.constantFrom('web-shop', 'till'),
+  scopes: some.optional(fc.shuffledSubarray(ALL, { minLength: 1 })),
+  // High enough that nobody meets it here.
+  rateLimit: some.optional(fc.constant(1_000_000)),
+  expiresInSeconds: some.optional(fc.constant(3_600)),
+})
+
+const create = command({ apiKey: newApiKey }, async (world, asking, { apiKey }) => {
+  await ask(
+    world,
+    asking,
+    { operation: 'createApiKey', scope: 'admin', method: 'POST', path: '/api-keys', body: { ...apiKey } },
+    (_caller, seen) => createApiKey(world.store, apiKey, seen),
+  )
+})
+
+const rotate = command(
+  { choice: some.choice, overlapSeconds: some.optional(fc.constantFrom(0, 600)) },
+  async (world, asking, { choice, overlapSeconds }) => {
+    const id = pickApiKey(world, choice)
+    await ask(
+      world,
+      asking,
+      {
+        operation: 'rotateApiKey',
+        scope: 'admin',
+        method: 'POST',
+        path: `/api-keys/${id}/rotate`,
+        body: { overlapSeconds },
+      },
+      (_caller, seen) => rotateApiKey(world.store, id, overlapSeconds, seen),
+    )
+  },
+)
+
+const revoke = command({ choice: some.choice }, async (world, asking, { choice }) => {
+  const id = pickApiKey(world, choice)
+  await ask(
+    world,
+    asking,
+    { operation: 'revokeApiKey', scope: 'admin', method: 'DELETE', path: `/api-keys/${id}` },
+    () => revokeApiKey(world.store, id),
+  )
+})
+
+const getOwn = command({}, async (world, asking) => {
+  await ask(
+    world,
+    asking,
+    { operation: 'getOwnApiKey', scope: 'any', method: 'GET', path: '/api-keys/self' },
+    (_caller, _seen, apiKey) => getOwnApiKey(apiKey),
+  )
+})
+
+function pickApiKey(world: World, choice: Choice): Id {
+  return pick(
+    madeApiKeys(world)
+      .map(({ id }) => id)
+      .toReversed(),
+    choice,
+  )
+}
+
+export const apiKeyCommands: fc.WeightedArbitrary<Command>[] = [
+  { arbitrary: create, weight: 2 },
+  { arbitrary: rotate, weight: 1 },
+  { arbitrary: revoke, weight: 1 },
+  { arbitrary: getOwn, weight: 1 },
+]

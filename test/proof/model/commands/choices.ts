@@ -1,0 +1,75 @@
+// What the commands choose from: few names, few categories and few keys, so that they meet.
+import * as fc from 'fast-check'
+import type { Id, OrderStatus, PetStatus } from '../reference/store.ts'
+import type { Asking, World } from '../world.ts'
+
+/** One step of a sequence. */
+export type Command = (world: World) => Promise<void>
+
+/** A command with what it needs to choose; where it happens and who asks is always chosen. */
+export function command<Values extends object>(
+  values: { [Name in keyof Values]: fc.Arbitrary<Values[Name]> },
+  run: (world: World, asking: Asking, values: Values) => Promise<void>,
+): fc.Arbitrary<Command> {
+  return fc
+    .record({ asking, chosen: fc.record<Values>(values) })
+    .map((step) => (world: World) => run(world, step.asking, step.chosen))
+}
+
+const LARGEST_ID = 9_223_372_036_854_775_807n
+
+const asking: fc.Arbitrary<Asking> = fc.record({
+  at: fc.constantFrom(0 as const, 1 as const),
+  as: fc.oneof(
+    { arbitrary: fc.constant('counter' as const), weight: 40 },
+    { arbitrary: fc.nat(3), weight: 6 },
+    { arbitrary: fc.constant('nobody' as const), weight: 1 },
+  ),
+})
+
+export const name = fc.constantFrom(
+  'Biscuit',
+  'biscuit',
+  'Bis',
+  'BISON',
+  'Äpfelchen',
+  'äpfelin',
+  'Rex',
+  '🐕 Rex',
+)
+export const namePrefix = fc.constantFrom('b', 'bis', 'BISC', 'ä', 'Rex', '🐕', 'nobody')
+export const categoryId = fc.constantFrom<Id>(1, 2, 3, LARGEST_ID)
+export const petStatus = fc.constantFrom<PetStatus>('available', 'pending', 'sold')
+export const orderStatus = fc.constantFrom<OrderStatus>('open', 'completed', 'cancelled', 'expired')
+export const limit = fc.option(fc.constantFrom(1, 2, 3, 100), { nil: undefined })
+
+export const optional = <Value>(arbitrary: fc.Arbitrary<Value>) =>
+  fc.option(arbitrary, { nil: undefined, freq: 2 })
+
+export const idempotencyKey = fc.oneof(
+  { arbitrary: fc.constant(undefined), weight: 3 },
+  { arbitrary: fc.constantFrom('k1', 'k2', 'k3'), weight: 2 },
+)
+
+/** One of those that there are, counted from the newest, or one that there is not. */
+export const choice = fc.oneof(
+  { arbitrary: fc.nat(5), weight: 25 },
+  { arbitrary: fc.constant('gone' as const), weight: 1 },
+  { arbitrary: fc.constant('unknown' as const), weight: 1 },
+)
+export type Choice = number | 'gone' | 'unknown'
+
+export function pickPet({ store }: World, chosen: Choice): Id {
+  if (chosen === 'gone') return store.deletedPets.at(-1) ?? LARGEST_ID
+  return pick([...store.pets.keys()], chosen)
+}
+
+export function pickOrder({ store }: World, chosen: Choice): Id {
+  return pick([...store.orders.keys()], chosen)
+}
+
+export function pick(ids: readonly Id[], chosen: Choice): Id {
+  return typeof chosen === 'string' || ids.length === 0
+    ? LARGEST_ID
+    : (ids.at(-1 - (chosen % ids.length)) ?? LARGEST_ID)
+}

@@ -1,0 +1,187 @@
+// Commands on lists: whole walks, single pages, pages that go on after others have changed the store, and cursors
+// that belong to another list.
+import * as fc from 'fast-check'
+import { linkTo } from '../../../contract/animals.ts'
+import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
+import { type Expected, refuse } from '../reference/store.ts'
+import { type Asking, ask, requireSame, type World } from '../world.ts'
+import * as some from './choices.ts'
+import { type Command, command, pickPet } from './choices.ts'
+
+interface Source {
+  operation: string
+  scope: string
+  path: string
+  /** How many without `limit`. */
+  limit: number
+}
+
+function sourceOf(list: List): Source {
+  switch (list.of) {
+    case 'pets':
+    case 'names':
+      return { operation: 'listPets', scope: 'pets:read', path: '/pets', limit: 20 }
+    case 'orders':
+      return { operation: 'listOrders', scope: 'orders:read', path: '/store/orders', limit: 20 }
+    case 'history':
+      return {
+        operation: 'getPetHistory',
+        scope: 'pets:read',
+        path: `/pets/${list.petId}/history`,
+        limit: 20,
+      }
+    case 'categories':
+      return { operation: 'listCategories', scope: 'pets:read', path: '/categories', limit: 100 }
+    case 'apiKeys':
+      break
+  }
+  return { operation: 'listApiKeys', scope: 'admin', path: '/api-keys', limit: 20 }
+}
+
+function queryOf(list: List): Record<string, unknown> {
+  const { of, ...filters } = list
+  return of === 'history' ? {} : filters
+}
+
+interface PageToAsk {
+  list: List
+  limit: number | undefined
+  from?: { after: Place; cursor: string }
+}
+
+/** Asks for one page and compares it; answers where the next one goes on. */
+export async function askPage(
+  world: World,
+  asking: Asking,
+  { list, limit, from }: PageToAsk,
+): Promise<{ after: Place; cursor: string } | undefined> {
+  const { limit: byDefault, ...source } = sourceOf(list)
+  const query = toQuery({ ...queryOf(list), limit, cursor: from?.cursor })
+  let next: Place | undefined
+  const answer = await ask(
+    world,
+    asking,
+    { ...source, method: 'GET', path: `${source.path}${query}` },
+    (_caller, seen): Expected => {
+      const rows = rowsOf(world.store, list)
+      if (rows === undefined) return refuse('pet_not_found')
+      const page = pageOf(rows, from?.after, limit ?? byDefault)
+      next = page.next
+      if (Array.isArray(seen))
+        requireSame(
+          'page',
+          seen.map((item) => withoutChance(list, item)),
+          page.items,
+        )
+      return { status: 200 }
+    },
+  )
+  const link = linkTo('next', answer, world.instances[asking.at].client.origin)
+  requireSame('link to a next page', link !== undefined, next !== undefined)
+  if (link === undefined || next === undefined) return undefined
+  return { after: next, cursor: new URL(link, 'http://petstore.test').searchParams.get('cursor') ?? '' }
+}
+
+/** From page to page to the end, each on the other instance. */
+export async function walk(
+  world: World,
+  asking: Asking,
+  list: List,
+  limit: number | undefined,
+): Promise<void> {
+  let { at } = asking
+  let from = await askPage(world, asking, { list, limit })
+  while (from !== undefined) {
+    at = at === 0 ? 1 : 0
+    from = await askPage(world, { ...asking, at }, { list, limit, from })
+  }
+}
+
+/** Times that only the service knows, and the name that it gave to work of its own. */
+function withoutChance(list: List, item: Record<string, unknown>): Record<string, unknown> {
+  if (list.of === 'history') {
+    const { at: _at, requestId, ...rest } = item
+    return rest['event'] === 'order_expired' ? rest : { ...rest, requestId }
+  }
+  if (list.of !== 'apiKeys') return item
+  const { revokedAt, ...rest } = item
+  return { ...rest, isRevoked: revokedAt !== undefined }
+}
+
+function toQuery(parameters: Record<string, unknown>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}
+
+/** A list, once the world can say which animal was meant. */
+const anyList: fc.Arbitrary<(world: World) => List> = fc.oneof(
+  fc
+    .record({
+      status: some.optional(some.petStatus),
+      categoryId: some.optional(some.categoryId),
+    })
+    .map((filters) => () => ({ of: 'pets' as const, ...filters })),
+  some.namePrefix.map((name) => () => ({ of: 'names' as const, name })),
+  fc
+    .record({ status: some.optional(some.orderStatus), pet: some.optional(some.choice) })
+    .map(({ status, pet }) => (world: World) => ({
+      of: 'orders' as const,
+      status,
+      petId: pet === undefined ? undefined : pickPet(world, pet),
+    })),
+  some.choice.map((pet) => (world: World) => ({ of: 'history' as const, petId: pickPet(world, pet) })),
+  fc.constant(() => ({ of: 'categories' as const })),
+  fc.constant(() => ({ of: 'apiKeys' as const })),
+)
+
+const walkList = command({ list: anyList, limit: some.limit }, async (world, asking, { list, limit }) => {
+  await walk(world, asking, list(world), limit)
+})
+
+const firstPage = command(
+  { list: anyList, limit: fc.constantFrom(1, 2) },
+  async (world, asking, { list, limit }) => {
+    const wanted = list(world)
+    const next = await askPage(world, asking, { list: wanted, limit })
+    if (next !== undefined) world.cursors.push({ list: wanted, ...next })
+  },
+)
+
+const nextPage = command(
+  { chosen: fc.nat(3), limit: some.limit },
+  async (world, asking, { chosen, limit }) => {
+    const from = world.cursors.at(-1 - chosen)
+    if (from === undefined) return
+    const next = await askPage(world, asking, { list: from.list, limit, from })
+    if (next !== undefined) world.cursors.push({ list: from.list, ...next })
+  },
+)
+
+const strangeCursor = command(
+  { chosen: fc.nat(3), list: anyList },
+  async (world, asking, { chosen, list }) => {
+    const cursor = world.cursors.at(-1 - chosen)
+    const wanted = list(world)
+    if (cursor === undefined || isSame(cursor.list, wanted) || rowsOf(world.store, wanted) === undefined)
+      return
+    const { limit: _limit, ...source } = sourceOf(wanted)
+    const query = toQuery({ ...queryOf(wanted), cursor: cursor.cursor })
+    await ask(world, asking, { ...source, method: 'GET', path: `${source.path}${query}` }, () =>
+      refuse('invalid_cursor'),
+    )
+  },
+)
+
+function isSame(one: List, other: List): boolean {
+  const say = (each: List) => `${each.of}${toQuery({ ...each })}`
+  return say(one) === say(other)
+}
+
+export const listCommands: fc.WeightedArbitrary<Command>[] = [
+  { arbitrary: walkList, weight: 4 },
+  { arbitrary: firstPage, weight: 4 },
+  { arbitrary: nextPage, weight: 4 },
+  { arbitrary: strangeCursor, weight: 1 },
+]

@@ -1,0 +1,167 @@
+// Commands on animals and categories.
+import * as fc from 'fast-check'
+import { createPet, deletePet, etagOf, getPet, petBody, putCategory, updatePet } from '../reference/pets.ts'
+import { countsOf, type Id } from '../reference/store.ts'
+import { ask, type World } from '../world.ts'
+import * as some from './choices.ts'
+import { type Command, command, pickPet } from './choices.ts'
+
+const newPet = fc.record({
+  name: fc.oneof({ arbitrary: some.name, weight: 20 }, { arbitrary: fc.constantFrom('', ' \t'), weight: 1 }),
+  categoryId: some.categoryId,
+  status: some.optional(some.petStatus),
+})
+
+const create = command({ pet: newPet, key: some.idempotencyKey }, async (world, asking, { pet, key }) => {
+  await ask(
+    world,
+    asking,
+    {
+      operation: 'createPet',
+      scope: 'pets:write',
+      method: 'POST',
+      path: '/pets',
+      body: pet,
+      headers: { 'idempotency-key': key },
+    },
+    (caller, seen) => createPet(world.store, caller, pet, key, seen),
+  )
+})
+
+const get = command({ choice: some.choice }, async (world, asking, { choice }) => {
+  const id = pickPet(world, choice)
+  await ask(
+    world,
+    asking,
+    { operation: 'getPet', scope: 'pets:read', method: 'GET', path: `/pets/${id}` },
+    () => getPet(world.store, id),
+  )
+})
+
+const getByIds = command(
+  {
+    chosen: fc.array(some.choice, { minLength: 1, maxLength: 4 }),
+    status: some.optional(some.petStatus),
+    categoryId: some.optional(some.categoryId),
+  },
+  async (world, asking, { chosen, status, categoryId }) => {
+    const ids = chosen.map((each) => pickPet(world, each))
+    const query = new URLSearchParams(ids.map((id) => ['id', String(id)]))
+    if (status !== undefined) query.set('status', status)
+    if (categoryId !== undefined) query.set('categoryId', String(categoryId))
+    await ask(
+      world,
+      asking,
+      { operation: 'listPets', scope: 'pets:read', method: 'GET', path: `/pets?${query}` },
+      () => {
+        const found = [...world.store.pets.values()]
+          .filter((pet) => ids.includes(pet.id))
+          .filter((pet) => (status ?? pet.status) === pet.status)
+          .filter((pet) => (categoryId ?? pet.categoryId) === pet.categoryId)
+        return { status: 200, body: found.map(petBody).toReversed() }
+      },
+    )
+  },
+)
+
+type Precondition = 'none' | 'any' | 'current' | 'one of two' | 'old'
+const anyPrecondition = fc.oneof(
+  { arbitrary: fc.constant<Precondition>('none'), weight: 4 },
+  { arbitrary: fc.constantFrom<Precondition>('any', 'current', 'one of two', 'old'), weight: 4 },
+)
+
+function ifMatch({ store }: World, id: Id, wanted: Precondition): string | undefined {
+  const pet = store.pets.get(Number(id))
+  if (wanted === 'none') return undefined
+  if (wanted === 'any' || pet === undefined) return '*'
+  if (wanted === 'current') return etagOf(pet)
+  const before = etagOf({ ...pet, version: pet.version - 1 })
+  return wanted === 'old' ? before : `${before}, ${etagOf(pet)}`
+}
+
+const update = command(
+  {
+    choice: some.choice,
+    change: fc.record({
+      name: some.optional(some.name),
+      categoryId: some.optional(some.categoryId),
+      status: some.optional(some.petStatus),
+      reason: some.optional(fc.constant('walk-in')),
+    }),
+    precondition: anyPrecondition,
+  },
+  async (world, asking, { choice, change, precondition }) => {
+    const id = pickPet(world, choice)
+    const match = ifMatch(world, id, precondition)
+    await ask(
+      world,
+      asking,
+      {
+        operation: 'updatePet',
+        scope: 'pets:write',
+        method: 'PATCH',
+        path: `/pets/${id}`,
+        body: change,
+        headers: { 'if-match': match },
+      },
+      (caller) => updatePet(world.store, caller, id, change, match),
+    )
+  },
+)
+
+const remove = command(
+  { choice: some.choice, precondition: anyPrecondition },
+  async (world, asking, { choice, precondition }) => {
+    const id = pickPet(world, choice)
+    const match = ifMatch(world, id, precondition)
+    await ask(
+      world,
+      asking,
+      {
+        operation: 'deletePet',
+        scope: 'pets:write',
+        method: 'DELETE',
+        path: `/pets/${id}`,
+        headers: { 'if-match': match },
+      },
+      () => deletePet(world.store, id, match),
+    )
+  },
+)
+
+const nameCategory = command(
+  { id: some.categoryId, name: fc.constantFrom('Dogs', 'Cats') },
+  async (world, asking, { id, name }) => {
+    await ask(
+      world,
+      asking,
+      {
+        operation: 'putCategory',
+        scope: 'pets:write',
+        method: 'PUT',
+        path: `/categories/${id}`,
+        body: { name },
+      },
+      () => putCategory(world.store, id, name),
+    )
+  },
+)
+
+const count = command({}, async (world, asking) => {
+  await ask(
+    world,
+    asking,
+    { operation: 'getInventory', scope: 'pets:read', method: 'GET', path: '/store/inventory' },
+    () => ({ status: 200, body: countsOf(world.store.pets.values()) }),
+  )
+})
+
+export const petCommands: fc.WeightedArbitrary<Command>[] = [
+  { arbitrary: create, weight: 8 },
+  { arbitrary: get, weight: 4 },
+  { arbitrary: getByIds, weight: 2 },
+  { arbitrary: update, weight: 8 },
+  { arbitrary: remove, weight: 3 },
+  { arbitrary: nameCategory, weight: 2 },
+  { arbitrary: count, weight: 3 },
+]

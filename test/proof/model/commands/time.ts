@@ -1,0 +1,64 @@
+// Commands that nobody calls: time that passes, and the work that a running service does beside its requests.
+// What would take hours is moved in the database, to just past its end.
+import * as fc from 'fast-check'
+import { purgeIdempotencyKeys } from '../../../../src/idempotency/idempotency.ts'
+import { foldAllCounts } from '../../../../src/inventory/inventory.ts'
+import { deleteEmptyCounts } from '../../../../src/inventory/queries.ts'
+import { endApiKey } from '../reference/api-keys.ts'
+import { endHold } from '../reference/orders.ts'
+import { madeApiKeys, passSecond } from '../world.ts'
+import { type Command, command } from './choices.ts'
+
+const second = fc.constant<Command>(async (world) => passSecond(world))
+
+const holdEnds = command({ chosen: fc.nat(2) }, async (world, _asking, { chosen }) => {
+  const open = [...world.store.orders.values()].filter(({ status }) => status === 'open')
+  const order = open.at(-1 - chosen)
+  if (order === undefined) return
+  const [row] = await world.query<{ end: Date }>(
+    `update orders set expires_at = created_at + interval '1 microsecond' where id = $1 returning expires_at as end`,
+    [order.id],
+  )
+  world.calls.push(`the hold of order ${order.id} ends`)
+  endHold(world.store, order.id, (row as { end: Date }).end.toISOString())
+  passSecond(world)
+})
+
+const apiKeyEnds = command({ chosen: fc.nat(2) }, async (world, _asking, { chosen }) => {
+  const working = madeApiKeys(world).filter(({ endedIn }) => endedIn === undefined)
+  const apiKey = working[chosen]
+  if (apiKey === undefined) return
+  const [row] = await world.query<{ end: Date }>(
+    `update api_keys set expires_at = now() where id = $1 returning expires_at as end`,
+    [apiKey.id],
+  )
+  world.calls.push(`the API key ${apiKey.id} ends`)
+  endApiKey(world.store, apiKey.id, (row as { end: Date }).end.toISOString())
+})
+
+const dayPasses = command({}, async (world, { at }) => {
+  await world.query(`update idempotency_keys set created_at = created_at - interval '25 hours'`)
+  await purgeIdempotencyKeys(world.instances[at].db)
+  world.calls.push('a day passes for every Idempotency-Key')
+  world.store.kept.clear()
+})
+
+/** Whenever it happens, nobody may see a difference. */
+const housekeeping = command(
+  { job: fc.constantFrom('fold counts', 'forget empty categories', 'end holds') },
+  async ({ instances, calls }, { at }, { job }) => {
+    const { db, holds } = instances[at]
+    calls.push(`${'AB'[at]}: ${job}`)
+    if (job === 'fold counts') await foldAllCounts(db)
+    else if (job === 'end holds') await holds.sweep()
+    else await deleteEmptyCounts(db)
+  },
+)
+
+export const timeCommands: fc.WeightedArbitrary<Command>[] = [
+  { arbitrary: second, weight: 1 },
+  { arbitrary: holdEnds, weight: 4 },
+  { arbitrary: apiKeyEnds, weight: 1 },
+  { arbitrary: dayPasses, weight: 1 },
+  { arbitrary: housekeeping, weight: 3 },
+]

@@ -1,0 +1,153 @@
+// Many clients on a few animals at a time, and the history of each animal: what was asked, what was answered, when.
+// All of them live in this process, so "before" is what its own clock says.
+import { type Connection, openConnection } from '../../support/load.ts'
+import type { AnimalCall, AnimalOperation } from './animal.ts'
+
+export interface Animal {
+  id: number
+  name: string
+  categoryId: number
+  history: AnimalOperation[]
+  orders: number[]
+  /** The newest version that anybody was told of. */
+  version: number
+  /** How many operations its history should have. */
+  enough: number
+}
+
+export interface Load {
+  origins: readonly string[]
+  apiKey: string
+  clients: number
+  operations: number
+  seed: number
+}
+
+const HOT_AT_ONCE = 4
+const OPERATIONS_EACH = 300
+const OPERATIONS_AFTER_DELETION = 20
+/** Each animal has a category of its own, so that a page of the list is a question that many ask at once. */
+const FIRST_CATEGORY = 1_000
+
+export async function keepAnimalsHot({
+  origins,
+  apiKey,
+  clients,
+  operations,
+  seed,
+}: Load): Promise<Animal[]> {
+  const animals: Animal[] = []
+  const hot = new Map<number, Promise<Animal>>()
+  let left = operations
+
+  async function addAnimal({ send }: Connection): Promise<Animal> {
+    const categoryId = FIRST_CATEGORY + animals.length
+    const values = { name: 'Pet', categoryId }
+    const animal = { ...values, id: 0, history: [], orders: [], version: 1, enough: OPERATIONS_EACH }
+    animals.push(animal)
+    const { status, body } = await send('POST', '/v1/pets', values)
+    if (status !== 201) throw new Error(`an animal could not be added: ${status}`)
+    animal.id = (body as { id: number }).id
+    return animal
+  }
+
+  async function record(connection: Connection, animal: Animal, input: AnimalCall): Promise<void> {
+    const calledAt = performance.now()
+    const { status, body, etag } = await sendCall(connection, animal, input)
+    const returnedAt = performance.now()
+    // Refused before anything began, on a machine that has other things to do.
+    if (status === 503 && (body as { code: string }).code !== 'outcome_unknown') return
+    animal.history.push({ input, output: { status, body, etag }, calledAt, returnedAt })
+    animal.version = Math.max(animal.version, etag)
+    if (status === 204) animal.enough = animal.history.length + OPERATIONS_AFTER_DELETION
+    if (input.call === 'place' && status === 201) animal.orders.push((body as { id: number }).id)
+  }
+
+  async function beClient(index: number): Promise<void> {
+    const random = randomNumbers(seed + index)
+    const connections = origins.map((origin) => openConnection({ origin, apiKey }))
+    const connection = () => connections[Math.floor(random() * connections.length)] as Connection
+    while (left > 0) {
+      left -= 1
+      const place = Math.floor(random() * HOT_AT_ONCE)
+      const adding = hot.get(place) ?? addAnimal(connection())
+      hot.set(place, adding)
+      const animal = await adding
+      const call = chooseCall(animal, random)
+      await record(connection(), animal, call)
+      // Whoever has written looks at once: a read that missed the write is seen best now.
+      if (isWrite(call) && left > 0) {
+        left -= 1
+        await record(connection(), animal, { call: random() < 0.5 ? 'get' : 'list' })
+      }
+      if (animal.history.length >= animal.enough && hot.get(place) === adding) hot.delete(place)
+    }
+    for (const each of connections) each.close()
+  }
+
+  await Promise.all(Array.from({ length: clients }, (_, index) => beClient(index)))
+  return animals
+}
+
+/** Mostly so that it can be sold again. */
+const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const
+
+function chooseCall({ orders, version }: Animal, random: () => number): AnimalCall {
+  const pick = random()
+  const ifMatch = random() < 0.5 ? undefined : `"${version}"`
+  // One of the newest, the others have long been closed.
+  const orderId = orders.at(-1 - Math.floor(random() * 3)) ?? orders.at(-1)
+  if (pick < 0.2) return { call: 'get' }
+  if (pick < 0.4) return { call: 'list' }
+  if (pick < 0.52) return { call: 'update', change: { name: `Pet ${Math.floor(random() * 1e6)}` }, ifMatch }
+  if (pick < 0.64)
+    return {
+      call: 'update',
+      change: { status: STATUSES[Math.floor(random() * STATUSES.length)] ?? 'sold' },
+      ifMatch,
+    }
+  if (pick < 0.65) return { call: 'delete', ifMatch }
+  if (pick < 0.82 || orderId === undefined) return { call: 'place' }
+  if (pick < 0.86) return { call: 'complete', orderId }
+  return pick < 0.95 ? { call: 'cancel', orderId } : { call: 'getOrder', orderId }
+}
+
+function isWrite({ call }: AnimalCall): boolean {
+  return call !== 'get' && call !== 'list' && call !== 'getOrder'
+}
+
+function sendCall({ send }: Connection, { id, categoryId }: Animal, input: AnimalCall) {
+  switch (input.call) {
+    case 'get':
+      return send('GET', `/v1/pets/${id}`)
+    case 'list':
+      return send('GET', `/v1/pets?categoryId=${categoryId}`)
+    case 'update':
+      return send('PATCH', `/v1/pets/${id}`, input.change, ifMatchHeader(input.ifMatch))
+    case 'delete':
+      return send('DELETE', `/v1/pets/${id}`, undefined, ifMatchHeader(input.ifMatch))
+    case 'place':
+      return send('POST', '/v1/store/orders', { petId: id })
+    case 'complete':
+    case 'cancel':
+      return send('POST', `/v1/store/orders/${input.orderId}/${input.call}`)
+    case 'getOrder':
+      break
+  }
+  return send('GET', `/v1/store/orders/${input.orderId}`)
+}
+
+function ifMatchHeader(ifMatch: string | undefined): Record<string, string> {
+  return ifMatch === undefined ? {} : { 'if-match': ifMatch }
+}
+
+/** From 0 to 1, the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

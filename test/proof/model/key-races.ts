@@ -1,0 +1,81 @@
+// Many clients that repeat the same create with the same Idempotency-Key at the same time.
+import { type Connection, openConnection } from '../../support/load.ts'
+
+export interface KeyRace {
+  key: string
+  /** Each id that a racer was told. */
+  ids: number[]
+  /** Answers that did not say that they were a repetition. */
+  firsts: number
+  /** Racers with other values that were told so. */
+  refused: number
+  /** Whether the list of the other instance had the animal at once. */
+  isListed: boolean
+  unexpected: string[]
+}
+
+const RACES_AT_ONCE = 4
+const NEWEST = 100
+
+export async function raceForKeys(
+  origins: readonly string[],
+  apiKey: string,
+  keys: number,
+  racers: number,
+): Promise<KeyRace[]> {
+  const races: KeyRace[] = []
+  let next = 0
+
+  async function race(connections: readonly Connection[]): Promise<void> {
+    next += 1
+    const key = `key ${next}`
+    const result: KeyRace = { key, ids: [], firsts: 0, refused: 0, isListed: false, unexpected: [] }
+    races.push(result)
+    // In every fifth race the last racer sends other values; whoever comes first decides which ones are right.
+    const odd = next % 5 === 0 ? racers - 1 : -1
+    await Promise.all(
+      connections.map((connection, index) => insist(connection, result, index === odd ? 2 : 1)),
+    )
+    const other = connections.at(-1) as Connection
+    const { body } = await other.send('GET', `/v1/pets?limit=${NEWEST}`)
+    result.isListed = (body as { id: number }[]).some(({ id }) => id === result.ids[0])
+  }
+
+  async function insist({ send }: Connection, result: KeyRace, categoryId: number): Promise<void> {
+    for (;;) {
+      const headers = { 'idempotency-key': result.key }
+      const { status, body, isReplayed } = await send(
+        'POST',
+        '/v1/pets',
+        { name: result.key, categoryId },
+        headers,
+      )
+      const { id, code } = body as { id: number; code?: string }
+      if (status === 201) {
+        result.ids.push(id)
+        result.firsts += isReplayed ? 0 : 1
+        return
+      }
+      if (code === 'idempotency_key_reused') {
+        result.refused += 1
+        return
+      }
+      // The first one still runs, or the machine has other things to do: as documented, once more.
+      if (code !== 'idempotency_key_in_use' && status !== 503) {
+        result.unexpected.push(`${status} ${code}`)
+        return
+      }
+    }
+  }
+
+  await Promise.all(
+    Array.from({ length: RACES_AT_ONCE }, async () => {
+      const connections = Array.from({ length: racers }, (_, index) =>
+        openConnection({ origin: origins[index % origins.length] ?? '', apiKey }),
+      )
+      while (next < keys) await race(connections)
+      for (const each of connections) each.close()
+    }),
+  )
+  return races
+}

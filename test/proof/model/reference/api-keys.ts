@@ -1,0 +1,91 @@
+// The rules of API keys: who may call what, and until when.
+import { type ApiKey, type Expected, type Id, refuse, type Seen, type Store, takeId } from './store.ts'
+
+const DEFAULT_SCOPES = ['pets:read', 'pets:write']
+const DAY_SECONDS = 86_400
+
+export interface NewApiKey {
+  name: string
+  scopes?: readonly string[] | undefined
+  rateLimit?: number | undefined
+  expiresInSeconds?: number | undefined
+}
+
+/** Why the caller may not; undefined where they may. */
+export function refuseCaller(store: Store, { endedIn, scopes }: ApiKey, scope: string): Expected | undefined {
+  if (endedIn !== undefined && endedIn < store.second) return refuse('invalid_api_key')
+  return scope === 'any' || scopes.includes(scope) ? undefined : refuse('insufficient_scope')
+}
+
+/** A key that has ended may be believed for a second: during that one it is as well accepted as refused. */
+export function mayBeBelieved(store: Store, { endedIn }: ApiKey): boolean {
+  return endedIn === store.second
+}
+
+export function getOwnApiKey({ name, scopes, expiresAt }: ApiKey): Expected {
+  return { status: 200, body: { name, scopes, expiresAt } }
+}
+
+export function createApiKey(
+  store: Store,
+  { name, scopes = DEFAULT_SCOPES, rateLimit, expiresInSeconds }: NewApiKey,
+  seen: Seen,
+): Expected {
+  const apiKey: ApiKey = {
+    id: takeId(store, 'apiKey', seen),
+    text: String(seen?.['key']),
+    name,
+    scopes,
+    createdAt: String(seen?.['createdAt']),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(expiresInSeconds !== undefined && {
+      lifetimeSeconds: expiresInSeconds,
+      expiresAt: secondsAfter(seen?.['createdAt'], expiresInSeconds),
+    }),
+    isRevoked: false,
+  }
+  store.apiKeys.set(apiKey.id, apiKey)
+  return { status: 201, body: { ...apiKeyBody(apiKey), key: apiKey.text } }
+}
+
+/** A successor takes over name, scopes, limit and lifetime; the old key works on for the overlap. */
+export function rotateApiKey(
+  store: Store,
+  apiKeyId: Id,
+  overlapSeconds: number = DAY_SECONDS,
+  seen: Seen,
+): Expected {
+  const old = store.apiKeys.get(Number(apiKeyId))
+  if (old === undefined || old.endedIn !== undefined) return refuse('api_key_not_found')
+  const { name, scopes, rateLimit, lifetimeSeconds } = old
+  const answer = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds: lifetimeSeconds }, seen)
+  // The successor is made in the same moment.
+  const overlapEnd = secondsAfter(seen?.['createdAt'], overlapSeconds)
+  if (old.expiresAt === undefined || overlapEnd < old.expiresAt) old.expiresAt = overlapEnd
+  if (overlapSeconds === 0) old.endedIn = store.second
+  return answer
+}
+
+export function revokeApiKey(store: Store, apiKeyId: Id): Expected {
+  const apiKey = store.apiKeys.get(Number(apiKeyId))
+  if (apiKey === undefined) return refuse('api_key_not_found')
+  apiKey.isRevoked = true
+  apiKey.endedIn ??= store.second
+  return { status: 204 }
+}
+
+/** The time of a key is over. */
+export function endApiKey(store: Store, apiKeyId: number, expiresAt: string): void {
+  const apiKey = store.apiKeys.get(apiKeyId) as ApiKey
+  apiKey.expiresAt = expiresAt
+  apiKey.endedIn ??= store.second
+}
+
+export function apiKeyBody(apiKey: ApiKey): Record<string, unknown> {
+  const { id, name, scopes, rateLimit, createdAt, expiresAt } = apiKey
+  return { id, name, scopes, rateLimit, createdAt, expiresAt }
+}
+
+function secondsAfter(time: unknown, seconds: number): string {
+  return new Date(Date.parse(String(time)) + seconds * 1_000).toISOString()
+}

@@ -1,0 +1,90 @@
+// What each list shows, in its sequence, and which part of it a page is.
+import { apiKeyBody } from './api-keys.ts'
+import { categoryBody, petBody } from './pets.ts'
+import type { Entry, Id, OrderStatus, PetStatus, Store } from './store.ts'
+
+export type List =
+  | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
+  | { of: 'names'; name: string }
+  | { of: 'orders'; status?: OrderStatus | undefined; petId?: Id | undefined }
+  | { of: 'history'; petId: Id }
+  | { of: 'categories' }
+  | { of: 'apiKeys' }
+
+/** Where something stands in its list. */
+export type Place = readonly (Id | string)[]
+
+export interface Row {
+  place: Place
+  item: unknown
+}
+
+/** All of it; undefined where there is no such list, as the history of an unknown animal. */
+export function rowsOf(store: Store, list: List): Row[] | undefined {
+  const rows = unsortedRowsOf(store, list)
+  return rows?.toSorted((a, b) => compare(a.place, b.place))
+}
+
+function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
+  switch (list.of) {
+    case 'pets':
+      return [...store.pets.values()]
+        .filter((pet) => (list.status ?? pet.status) === pet.status)
+        .filter((pet) => (list.categoryId ?? pet.categoryId) === pet.categoryId)
+        .map((pet) => ({ place: [-pet.id], item: petBody(pet) }))
+    case 'names':
+      return [...store.pets.values()]
+        .filter(({ name }) => name.toLowerCase().startsWith(list.name.toLowerCase()))
+        .map((pet) => ({ place: [pet.name.toLowerCase(), pet.id], item: petBody(pet) }))
+    case 'orders':
+      return [...store.orders.values()]
+        .filter((order) => (list.status ?? order.status) === order.status)
+        .filter((order) => Number(list.petId ?? order.petId) === order.petId)
+        .map((order) => ({ place: [-order.id], item: { ...order } }))
+    case 'history':
+      return store.pets
+        .get(Number(list.petId))
+        ?.history.map((entry, index) => ({ place: [-index], item: entryBody(entry) }))
+    case 'categories': {
+      const used = [...store.pets.values()].map(({ categoryId }) => categoryId)
+      const ids = new Set([...store.categories.keys(), ...used])
+      return [...ids].map((id) => ({ place: [id], item: categoryBody(store, id) }))
+    }
+    case 'apiKeys':
+      break
+  }
+  return [...store.apiKeys.values()].map((apiKey) => ({
+    place: [-apiKey.id],
+    item: { ...apiKeyBody(apiKey), isRevoked: apiKey.isRevoked },
+  }))
+}
+
+export interface Page {
+  items: unknown[]
+  /** The place of its last item, where more come after it. */
+  next: Place | undefined
+}
+
+export function pageOf(rows: readonly Row[], after: Place | undefined, limit: number): Page {
+  const left = rows.filter(({ place }) => after === undefined || compare(place, after) > 0)
+  const page = left.slice(0, limit)
+  return { items: page.map(({ item }) => item), next: left.length > limit ? page.at(-1)?.place : undefined }
+}
+
+function entryBody({ requestId, ...entry }: Entry): Record<string, unknown> {
+  return { ...entry, ...(requestId !== undefined && { requestId }) }
+}
+
+function compare(a: Place, b: Place): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index] as typeof part
+    if (part !== other) return isBefore(part, other) ? -1 : 1
+  }
+  return 0
+}
+
+/** Texts by their bytes in UTF-8, which is by their code points. */
+function isBefore(a: Id | string, b: Id | string): boolean {
+  if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b))) < 0
+  return a < (b as Id)
+}

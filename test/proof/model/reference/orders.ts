@@ -1,0 +1,81 @@
+// The rules of orders: one open order holds an animal, and ends in exactly one way.
+import { change } from './pets.ts'
+import { type Caller, type Expected, type Id, once, type Order, refuse, type Seen } from './store.ts'
+import { type Store, takeId } from './store.ts'
+
+/** What an order without `holdMinutes` holds for: the operator's choice in these tests. */
+export const HOLD_MINUTES = 60
+
+export interface NewOrder {
+  petId: Id
+  holdMinutes?: number | undefined
+  note?: string | undefined
+}
+
+export function placeOrder(
+  store: Store,
+  caller: Caller,
+  { petId, holdMinutes, note }: NewOrder,
+  key: string | undefined,
+  seen: Seen,
+): Expected {
+  return once(store, caller, key, ['placeOrder', petId, holdMinutes, note], () => {
+    const pet = store.pets.get(Number(petId))
+    if (pet === undefined) return refuse('pet_not_found')
+    if (pet.status !== 'available') return refuse('pet_not_available')
+    const createdAt = String(seen?.['createdAt'])
+    const heldForMs = (holdMinutes ?? HOLD_MINUTES) * 60_000
+    const order: Order = {
+      id: takeId(store, 'order', seen),
+      petId: pet.id,
+      status: 'open',
+      ...(note !== undefined && { note }),
+      placedBy: caller.name,
+      createdAt,
+      expiresAt: new Date(Date.parse(createdAt) + heldForMs).toISOString(),
+    }
+    store.orders.set(order.id, order)
+    change(pet, { status: 'pending' }, byCaller('order_placed', caller))
+    return { status: 201, body: { ...order } }
+  })
+}
+
+export function getOrder(store: Store, orderId: Id): Expected {
+  const order = store.orders.get(Number(orderId))
+  return order === undefined ? refuse('order_not_found') : { status: 200, body: { ...order } }
+}
+
+export function endOrder(
+  store: Store,
+  caller: Caller,
+  orderId: Id,
+  as: 'completed' | 'cancelled',
+  seen: Seen,
+): Expected {
+  const order = store.orders.get(Number(orderId))
+  if (order === undefined) return refuse('order_not_found')
+  if (order.status !== 'open' && order.status !== as) return refuse('order_closed')
+  if (order.status === 'open') {
+    const closedAt = String(seen?.['closedAt'])
+    if (!(Date.parse(closedAt) >= Date.parse(order.createdAt)))
+      throw new Error(`the model says: the order of ${order.createdAt} is closed now, not at ${closedAt}`)
+    Object.assign(order, { status: as, closedAt })
+    const pet = store.pets.get(order.petId)
+    const status = as === 'completed' ? 'sold' : 'available'
+    if (pet !== undefined) change(pet, { status }, byCaller(`order_${as}`, caller))
+  }
+  return { status: 200, body: { ...order } }
+}
+
+/** The time of a hold is over. Nobody asked for that, so the service itself stands in the history. */
+export function endHold(store: Store, orderId: number, expiresAt: string): void {
+  const order = store.orders.get(orderId) as Order
+  Object.assign(order, { status: 'expired', expiresAt, closedAt: expiresAt })
+  const pet = store.pets.get(order.petId)
+  const entry = { event: 'order_expired', apiKeyName: 'petstore', requestId: undefined }
+  if (pet !== undefined) change(pet, { status: 'available' }, entry)
+}
+
+function byCaller(event: string, { name, requestId }: Caller) {
+  return { event, apiKeyName: name, requestId }
+}

@@ -1,0 +1,126 @@
+// The rules of animals and categories.
+import {
+  type Caller,
+  type Change,
+  countsOf,
+  type Entry,
+  type Expected,
+  type Id,
+  once,
+  type Pet,
+} from './store.ts'
+import { type PetStatus, refuse, type Seen, type Store, takeId } from './store.ts'
+
+export interface NewPet {
+  name: string
+  categoryId: Id
+  status?: PetStatus | undefined
+}
+
+export function petBody({ id, name, categoryId, status }: Pet): Record<string, unknown> {
+  return { id, name, categoryId, status }
+}
+
+export function etagOf({ version }: Pet): string {
+  return `"${version}"`
+}
+
+export function createPet(
+  store: Store,
+  caller: Caller,
+  { name, categoryId, status = 'available' }: NewPet,
+  key: string | undefined,
+  seen: Seen,
+): Expected {
+  if (name.trim() === '') return refuse('invalid_body')
+  return once(store, caller, key, ['createPet', name, categoryId, status], () => {
+    const created = { event: 'created', apiKeyName: caller.name, requestId: caller.requestId }
+    const pet: Pet = {
+      id: takeId(store, 'pet', seen),
+      name,
+      categoryId,
+      status,
+      version: 1,
+      history: [created],
+    }
+    store.pets.set(pet.id, pet)
+    return { status: 201, body: petBody(pet), etag: etagOf(pet) }
+  })
+}
+
+export function getPet(store: Store, petId: Id): Expected {
+  const pet = store.pets.get(Number(petId))
+  return pet === undefined ? refuse('pet_not_found') : { status: 200, body: petBody(pet), etag: etagOf(pet) }
+}
+
+export function updatePet(
+  store: Store,
+  caller: Caller,
+  petId: Id,
+  {
+    reason,
+    ...wanted
+  }: { [Field in keyof Change]: Change[Field] | undefined } & { reason?: string | undefined },
+  ifMatch: string | undefined,
+): Expected {
+  const pet = store.pets.get(Number(petId))
+  if (pet === undefined) return refuse('pet_not_found')
+  if (!matches(pet, ifMatch)) return refuse('precondition_failed')
+  const to = Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([field, value]) => value !== undefined && value !== pet[field as keyof Pet],
+    ),
+  ) as Change
+  if (to.status === 'pending' && pet.status === 'sold') return refuse('invalid_transition')
+  if (to.status !== undefined && isHeld(store, pet)) return refuse('pet_on_hold')
+  if (Object.keys(to).length > 0) {
+    change(pet, to, {
+      event: 'updated',
+      apiKeyName: caller.name,
+      requestId: caller.requestId,
+      ...(reason !== undefined && { reason }),
+    })
+  }
+  return { status: 200, body: petBody(pet), etag: etagOf(pet) }
+}
+
+export function deletePet(store: Store, petId: Id, ifMatch: string | undefined): Expected {
+  const pet = store.pets.get(Number(petId))
+  if (pet === undefined) return refuse('pet_not_found')
+  if (!matches(pet, ifMatch)) return refuse('precondition_failed')
+  if (ordersOf(store, pet).length > 0) return refuse('pet_has_orders')
+  store.pets.delete(pet.id)
+  store.deletedPets.push(pet.id)
+  return { status: 204 }
+}
+
+/** Every change of an animal is a new version and an entry in its history. */
+export function change(pet: Pet, to: Change, entry: Omit<Entry, 'from' | 'to'>): void {
+  const from = Object.fromEntries(Object.keys(to).map((field) => [field, pet[field as keyof Change]]))
+  Object.assign(pet, to)
+  pet.version += 1
+  pet.history.push({ ...entry, from, to })
+}
+
+export function putCategory(store: Store, id: Id, name: string): Expected {
+  const isNew = !store.categories.has(id)
+  store.categories.set(id, name)
+  return { status: isNew ? 201 : 200, body: categoryBody(store, id) }
+}
+
+export function categoryBody(store: Store, id: Id): Record<string, unknown> {
+  const members = [...store.pets.values()].filter(({ categoryId }) => categoryId === id)
+  return { id, name: store.categories.get(id), counts: countsOf(members) }
+}
+
+function matches(pet: Pet, ifMatch: string | undefined): boolean {
+  return ifMatch === undefined || ifMatch === '*' || ifMatch.split(', ').includes(etagOf(pet))
+}
+
+function ordersOf(store: Store, { id }: Pet) {
+  return [...store.orders.values()].filter(({ petId }) => petId === id)
+}
+
+function isHeld(store: Store, pet: Pet): boolean {
+  return ordersOf(store, pet).some(({ status }) => status === 'open')
+}

@@ -1,0 +1,159 @@
+// What the service should be, in maps and a few rules written from docs/interface.md and docs/selling.md.
+// Nothing in this folder knows SQL, HTTP or how many instances there are.
+
+/** Beyond 2^53 a bigint, as the client of the tests reads it. */
+export type Id = number | bigint
+export type PetStatus = 'available' | 'pending' | 'sold'
+export type OrderStatus = 'open' | 'completed' | 'cancelled' | 'expired'
+
+export interface Change {
+  name?: string
+  categoryId?: Id
+  status?: PetStatus
+}
+
+export interface Entry {
+  event: string
+  from?: Change
+  to?: Change
+  apiKeyName: string
+  /** Undefined where the service itself acted: it chooses one. */
+  requestId: string | undefined
+  reason?: string
+}
+
+export interface Pet {
+  id: number
+  name: string
+  categoryId: Id
+  status: PetStatus
+  version: number
+  /** Oldest first: the first one says that it was created. */
+  history: Entry[]
+}
+
+export interface Order {
+  id: number
+  petId: number
+  status: OrderStatus
+  note?: string
+  placedBy: string
+  createdAt: string
+  expiresAt: string
+  closedAt?: string
+}
+
+export interface ApiKey {
+  id: number
+  text: string
+  name: string
+  scopes: readonly string[]
+  createdAt: string
+  rateLimit?: number
+  lifetimeSeconds?: number
+  expiresAt?: string
+  isRevoked: boolean
+  /** The second in which it stopped working; it may still be believed during that one. */
+  endedIn?: number
+}
+
+export interface Store {
+  pets: Map<number, Pet>
+  orders: Map<number, Order>
+  categories: Map<Id, string>
+  apiKeys: Map<number, ApiKey>
+  /** First answers, by API key and Idempotency-Key. */
+  kept: Map<string, { values: string; answer: Expected }>
+  deletedPets: number[]
+  newestIds: { pet: number; order: number; apiKey: number }
+  second: number
+}
+
+/** Who calls, and by which request. */
+export interface Caller {
+  apiKeyId: number
+  name: string
+  requestId: string
+}
+
+/** What the service must answer. What stands here is compared; what does not is not. */
+export interface Expected {
+  status: number
+  /** Of a refusal. */
+  code?: string
+  body?: unknown
+  etag?: string
+  replayed?: boolean
+}
+
+/** What only the service can choose, such as ids and times, taken from its answer. */
+export type Seen = Record<string, unknown> | undefined
+
+export const REFUSALS = {
+  invalid_body: 400,
+  invalid_cursor: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  insufficient_scope: 403,
+  pet_not_found: 404,
+  order_not_found: 404,
+  api_key_not_found: 404,
+  pet_not_available: 409,
+  pet_on_hold: 409,
+  pet_has_orders: 409,
+  invalid_transition: 409,
+  order_closed: 409,
+  precondition_failed: 412,
+  idempotency_key_reused: 422,
+}
+
+export function refuse(code: keyof typeof REFUSALS): Expected {
+  return { status: REFUSALS[code], code }
+}
+
+export function emptyStore(): Store {
+  return {
+    pets: new Map(),
+    orders: new Map(),
+    categories: new Map(),
+    apiKeys: new Map(),
+    kept: new Map(),
+    deletedPets: [],
+    newestIds: { pet: 0, order: 0, apiKey: 0 },
+    second: 0,
+  }
+}
+
+/** The id of something new: never one that was given before, and larger than all of those. */
+export function takeId(store: Store, kind: keyof Store['newestIds'], seen: Seen): number {
+  const id = Number(seen?.['id'])
+  if (!(id > store.newestIds[kind]))
+    throw new Error(`the model says: a new ${kind} with an id above ${store.newestIds[kind]}, not ${id}`)
+  store.newestIds[kind] = id
+  return id
+}
+
+/** With a key, the first answer that was no refusal is the answer to every repeat with the same values. */
+export function once(
+  store: Store,
+  { apiKeyId }: Caller,
+  key: string | undefined,
+  values: readonly unknown[],
+  work: () => Expected,
+): Expected {
+  if (key === undefined) return { ...work(), replayed: false }
+  const kept = store.kept.get(`${apiKeyId} ${key}`)
+  if (kept === undefined) {
+    const answer = work()
+    if (answer.code === undefined) store.kept.set(`${apiKeyId} ${key}`, { values: values.join('\n'), answer })
+    return { ...answer, replayed: false }
+  }
+  if (kept.values !== values.join('\n')) return refuse('idempotency_key_reused')
+  return { ...kept.answer, replayed: true }
+}
+
+export function countsOf(pets: Iterable<Pet>): Record<PetStatus, number> {
+  const counts = { available: 0, pending: 0, sold: 0 }
+  for (const { status } of pets) counts[status] += 1
+  return counts
+}

@@ -1,0 +1,101 @@
+// Random sequences of calls on two instances answer as the reference model says, and leave the store as it says.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { recordFigures } from '../figures.ts'
+import { replayWith, SCALE, SEED } from '../seed.ts'
+import { apiKeyCommands } from './commands/api-keys.ts'
+import type { Command } from './commands/choices.ts'
+import { listCommands } from './commands/lists.ts'
+import { orderCommands } from './commands/orders.ts'
+import { petCommands } from './commands/pets.ts'
+import { timeCommands } from './commands/time.ts'
+import { REFUSALS } from './reference/store.ts'
+import { shorten } from './shorten.ts'
+import { compareWholeState } from './whole-state.ts'
+import { openStage, openWorld } from './world.ts'
+
+const FILE = 'test/proof/model/sequences.test.ts'
+const SEQUENCES = 450
+const COMMANDS_MAX = 120
+const COMMANDS_MIN = 20_000
+/** A failure is made simpler for so long at most, and then shorter for as long again. */
+const SHRINK_MS = 20_000
+/** Where in the run of this seed to begin: printed with a failure. */
+const PATH = process.env['PROOF_PATH']
+
+const sequence = fc.array(
+  fc.oneof(...petCommands, ...orderCommands, ...listCommands, ...apiKeyCommands, ...timeCommands),
+  { maxLength: COMMANDS_MAX, size: 'max' },
+)
+
+test('whatever is called in whatever sequence, two instances answer as the model says', async () => {
+  const stage = await openStage()
+  const counted = { sequences: 0, commands: 0, 'sequences that differ from the model': 0 }
+  let hasFailed = false
+  let giveUpAt = Number.POSITIVE_INFINITY
+
+  async function run(commands: readonly Command[]): Promise<void> {
+    if (performance.now() > giveUpAt) return
+    const world = await openWorld(stage)
+    try {
+      for (const command of commands) {
+        const before = world.calls.length
+        await command(world)
+        // One that found nothing to do is none; nor is what only makes a failure shorter.
+        if (world.calls.length > before && !hasFailed) counted.commands += 1
+      }
+      await compareWholeState(world)
+      if (!hasFailed) counted.sequences += 1
+    } catch (error) {
+      if (!hasFailed) giveUpAt = performance.now() + SHRINK_MS
+      hasFailed = true
+      const calls = world.calls.map((call, index) => `${String(index + 1).padStart(4)}. ${call}`)
+      throw new Error(`${(error as Error).message}\n\nThe last of these calls:\n${calls.join('\n')}`, {
+        cause: error,
+      })
+    }
+  }
+
+  try {
+    const result = await fc.check(fc.asyncProperty(sequence, run), {
+      seed: SEED,
+      numRuns: Math.ceil(SEQUENCES * SCALE),
+      ...(PATH !== undefined && { path: PATH, endOnFailure: true }),
+    })
+    if (result.failed) {
+      counted['sequences that differ from the model'] += 1
+      giveUpAt = performance.now() + SHRINK_MS
+      let { message } = result.errorInstance as Error
+      await shorten(result.counterexample?.[0] ?? [], async (fewer) => {
+        const failure = await run(fewer).catch((error: Error) => error)
+        message = failure?.message ?? message
+        return failure !== undefined
+      })
+      const again = `PROOF_PATH=${result.counterexamplePath} ${replayWith(FILE)}`
+      throw new Error(`${message}\n\nTo see it again:\n${again}`)
+    }
+    // Otherwise it would have proved less than it says.
+    if (SCALE >= 1 && PATH === undefined) {
+      expect([...stage.called.keys()].sort()).toEqual(operationsOfInterface().sort())
+      expect([...stage.refusals].sort()).toEqual(Object.keys(REFUSALS).sort())
+      expect(counted.commands).toBeGreaterThanOrEqual(COMMANDS_MIN * SCALE)
+    }
+  } finally {
+    const calls = [...stage.called.values()].reduce((sum, count) => sum + count, 0)
+    recordFigures('model', {
+      ...counted,
+      'answers compared': calls,
+      'operations called': stage.called.size,
+      'kinds of refusal met': stage.refusals.size,
+    })
+    console.log(counted, Object.fromEntries(stage.called))
+  }
+})
+
+function operationsOfInterface(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../../openapi.json'), 'utf8')
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { operationId: string }>> }
+  return Object.values(paths).flatMap((verbs) => Object.values(verbs).map(({ operationId }) => operationId))
+}

@@ -1,0 +1,230 @@
+// Two instances of the service on one database beside the reference model, and one way to ask both the same.
+import { inspect } from 'node:util'
+import { Client } from 'pg'
+import { afterAll, expect } from 'vitest'
+import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
+import { SCOPES } from '../../../src/api-keys/schema.ts'
+import type { Db } from '../../../src/db/database.ts'
+import { openLog } from '../../../src/log.ts'
+import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
+import { issueApiKey, startApp } from '../../support/app.ts'
+import type { Answer, TestClient } from '../../support/client.ts'
+import { createTestDatabase, openTestDatabase } from '../../support/database.ts'
+import { mayBeBelieved, refuseCaller } from './reference/api-keys.ts'
+import type { List, Place } from './reference/lists.ts'
+import { HOLD_MINUTES } from './reference/orders.ts'
+import {
+  type ApiKey,
+  type Caller,
+  emptyStore,
+  type Expected,
+  refuse,
+  type Seen,
+  type Store,
+} from './reference/store.ts'
+
+export interface Instance {
+  client: TestClient
+  db: Db
+  holds: Holds
+}
+
+/** What lives as long as the file. */
+export interface Stage {
+  instances: readonly [Instance, Instance]
+  /** May do everything, and is never revoked. */
+  counter: ApiKey
+  /** All that are there before the first command, the counter's last. */
+  apiKeys: readonly ApiKey[]
+  /** As the owner of the database: for time that passes and for the audit. */
+  query: <Row>(text: string, values?: unknown[]) => Promise<Row[]>
+  clock: { ms: number }
+  /** How often each operation was called, and which refusals were met. */
+  called: Map<string, number>
+  refusals: Set<string>
+}
+
+/** What one sequence of commands works on. */
+export interface World extends Stage {
+  store: Store
+  /** Pages that have a next one, newest last. */
+  cursors: { list: List; after: Place; cursor: string }[]
+  /** Every call and its answer in words, for whoever reads a failure. */
+  calls: string[]
+}
+
+/** Who asks where: 0 or 1, and with which key. */
+export interface Asking {
+  at: 0 | 1
+  /** The n-th newest key that was made; `counter` is the one that may do everything. */
+  as: 'counter' | 'nobody' | number
+}
+
+export async function openStage(): Promise<Stage> {
+  const databaseUrl = await createTestDatabase()
+  // It stands still unless a command moves it: what is believed for a second is believed until then.
+  const clock = { ms: 0 }
+  const open = async (): Promise<Instance> => {
+    const db = openTestDatabase(databaseUrl, 3)
+    const holds = trackHolds(db, openLog('silent'), () => clock.ms)
+    const verifyApiKey = apiKeyVerifier(db, 'production', () => clock.ms)
+    const client = await startApp(db, { holds, verifyApiKey, holdMinutes: HOLD_MINUTES })
+    return { client, db, holds }
+  }
+  const instances = [await open(), await open()] as const
+  const issued = await issueApiKey(instances[0].db, { name: 'counter', scopes: SCOPES })
+  const owner = new Client(databaseUrl)
+  await owner.connect()
+  afterAll(() => owner.end())
+  const query = async <Row>(words: string, values: unknown[] = []) =>
+    (await owner.query(words, values)).rows as Row[]
+  const rows = await query<{ id: string; name: string; scopes: string[]; created_at: Date }>(
+    'select id, name, scopes, created_at from api_keys order by id',
+  )
+  const apiKeys = rows.map(({ id, name, scopes, created_at }) => ({
+    id: Number(id),
+    name,
+    scopes,
+    text: id === String(issued.id) ? issued.text : '',
+    createdAt: created_at.toISOString(),
+    isRevoked: false,
+  }))
+  return {
+    instances,
+    counter: apiKeys.at(-1) as ApiKey,
+    apiKeys,
+    query,
+    clock,
+    called: new Map(),
+    refusals: new Set(),
+  }
+}
+
+/** The same stage without a trace of the sequence before. */
+export async function openWorld(stage: Stage): Promise<World> {
+  const { counter, apiKeys, clock, query } = stage
+  // Deleted and not truncated, which would take ten times as long. The counts begin again with the animals.
+  await query(`
+    delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
+    delete from pet_count_deltas; delete from pet_counts_by_category; update pet_counts set count = 0;
+    delete from api_keys where id > ${counter.id};
+    select setval(pg_get_serial_sequence('api_keys', 'id'), ${counter.id}),
+      setval('pets_id_seq', 1, false), setval(pg_get_serial_sequence('orders', 'id'), 1, false)`)
+  clock.ms += SECOND_PAST_MS
+  const store = emptyStore()
+  for (const apiKey of apiKeys) store.apiKeys.set(apiKey.id, apiKey)
+  store.newestIds.apiKey = counter.id
+  return { ...stage, store, cursors: [], calls: [] }
+}
+
+const SECOND_PAST_MS = 1_001
+
+export function passSecond({ clock, store, calls }: World): void {
+  clock.ms += SECOND_PAST_MS
+  store.second += 1
+  calls.push('a second passes')
+}
+
+export interface Call {
+  operation: string
+  scope: string
+  method: string
+  path: string
+  body?: Record<string, unknown>
+  headers?: Record<string, string | undefined>
+}
+
+/** Asks the service, then the model, and compares. */
+export async function ask(
+  world: World,
+  { at, as }: Asking,
+  call: Call,
+  askModel: (caller: Caller, seen: Seen, apiKey: ApiKey) => Expected,
+): Promise<Answer> {
+  const { store, calls, called, refusals } = world
+  const apiKey = apiKeyOf(world, as)
+  const requestId = `call-${calls.length + 1}`
+  const asked = `${'AB'[at]}, as ${apiKey?.name ?? 'nobody'}: ${inWords(call)}`
+  const place = calls.push(asked) - 1
+  called.set(call.operation, (called.get(call.operation) ?? 0) + 1)
+  const answer = await world.instances[at].client.call(call.method, `/v1${call.path}`, {
+    apiKey: apiKey?.text ?? null,
+    headers: { 'x-request-id': requestId, ...givenHeaders(call) },
+    ...(call.body !== undefined && { body: toJson(call.body) }),
+  })
+  calls[place] = `${asked} -> ${answerInWords(answer)}`
+  if (apiKey === undefined) {
+    compare(refusals, answer, refuse('missing_api_key'))
+  } else if (!(mayBeBelieved(store, apiKey) && answer.status === 401)) {
+    const caller = { apiKeyId: apiKey.id, name: apiKey.name, requestId }
+    const expected = refuseCaller(store, apiKey, call.scope) ?? askModel(caller, answer.body as Seen, apiKey)
+    compare(refusals, answer, expected)
+  }
+  return answer
+}
+
+function compare(refusals: Set<string>, { status, body, headers }: Answer, expected: Expected): void {
+  const code = (body as { code?: string } | undefined)?.code
+  const seen = status < 400 ? { status } : { status, code }
+  requireSame('answer', seen, {
+    status: expected.status,
+    ...(expected.code !== undefined && { code: expected.code }),
+  })
+  if (expected.code !== undefined) refusals.add(expected.code)
+  if (expected.body !== undefined) requireSame('body', body, expected.body)
+  if (expected.etag !== undefined) requireSame('ETag', headers.get('etag'), expected.etag)
+  if (expected.replayed !== undefined)
+    requireSame(
+      'Idempotency-Replayed',
+      headers.get('idempotency-replayed'),
+      expected.replayed ? 'true' : null,
+    )
+}
+
+/** Says both in full where they differ. */
+export function requireSame(what: string, seen: unknown, expected: unknown): void {
+  try {
+    expect(seen).toEqual(expected)
+  } catch {
+    const say = (value: unknown) => inspect(value, { depth: 6, breakLength: 110, sorted: true })
+    throw new Error(
+      `another ${what} than the model says\nthe service: ${say(seen)}\nthe model:   ${say(expected)}`,
+    )
+  }
+}
+
+/** Those that commands have made, newest first. */
+export function madeApiKeys({ store, counter }: World): ApiKey[] {
+  return [...store.apiKeys.values()].filter(({ id }) => id > counter.id).toReversed()
+}
+
+function apiKeyOf(world: World, as: Asking['as']): ApiKey | undefined {
+  if (as === 'nobody') return undefined
+  const made = madeApiKeys(world)
+  return (as === 'counter' ? undefined : made[as % made.length]) ?? world.counter
+}
+
+function givenHeaders({ headers = {} }: Call): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
+}
+
+/** As JSON with every digit of a bigint. */
+function toJson(body: Record<string, unknown>): string {
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+  return JSON.stringify(body, (_name, value: unknown) =>
+    typeof value === 'bigint' ? rawJSON(String(value)) : value,
+  )
+}
+
+function inWords(call: Call): string {
+  const headers = Object.entries(givenHeaders(call)).map(([name, value]) => `${name}: ${value}`)
+  const body = call.body === undefined ? [] : [toJson(call.body)]
+  return [call.method, `/v1${call.path}`, ...body, ...headers].join(' ')
+}
+
+function answerInWords({ status, body }: Answer): string {
+  const { code, id } = (body ?? {}) as { code?: string; id?: number }
+  return [status, ...(code === undefined ? [] : [code]), ...(id === undefined ? [] : [`id ${id}`])].join(' ')
+}
