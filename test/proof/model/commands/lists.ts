@@ -67,12 +67,7 @@ export async function askPage(
       if (rows === undefined) return refuse('pet_not_found')
       const page = pageOf(rows, from?.after, limit ?? byDefault)
       next = page.next
-      if (Array.isArray(seen))
-        requireSame(
-          'page',
-          seen.map((item) => withoutChance(list, item)),
-          page.items,
-        )
+      if (Array.isArray(seen)) comparePage(list, seen as Record<string, unknown>[], page.items)
       return { status: 200 }
     },
   )
@@ -80,6 +75,17 @@ export async function askPage(
   requireSame('link to a next page', link !== undefined, next !== undefined)
   if (link === undefined || next === undefined) return undefined
   return { after: next, cursor: new URL(link, 'http://petstore.test').searchParams.get('cursor') ?? '' }
+}
+
+function comparePage(list: List, seen: readonly Record<string, unknown>[], expected: unknown[]): void {
+  requireSame(
+    'page',
+    seen.map((item) => withoutChance(list, item)),
+    expected,
+  )
+  if (list.of !== 'history') return
+  const times = seen.map(({ at }) => String(at))
+  requireSame('sequence of times', times, times.toSorted().toReversed())
 }
 
 /** From page to page to the end, each on the other instance. */

@@ -1,7 +1,16 @@
 // The rules of orders: one open order holds an animal, and ends in exactly one way.
 import { change } from './pets.ts'
-import { type Caller, type Expected, type Id, once, type Order, refuse, type Seen } from './store.ts'
-import { type Store, takeId } from './store.ts'
+import {
+  type Caller,
+  type Expected,
+  type Id,
+  once,
+  type Order,
+  refuse,
+  type Seen,
+  type Store,
+  takeId,
+} from './store.ts'
 
 /** What an order without `holdMinutes` holds for: the operator's choice in these tests. */
 export const HOLD_MINUTES = 60

@@ -8,8 +8,12 @@ import {
   type Id,
   once,
   type Pet,
+  type PetStatus,
+  refuse,
+  type Seen,
+  type Store,
+  takeId,
 } from './store.ts'
-import { type PetStatus, refuse, type Seen, type Store, takeId } from './store.ts'
 
 export interface NewPet {
   name: string
