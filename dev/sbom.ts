@@ -48,11 +48,11 @@ function forProduction(sbom: Sbom): Sbom {
 /** What `npm ci --omit=dev` installs, as `name@version`. */
 function productionPackages(): Set<string> {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { version: string; dev?: boolean }>
+    packages: Record<string, { version: string; dev?: boolean; link?: boolean }>
   }
   return new Set(
     Object.entries(packages)
-      .filter(([path, { dev }]) => path !== '' && dev !== true)
+      .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && dev !== true && link !== true)
       .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
   )
 }

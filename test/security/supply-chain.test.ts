@@ -12,11 +12,13 @@ interface Locked {
   integrity?: string
   hasInstallScript?: boolean
   dev?: boolean
+  link?: boolean
 }
 
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
 const locked = Object.entries(packages)
-  .filter(([path]) => path !== '')
+  // The client is a part of this repository, and linked.
+  .filter(([path, { link }]) => path.startsWith('node_modules/') && link !== true)
   .map(([path, entry]) => ({ name: path.split('node_modules/').at(-1) ?? '', ...entry }))
 const production = locked.filter(({ dev }) => dev !== true)
 const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
