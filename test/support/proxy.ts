@@ -10,12 +10,46 @@ export interface Proxy {
   cut: () => void
   /** From now on: let through, refuse new connections, or swallow what PostgreSQL answers. */
   behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
+  /** How many connections of the service are open. */
+  clients: () => number
+  /** Resolves when PostgreSQL has closed every connection that is over: it has then done all that it will do. */
+  settled: () => Promise<void>
 }
 
-/** With a number of milliseconds, every answer of PostgreSQL takes so long on its way, as from another building. */
-export async function startProxy(databaseUrl: string, answersAfterMs = 0): Promise<Proxy> {
+/** One connection of the service, and the one to PostgreSQL that belongs to it. */
+export interface Link {
+  client: Socket
+  upstream: Socket
+  /** Nothing will pass any more. */
+  isOver: boolean
+}
+
+/** Sees every byte of one connection, and decides what becomes of it. */
+export interface Relay {
+  fromClient: (chunk: Buffer) => void
+  fromServer: (chunk: Buffer) => void
+}
+
+const passOn = ({ client, upstream }: Link): Relay => ({
+  fromClient: (chunk) => upstream.write(chunk),
+  fromServer: (chunk) => client.write(chunk),
+})
+
+/** Every answer of PostgreSQL takes so long on its way, as from another building. */
+export const answersAfter =
+  (ms: number) =>
+  ({ client, upstream }: Link): Relay => ({
+    fromClient: (chunk) => upstream.write(chunk),
+    fromServer: (chunk) => setTimeout(() => client.write(chunk), ms),
+  })
+
+export async function startProxy(
+  databaseUrl: string,
+  openRelay: (link: Link) => Relay = passOn,
+): Promise<Proxy> {
   const target = new URL(databaseUrl)
-  const open = new Set<Socket>()
+  const clients = new Set<Socket>()
+  const links = new Set<Link>()
   let mode: Parameters<Proxy['behave']>[0] = 'pass'
 
   const server = createServer((client) => {
@@ -24,28 +58,35 @@ export async function startProxy(databaseUrl: string, answersAfterMs = 0): Promi
       return
     }
     const upstream = connect(Number(target.port), target.hostname)
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      open.add(from)
-      from.on('data', (chunk) => {
-        if (from === upstream && mode === 'swallow answers') return
-        if (from === upstream && answersAfterMs > 0) setTimeout(() => to.write(chunk), answersAfterMs)
-        else to.write(chunk)
-      })
-      from.on('error', () => {})
-      from.on('close', () => {
-        open.delete(from)
-        to.destroy()
-      })
-    }
+    const link: Link = { client, upstream, isOver: false }
+    const relay = openRelay(link)
+    clients.add(client)
+    links.add(link)
+    client.on('data', relay.fromClient)
+    upstream.on('data', (chunk: Buffer) => {
+      if (mode !== 'swallow answers') relay.fromServer(chunk)
+    })
+    for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => {})
+    client.on('close', () => {
+      clients.delete(client)
+      link.isOver = true
+      // An orderly end, behind everything that was sent: PostgreSQL does that first, and then closes its side.
+      upstream.end()
+    })
+    upstream.on('close', () => {
+      links.delete(link)
+      // Where it is over the relay ends it, in its own way.
+      if (!link.isOver) client.destroy()
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address() as { port: number }
   const cut = () => {
-    for (const socket of open) socket.resetAndDestroy()
+    for (const { client, upstream } of links) {
+      client.resetAndDestroy()
+      upstream.resetAndDestroy()
+    }
   }
   afterAll(() => {
     cut()
@@ -58,6 +99,11 @@ export async function startProxy(databaseUrl: string, answersAfterMs = 0): Promi
     cut,
     behave: (next) => {
       mode = next
+    },
+    clients: () => clients.size,
+    settled: async () => {
+      const over = [...links].filter(({ isOver }) => isOver)
+      await Promise.all(over.map(({ upstream }) => once(upstream, 'close')))
     },
   }
 }
