@@ -17,6 +17,8 @@ export interface Statement {
   name: string
   text: string
   values: unknown[]
+  /** Doing it twice comes to the same as once: a write that is repeated although it may have been committed. */
+  isRepeatable?: true
 }
 
 export interface Reader {
@@ -90,7 +92,7 @@ export function openDatabase(options: PoolOptions): Db {
 
     write: (statement) =>
       attempt((current) => {
-        current.mayHaveCommitted = true
+        current.mayHaveCommitted = !statement.isRepeatable
         return query(current.client, statement)
       }),
 

@@ -182,6 +182,8 @@ export async function expireOrders(db: Writer, requestId: string, most: number):
       select id, 'order_expired', 'pending', 'available', $1 from freed
       returning 1`,
     values: [requestId, most],
+    // Whoever reads may wait for this: it must not be told of a change that it never asked for.
+    isRepeatable: true,
   })
   return rows.length
 }

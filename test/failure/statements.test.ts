@@ -1,0 +1,43 @@
+// One statement of a request meets a fault: what the client is told is true of what was done.
+import { beforeEach, expect, test } from 'vitest'
+import { trackHolds } from '../../src/orders/holds.ts'
+import { openLog } from '../../src/log.ts'
+import { shopAt } from '../api/shop.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { startProxy } from '../support/proxy.ts'
+import { type Fault, faultyRelay } from '../support/wire-faults.ts'
+
+const databaseUrl = await createTestDatabase()
+let fault: (Fault & { statement: string }) | undefined
+let injected = 0
+const proxy = await startProxy(databaseUrl, (link) =>
+  faultyRelay(link, {
+    // Each happens once.
+    decide: (statement) => (statement === fault?.statement && injected === 0 ? fault : undefined),
+    onInjected: () => {
+      injected += 1
+    },
+  }),
+)
+const db = openTestDatabase(proxy.url)
+// Swept a minute ago, at every request.
+let minutes = 0
+const holds = trackHolds(db, openLog('silent'), () => (minutes += 1) * 60_000)
+const { origin } = await startApp(db, { holds })
+const { text: apiKey } = await issueApiKey(db)
+const shop = shopAt({ origin, apiKey }, databaseUrl, db)
+
+beforeEach(() => {
+  fault = undefined
+  injected = 0
+})
+
+test.each(['end', 'reset'] as const)(
+  'a list that waits for old holds to end is answered although that was cut off (%s) after it was done',
+  async (kind) => {
+    fault = { statement: 'expire_orders', moment: 'done, not answered', kind }
+    expect((await shop.get('/pets')).status).toBe(200)
+    expect(injected).toBe(1)
+  },
+)
