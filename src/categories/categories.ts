@@ -24,9 +24,12 @@ export async function putCategory(
   id: bigint,
   name: string,
 ): Promise<{ category: CategoryCounts; isNew: boolean }> {
-  const isNew = await upsertCategory(db, { id, name })
-  const [category] = await findCategoriesAfter(db, id - 1n, 1)
-  return { category: category as CategoryCounts, isNew }
+  // One transaction, so that who cannot be answered can be told that nothing was changed.
+  return db.transaction(async (tx) => {
+    const isNew = await upsertCategory(tx, { id, name })
+    const [category] = await findCategoriesAfter(tx, id - 1n, 1)
+    return { category: category as CategoryCounts, isNew }
+  })
 }
 
 function isNamedOrUsed({ name, counts }: CategoryCounts): boolean {

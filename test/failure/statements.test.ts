@@ -1,4 +1,5 @@
 // One statement of a request meets a fault: what the client is told is true of what was done.
+import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openLog } from '../../src/log.ts'
@@ -41,3 +42,13 @@ test.each(['end', 'reset'] as const)(
     expect(injected).toBe(1)
   },
 )
+
+test('a category that cannot be answered is not named: 503 unavailable says that nothing was changed', async () => {
+  const name = randomUUID()
+  fault = { statement: 'find_categories_after', moment: 'done, not answered', kind: 'silence' }
+  const answer = await shop.put('/categories/7', { name })
+  expect(answer.body).toMatchObject({ code: 'unavailable' })
+  await proxy.settled()
+  expect(await shop.sql('select from categories where name = $1', [name])).toEqual([])
+  expect(injected).toBe(1)
+})
