@@ -53,7 +53,8 @@ export function openDatabase(options: PoolOptions): Db {
   const pool = openPool(options)
 
   // A commit whose wait for a standby is cancelled succeeds with no more than this warning, and
-  // a failover may still lose it: its outcome is as unknown as that of a lost connection.
+  // a failover may still lose it: its outcome is as unknown as that of a lost connection. Any other statement may
+  // be warned of other things by the same code.
   const warned = new WeakSet<pg.ClientBase>()
   pool.on('connect', (client) => {
     client.on('notice', (notice) => {
@@ -68,9 +69,8 @@ export function openDatabase(options: PoolOptions): Db {
       let current: Attempt | undefined
       try {
         current = { client: await connect(pool), mayHaveCommitted: false }
-        warned.delete(current.client)
         const result = await work(current)
-        if (warned.has(current.client)) throw new AppError('outcome_unknown')
+        if (current.mayHaveCommitted && warned.has(current.client)) throw new AppError('outcome_unknown')
         current.client.release()
         return result
       } catch (error) {
@@ -87,12 +87,18 @@ export function openDatabase(options: PoolOptions): Db {
     }
   }
 
+  /** The next statement of this attempt commits. */
+  function passPointOfNoReturn(current: Attempt): void {
+    current.mayHaveCommitted = true
+    warned.delete(current.client)
+  }
+
   return {
     read: (statement) => attempt(({ client }) => query(client, statement)),
 
     write: (statement) =>
       attempt((current) => {
-        current.mayHaveCommitted = !statement.isRepeatable
+        if (!statement.isRepeatable) passPointOfNoReturn(current)
         return query(current.client, statement)
       }),
 
@@ -109,7 +115,7 @@ export function openDatabase(options: PoolOptions): Db {
           if (!lost) await query(client, 'rollback')
           throw error
         }
-        current.mayHaveCommitted = true
+        passPointOfNoReturn(current)
         await query(client, 'commit')
         return result
       }),

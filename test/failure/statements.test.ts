@@ -52,3 +52,24 @@ test('a category that cannot be answered is not named: 503 unavailable says that
   expect(await shop.sql('select from categories where name = $1', [name])).toEqual([])
   expect(injected).toBe(1)
 })
+
+test.each([
+  ['find_pets_before', 200],
+  ['begin', 201],
+  ['upsert_category', 201],
+])('a warning of PostgreSQL at %s is no unknown outcome', async (statement, status) => {
+  fault = { statement, moment: 'answered but for its end', kind: 'warning' }
+  const path = `/categories/${1_000 + minutes}`
+  const answer = status === 200 ? await shop.get('/pets') : await shop.put(path, { name: randomUUID() })
+  expect(answer.status).toBe(status)
+  expect(injected).toBe(1)
+})
+
+test.each([
+  ['insert_pets', () => shop.post('/pets', { name: randomUUID(), categoryId: 1 })],
+  ['commit', () => shop.put(`/categories/${1_000 + minutes}`, { name: randomUUID() })],
+])('at %s, which commits, it is', async (statement, change) => {
+  fault = { statement, moment: 'answered but for its end', kind: 'warning' }
+  expect((await change()).body).toMatchObject({ code: 'outcome_unknown' })
+  expect(injected).toBe(1)
+})
