@@ -10,6 +10,8 @@ export type Failure = 'lost' | 'rolled_back' | 'refused' | 'fault'
 
 const ROLLED_BACK = new Set([
   '25006', // read-only: a standby, or a primary that was just demoted
+  '25P03', // idle_in_transaction_session_timeout: this process stood still for a while
+  '25P04', // transaction_timeout
   '40001', // serialization failure
   '40P01', // deadlock
   '55P03', // lock_timeout
@@ -44,7 +46,8 @@ function judgeFailure(error: unknown): Failure {
   return 'fault'
 }
 
-const READ_ONLY = '25006'
+/** After these a connection is of no use: it writes nothing, or PostgreSQL has ended it. */
+const POISONING = new Set(['25006', '25P03', '25P04'])
 export const UNIQUE_VIOLATION = '23505'
 export const FOREIGN_KEY_VIOLATION = '23503'
 
@@ -62,6 +65,6 @@ export class QueryFailure extends Error {
 
   /** Whether nobody should use this connection again. */
   get poisonsConnection(): boolean {
-    return this.failure === 'lost' || this.state === READ_ONLY
+    return this.failure === 'lost' || POISONING.has(this.state ?? '')
   }
 }

@@ -73,3 +73,14 @@ test.each([
   expect((await change()).body).toMatchObject({ code: 'outcome_unknown' })
   expect(injected).toBe(1)
 })
+
+test.each(['upsert_category', 'find_categories_after', 'commit'])(
+  'a transaction that PostgreSQL ended at its %s, since nothing was asked of it for too long, is done again',
+  async (statement) => {
+    const name = randomUUID()
+    fault = { statement, moment: 'before it is sent', kind: 'idle too long' }
+    expect((await shop.put(`/categories/${1_000 + minutes}`, { name })).status).toBe(201)
+    expect(await shop.sql('select from categories where name = $1', [name])).toHaveLength(1)
+    expect(injected).toBe(1)
+  },
+)

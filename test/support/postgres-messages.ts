@@ -74,11 +74,11 @@ function beginningOf(text = ''): string {
   return text.trim().split(/\s+/).slice(0, 3).join(' ')
 }
 
-/** What PostgreSQL says when a wait for a standby was cancelled after the commit on this server. */
-export function warning(code: string, message: string): Buffer {
-  const fields = Buffer.from(`SWARNING\0VWARNING\0C${code}\0M${message}\0\0`)
+/** Something that PostgreSQL might say of its own accord: a warning, or that it ends the connection. */
+export function notice(severity: 'WARNING' | 'FATAL', code: string, text: string): Buffer {
+  const fields = Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0\0`)
   const head = Buffer.alloc(5)
-  head.write('N')
+  head.write(severity === 'FATAL' ? 'E' : 'N')
   head.writeInt32BE(4 + fields.length, 1)
   return Buffer.concat([head, fields])
 }

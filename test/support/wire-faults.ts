@@ -1,6 +1,6 @@
 // What can happen to one statement on its way to PostgreSQL and back, and making it happen at exactly one place.
 import { asksForEncryption, endsAnswer, endsRequest, type Message } from './postgres-messages.ts'
-import { openSplitter, statementOf, warning } from './postgres-messages.ts'
+import { notice, openSplitter, statementOf } from './postgres-messages.ts'
 import type { Link, Relay } from './proxy.ts'
 
 /** How far a statement has come, from the service's first byte to PostgreSQL's last. */
@@ -17,9 +17,10 @@ export type Moment = (typeof MOMENTS)[number]
 
 /**
  * The connection ends in order (FIN), or is reset (RST), or falls silent for as long as the service waits, or is held
- * up for a while; or everything arrives with the warning that a standby may not have it.
+ * up for a while; PostgreSQL shuts down, or ends a transaction in which nothing was asked for too long; or everything
+ * arrives with the warning that a standby may not have it.
  */
-export const KINDS = ['end', 'reset', 'silence', 'delay', 'warning'] as const
+export const KINDS = ['end', 'reset', 'silence', 'delay', 'shutdown', 'idle too long', 'warning'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Fault {
@@ -32,6 +33,12 @@ export interface Faults {
   decide: (statement: string) => Fault | undefined
   /** Called when a fault really happens. */
   onInjected: (fault: Fault, statement: string) => void
+}
+
+const WARNING = notice('WARNING', '01000', 'canceling wait for synchronous replication due to user request')
+const LAST_WORDS: Partial<Record<Kind, Buffer>> = {
+  shutdown: notice('FATAL', '57P01', 'terminating connection due to administrator command'),
+  'idle too long': notice('FATAL', '25P03', 'terminating connection due to idle-in-transaction timeout'),
 }
 
 const DELAY_MS = 40
@@ -79,7 +86,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
       return
     }
     upstream.end()
-    if (fault.kind === 'end') client.end()
+    if (fault.kind !== 'reset') client.end(LAST_WORDS[fault.kind] ?? '')
     else setTimeout(() => client.resetAndDestroy(), RESET_AFTER_MS)
   }
 
@@ -111,8 +118,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     awaited = undefined
     if (split > 0) client.write(bytes.subarray(0, split))
     happen(fault, () => {
-      if (fault.kind === 'warning')
-        client.write(warning('01000', 'canceling wait for synchronous replication'))
+      if (fault.kind === 'warning') client.write(WARNING)
       client.write(bytes.subarray(split))
     })
   }
