@@ -1,0 +1,147 @@
+// Clients of one store who do everything at random, and remember what they were told of each thing they did.
+import { randomUUID } from 'node:crypto'
+import type { Order } from '../../api/shop.ts'
+import type { Answer, TestClient } from '../../support/client.ts'
+import { inTime, outcomeOf } from './operation.ts'
+import type { Random } from './random.ts'
+import { count, countOutcome, type Outcome } from './tally.ts'
+
+/** How often a client with an Idempotency-Key asks again before it gives up. */
+const REPEATS_MAX = 8
+const IN_USE = 'idempotency_key_in_use'
+
+/** One change: what marks it in the database, and everything that was said of it. */
+export interface Change {
+  token: string
+  outcomes: Outcome[]
+}
+
+export interface Store {
+  /** Animals that all clients want to buy. */
+  contested: readonly number[]
+  /** Animals that are changed all the time, and never sold. */
+  changed: readonly number[]
+  /** Mistaken entries: each is deleted once. */
+  mistaken: { id: number; name: string }[]
+}
+
+/** Does one thing after the other until it is told to stop. */
+export function openBuyer(client: TestClient, store: Store, random: Random) {
+  const changes: Change[] = []
+  const wrong: string[] = []
+  const orders: Order[] = []
+
+  /** Asks, and asks again while that is safe and needed; answers what the last answer was. */
+  async function change(
+    token: string,
+    ask: () => Promise<Answer>,
+    rules: Rules,
+  ): Promise<Answer | undefined> {
+    const outcomes: Outcome[] = []
+    changes.push({ token, outcomes })
+    for (let tries = 1; ; tries += 1) {
+      const answer = await inTime(ask())
+      if (rules.isRepeatable && codeOf(answer) === IN_USE) continue
+      const outcome = outcomeOf(answer, rules.status, rules.refusal)
+      countOutcome(outcome)
+      outcomes.push(outcome)
+      if (outcome === 'done' || outcome === 'refused') return answer
+      if (!rules.isRepeatable || tries === REPEATS_MAX) return undefined
+      count('repeated until done')
+    }
+  }
+
+  async function create(isRepeatable: boolean): Promise<void> {
+    const name = randomUUID()
+    const headers = isRepeatable ? { 'idempotency-key': name } : {}
+    const body = { name, categoryId: 1 + random.below(3) }
+    await change(name, () => client.post('/pets', body, headers), { status: 201, isRepeatable })
+  }
+
+  async function buy(isRepeatable: boolean): Promise<void> {
+    const note = randomUUID()
+    const headers = isRepeatable ? { 'idempotency-key': note } : {}
+    const body = { petId: random.pick(store.contested), note }
+    const rules = { status: 201, isRepeatable, refusal: 'pet_not_available' }
+    const answer = await change(note, () => client.post('/store/orders', body, headers), rules)
+    if (answer?.status === 201) orders.push(answer.body as Order)
+  }
+
+  async function endOrder(): Promise<void> {
+    const order = orders.shift()
+    if (order === undefined) return buy(true)
+    // Most are let go, so that there is something left to sell.
+    const [verb, status] = random.chance(0.2) ? ['complete', 'completed'] : ['cancel', 'cancelled']
+    const ask = () => client.call('POST', `/v1/store/orders/${order.id}/${verb}`)
+    await change(`order ${order.id} ${status}`, ask, { status: 200, isRepeatable: true })
+  }
+
+  async function update(): Promise<void> {
+    const body = { categoryId: 1 + random.below(1_000_000), reason: randomUUID() }
+    const ask = () => client.call('PATCH', `/v1/pets/${random.pick(store.changed)}`, { body })
+    await change(body.reason, ask, { status: 200 })
+  }
+
+  async function remove(): Promise<void> {
+    const pet = store.mistaken.pop()
+    if (pet === undefined) return create(false)
+    const ask = () => client.call('DELETE', `/v1/pets/${pet.id}`)
+    await change(`${pet.name} is gone`, ask, { status: 204 })
+  }
+
+  async function issueKey(): Promise<void> {
+    const name = randomUUID()
+    await change(name, () => client.post('/api-keys', { name }), { status: 201 })
+  }
+
+  async function read(): Promise<void> {
+    const path = random.pick([
+      '/pets?limit=5',
+      '/store/inventory',
+      '/store/orders?limit=5',
+      '/categories?limit=5',
+    ])
+    const outcome = outcomeOf(await inTime(client.get(path)), 200)
+    countOutcome(outcome)
+    if (outcome === 'outcome_unknown') wrong.push(`GET ${path} was told ${outcome}`)
+  }
+
+  const things: (() => Promise<void>)[] = [
+    () => create(true),
+    () => create(false),
+    () => buy(true),
+    () => buy(false),
+    endOrder,
+    endOrder,
+    update,
+    remove,
+    issueKey,
+    read,
+    read,
+  ]
+
+  return {
+    changes,
+    wrong,
+    doSomething: async (): Promise<void> => {
+      try {
+        await random.pick(things)()
+      } catch (error) {
+        count('answers of another kind')
+        wrong.push(String(error))
+      }
+    },
+  }
+}
+
+interface Rules {
+  status: number
+  /** Whether doing it again never makes a second one. */
+  isRepeatable?: boolean
+  /** The one other answer that is right. */
+  refusal?: string
+}
+
+function codeOf({ status, body }: Answer): string | undefined {
+  return status < 400 ? undefined : (body as { code: string }).code
+}

@@ -1,0 +1,34 @@
+// Numbers that look random and come out the same for the same seed (mulberry32).
+
+export interface Random {
+  /** From 0 up to, but without, the limit. */
+  below: (limit: number) => number
+  /** True with this probability. */
+  chance: (probability: number) => boolean
+  pick: <Item>(items: readonly Item[]) => Item
+  shuffle: <Item>(items: readonly Item[]) => Item[]
+}
+
+export function seeded(seed: number): Random {
+  let state = seed >>> 0
+  const fraction = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(fraction() * limit)
+  return {
+    below,
+    chance: (probability) => fraction() < probability,
+    pick: (items) => items[below(items.length)] as (typeof items)[number],
+    shuffle: (items) => {
+      const shuffled = [...items]
+      for (let end = shuffled.length - 1; end > 0; end -= 1) {
+        const other = below(end + 1)
+        ;[shuffled[end], shuffled[other]] = [shuffled[other] as never, shuffled[end] as never]
+      }
+      return shuffled
+    },
+  }
+}

@@ -1,0 +1,60 @@
+// Every operation that changes nothing. Each must answer what the same service answers without a fault.
+import { listApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
+import { readSchemaState } from '../../../src/db/migrate.ts'
+import type { Shop } from '../../api/shop.ts'
+import type { Lane } from './lane.ts'
+import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
+
+/** More animals than a page holds, in a category of their own, and one of them on hold. */
+export async function stockUp(shop: Shop): Promise<Stock> {
+  await shop.put(`/categories/${STOCK_CATEGORY}`, { name: 'Fish' })
+  for (let number = 1; number < 25; number += 1) {
+    await shop.addPet({ name: `Fish ${number}`, categoryId: STOCK_CATEGORY })
+  }
+  const { id: petId } = await shop.addPet({ name: 'Fish on hold', categoryId: STOCK_CATEGORY })
+  const { id: orderId } = await shop.hold({ petId })
+  return { petId, orderId }
+}
+
+/** To the last byte what the service without a proxy answers. */
+function read(path: (stock: Stock) => string) {
+  return async ({ shop, client, apiKey, stock }: Lane) => ({
+    run: async () => {
+      const answer = await client.get(path(stock))
+      const outcome = outcomeOf(answer, 200)
+      if (outcome !== 'done') return outcome
+      const { text } = await shop.get(path(stock), { apiKey })
+      if (answer.text !== text) throw new Error(`read ${answer.text} where ${text} was right`)
+      return outcome
+    },
+  })
+}
+
+function work(doIt: (lane: Lane) => Promise<unknown>) {
+  return async (lane: Lane) => ({ run: () => outcomeOfWork(doIt(lane)) })
+}
+
+const BY_CATEGORY = `categoryId=${STOCK_CATEGORY}`
+
+export const READING: Operation[] = [
+  { name: 'listPets', prepare: read(() => '/pets') },
+  { name: 'listPets by status', prepare: read(() => '/pets?status=available') },
+  { name: 'listPets by category', prepare: read(() => `/pets?${BY_CATEGORY}`) },
+  { name: 'listPets by both', prepare: read(() => `/pets?${BY_CATEGORY}&status=available`) },
+  { name: 'listPets by name', prepare: read(() => '/pets?name=fish') },
+  { name: 'listPets by id', prepare: read(({ petId }) => `/pets?id=${petId}`) },
+  { name: 'getPet', prepare: read(({ petId }) => `/pets/${petId}`) },
+  { name: 'getPetHistory', prepare: read(({ petId }) => `/pets/${petId}/history`) },
+  { name: 'listCategories', prepare: read(() => '/categories') },
+  { name: 'listOrders', prepare: read(() => '/store/orders') },
+  { name: 'listOrders by status', prepare: read(() => '/store/orders?status=open') },
+  { name: 'listOrders by animal', prepare: read(({ petId }) => `/store/orders?petId=${petId}`) },
+  { name: 'listOrders by both', prepare: read(({ petId }) => `/store/orders?petId=${petId}&status=open`) },
+  { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
+  { name: 'getInventory', prepare: read(() => '/store/inventory') },
+  { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
+  { name: 'listApiKeys', prepare: read(() => '/api-keys') },
+  { name: 'the list of keys on the command line', prepare: work(({ db }) => listApiKeys(db)) },
+  { name: 'the list of deprecated use', prepare: work(({ db }) => listDeprecatedUse(db)) },
+  { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
+]

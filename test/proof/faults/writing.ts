@@ -1,0 +1,175 @@
+// Every operation that changes something.
+import { randomUUID } from 'node:crypto'
+import type { Shop } from '../../api/shop.ts'
+import type { Answer } from '../../support/client.ts'
+import type { Lane } from './lane.ts'
+import { CATEGORY, type Operation, OTHER_CATEGORY, outcomeOf } from './operation.ts'
+
+const keyed = (): Record<string, string> => ({ 'idempotency-key': randomUUID() })
+
+const petsNamed = 'select count(*) from pets where name = $1'
+const ordersNoted = `select count(*) from orders where note = $1 and status = 'open'`
+const keysNamed = 'select count(*) from api_keys where name = $1'
+
+function createPet(headers: () => Record<string, string>) {
+  return async ({ look, client }: Lane) => {
+    const body = { name: randomUUID(), categoryId: CATEGORY }
+    const sent = headers()
+    return {
+      run: async () => outcomeOf(await client.post('/pets', body, sent), 201),
+      effects: () => look(petsNamed, [body.name]),
+    }
+  }
+}
+
+function placeOrder(headers: () => Record<string, string>) {
+  return async ({ shop, look, client }: Lane) => {
+    const body = { petId: (await shop.addPet()).id, note: randomUUID() }
+    const sent = headers()
+    return {
+      run: async () => outcomeOf(await client.post('/store/orders', body, sent), 201),
+      effects: () => look(ordersNoted, [body.note]),
+    }
+  }
+}
+
+function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
+  return async ({ shop, look, client }: Lane) => {
+    const { id, petId } = await shop.hold()
+    return {
+      run: async () => outcomeOf(await client.call('POST', `/v1/store/orders/${id}/${verb}`), 200),
+      effects: () =>
+        look(
+          `select count(*) from pet_history join pets on pets.id = pet_id
+            where pet_id = $1 and event = $2 and pets.status = $3`,
+          [petId, event, status],
+        ),
+    }
+  }
+}
+
+/** An API key of its own, past the proxy. */
+async function otherApiKey(shop: Shop): Promise<{ id: number; name: string }> {
+  const name = randomUUID()
+  return { name, id: ((await shop.post('/api-keys', { name })).body as { id: number }).id }
+}
+
+export const WRITING: Operation[] = [
+  { name: 'createPet', commits: 'insert_pets', prepare: createPet(() => ({})) },
+  { name: 'createPet with a key', commits: 'commit', isRepeatable: true, prepare: createPet(keyed) },
+  {
+    name: 'updatePet',
+    commits: 'commit',
+    prepare: async ({ shop, look, client }) => {
+      const { id } = await shop.addPet({ status: 'pending' })
+      const body = { name: randomUUID(), categoryId: OTHER_CATEGORY, status: 'sold', reason: 'a fault' }
+      return {
+        run: async () => outcomeOf(await client.call('PATCH', `/v1/pets/${id}`, { body }), 200),
+        effects: () =>
+          look(
+            `select count(*) from pet_history join pets on pets.id = pet_id and pets.name = to_name
+              and pets.version = 2 where pet_id = $1 and to_name = $2`,
+            [id, body.name],
+          ),
+      }
+    },
+  },
+  {
+    name: 'deletePet',
+    commits: 'commit',
+    prepare: async ({ shop, look, client }) => {
+      const { id } = await shop.addPet()
+      return {
+        run: async () => outcomeOf(await client.call('DELETE', `/v1/pets/${id}`), 204),
+        effects: async () => 1 - (await look('select count(*) from pets where id = $1', [id])),
+      }
+    },
+  },
+  { name: 'placeOrder', commits: 'commit', prepare: placeOrder(() => ({})) },
+  { name: 'placeOrder with a key', commits: 'commit', isRepeatable: true, prepare: placeOrder(keyed) },
+  {
+    name: 'placeOrder after a hold that is over',
+    commits: 'commit',
+    prepare: async ({ shop, look, client }) => {
+      const { id, petId } = await shop.hold()
+      await shop.makeOverdue(id)
+      const body = { petId, note: randomUUID() }
+      return {
+        run: async () => outcomeOf(await client.post('/store/orders', body), 201),
+        effects: () => look(ordersNoted, [body.note]),
+      }
+    },
+  },
+  {
+    name: 'placeOrder of a held animal',
+    prepare: async ({ shop, client }) => {
+      const { petId } = await shop.hold()
+      return { run: async () => outcomeOf(await client.post('/store/orders', { petId }), 409) }
+    },
+  },
+  {
+    name: 'completeOrder',
+    commits: 'commit',
+    isRepeatable: true,
+    prepare: endOrder('complete', 'order_completed', 'sold'),
+  },
+  {
+    name: 'cancelOrder',
+    commits: 'commit',
+    isRepeatable: true,
+    prepare: endOrder('cancel', 'order_cancelled', 'available'),
+  },
+  {
+    name: 'putCategory',
+    commits: 'commit',
+    prepare: async ({ look, client }) => {
+      const name = randomUUID()
+      const id = BigInt(`0x${name.slice(0, 8)}`) + 1_000n
+      const put = (): Promise<Answer> => client.call('PUT', `/v1/categories/${id}`, { body: { name } })
+      return {
+        run: async () => outcomeOf(await put(), 201),
+        effects: () => look('select count(*) from categories where id = $1 and name = $2', [id, name]),
+      }
+    },
+  },
+  {
+    name: 'createApiKey',
+    commits: 'insert_api_key',
+    prepare: async ({ look, client }) => {
+      const name = randomUUID()
+      return {
+        run: async () => outcomeOf(await client.post('/api-keys', { name }), 201),
+        effects: () => look(keysNamed, [name]),
+      }
+    },
+  },
+  {
+    name: 'rotateApiKey',
+    commits: 'commit',
+    prepare: async ({ shop, look, client }) => {
+      const { id, name } = await otherApiKey(shop)
+      return {
+        run: async () => outcomeOf(await client.post(`/api-keys/${id}/rotate`, { overlapSeconds: 60 }), 201),
+        // A successor, and an end for the old one: both or neither.
+        effects: () =>
+          look(
+            `select case when (count(*) > 1) = bool_or(id = $2 and expires_at is not null) then count(*) - 1
+              else -1 end from api_keys where name = $1`,
+            [name, id],
+          ),
+      }
+    },
+  },
+  {
+    name: 'revokeApiKey',
+    commits: 'revoke_api_key',
+    isRepeatable: true,
+    prepare: async ({ shop, look, client }) => {
+      const { id } = await otherApiKey(shop)
+      return {
+        run: async () => outcomeOf(await client.call('DELETE', `/v1/api-keys/${id}`), 204),
+        effects: () => look('select count(*) from api_keys where id = $1 and revoked_at is not null', [id]),
+      }
+    },
+  },
+]
