@@ -34,6 +34,8 @@ export interface Writer {
 /** Inside a transaction. A function that takes a Tx needs one; a Db will not do. */
 export interface Tx extends Reader, Writer {
   readonly inTransaction: true
+  /** An earlier attempt lost its connection: until PostgreSQL notices, that transaction keeps its locks. */
+  readonly isAgain: boolean
 }
 
 export interface Db extends Reader, Writer {
@@ -47,6 +49,8 @@ export interface Db extends Reader, Writer {
 interface Attempt {
   client: pg.PoolClient
   mayHaveCommitted: boolean
+  /** Whether an attempt before it lost its connection. */
+  isAgain: boolean
 }
 
 export function openDatabase(options: PoolOptions): Db {
@@ -64,11 +68,12 @@ export function openDatabase(options: PoolOptions): Db {
 
   async function attempt<Result>(work: (attempt: Attempt) => Promise<Result>): Promise<Result> {
     const giveUpAt = performance.now() + RETRY_FOR_MS
+    let isAgain = false
     for (let tries = 1; ; tries += 1) {
       if (pool.waitingCount >= POOL_QUEUE_MAX) throw new AppError('overloaded')
       let current: Attempt | undefined
       try {
-        current = { client: await connect(pool), mayHaveCommitted: false }
+        current = { client: await connect(pool), mayHaveCommitted: false, isAgain }
         const result = await work(current)
         if (current.mayHaveCommitted && warned.has(current.client)) throw new AppError('outcome_unknown')
         current.client.release()
@@ -82,6 +87,7 @@ export function openDatabase(options: PoolOptions): Db {
         }
         const again = failed.failure !== 'refused' && tries < RETRIES_MAX && performance.now() < giveUpAt
         if (!again) throw new AppError('unavailable', { cause: failed.cause })
+        isAgain ||= current !== undefined && failed.failure === 'lost'
         await sleep(Math.min(20 * tries, 200) * (0.5 + Math.random()))
       }
     }
@@ -104,12 +110,12 @@ export function openDatabase(options: PoolOptions): Db {
 
     transaction: (work) =>
       attempt(async (current) => {
-        const { client } = current
+        const { client, isAgain } = current
         const run = <Row>(statement: Statement) => query<Row>(client, statement)
         await query(client, 'begin')
         let result: Awaited<ReturnType<typeof work>>
         try {
-          result = await work({ inTransaction: true, read: run, write: run })
+          result = await work({ inTransaction: true, isAgain, read: run, write: run })
         } catch (error) {
           const lost = error instanceof QueryFailure && error.failure === 'lost'
           if (!lost) await query(client, 'rollback')

@@ -14,15 +14,19 @@ export interface KeptAnswer {
 
 /**
  * Which of the keys this transaction may work under; false at once where another one does. A plain insert would
- * wait for that other one instead, and each waiter would hold a connection.
+ * wait for that other one instead, and each waiter would hold a connection. Only who tries again waits: the other
+ * one is most likely its own first attempt, of which PostgreSQL has yet to notice that nobody is there.
  */
 export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): Promise<boolean[]> {
   const rows = await tx.read<{ locked: boolean }>({
     name: 'lock_idempotency_keys',
-    text: `select pg_try_advisory_xact_lock(hashtextextended(key, api_key_id)) as locked
+    text: `select case
+        when $3 then pg_advisory_xact_lock(hashtextextended(key, api_key_id)) is not null
+        else pg_try_advisory_xact_lock(hashtextextended(key, api_key_id))
+      end as locked
       from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
       order by position`,
-    values: columns(keys),
+    values: [...columns(keys), tx.isAgain],
   })
   return rows.map(({ locked }) => locked)
 }

@@ -84,3 +84,12 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
     expect(injected).toBe(1)
   },
 )
+
+test('with an Idempotency-Key nobody is told 409 of a first attempt that only PostgreSQL still believes in', async () => {
+  const name = randomUUID()
+  fault = { statement: 'insert_pets', moment: 'done, not answered', kind: 'reset on one side' }
+  const answer = await shop.post('/pets', { name, categoryId: 1 }, { 'idempotency-key': name })
+  expect(answer.status).toBe(201)
+  expect(await shop.sql('select from pets where name = $1', [name])).toHaveLength(1)
+  expect(injected).toBe(1)
+})

@@ -22,6 +22,8 @@ export interface Link {
   upstream: Socket
   /** Nothing will pass any more. */
   isOver: boolean
+  /** How long PostgreSQL does not hear that its client is gone. */
+  unheardMs: number
 }
 
 /** Sees every byte of one connection, and decides what becomes of it. */
@@ -58,7 +60,7 @@ export async function startProxy(
       return
     }
     const upstream = connect(Number(target.port), target.hostname)
-    const link: Link = { client, upstream, isOver: false }
+    const link: Link = { client, upstream, isOver: false, unheardMs: 0 }
     const relay = openRelay(link)
     clients.add(client)
     links.add(link)
@@ -71,7 +73,8 @@ export async function startProxy(
       clients.delete(client)
       link.isOver = true
       // An orderly end, behind everything that was sent: PostgreSQL does that first, and then closes its side.
-      upstream.end()
+      if (link.unheardMs === 0) upstream.end()
+      else setTimeout(() => upstream.end(), link.unheardMs)
     })
     upstream.on('close', () => {
       links.delete(link)

@@ -16,11 +16,20 @@ export const MOMENTS = [
 export type Moment = (typeof MOMENTS)[number]
 
 /**
- * The connection ends in order (FIN), or is reset (RST), or falls silent for as long as the service waits, or is held
+ * The connection ends in order (FIN), or is reset (RST), or is reset and PostgreSQL hears of it later, or falls silent for as long as the service waits, or is held
  * up for a while; PostgreSQL shuts down, or ends a transaction in which nothing was asked for too long; or everything
  * arrives with the warning that a standby may not have it.
  */
-export const KINDS = ['end', 'reset', 'silence', 'delay', 'shutdown', 'idle too long', 'warning'] as const
+export const KINDS = [
+  'end',
+  'reset',
+  'reset on one side',
+  'silence',
+  'delay',
+  'shutdown',
+  'idle too long',
+  'warning',
+] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Fault {
@@ -42,6 +51,7 @@ const LAST_WORDS: Partial<Record<Kind, Buffer>> = {
 }
 
 const DELAY_MS = 40
+const UNHEARD_MS = 250
 /** So that the bytes before a reset arrive: a reset overtakes what was not read yet. */
 const RESET_AFTER_MS = 5
 
@@ -83,6 +93,11 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     if (fault.kind === 'silence') {
       // A network that was slow rather than cut delivers in the end, when nobody waits any more.
       if (isBeforeAnswer(fault.moment)) client.prependOnceListener('close', rest)
+      return
+    }
+    if (fault.kind === 'reset on one side') {
+      link.unheardMs = UNHEARD_MS
+      client.resetAndDestroy()
       return
     }
     upstream.end()

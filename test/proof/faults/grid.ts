@@ -48,6 +48,7 @@ export const QUICK_FAULTS: Fault[] = [
   { moment: 'before it is sent', kind: 'delay' },
   { moment: 'half sent', kind: 'delay' },
   { moment: 'half a row answered', kind: 'delay' },
+  { moment: 'done, not answered', kind: 'reset on one side' },
   { moment: 'before it is sent', kind: 'shutdown' },
   { moment: 'done, not answered', kind: 'shutdown' },
   { moment: 'before it is sent', kind: 'idle too long' },

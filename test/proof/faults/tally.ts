@@ -15,6 +15,7 @@ const CUT: Record<Moment, string> = {
   'after its answer': 'injected: cut after the answer',
 }
 const OTHERS: Record<Exclude<Kind, 'end' | 'reset'>, string> = {
+  'reset on one side': 'injected: cut that PostgreSQL hears of later',
   silence: 'injected: silence longer than the time-out',
   delay: 'injected: delay',
   shutdown: 'injected: shutdown of PostgreSQL',
