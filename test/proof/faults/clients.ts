@@ -1,5 +1,6 @@
 // Clients of one store who do everything at random, and remember what they were told of each thing they did.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order } from '../../api/shop.ts'
 import type { Answer, TestClient } from '../../support/client.ts'
 import { inTime, outcomeOf } from './operation.ts'
@@ -9,6 +10,8 @@ import { count, countOutcome, type Outcome } from './tally.ts'
 /** How often a client with an Idempotency-Key asks again before it gives up. */
 const REPEATS_MAX = 8
 const IN_USE = 'idempotency_key_in_use'
+const IN_USE_FOR_MS = 300
+const AT_ONCE = 6
 
 /** One change: what marks it in the database, and everything that was said of it. */
 export interface Change {
@@ -41,7 +44,11 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     changes.push({ token, outcomes })
     for (let tries = 1; ; tries += 1) {
       const answer = await inTime(ask())
-      if (rules.isRepeatable && codeOf(answer) === IN_USE) continue
+      // Only of what was sent before: its transaction ends when PostgreSQL notices that nobody is there.
+      if (outcomes.length > 0 && tries < REPEATS_MAX && codeOf(answer) === IN_USE) {
+        await sleep(IN_USE_FOR_MS)
+        continue
+      }
       const outcome = outcomeOf(answer, rules.status, rules.refusal)
       countOutcome(outcome)
       outcomes.push(outcome)
@@ -56,6 +63,11 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     const headers = isRepeatable ? { 'idempotency-key': name } : {}
     const body = { name, categoryId: 1 + random.below(3) }
     await change(name, () => client.post('/pets', body, headers), { status: 201, isRepeatable })
+  }
+
+  /** At once, so that they share a statement: what one of them is told, all are told. */
+  async function createMany(isRepeatable: boolean): Promise<void> {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => create(isRepeatable)))
   }
 
   async function buy(isRepeatable: boolean): Promise<void> {
@@ -109,6 +121,8 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
   const things: (() => Promise<void>)[] = [
     () => create(true),
     () => create(false),
+    () => createMany(true),
+    () => createMany(false),
     () => buy(true),
     () => buy(false),
     endOrder,
