@@ -12,7 +12,7 @@ export interface Proxy {
   behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
   /** How many connections of the service are open. */
   clients: () => number
-  /** Resolves when PostgreSQL has closed every connection that is over: it has then done all that it will do. */
+  /** Resolves when both sides of every connection that is over are closed: PostgreSQL has done all that it will do. */
   settled: () => Promise<void>
 }
 
@@ -69,15 +69,19 @@ export async function startProxy(
       if (mode !== 'swallow answers') relay.fromServer(chunk)
     })
     for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => {})
+    const forget = () => {
+      if (client.closed && upstream.closed) links.delete(link)
+    }
     client.on('close', () => {
       clients.delete(client)
+      forget()
       link.isOver = true
       // An orderly end, behind everything that was sent: PostgreSQL does that first, and then closes its side.
       if (link.unheardMs === 0) upstream.end()
       else setTimeout(() => upstream.end(), link.unheardMs)
     })
     upstream.on('close', () => {
-      links.delete(link)
+      forget()
       // Where it is over the relay ends it, in its own way.
       if (!link.isOver) client.destroy()
     })
@@ -105,8 +109,12 @@ export async function startProxy(
     },
     clients: () => clients.size,
     settled: async () => {
-      const over = [...links].filter(({ isOver }) => isOver)
-      await Promise.all(over.map(({ upstream }) => once(upstream, 'close')))
+      const over = [...links]
+        .filter(({ isOver }) => isOver)
+        .flatMap(({ client, upstream }) => [client, upstream])
+      const open = over.filter((socket) => !socket.closed)
+      // Not by once() of node:events, which takes an error on the way for the end of it.
+      await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
     },
   }
 }

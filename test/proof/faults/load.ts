@@ -12,7 +12,7 @@ import { countFault, judgeEffects } from './tally.ts'
 
 const CLIENTS = 12
 const POOL_SIZE = 6
-const CHANCE_OF_A_FAULT = 0.05
+const CHANCE_OF_A_FAULT = 0.1
 /** Each of them keeps whoever creates an animal waiting for three seconds. */
 const SILENCES_MAX = 3
 const QUIET_WITHIN_MS = 10_000
