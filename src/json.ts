@@ -5,8 +5,11 @@ type Reviver = (key: string, value: unknown, context: { source?: string }) => un
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
-/** Only a number of 16 digits or more can be rounded. Looking for one costs a fiftieth of a reviver. */
-const MAY_BE_ROUNDED = /\d[\d.]{15}/
+/**
+ * Only a number of 16 digits or more can be rounded, and only one with an exponent like -400 becomes 0. Looking for
+ * them costs a fiftieth of a reviver.
+ */
+const MAY_BE_ROUNDED = /\d[\d.]{15}|\d[eE]-\d{3}/
 
 export function parseJson(text: string): unknown {
   return MAY_BE_ROUNDED.test(text) ? parseWithSource(text, keepDigits) : JSON.parse(text)

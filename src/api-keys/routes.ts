@@ -174,6 +174,7 @@ export function revokeApiKeyRoute(app: V1, { db }: Services): void {
       response: {
         204: emptyAnswer('It is revoked.'),
         ...errorAnswers(
+          'invalid_json',
           'missing_api_key',
           'invalid_api_key',
           'insufficient_scope',

@@ -162,14 +162,25 @@ function isWellFormed(request: IncomingMessage): boolean {
   return request.httpVersion === '1.1' ? hosts === 1 : request.httpVersion === '1.0' && hosts <= 1
 }
 
-/** A path with a broken percent-encoding is a path that does not exist, not a request of its own kind. */
+/**
+ * A path with a broken percent-encoding is a path that does not exist, not a request of its own kind. A parameter with
+ * one has no value that could be guessed: it gets NUL, which validation refuses by the name of the parameter.
+ */
 function makeDecodable(url: string): string {
-  if (!url.includes('%')) return url
+  if (!url.includes('%') || isDecodable(url)) return url
   const [path = '', ...query] = url.split('?')
+  const readablePath = isDecodable(path) ? path : path.replaceAll('%', '%25')
+  const readableQuery = query
+    .join('?')
+    .replaceAll(/[^&]+/g, (pair) => (isDecodable(pair) ? pair : pair.replace(/=.*/s, '=%00')))
+  return query.length === 0 ? readablePath : `${readablePath}?${readableQuery}`
+}
+
+function isDecodable(part: string): boolean {
   try {
-    decodeURIComponent(path)
-    return url
+    decodeURIComponent(part)
+    return true
   } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?')
+    return false
   }
 }

@@ -5,6 +5,9 @@ import { parseJson } from '../json.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
 
+/** A body that says null: it is no object, and not the absence of a body either. */
+const JSON_NULL = Symbol('null')
+
 // `fatal`: invalid bytes are refused instead of becoming U+FFFD. `ignoreBOM` keeps a BOM, which is no JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -22,10 +25,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 function readBody(body: Buffer): unknown {
   // Where a body is needed, validation says that it is missing; where none is, nobody minds.
   if (body.length === 0) return null
-  const value = parse(body)
-  if (value !== null) return value
-  const message = 'The body must be of type object.'
-  throw new AppError('invalid_body', { details: [{ field: '', code: 'wrong_type', message }] })
+  return parse(body) ?? JSON_NULL
 }
 
 function parse(body: Buffer): unknown {

@@ -14,7 +14,9 @@ const VERSION_PREFIX = '/v1'
 const DESCRIPTION = `The catalogue of a pet store: list animals, add one, read one, and sell each of them once.
 
 Every operation needs an API key, sent as a bearer token. Every answer that is not a success carries an Error.
-Ids are 64-bit integers: read them with a parser that does not round above 2^53.`
+Ids are 64-bit integers: read them with a parser that does not round above 2^53. Text is counted in code points and
+is well-formed Unicode without NUL. Numbers in an address are plain digits. Fields and parameters that are not
+named here are ignored. \`x-scope\` is what a key must be allowed to do, \`x-not-with\` what a parameter excludes.`
 
 const SCHEMAS = [
   ErrorSchema,
@@ -58,7 +60,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       security: [{ apiKey: [] }],
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
-    transform: ({ schema, url }) => ({ schema, url: url.replace(VERSION_PREFIX, '') }),
+    transform: ({ schema, url, route }) => ({
+      // Not as roles in `security`: a client would be told that its key is needed in another way than before.
+      schema: { ...schema, 'x-scope': route.config?.scope } as typeof schema,
+      url: url.replace(VERSION_PREFIX, ''),
+    }),
   })
 }
 

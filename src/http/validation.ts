@@ -28,7 +28,7 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
     const lists = Object.keys(properties).filter((name) => !isBody && properties[name]?.['type'] === 'array')
 
     return (data) => {
-      // Fastify says null for no body; a body that says null was refused when it was read.
+      // Fastify says null for no body; json-body.ts says something else for a body that says null.
       if (isBody && data === null) return { error: new AppError('missing_body') }
       for (const name of lists) wrapInList(data as Record<string, unknown>, name)
       if (validate(data)) return { value: data }
@@ -99,6 +99,13 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     errors: false,
     validate: (_schema: unknown, text: string) => text.isWellFormed() && !text.includes('\0'),
   })
+  // Parameters that exclude each other, which JSON Schema can only say of the whole.
+  ajv.addKeyword({
+    keyword: 'x-not-with',
+    errors: false,
+    validate: ((others: string[], _data, _parentSchema, context) =>
+      !others.some((other) => other in (context?.parentData ?? {}))) as SchemaValidateFunction,
+  })
   for (const schema of shared) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
   return ajv
 }
@@ -146,6 +153,10 @@ const FAULTS: Record<string, Describe> = {
   maxItems: ({ limit }) => ['too_many', `may be given at most ${limit} times.`],
   pattern: () => ['blank', 'must not be blank.'],
   storable: () => ['invalid_text', 'must be well-formed Unicode without NUL.'],
+  'x-not-with': (_params, others) => [
+    'not_allowed',
+    `cannot be combined with ${(others as string[]).join(' or ')}.`,
+  ],
   enum: ({ allowedValues }) => ['not_allowed', `must be one of ${(allowedValues as string[]).join(', ')}.`],
 }
 

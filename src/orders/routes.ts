@@ -44,6 +44,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: Service
           'missing_body',
           'invalid_json',
           'invalid_body',
+          'invalid_parameter',
           'missing_api_key',
           'invalid_api_key',
           'insufficient_scope',
@@ -112,6 +113,7 @@ function endingRoute(app: V1, { db }: Services, { verb, status, summary, descrip
           example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
         }),
         ...errorAnswers(
+          'invalid_json',
           'missing_api_key',
           'invalid_api_key',
           'insufficient_scope',

@@ -1,6 +1,5 @@
 // The operations on animals over HTTP: what each takes, what it answers, which scope it needs.
 import type { Caller } from '../api-keys/schema.ts'
-import { AppError } from '../errors.ts'
 import { deprecateGetPet, GET_PET_REMOVAL } from '../http/deprecation.ts'
 import { etag, IfMatchHeaders, ifMatch } from '../http/etag.ts'
 import {
@@ -45,13 +44,7 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
       const { limit, cursor, id: ids, name, status, categoryId } = request.query
       const filters = { status, categoryId }
       await holds.fresh()
-      if (ids !== undefined) {
-        if (cursor !== undefined || name !== undefined) throw notTogether('id', 'cursor or name')
-        return listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
-      }
-      if (name !== undefined && (status ?? categoryId) !== undefined) {
-        throw notTogether('name', 'status or categoryId')
-      }
+      if (ids !== undefined) return listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
       const boundTo = { ...filters, name }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
@@ -98,6 +91,7 @@ export function createPetRoute(app: V1, { db, pets, publicUrl, categories }: Ser
           'missing_body',
           'invalid_json',
           'invalid_body',
+          'invalid_parameter',
           'unknown_category',
           'missing_api_key',
           'invalid_api_key',
@@ -222,6 +216,7 @@ export function deletePetRoute(app: V1, { db }: Services): void {
       response: {
         204: emptyAnswer('It is gone.'),
         ...errorAnswers(
+          'invalid_json',
           'missing_api_key',
           'invalid_api_key',
           'pet_not_found',
@@ -235,11 +230,5 @@ export function deletePetRoute(app: V1, { db }: Services): void {
       await removePet(db, request.params.petId, ifMatch(request.headers['if-match']), request.id)
       return reply.code(204).send()
     },
-  })
-}
-
-function notTogether(field: string, others: string): AppError {
-  return new AppError('invalid_parameter', {
-    details: [{ field, code: 'not_allowed', message: `${field} cannot be combined with ${others}.` }],
   })
 }

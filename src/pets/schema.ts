@@ -105,6 +105,7 @@ export const ListPetsQuery = Type.Object({
   id: Type.Optional(
     Type.Array(Int64, {
       maxItems: LIST_LIMIT_MAX,
+      'x-not-with': ['cursor', 'name'],
       description:
         'Only these animals, repeated once for each id; unknown ids are absent. Not with `cursor`.',
     }),
@@ -113,6 +114,7 @@ export const ListPetsQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: NAME_LENGTH_MAX,
+      'x-not-with': ['status', 'categoryId'],
       description:
         'Only animals whose name begins so, in upper or lower case; sorted by name. Not with another filter.',
     }),

@@ -201,6 +201,12 @@ describe('rotating a key', () => {
     expect(faultyFields(answer)).toEqual(['overlapSeconds'])
   })
 
+  test('takes no fraction for 0, however small', async () => {
+    const answer = await rotate((await issue()).id, '{"overlapSeconds": 1e-400}')
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(answer)).toEqual(['overlapSeconds'])
+  })
+
   test('needs a body, if only {}', async () => {
     const { id } = await issue()
     const answer = await shop.call('POST', `/v1/api-keys/${id}/rotate`)

@@ -160,6 +160,16 @@ describe.each([
     expect(await shop.findPet(order.petId)).toMatchObject({ status: petStatus })
   })
 
+  test('takes no body: any JSON is ignored, and what is no JSON is refused before anything moves', async () => {
+    const { id } = await shop.hold()
+    const end = (body: string) => shop.call('POST', `/v1/store/orders/${id}/${verb}`, { body })
+    expect(await end('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+    expect((await shop.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'open' })
+    for (const body of ['null', '5', '[]', '{"status": "open"}']) {
+      expect(await end(body), body).toMatchObject({ status: 200, body: { status } })
+    }
+  })
+
   test('again is 200 with the same body and changes nothing, however many ask at once', async () => {
     const { id, petId } = await shop.hold()
     const answers = await Promise.all(Array.from({ length: 8 }, () => shop.end(verb, id)))

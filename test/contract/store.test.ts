@@ -169,6 +169,16 @@ describe('search by name', () => {
     expect(await walk(petstore, `/v1/pets?name=${query}&limit=1`)).toEqual(found)
   })
 
+  test.each(['name=%zz', 'name=a%ff', 'name=%ed%a0%80', 'name=%e9'])(
+    '?%s cannot be decoded, so nobody guesses what it means',
+    async (query) => {
+      const answer = await petstore.get(`/pets?${query}`)
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+      expect(faultyFields(answer)).toEqual(['name'])
+      expect((await petstore.get(`/pets?limit=1&unknown=%zz`)).status).toBe(200)
+    },
+  )
+
   test.each(['name=a&status=sold', 'name=a&categoryId=1', 'name=a&id=1', 'name=', 'name=a&name=b'])(
     '?%s is 400',
     async (query) => {
