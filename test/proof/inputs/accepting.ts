@@ -1,0 +1,270 @@
+// Sends an input that must be accepted, and looks whether what was sent is what is read back, wherever that can be read.
+import { assert } from 'vitest'
+import { linkTo } from '../../contract/animals.ts'
+import type { Answer } from '../../support/client.ts'
+import { listOf, makerOf, type Operation, OPERATIONS, readerOf, resolve, type Schema } from './document.ts'
+import { placeOf, type PositiveInput, TAG } from './positive.ts'
+import { Complaint, counts, type Recorder } from './runner.ts'
+import { isReference, type Made, make, type RequestChoices, type Shop, toRequest } from './shop.ts'
+
+type Item = Record<string, unknown>
+
+/** By id: the values that were sent, or that it is gone. */
+export type Things = Map<string, Item | 'gone'>
+/** What the service said it did, by the list in which it must be seen. */
+export type Acknowledged = Map<Operation, Things>
+
+const named = new Set<bigint>()
+let keysUsed = 0
+
+export async function expectAcceptance(
+  input: PositiveInput,
+  via: Recorder,
+  shop: Shop,
+  done: Acknowledged,
+): Promise<void> {
+  const { operation } = input
+  if (input.id !== undefined) {
+    // Of two that name the same at once nobody can say which was the first.
+    if (named.has(input.id)) return
+    named.add(input.id)
+  }
+  counts['positive inputs'] += 1
+  const maker = makerOf(operation.pathParameter)
+  const made = maker && (await make(shop, via, maker))
+  const { choices, values } = await complete(input, made, via, shop)
+  const request = toRequest(operation, choices)
+  const answer = await via.send(request)
+  const [again = 0, first = again] = operation.success
+  expectStatus(answer, first)
+  expectRequestId(input, answer)
+  if (input.alsoHead) await expectSameHead(request, answer, via)
+  if (Array.isArray(answer.body)) return expectList(operation, input.query, answer, via, shop)
+
+  const { body } = answer as { body: Item }
+  if (operation.method === 'GET') {
+    if (made !== undefined && readerOf(operation) === operation) assert.deepEqual(body, made.answer.body)
+    return
+  }
+  const id = answer.status === 204 ? made?.id : String(body['id'])
+  const kept = pick(values, listOf(operation))
+  if (answer.status === 204) note(done, operation, id, readerOf(operation) ? 'gone' : {})
+  else note(done, operation, id, kept)
+  if (answer.status !== 204) expectKept(values, body)
+  await expectReadBack(operation, { id: id ?? '', values, answer, made }, via, shop)
+  if (input.idempotencyKey !== undefined) {
+    const replayed = await via.send(request)
+    expectStatus(replayed, first)
+    assert.equal(replayed.headers.get('idempotency-replayed'), 'true')
+    assert.equal(replayed.text, answer.text, 'a repeat has another answer')
+  }
+  if (first !== again) {
+    const repeated = await via.send(request)
+    expectStatus(repeated, again)
+    assert.deepEqual(repeated.body, body)
+  }
+}
+
+/** The request with everything that had to be made for it. */
+async function complete(
+  input: PositiveInput,
+  made: Made | undefined,
+  via: Recorder,
+  shop: Shop,
+): Promise<{ choices: RequestChoices; values: Item }> {
+  const { operation, json, values } = input
+  const headers = [...input.headers]
+  if (input.idempotencyKey !== undefined)
+    headers.push(['Idempotency-Key', `${input.idempotencyKey}-${keysUsed++}`])
+  if (input.ifMatch !== undefined) headers.push(['If-Match', input.ifMatch.replace(TAG, made?.etag ?? '')])
+  let text = json
+  const meant = { ...values }
+  for (const name of Object.keys(operation.body?.fields ?? {}).filter(isReference)) {
+    const { id } = await make(shop, via, makerOf(name) as Operation)
+    text = text?.replace(placeOf(name), id)
+    meant[name] = BigInt(id)
+  }
+  const body = text === undefined ? undefined : Buffer.from(text)
+  return {
+    choices: { key: shop.key, id: String(input.id ?? made?.id), query: input.pairs, headers, body },
+    values: meant,
+  }
+}
+
+function expectStatus({ status }: Answer, expected: number): void {
+  if (status >= 400) throw new Complaint('wrongly refused', `refused, not answered ${expected}`)
+  assert.equal(status, expected)
+}
+
+function expectRequestId({ headers }: PositiveInput, answer: Answer): void {
+  const sent = headers.find(([name]) => name === 'X-Request-Id')?.[1]
+  if (sent !== undefined) assert.equal(answer.headers.get('x-request-id'), sent)
+}
+
+async function expectSameHead(
+  request: ReturnType<typeof toRequest>,
+  answer: Answer,
+  via: Recorder,
+): Promise<void> {
+  const head = await via.send({ ...request, method: 'HEAD' })
+  assert.equal(head.status, answer.status)
+  assert.equal(head.headers.get('etag'), answer.headers.get('etag'))
+}
+
+/** Whole numbers by their digits, since small ones are numbers here and large ones bigints. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
+}
+
+/** What comes back in another form than it was sent. */
+const DERIVED: Record<string, (body: Item) => number> = {
+  holdMinutes: ({ createdAt, expiresAt }) => (timeOf(expiresAt) - timeOf(createdAt)) / 60_000,
+  expiresInSeconds: ({ createdAt, expiresAt }) => (timeOf(expiresAt) - timeOf(createdAt)) / 1000,
+}
+
+function timeOf(value: unknown): number {
+  return new Date(value as string).getTime()
+}
+
+function expectKept(values: Item, body: Item): void {
+  for (const [name, value] of Object.entries(values)) {
+    const derive = DERIVED[name]
+    if (derive !== undefined)
+      assert.equal(String(derive(body)), String(value), `${name} is not what was sent`)
+    else if (name in body) assert.deepEqual(plain(body[name]), plain(value), `${name} is not what was sent`)
+  }
+}
+
+interface Done {
+  id: string
+  values: Item
+  answer: Answer
+  made: Made | undefined
+}
+
+async function expectReadBack(
+  operation: Operation,
+  { id, values, answer, made }: Done,
+  via: Recorder,
+  shop: Shop,
+): Promise<void> {
+  const get = (path: string, key = shop.key) =>
+    via.send({ method: 'GET', target: path, headers: [], authorization: [`Bearer ${key}`], body: undefined })
+  const reader = readerOf(operation)
+  const location = answer.headers.get('location')
+  if (reader !== undefined) {
+    const read = await get(location ?? toRequest(reader, { key: '', id }).target)
+    if (answer.status === 204)
+      assert.equal((read.body as { code: string }).code, reader.notFound, 'gone, but still there')
+    else {
+      expectStatus(read, 200)
+      assert.deepEqual(read.body, answer.body, 'what was answered is not what is read')
+    }
+  }
+  const { key, name, scopes } = (answer.body ?? {}) as { key?: string; name?: string; scopes?: string[] }
+  if (key !== undefined && ((values['expiresInSeconds'] as bigint | undefined) ?? 100n) > 60n) {
+    const own = OPERATIONS.find(({ scope }) => scope === 'any') as Operation
+    const read = await get(toRequest(own, { key: '' }).target, key)
+    expectStatus(read, 200)
+    assert.deepInclude(read.body as Item, { name, scopes })
+  }
+  if ('reason' in values) await expectReason(operation, id, values, answer, made, get)
+}
+
+/** A reason stands in the history, with the change that it was given for. */
+async function expectReason(
+  { path }: Operation,
+  id: string,
+  { reason, ...changes }: Item,
+  answer: Answer,
+  made: Made | undefined,
+  get: (path: string) => Promise<Answer>,
+): Promise<void> {
+  const before = made?.answer.body as Item
+  const isChange = Object.entries(changes).some(([name, value]) => plain(before[name]) !== plain(value))
+  const history = OPERATIONS.find(
+    (other) => other.method === 'GET' && other.path.startsWith(`${path}/`),
+  ) as Operation
+  const { body } = await get(toRequest(history, { key: '', id }).target)
+  const requestId = answer.headers.get('x-request-id')
+  const entry = (body as Item[]).find((one) => one['requestId'] === requestId)
+  assert.equal(entry?.['reason'], isChange ? reason : undefined, 'the reason is not what was sent')
+}
+
+/** Every item of a list is what was asked for, and the next page goes on where this one ended. */
+async function expectList(
+  operation: Operation,
+  query: Item,
+  answer: Answer,
+  via: Recorder,
+  shop: Shop,
+): Promise<void> {
+  const items = answer.body as Item[]
+  const itemSchema = resolve(operation.answer?.items as Schema)
+  const { default: usual, maximum } = operation.query['limit'] as { default?: number; maximum?: number }
+  const isById = Object.values(query).some((value) => Array.isArray(value))
+  const limit = Number(query['limit'] ?? (isById ? maximum : usual))
+  assert.isAtMost(items.length, limit, 'more than the limit')
+  for (const [name, value] of Object.entries(query)) {
+    if (name === 'name' || !(name in (itemSchema.properties ?? {}))) continue
+    const wanted = [value].flat().map(String)
+    for (const item of items) assert.include(wanted, String(item[name]), `${name} is not what was asked for`)
+  }
+  const ids = items.map(({ id }) => id as number | bigint | undefined)
+  const next = linkTo('next', answer, 'http://petstore.test')
+  if (next === undefined) return
+  assert.equal(items.length, limit, 'a page that is not full leads to another')
+  const page = await via.send({
+    method: 'GET',
+    target: next,
+    headers: [],
+    authorization: [`Bearer ${shop.key}`],
+    body: undefined,
+  })
+  expectStatus(page, 200)
+  assert.isNotEmpty(page.body as Item[], 'a link leads to nothing')
+  for (const { id } of page.body as Item[]) if (id !== undefined) assert.notInclude(ids, id, 'on two pages')
+}
+
+function pick(values: Item, list: Operation | undefined): Item {
+  const { properties = {} } = resolve(list?.answer?.items ?? {})
+  // A status moves by itself: an order holds an animal, and its end frees it.
+  return Object.fromEntries(
+    Object.entries(values).filter(([name]) => name in properties && name !== 'status'),
+  )
+}
+
+function note(done: Acknowledged, operation: Operation, id: string | undefined, values: Item | 'gone'): void {
+  const list = listOf(operation)
+  if (list === undefined || id === undefined) return
+  const things: Things = done.get(list) ?? new Map()
+  done.set(list, things.set(id, values))
+}
+
+/** Walks a list to its end: everything acknowledged is in it as it was sent, and nothing that is gone. */
+export async function expectWholeList(
+  list: Operation,
+  done: Things,
+  via: Recorder,
+  shop: Shop,
+): Promise<void> {
+  const listed = new Map<string, Item>()
+  let target: string | undefined = toRequest(list, { key: '', query: [['limit', '100']] }).target
+  while (target !== undefined) {
+    const page = await via.send({
+      method: 'GET',
+      target,
+      headers: [],
+      authorization: [`Bearer ${shop.key}`],
+      body: undefined,
+    })
+    expectStatus(page, 200)
+    for (const item of page.body as Item[]) listed.set(String(item['id']), item)
+    target = linkTo('next', page, 'http://petstore.test')
+  }
+  for (const [id, values] of done) {
+    if (values === 'gone') assert.isFalse(listed.has(id), `${list.id} still has ${id}`)
+    else expectKept(values, listed.get(id) ?? assert.fail(`${list.id} has lost ${id}`))
+  }
+}

@@ -1,0 +1,107 @@
+// What a query, a path or a header may not say, by its schema: numbers are plain digits, and one value is one value.
+import * as fc from 'fast-check'
+import { resolve, type Schema } from './document.ts'
+import { type Fault, textFaultEdges, textFaults } from './faults.ts'
+import { text } from './texts.ts'
+import { INT64_MAX, rangeOf, valueOf } from './values.ts'
+
+/** In an address or a header: one value, or several where one is allowed. */
+export function addressFaults(schema: Schema): Fault<string[]>[] {
+  const twice: Fault<string[]> = {
+    kind: 'repeated',
+    value: valueOf(schema.type === 'array' ? resolve(schema.items as Schema) : schema).map(({ value }) => [
+      String(value),
+      String(value),
+    ]),
+  }
+  const one = ({ kind, value }: Fault<string>): Fault<string[]> => ({
+    kind,
+    value: value.map((single) => [single]),
+  })
+  if (schema.type === 'array') {
+    const item = resolve(schema.items as Schema)
+    const { maxItems = 0 } = schema
+    const good = valueOf(item).map(({ value }) => String(value))
+    const bad = fc.oneof(
+      ...addressFaults(item)
+        .filter(({ kind }) => kind !== 'repeated')
+        .map(({ value }) => value),
+    )
+    return [
+      {
+        kind: 'too many',
+        value: fc.array(good, { minLength: maxItems + 1, maxLength: maxItems + 5, size: 'max' }),
+      },
+      {
+        kind: 'bad entry',
+        value: fc.tuple(fc.array(good, { maxLength: 3 }), bad).map(([rest, faulty]) => [...rest, ...faulty]),
+      },
+    ]
+  }
+  if (schema.enum !== undefined) {
+    const near = schema.enum.flatMap((value) => ['', value.toUpperCase(), `${value} `, `${value},${value}`])
+    const other = fc
+      .oneof(fc.constantFrom(...near), text(0, 30))
+      .filter((value) => !schema.enum?.includes(value))
+    return [twice, one({ kind: 'not in the list', value: other })]
+  }
+  if (schema.type === 'integer')
+    return [
+      twice,
+      one({
+        kind: 'no number of the range',
+        value: fc.oneof(
+          fc.constantFrom(...addressNumberEdges(schema)),
+          text(0, 30).filter((value) => !/^\d+$/.test(value)),
+        ),
+      }),
+    ]
+  return [
+    twice,
+    one({
+      kind: 'edge',
+      value: fc.constantFrom(
+        ...textFaultEdges(schema)
+          .map(({ value }) => value)
+          .filter((value) => value.isWellFormed()),
+      ),
+    }),
+    ...textFaults(schema).map(({ kind, value }) =>
+      one({ kind, value: value.filter((single) => single.isWellFormed()) }),
+    ),
+  ]
+}
+
+export function addressNumberEdges(schema: Schema): string[] {
+  const [least, most] = rangeOf(schema)
+  const numbers = [
+    least - 1n,
+    most + 1n,
+    most + 2n,
+    most * 10n,
+    -1n,
+    INT64_MAX + 1n,
+    10n ** 30n,
+    10n ** 300n,
+  ].map(String)
+  return [
+    ...numbers,
+    '',
+    ' ',
+    `${least} `,
+    ` ${least}`,
+    `+${least}`,
+    '1e1',
+    '0x10',
+    '1.0',
+    '1,2',
+    '１',
+    '٣',
+    'NaN',
+    'null',
+    '1n',
+    '1_0',
+    '{}',
+    '[1]',
+  ]
+}

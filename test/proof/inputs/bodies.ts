@@ -1,0 +1,165 @@
+// Whole bodies: valid ones in every way that JSON allows, and everything that is none.
+import * as fc from 'fast-check'
+import type { Fields, Operation, Schema } from './document.ts'
+import { anyJson, faultEdges, faultsOf } from './faults.ts'
+import { text } from './texts.ts'
+import { type BadBody, JSON_TYPE, unreadable } from './unreadable.ts'
+import { type Sent, valueOf } from './values.ts'
+
+type BodySchema = NonNullable<Operation['body']>
+
+/** A body as it is sent, and what it says in those fields that the document knows. */
+export interface Filled {
+  json: string
+  values: Record<string, unknown>
+}
+
+const NAMES = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'id',
+  'ID',
+  'Name',
+  'extra',
+  '',
+  '$ref',
+  'a.b',
+  '🐕',
+]
+
+/** Fields that nobody knows and that must not matter, whatever they say. */
+function unknownFields(fields: Fields): fc.Arbitrary<[name: string, json: string][]> {
+  const name = fc.oneof(fc.constantFrom(...NAMES), text(0, 10)).filter((one) => !Object.hasOwn(fields, one))
+  return fc.array(fc.tuple(name, anyJson), { maxLength: 3 })
+}
+
+/** What stands in a body before its own fields: unknown ones, and known ones that are said again later. */
+function distractions({ fields }: BodySchema): fc.Arbitrary<[name: string, json: string][]> {
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant<[string, string][]>([]) },
+    { weight: 1, arbitrary: unknownFields(fields) },
+  )
+}
+
+export function writeObject(members: [name: string, json: string][], space = ''): string {
+  return `{${members.map(([name, json]) => `${space}${JSON.stringify(name)}${space}:${space}${json}`).join(',')}${space}}`
+}
+
+const space = fc.constantFrom('', '', ' ', '\n\t', '\r\n ')
+
+/** Every required field and some of the others; those that are given stand as they are. */
+export function goodBody(body: BodySchema, given: Record<string, Sent> = {}): fc.Arbitrary<Filled> {
+  const known = Object.fromEntries(
+    Object.entries(body.fields).map(([name, schema]) => {
+      const fixed = given[name]
+      return [name, fixed === undefined ? valueOf(schema) : fc.constant(fixed)]
+    }),
+  )
+  const members = fc.record(known, { requiredKeys: [...body.required, ...Object.keys(given)] })
+  // The last of two that have one name is what counts, so the first may say anything.
+  const doubled = fc.option(fc.tuple(fc.constantFrom('', ...Object.keys(body.fields)), anyJson), { freq: 8 })
+  return fc.tuple(members, distractions(body), doubled, space).map(([sent, before, first, between]) => {
+    const own = Object.entries(sent).map(([name, { json }]): [string, string] => [name, json])
+    const double = own
+      .filter(([name]) => name === first?.[0])
+      .map(([name]): [string, string] => [name, first?.[1] ?? ''])
+    return {
+      json: writeObject([...before, ...double, ...own], between),
+      values: Object.fromEntries(Object.entries(sent).map(([name, { value }]) => [name, value])),
+    }
+  })
+}
+
+function bad(kind: string, code: string, json: string, fields?: string[]): BadBody {
+  return { kind, code, bytes: Buffer.from(json), headers: [JSON_TYPE], ...(fields && { fields }) }
+}
+
+/** An object with one field or more broken, the others valid. */
+function badFields(body: BodySchema, given: Record<string, Sent>): fc.Arbitrary<BadBody> {
+  const names = Object.keys(body.fields)
+  // Made once for each choice of fields; to make them anew for each input would take most of the time.
+  const made = new Map<string, fc.Arbitrary<BadBody>>()
+  return fc.subarray(names, { minLength: 1 }).chain((broken) => {
+    const known = made.get(broken.join()) ?? breaking(body, given, broken)
+    made.set(broken.join(), known)
+    return known
+  })
+}
+
+function breaking(body: BodySchema, given: Record<string, Sent>, broken: string[]): fc.Arbitrary<BadBody> {
+  const rest = Object.keys(body.fields).filter((name) => !broken.includes(name))
+  const faults = broken.map((name) => {
+    const values = faultsOf(body.fields[name] as Schema).map(({ kind, value }) =>
+      value.map((json) => ({ kind, json })),
+    )
+    const absent = body.required.includes(name) ? [fc.constant({ kind: 'missing', json: undefined })] : []
+    return fc.oneof(...values, ...absent)
+  })
+  const valid = rest.map((name) => [
+    name,
+    given[name] ? fc.constant(given[name]) : valueOf(body.fields[name] as Schema),
+  ])
+  const others = fc.record(Object.fromEntries(valid) as Record<string, fc.Arbitrary<Sent>>, {
+    requiredKeys: rest.filter((name) => body.required.includes(name)),
+  })
+  return fc.tuple(fc.tuple(...faults), others, distractions(body)).map(([values, good, before]) => {
+    const members = [
+      ...before,
+      ...Object.entries(good).map(([name, sent]): [string, string] => [name, sent?.json ?? '']),
+    ]
+    for (const [index, { json }] of values.entries()) {
+      if (json !== undefined) members.push([broken[index] as string, json])
+    }
+    return bad(values.map(({ kind }) => kind).join(' + '), 'invalid_body', writeObject(members), broken)
+  })
+}
+
+/** Every edge of every field, with the others valid. */
+export function badFieldEdges(body: BodySchema, good: Record<string, string>): BadBody[] {
+  return Object.entries(body.fields).flatMap(([name, schema]) => {
+    const others = Object.entries(good).filter(([other]) => other !== name)
+    const missing = body.required.includes(name)
+      ? [bad(`${name}: missing`, 'invalid_body', writeObject(others), [name])]
+      : []
+    const edges = faultEdges(schema).map(({ kind, value }) =>
+      bad(`${name}: ${kind}`, 'invalid_body', writeObject([...others, [name, value]]), [name]),
+    )
+    return [...missing, ...edges]
+  })
+}
+
+/** Fields that stand in `__proto__` are not there. */
+function hidden({ required }: BodySchema, json: string): BadBody {
+  return bad(
+    'hidden in __proto__',
+    'invalid_body',
+    `{"__proto__": ${json}, "constructor": {"prototype": ${json}}}`,
+    required,
+  )
+}
+
+/** Everything that is no body of the operation; for one without a body, only what cannot be read. */
+export function badBody(body: BodySchema | undefined, given: Record<string, Sent>): fc.Arbitrary<BadBody> {
+  if (body === undefined) {
+    return fc.tuple(anyJson, unreadable).map(([json, spoil]) => spoil(`{"x":${json}}`))
+  }
+  const spoilt = fc.tuple(goodBody(body, given), unreadable).map(([{ json }, spoil]) => spoil(json))
+  const withHidden = goodBody(body, given).map(({ json }) => hidden(body, json))
+  const noObject = anyJson
+    .filter((json) => !json.startsWith('{'))
+    .map((json) => bad('no object', 'invalid_body', json, ['']))
+  const nothing = fc.constantFrom<BadBody>(
+    { ...bad('none', 'missing_body', ''), headers: [], bytes: undefined },
+    bad('of no length', 'missing_body', ''),
+  )
+  return fc.oneof(
+    { weight: 10, arbitrary: badFields(body, given) },
+    { weight: 4, arbitrary: spoilt },
+    // Where nothing is required, nothing is missing.
+    { weight: body.required.length > 0 ? 1 : 0, arbitrary: withHidden },
+    { weight: 1, arbitrary: noObject },
+    { weight: 1, arbitrary: nothing },
+  )
+}

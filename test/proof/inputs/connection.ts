@@ -1,0 +1,113 @@
+// Exact bytes on kept-alive connections, one answer for each request: what no HTTP client would send goes out too.
+import { connect, type Socket } from 'node:net'
+import { checkAnswer } from '../../support/answers.ts'
+import { type Answer, parseExactly } from '../../support/client.ts'
+
+const TIMEOUT_MS = 60_000
+
+export interface Request {
+  method: string
+  /** The request target as it stands on the wire, one byte for each character. */
+  target: string
+  /** Without the key. */
+  headers: [name: string, value: string][]
+  /** The whole value of Authorization, or several of them. */
+  authorization: string[]
+  body: Buffer | undefined
+}
+
+export interface Connection {
+  /** Sends the request and checks its answer as every answer is checked. */
+  send: (request: Request) => Promise<Answer>
+  close: () => void
+}
+
+export function openConnection(origin: string): Connection {
+  const { hostname, port, host } = new URL(origin)
+  let open: { socket: Socket; receive: (method: string) => Promise<Omit<Answer, 'body'>> } | undefined
+
+  async function send(request: Request): Promise<Answer> {
+    if (open === undefined || open.socket.destroyed) {
+      const socket = connect({ port: Number(port), host: hostname, noDelay: true })
+      open = { socket, receive: answersOf(socket) }
+    }
+    const { socket, receive } = open
+    socket.write(toBytes(request, host))
+    const { status, headers, text } = await receive(request.method)
+    if (headers.get('connection') === 'close') socket.destroy()
+    const answer = { status, headers, text, body: parseExactly(text) }
+    checkAnswer({ method: request.method, path: request.target, ...answer })
+    return answer
+  }
+
+  return { send, close: () => open?.socket.destroy() }
+}
+
+function toBytes({ method, target, headers, authorization, body }: Request, host: string): Buffer {
+  const lines = [
+    `${method} ${target} HTTP/1.1`,
+    `Host: ${host}`,
+    ...authorization.map((value) => `Authorization: ${value}`),
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(body === undefined ? [] : [`Content-Length: ${body.length}`]),
+    '\r\n',
+  ]
+  const head = Buffer.from(lines.join('\r\n'), 'latin1')
+  return body === undefined ? head : Buffer.concat([head, body])
+}
+
+/** Reads the answers of a socket one by one. */
+function answersOf(socket: Socket): (method: string) => Promise<Omit<Answer, 'body'>> {
+  let received: Buffer = Buffer.alloc(0)
+  let waiting:
+    | { method: string; resolve: (answer: Omit<Answer, 'body'>) => void; reject: (error: Error) => void }
+    | undefined
+
+  function settle(): void {
+    if (waiting === undefined) return
+    const read = readAnswer(received, waiting.method)
+    if (read === undefined) return
+    received = received.subarray(read.length)
+    const { resolve } = waiting
+    waiting = undefined
+    resolve(read.answer)
+  }
+  function fail(error: Error): void {
+    socket.destroy()
+    waiting?.reject(error)
+    waiting = undefined
+  }
+  socket.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    settle()
+  })
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the service closed the connection without an answer')))
+  socket.setTimeout(TIMEOUT_MS, () => fail(new Error('the service did not answer in time')))
+
+  return (method) => {
+    if (received.length > 0) throw new Error(`bytes that nobody asked for: ${received.toString('latin1')}`)
+    const { promise, resolve, reject } = Promise.withResolvers<Omit<Answer, 'body'>>()
+    waiting = { method, resolve, reject }
+    return promise
+  }
+}
+
+function readAnswer(
+  bytes: Buffer,
+  method: string,
+): { answer: Omit<Answer, 'body'>; length: number } | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
+  const headers = new Headers()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim())
+  }
+  const hasBody = method !== 'HEAD' && status !== 204
+  const length = end + 4 + (hasBody ? Number(headers.get('content-length')) : 0)
+  if (bytes.length < length) return undefined
+  return { answer: { status, headers, text: bytes.toString('utf8', end + 4, length) }, length }
+}

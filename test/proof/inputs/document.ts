@@ -1,0 +1,154 @@
+// openapi.json as the inputs are made from it: every operation with its parameters, its body, what it may answer,
+// and where the things come from that its ids name. Nothing here knows an operation by its name.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Schema {
+  $ref?: string
+  type?: string
+  format?: string
+  enum?: string[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  minItems?: number
+  maxItems?: number
+  uniqueItems?: boolean
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  'x-not-with'?: string[]
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  schema: Schema
+}
+
+interface Response {
+  content?: { 'application/json': { schema: Schema; examples: Record<string, unknown> } }
+}
+
+interface DescribedOperation {
+  operationId: string
+  'x-scope': string
+  parameters?: Parameter[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  responses: Record<string, Response>
+}
+
+interface Document {
+  paths: Record<string, Record<string, DescribedOperation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const document = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../openapi.json'), 'utf8'),
+) as Document
+
+/** Which parameters a body of this kind, a query of this kind, … has, by name. */
+export type Fields = Record<string, Schema>
+
+export interface Operation {
+  id: string
+  method: string
+  /** As in the document: `/pets/{petId}`. */
+  path: string
+  /** What a key must be allowed to do; `any` where every key may. */
+  scope: string
+  pathParameter: string | undefined
+  query: Fields
+  headers: Fields
+  body: { fields: Fields; required: string[] } | undefined
+  /** The statuses of success, the first time and every other time. */
+  success: number[]
+  /** The schema of what a success answers; undefined where it answers nothing. */
+  answer: Schema | undefined
+  /** Every error code that the document names for it. */
+  codes: Set<string>
+  /** What it answers where its id names nothing. */
+  notFound: string
+}
+
+export function resolve(schema: Schema): Schema {
+  const name = schema.$ref?.split('/').at(-1)
+  return name === undefined ? schema : (document.components.schemas[name] as Schema)
+}
+
+function resolveAll(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, resolve(schema)]))
+}
+
+function toOperation(path: string, method: string, described: DescribedOperation): Operation {
+  const { operationId, parameters = [], requestBody, responses } = described
+  const fieldsIn = (where: Parameter['in']) =>
+    Object.fromEntries(parameters.filter((one) => one.in === where).map(({ name, schema }) => [name, schema]))
+  const body = requestBody && resolve(requestBody.content['application/json'].schema)
+  const success = Object.keys(responses).filter((status) => status.startsWith('2'))
+  const answer = responses[success[0] ?? '']?.content?.['application/json'].schema
+  const codesOf = (status: string) =>
+    Object.keys(responses[status]?.content?.['application/json'].examples ?? {})
+  return {
+    id: operationId,
+    method: method.toUpperCase(),
+    path,
+    scope: described['x-scope'],
+    pathParameter: Object.keys(fieldsIn('path'))[0],
+    query: resolveAll(fieldsIn('query')),
+    headers: resolveAll(fieldsIn('header')),
+    body: body && { fields: resolveAll(body.properties ?? {}), required: body.required ?? [] },
+    success: success.map(Number),
+    answer: answer && resolve(answer),
+    codes: new Set(
+      Object.keys(responses)
+        .filter((status) => status >= '400')
+        .flatMap(codesOf),
+    ),
+    notFound: codesOf('404')[0] ?? 'route_not_found',
+  }
+}
+
+export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
+  Object.entries(verbs).map(([method, described]) => toOperation(path, method, described)),
+)
+
+export function findOperation(method: string, path: string): Operation | undefined {
+  return OPERATIONS.find((operation) => operation.method === method && operation.path === path)
+}
+
+/** Every address of the document with the methods that it answers, as `Allow` lists them. */
+export const ADDRESSES: ReadonlyMap<string, string[]> = new Map(
+  Object.keys(document.paths).map((path) => {
+    const methods = OPERATIONS.filter((operation) => operation.path === path).map(({ method }) => method)
+    return [path, [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()]
+  }),
+)
+
+/** The operation that makes what a parameter or field of this name refers to: `petId` comes from `POST /pets`. */
+export function makerOf(idName: string | undefined): Operation | undefined {
+  const item = OPERATIONS.find(({ path }) => path.endsWith(`/{${idName}}`) || path.includes(`/{${idName}}/`))
+  return item && findOperation('POST', item.path.slice(0, item.path.indexOf('/{')))
+}
+
+/** The operation that reads what another one made or changed, by its id. */
+export function readerOf({ path, pathParameter }: Operation): Operation | undefined {
+  const item =
+    pathParameter === undefined
+      ? OPERATIONS.find((other) => other.method === 'GET' && other.path.startsWith(`${path}/{`))?.path
+      : path.slice(0, path.indexOf('}') + 1)
+  return item === undefined ? undefined : findOperation('GET', item)
+}
+
+/** The list in which an operation's things stand. */
+export function listOf({ path }: Operation): Operation | undefined {
+  const [collection = path] = path.split('/{')
+  return findOperation('GET', collection)
+}
+
+/** Values that only the service itself can make, such as a cursor: anything else is an error of its own. */
+export function isOpaque(operation: Operation, parameter: string): boolean {
+  return operation.codes.has(`invalid_${parameter}`)
+}

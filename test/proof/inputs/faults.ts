@@ -1,0 +1,207 @@
+// Values that a schema does not allow, one kind at a time: at its very edges, and random ones beyond them.
+import * as fc from 'fast-check'
+import { resolve, type Schema } from './document.ts'
+import { lengthOf, text, unkeepable } from './texts.ts'
+import { edgesOf, INT64_MAX, isWithin, maxLengthOf, rangeOf, valueOf } from './values.ts'
+
+export interface Fault<Value> {
+  kind: string
+  value: fc.Arbitrary<Value>
+}
+
+export interface Edge<Value> {
+  kind: string
+  value: Value
+}
+
+const JSON_TYPES: Record<string, string> = {
+  '"': 'string',
+  '{': 'object',
+  '[': 'array',
+  t: 'boolean',
+  f: 'boolean',
+  n: 'null',
+}
+
+function jsonType(json: string): string {
+  return JSON_TYPES[json[0] as string] ?? 'number'
+}
+
+/** Any JSON, of any type; numbers as JSON allows them, beyond what JavaScript can hold too. */
+export const anyJson: fc.Arbitrary<string> = fc.oneof(
+  { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value)) },
+  { weight: 2, arbitrary: text(0, 40).map((value) => JSON.stringify(value)) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      'null',
+      'true',
+      '[]',
+      '{}',
+      '""',
+      '0',
+      '-0',
+      '1.5',
+      '1e400',
+      '-1e400',
+      '1e-400',
+      '"1"',
+      '[1]',
+      '{"__proto__":1}',
+    ),
+  },
+  { weight: 1, arbitrary: fc.nat(60).map((depth) => '['.repeat(depth + 1) + ']'.repeat(depth + 1)) },
+)
+
+const WRONG_TYPES = ['null', 'true', 'false', '0', '1.5', '""', '"1"', '[]', '[1]', '{}', '{"value":1}']
+
+function wrongTypes(type: string): string[] {
+  return WRONG_TYPES.filter((json) => jsonType(json) !== (type === 'integer' ? 'number' : type))
+}
+
+function ofOtherType(type: string): Fault<string> {
+  const expected = type === 'integer' ? 'number' : type
+  return { kind: 'wrong type', value: anyJson.filter((json) => jsonType(json) !== expected) }
+}
+
+/** No whole number of the range, though each is a number. */
+function numbersOutside(schema: Schema): string[] {
+  const [least, most] = rangeOf(schema)
+  const whole = [
+    least - 1n,
+    least - 2n,
+    -1n - most,
+    -INT64_MAX - 1n,
+    most + 1n,
+    most + 2n,
+    most * 10n,
+    INT64_MAX + 1n,
+    2n ** 64n,
+    10n ** 40n,
+  ]
+  const others = ['1.5', `${least}.5`, '1e-1', '1e19', '1e400', '-1e400', `${most}.1`, '1e-400']
+  const nearlyWhole = [
+    `${least}.00000000000000000001`,
+    '9007199254740991.4',
+    '9007199254740993.0',
+    '0.9999999999999999999',
+  ]
+  return [...whole.filter((value) => value < least || value > most).map(String), ...others, ...nearlyWhole]
+}
+
+/** In a body. */
+export function faultEdges(schema: Schema): Edge<string>[] {
+  const edge = (kind: string) => (value: string) => ({ kind, value })
+  if (schema.enum !== undefined) {
+    const near = schema.enum.flatMap((one) => [one.toUpperCase(), ` ${one}`, `${one}\0`, one.slice(0, -1)])
+    return [...['', ...near].map((one) => JSON.stringify(one)), ...wrongTypes('string')].map(
+      edge('not in the list'),
+    )
+  }
+  if (schema.type === 'integer') {
+    return [
+      ...wrongTypes('integer').map(edge('wrong type')),
+      ...numbersOutside(schema).map(edge('out of range')),
+    ]
+  }
+  if (schema.type === 'array') {
+    const items = edgesOf(resolve(schema.items as Schema)).map(({ json }) => json)
+    const { minItems = 0, maxItems = 0, uniqueItems } = schema
+    const lists: Edge<string>[] = faultEdges(resolve(schema.items as Schema)).map(({ kind, value }) => ({
+      kind: `entry ${kind}`,
+      value: `[${value}]`,
+    }))
+    if (minItems > 0) lists.push({ kind: 'too few', value: '[]' })
+    lists.push({
+      kind: 'too many',
+      value: `[${Array.from({ length: maxItems + 1 }, (_, index) => items[index % items.length]).join()}]`,
+    })
+    if (uniqueItems) lists.push({ kind: 'repeated', value: `[${items[0]},${items[0]}]` })
+    return [...wrongTypes('array').map(edge('wrong type')), ...lists]
+  }
+  return [
+    ...wrongTypes('string').map(edge('wrong type')),
+    ...textFaultEdges(schema).map(({ kind, value }) => ({ kind, value: JSON.stringify(value) })),
+  ]
+}
+
+/** Texts that the schema does not allow; in JSON and in an address alike. */
+export function textFaultEdges(schema: Schema): Edge<string>[] {
+  const most = maxLengthOf(schema)
+  const outside = [
+    '',
+    'x'.repeat(most + 1),
+    'x'.repeat(most + 2),
+    '🐕'.repeat(most + 1),
+    'é'.repeat(most * 3),
+    ' ',
+    '\t\n\u00a0\u3000\ufeff',
+  ]
+  return [
+    ...outside.filter((one) => !isWithin(schema, one)).map((value) => ({ kind: 'length or blank', value })),
+    ...['\0', 'a\0', '\ud83d', 'a\udc15a', '\udc15\ud83d'].map((value) => ({
+      kind: 'unkeepable text',
+      value,
+    })),
+  ]
+}
+
+/** Random ones, in a body. */
+export function faultsOf(schema: Schema): Fault<string>[] {
+  const edges: Fault<string> = {
+    kind: 'edge',
+    value: fc.constantFrom(...faultEdges(schema)).map(({ value }) => value),
+  }
+  if (schema.enum !== undefined) {
+    const other = anyJson.filter(
+      (json) => jsonType(json) !== 'string' || !schema.enum?.includes(JSON.parse(json) as string),
+    )
+    return [edges, { kind: 'not in the list', value: other }]
+  }
+  if (schema.type === 'integer') {
+    const [least, most] = rangeOf(schema)
+    return [
+      edges,
+      ofOtherType('integer'),
+      { kind: 'above', value: fc.bigInt({ min: most + 1n, max: most * 1000n }).map(String) },
+      { kind: 'below', value: fc.bigInt({ min: -INT64_MAX * 10n, max: least - 1n }).map(String) },
+      {
+        kind: 'fraction',
+        value: fc
+          .tuple(fc.bigInt({ min: least, max: most }), fc.integer({ min: 1, max: 999 }))
+          .map(([whole, part]) => `${whole}.${part}`),
+      },
+      { kind: 'huge exponent', value: fc.integer({ min: 20, max: 5000 }).map((exponent) => `1e${exponent}`) },
+    ]
+  }
+  if (schema.type === 'array') {
+    const item = resolve(schema.items as Schema)
+    const withFault = fc
+      .tuple(fc.array(valueOf(item), { maxLength: 2 }), fc.oneof(...faultsOf(item).map(({ value }) => value)))
+      .map(([good, bad]) => `[${[...good.map(({ json }) => json), bad].join()}]`)
+    return [edges, ofOtherType('array'), { kind: 'bad entry', value: withFault }]
+  }
+  return [
+    edges,
+    ofOtherType('string'),
+    ...textFaults(schema).map(({ kind, value }) => ({
+      kind,
+      value: value.map((one) => JSON.stringify(one)),
+    })),
+  ]
+}
+
+export function textFaults(schema: Schema): Fault<string>[] {
+  const most = maxLengthOf(schema)
+  return [
+    {
+      kind: 'too long',
+      value: text(1, 60).chain((part) =>
+        fc
+          .integer({ min: most + 1, max: most + 200 })
+          .map((length) => part.repeat(Math.ceil(length / lengthOf(part)))),
+      ),
+    },
+    { kind: 'unkeepable text', value: unkeepable(most) },
+  ]
+}

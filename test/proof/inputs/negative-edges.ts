@@ -1,0 +1,48 @@
+// The deterministic part: each field and parameter of an operation just beyond what its schema allows.
+import { addressNumberEdges } from './address-faults.ts'
+import { badFieldEdges } from './bodies.ts'
+import type { Operation, Schema } from './document.ts'
+import { type Broken, encode, fromBody, INT64, type NegativeInput, toInput } from './negative.ts'
+import type { RequestChoices, Shop } from './shop.ts'
+import { edgesOf } from './values.ts'
+import { JSON_TYPE } from './unreadable.ts'
+
+/** Every edge of every field and parameter, once. */
+export function negativeEdges(operation: Operation, shop: Shop): NegativeInput[] {
+  const { body, query, pathParameter } = operation
+  const good = Object.fromEntries(
+    (body?.required ?? []).map((name) => [
+      name,
+      shop.existing[name]?.id ?? edgesOf(body?.fields[name] as Schema)[0]?.json ?? '',
+    ]),
+  )
+  const json = `{${Object.entries(good)
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join()}}`
+  const valid: RequestChoices = {
+    key: shop.key,
+    id: shop.existing[pathParameter ?? '']?.id ?? '1',
+    ...(body && { headers: [JSON_TYPE], body: Buffer.from(json) }),
+  }
+  const one = (broken: Broken) => toInput(operation, valid, [broken])
+  const fields = body === undefined ? [] : badFieldEdges(body, good).map((bad) => one(fromBody(bad)))
+  const parameters = Object.entries(query).flatMap(([name, schema]) => {
+    const item = schema.type === 'array' ? (schema.items as Schema) : schema
+    const values =
+      item.type === 'integer'
+        ? addressNumberEdges(item)
+        : ['', ...(item.maxLength === undefined ? [] : ['x'.repeat(item.maxLength + 1), '\0'])]
+    return values.map((value) =>
+      one({
+        kind: `query: ${name}`,
+        refusal: { code: 'invalid_parameter', fields: [name] },
+        change: { query: [[name, encode(value)]] },
+      }),
+    )
+  })
+  const ids = pathParameter === undefined ? [] : addressNumberEdges(INT64).filter((value) => value !== '')
+  const paths = ids.map((value) =>
+    one({ kind: 'id: no int64', refusal: { code: operation.notFound }, change: { id: encode(value) } }),
+  )
+  return [...fields, ...parameters, ...paths]
+}

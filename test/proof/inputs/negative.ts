@@ -1,0 +1,273 @@
+// Inputs that an operation must refuse, each with exactly the answers that are right for it. Made from the document:
+// one part of a valid request is broken, or several.
+import * as fc from 'fast-check'
+import { addressFaults, addressNumberEdges } from './address-faults.ts'
+import { badBody, goodBody } from './bodies.ts'
+import type { Request } from './connection.ts'
+import { badCredentials } from './credentials.ts'
+import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
+import { isReference, type RequestChoices, type Shop, toRequest } from './shop.ts'
+import { text } from './texts.ts'
+import { inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
+import { type BadBody, JSON_TYPE } from './unreadable.ts'
+
+export interface Refusal {
+  code: string
+  /** Exactly the fields that `details` must name; undefined where it need not name any. */
+  fields?: string[] | undefined
+}
+
+export interface NegativeInput {
+  operation: Operation
+  kind: string
+  request: Request
+  /** Any of them is right; one fault has one. */
+  expected: Refusal[]
+}
+
+export interface Broken {
+  kind: string
+  refusal: Refusal
+  change: RequestChoices | Omit<RequestChoices, 'key'>
+}
+
+export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1 }
+/** No test makes so many of anything. */
+const UNKNOWN_FROM = 10n ** 12n
+
+/** What is checked first is answered, whatever else is wrong; of the rest any may be. */
+const FIRST = ['missing_api_key', 'invalid_api_key', 'insufficient_scope']
+
+export function encode(value: string, everything = false): string {
+  if (!everything) return encodeURIComponent(value)
+  return [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+}
+
+export function negativeInputs(operation: Operation, shop: Shop): fc.Arbitrary<NegativeInput> {
+  const groups = Object.values(brokenParts(operation, shop))
+  const some = fc.oneof(
+    { weight: 5, arbitrary: fc.oneof(...groups).map((one) => [one]) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .subarray(groups, { minLength: Math.min(2, groups.length), maxLength: Math.min(3, groups.length) })
+        .chain((chosen) => fc.tuple(...chosen)),
+    },
+  )
+  return fc
+    .tuple(validParts(operation, shop), some)
+    .map(([valid, broken]) => toInput(operation, valid, broken))
+}
+
+export function toInput(operation: Operation, valid: RequestChoices, broken: Broken[]): NegativeInput {
+  const choices: RequestChoices = Object.assign({}, valid, ...broken.map(({ change }) => change))
+  const refusals = broken.map(({ refusal }) => refusal)
+  const first = FIRST.map((code) => refusals.find((refusal) => refusal.code === code)).find(Boolean)
+  return {
+    operation,
+    kind: broken.map(({ kind }) => kind).join(', '),
+    request: toRequest(operation, choices),
+    expected: first === undefined ? refusals : [first],
+  }
+}
+
+/** What an id must name in an input that is refused for something else. */
+function references(fields: Fields, { existing }: Shop): Record<string, Sent> {
+  const names = Object.keys(fields).filter(isReference)
+  return Object.fromEntries(names.map((name) => [name, { json: existing[name]?.id ?? '', value: 0n }]))
+}
+
+function validParts(operation: Operation, shop: Shop): fc.Arbitrary<RequestChoices> {
+  const { pathParameter = '', body } = operation
+  const existing = shop.existing[pathParameter]?.id
+  const id = existing === undefined ? wholeNumber(INT64).map(String) : fc.constant(existing)
+  const sent = body === undefined ? fc.constant(undefined) : goodBody(body, references(body.fields, shop))
+  return fc.tuple(id, sent).map(([own, filled]) => ({
+    key: shop.key,
+    id: own,
+    ...(filled && { headers: [JSON_TYPE], body: Buffer.from(filled.json) }),
+  }))
+}
+
+function brokenParts(operation: Operation, shop: Shop): Record<string, fc.Arbitrary<Broken>> {
+  const parts: Record<string, fc.Arbitrary<Broken>> = { credentials: badCredentials(operation, shop) }
+  if (operation.pathParameter !== undefined) parts['path'] = badId(operation)
+  if (Object.keys(operation.query).length > 0) parts['query'] = badQuery(operation)
+  const headers = badHeaders(operation)
+  if (headers !== undefined) parts['headers'] = headers
+  if (operation.method !== 'GET') {
+    const given = references(operation.body?.fields ?? {}, shop)
+    parts['body'] = badBody(operation.body, given).map(fromBody)
+    // Named again, since it has the most ways to be wrong.
+    if (operation.body !== undefined) parts['body again'] = parts['body']
+  }
+  return parts
+}
+
+export function fromBody({ kind, code, fields, bytes, headers }: BadBody): Broken {
+  return { kind: `body: ${kind}`, refusal: { code, fields }, change: { body: bytes, headers } }
+}
+
+function badId(operation: Operation): fc.Arbitrary<Broken> {
+  const broken =
+    (kind: string) =>
+    (id: string): Broken => ({
+      kind: `id: ${kind}`,
+      refusal: { code: operation.notFound },
+      change: { id },
+    })
+  const noId = fc
+    .oneof(fc.constantFrom(...addressNumberEdges(INT64)), text(1, 40))
+    .filter((value) => !/^\d*$/.test(value) || BigInt(value || 1) >= 2n ** 63n)
+    .filter((value) => value !== '.' && value !== '..')
+  const all = [
+    fc.tuple(noId, fc.boolean()).map(([value, everything]) => broken('no int64')(encode(value, everything))),
+    fc
+      .constantFrom(
+        '{}',
+        '%zz',
+        '%',
+        '%ff',
+        '%c0%af',
+        '-',
+        '~',
+        '$1',
+        "'",
+        '1;x',
+        '1,2',
+        '*',
+        '%2e%2e',
+        '1%2f2',
+        '1%3fx=1',
+        '1%00',
+      )
+      .map(broken('not an id')),
+  ]
+  const unknown = wholeNumber(INT64)
+    .filter((id) => id > UNKNOWN_FROM)
+    .map(String)
+  if (makerOf(operation.pathParameter) !== undefined) all.push(unknown.map(broken('names nothing')))
+  return fc.oneof(...all)
+}
+
+function badQuery(operation: Operation): fc.Arbitrary<Broken> {
+  const { query } = operation
+  const toBroken = (kind: string, code: string, pairs: [string, string][], fields?: string[]): Broken => ({
+    kind: `query: ${kind}`,
+    refusal: { code, fields },
+    change: { query: pairs },
+  })
+  const known = Object.keys(query).filter((name) => !isOpaque(operation, name))
+  const faulty = fc.subarray(known, { minLength: 1, maxLength: Math.min(2, known.length) }).chain((names) => {
+    const each = names.map((name) =>
+      fc.oneof(
+        ...addressFaults(query[name] as Schema).map(({ kind, value }) =>
+          value.map((values) => ({ name, kind, values })),
+        ),
+      ),
+    )
+    return fc.tuple(fc.tuple(...each), fc.boolean()).map(([parameters, everything]) => {
+      const pairs = parameters.flatMap(({ name, values }) =>
+        values.map((value): [string, string] => [name, encode(value, everything)]),
+      )
+      return toBroken(
+        parameters.map(({ name, kind }) => `${name} ${kind}`).join(' + '),
+        'invalid_parameter',
+        pairs,
+        names,
+      )
+    })
+  })
+  // Not what it would stand for if one guessed: broken escapes, and bytes that are no UTF-8.
+  const undecodable = fc
+    .tuple(
+      fc.constantFrom(...Object.keys(query)),
+      fc.constantFrom('%', '%z', '%zz', '%ff', 'a%c0%af', '%ed%a0%80', 'a%f0%9f'),
+    )
+    .map(([name, value]) => toBroken(`${name} not decodable`, 'invalid_parameter', [[name, value]], [name]))
+  const opaque = Object.keys(query)
+    .filter((name) => isOpaque(operation, name))
+    .map((name) =>
+      text(1, 60).map((value) => toBroken(`${name} not ours`, `invalid_${name}`, [[name, encode(value)]])),
+    )
+  return fc.oneof(
+    { weight: 6, arbitrary: faulty },
+    { weight: 1, arbitrary: undecodable },
+    ...opaque.map((arbitrary) => ({ weight: 1, arbitrary })),
+    ...exclusions(query, toBroken).map((arbitrary) => ({ weight: 1, arbitrary })),
+  )
+}
+
+/** Two parameters that exclude each other, each of them valid. */
+function exclusions(
+  query: Fields,
+  toBroken: (kind: string, code: string, pairs: [string, string][], fields: string[]) => Broken,
+): fc.Arbitrary<Broken>[] {
+  return Object.entries(query).flatMap(([name, schema]) =>
+    (schema['x-not-with'] ?? []).map((other) =>
+      fc.tuple(addressValue(schema), addressValue(query[other] as Schema)).map(([own, others]) => {
+        const pairs = [
+          ...own.map((value): [string, string] => [name, encode(value)]),
+          ...others.map((value): [string, string] => [other, encode(value)]),
+        ]
+        return toBroken(`${name} with ${other}`, 'invalid_parameter', pairs, [name])
+      }),
+    ),
+  )
+}
+
+function addressValue(schema: Schema): fc.Arbitrary<string[]> {
+  // A value that only the service can make has no length in the document; any text will do beside one that excludes it.
+  const sent =
+    schema.type === 'string' && schema.maxLength === undefined
+      ? valueOf({ ...schema, maxLength: 40 })
+      : valueOf(schema)
+  return sent.map(inAddress).filter((values) => values.length > 0)
+}
+
+function badHeaders(operation: Operation): fc.Arbitrary<Broken> | undefined {
+  const withJson = (name: string, value: string): [string, string][] => [
+    ...(operation.body ? [JSON_TYPE] : []),
+    [name, value],
+  ]
+  const all: fc.Arbitrary<Broken>[] = []
+  for (const [name, schema] of Object.entries(operation.headers)) {
+    const { minLength = 0, maxLength } = schema
+    if (maxLength !== undefined) {
+      const value = fc.oneof(
+        fc.constant('x'.repeat(maxLength + 1)),
+        fc.integer({ min: maxLength + 1, max: maxLength * 4 }).map((length) => 'é'.repeat(length)),
+      )
+      const refused = minLength > 0 ? fc.oneof(value, fc.constant('')) : value
+      all.push(
+        refused.map((one) => ({
+          kind: `header: ${name}`,
+          refusal: { code: 'invalid_parameter', fields: [name] },
+          change: { headers: withJson(name, one) },
+        })),
+      )
+    }
+    if (name === 'if-match' && operation.codes.has('precondition_failed')) {
+      const stale = fc.constantFrom(
+        '',
+        '"0"',
+        '"2147483648"',
+        'W/"1"',
+        '1',
+        '"1',
+        '**',
+        '"*"',
+        '"", "0"',
+        'é',
+      )
+      all.push(
+        stale.map((one) => ({
+          kind: `header: ${name}`,
+          refusal: { code: 'precondition_failed' },
+          change: { headers: withJson(name, one) },
+        })),
+      )
+    }
+  }
+  return all.length === 0 ? undefined : fc.oneof(...all)
+}

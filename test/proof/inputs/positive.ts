@@ -1,0 +1,222 @@
+// Inputs that an operation must accept, in every way that the document allows to write them.
+import * as fc from 'fast-check'
+import { goodBody, writeObject } from './bodies.ts'
+import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
+import { anyJson } from './faults.ts'
+import { encode, INT64 } from './negative.ts'
+import { isReference } from './shop.ts'
+import { text } from './texts.ts'
+import { edgesOf, inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
+import { JSON_TYPE } from './unreadable.ts'
+
+export interface PositiveInput {
+  operation: Operation
+  kind: string
+  /** Only where nothing makes what it names: anything may be named. */
+  id: bigint | undefined
+  /** What is asked for by name, and what stands in the address. */
+  query: Record<string, unknown>
+  pairs: [name: string, value: string][]
+  headers: [name: string, value: string][]
+  /** With a place for each id that has to be made first. */
+  json: string | undefined
+  values: Record<string, unknown>
+  idempotencyKey: string | undefined
+  /** How a precondition that holds is written; the tag stands for the one that was read. */
+  ifMatch: string | undefined
+  alsoHead: boolean
+}
+
+/** Stands in the JSON of a body where an id goes that is made first. */
+export const placeOf = (field: string) => `<<${field}>>`
+export const TAG = '<<etag>>'
+
+const SAFE_ID = fc.string({
+  unit: fc.constantFrom(...'abcXYZ019._:/+=@-'.split('')),
+  minLength: 1,
+  maxLength: 128,
+})
+/** Headers that must not matter. */
+const neutralHeaders = fc
+  .record(
+    {
+      Accept: fc.constantFrom(
+        '*/*',
+        'text/html',
+        'application/xml;q=0.9',
+        'application/json;q=0',
+        'nonsense',
+        '',
+      ),
+      'X-Request-Id': SAFE_ID,
+      'X-HTTP-Method-Override': fc.constantFrom('DELETE', 'GET', 'PUT'),
+      'X-Forwarded-Host': fc.constant('evil.test'),
+      'Accept-Language': fc.constantFrom('de', 'x'.repeat(100)),
+      Expect: fc.constant('nothing'),
+      Cookie: fc.constant('key=value'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((headers) => Object.entries(headers))
+
+const UNKNOWN = [
+  'x',
+  'limit[]',
+  'Limit',
+  '__proto__',
+  'constructor',
+  'status[a]',
+  'id[0]',
+  'page',
+  'offset',
+  '',
+]
+
+/** Parameters that nobody knows. */
+function unknownParameters(query: Fields): fc.Arbitrary<[string, string][]> {
+  const name = fc.oneof(fc.constantFrom(...UNKNOWN), text(1, 8)).filter((one) => !Object.hasOwn(query, one))
+  const pair = fc
+    .tuple(name, text(0, 8))
+    .map(([one, value]): [string, string] => [encode(one), encode(value)])
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant<[string, string][]>([]) },
+    { weight: 1, arbitrary: fc.array(pair, { maxLength: 3 }) },
+  )
+}
+
+function goodQuery(operation: Operation): fc.Arbitrary<Record<string, Sent>> {
+  const known = Object.entries(operation.query).filter(([name]) => !isOpaque(operation, name))
+  return fc
+    .record(Object.fromEntries(known.map(([name, schema]) => [name, valueOf(schema)])), { requiredKeys: [] })
+    .map((chosen) => {
+      const kept: Record<string, Sent> = {}
+      const excludes = (one: string, other: string) => operation.query[one]?.['x-not-with']?.includes(other)
+      for (const [name, sent] of Object.entries(chosen)) {
+        // An empty list is no parameter at all.
+        if (sent === undefined || inAddress(sent).length === 0) continue
+        if (!Object.keys(kept).some((other) => excludes(name, other) || excludes(other, name)))
+          kept[name] = sent
+      }
+      return kept
+    })
+}
+
+function pairsOf(query: Record<string, Sent>, everything: boolean): [string, string][] {
+  return Object.entries(query).flatMap(([name, sent]) =>
+    inAddress(sent).map((value): [string, string] => [name, encode(value, everything)]),
+  )
+}
+
+function places(fields: Fields): Record<string, Sent> {
+  const names = Object.keys(fields).filter(isReference)
+  return Object.fromEntries(names.map((name) => [name, { json: placeOf(name), value: placeOf(name) }]))
+}
+
+/** Any text that can stand in a header, with room for what makes it new. */
+function headerText({ maxLength = 255 }: Schema): fc.Arbitrary<string> {
+  const character = fc.oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 0x21, max: 0x7e }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0xa0, max: 0xff }) },
+  )
+  return fc.string({
+    unit: character.map((code) => String.fromCharCode(code)),
+    minLength: 1,
+    maxLength: maxLength - 20,
+  })
+}
+
+export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput> {
+  const { pathParameter, body, headers, method } = operation
+  const isFree = pathParameter !== undefined && makerOf(pathParameter) === undefined
+  const idempotencyKey = headers['idempotency-key']
+  // An operation without a body minds none, as long as it is JSON.
+  const ignored = method === 'GET' ? fc.constant(undefined) : fc.option(anyJson, { nil: undefined })
+  return fc
+    .record({
+      id: isFree ? wholeNumber(INT64) : fc.constant(undefined),
+      query: goodQuery(operation),
+      everything: fc.boolean(),
+      unknown: unknownParameters(operation.query),
+      neutral: neutralHeaders,
+      filled:
+        body === undefined
+          ? ignored.map((json) => ({ json, values: {} }))
+          : goodBody(body, places(body.fields)),
+      idempotencyKey:
+        idempotencyKey === undefined
+          ? fc.constant(undefined)
+          : fc.option(headerText(idempotencyKey), { nil: undefined }),
+      ifMatch:
+        headers['if-match'] === undefined
+          ? fc.constant(undefined)
+          : fc.constantFrom(undefined, '*', TAG, `"0", ${TAG}`, `${TAG},"x"`, ` ${TAG} `),
+      alsoHead: method === 'GET' ? fc.boolean() : fc.constant(false),
+    })
+    .map(({ query, everything, unknown, neutral, filled, ...rest }) => ({
+      ...rest,
+      operation,
+      kind: 'random',
+      query: Object.fromEntries(Object.entries(query).map(([name, { value }]) => [name, value])),
+      pairs: [...unknown, ...pairsOf(query, everything)],
+      headers: [...(filled.json === undefined ? [] : [JSON_TYPE]), ...neutral],
+      json: filled.json,
+      values: filled.values,
+    }))
+}
+
+/** Each field and parameter at each of its edges, the rest as little as there can be. */
+export function positiveEdges(operation: Operation): PositiveInput[] {
+  const { body, query, pathParameter } = operation
+  const least: Record<string, Sent> = Object.fromEntries(
+    (body?.required ?? []).map((name) => [name, edgesOf(body?.fields[name] as Schema)[0] as Sent]),
+  )
+  const isFree = pathParameter !== undefined && makerOf(pathParameter) === undefined
+  const input = (
+    kind: string,
+    changes: Partial<PositiveInput>,
+    fields: Record<string, Sent> = {},
+  ): PositiveInput => {
+    const all = { ...least, ...fields, ...places(body?.fields ?? {}) }
+    return {
+      operation,
+      kind,
+      id: undefined,
+      query: {},
+      pairs: [],
+      headers: body === undefined ? [] : [JSON_TYPE],
+      json: body && writeObject(Object.entries(all).map(([name, { json }]) => [name, json])),
+      values:
+        body === undefined
+          ? {}
+          : Object.fromEntries(Object.entries(all).map(([name, { value }]) => [name, value])),
+      idempotencyKey: undefined,
+      ifMatch: undefined,
+      alsoHead: operation.method === 'GET',
+      ...changes,
+    }
+  }
+  const ids = isFree ? edgesOf(INT64).map(({ value }) => value as bigint) : []
+  let next = 2n ** 40n
+  const free = () => (isFree ? { id: next++ } : {})
+  return [
+    input('as little as there can be', free()),
+    ...[...new Set(ids)].map((id) => input(`id ${id}`, { id })),
+    ...Object.entries(body?.fields ?? {}).flatMap(([name, schema]) =>
+      isReference(name)
+        ? []
+        : edgesOf(schema).map((sent) => input(`${name} at an edge`, free(), { [name]: sent })),
+    ),
+    ...Object.entries(query).flatMap(([name, schema]) =>
+      isOpaque(operation, name)
+        ? []
+        : edgesOf(schema)
+            .filter((sent) => inAddress(sent).length > 0)
+            .map((sent) =>
+              input(`${name} at an edge`, {
+                query: { [name]: sent.value },
+                pairs: pairsOf({ [name]: sent }, false),
+              }),
+            ),
+    ),
+  ]
+}

@@ -1,0 +1,168 @@
+// The running service that the inputs go to: the executable on a database of its own, keys of every kind, and
+// something in each collection that an id can name.
+import { afterAll } from 'vitest'
+import { makeApiKeyText } from '../../../src/api-keys/format.ts'
+import { isScope, type Scope, SCOPES } from '../../../src/api-keys/schema.ts'
+import { issueApiKey } from '../../support/app.ts'
+import type { Answer } from '../../support/client.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../../support/database.ts'
+import { startService } from '../../support/service.ts'
+import { writeObject } from './bodies.ts'
+import { type Connection, openConnection, type Request } from './connection.ts'
+import { makerOf, type Operation, OPERATIONS } from './document.ts'
+import { edgesOf, type Sent } from './values.ts'
+import { JSON_TYPE } from './unreadable.ts'
+
+export const IN_FLIGHT = 32
+
+export interface Shop {
+  connections: Connection[]
+  /** A key that may do everything. */
+  key: string
+  /** A key that may do everything but this. */
+  keyWithout: (scope: string) => string
+  /** The same rights as `key`, for another owner. */
+  otherKey: string
+  /** Well-formed keys that open nothing. */
+  deadKeys: { unknown: string; revoked: string; expired: string; staging: string }
+  /** By the name of its id: something that exists, and that no negative input may change. */
+  existing: Record<string, Made>
+  databaseUrl: string
+  log: () => string
+}
+
+export interface Made {
+  id: string
+  etag: string
+  /** The answer that told its id. */
+  answer: Answer
+}
+
+export async function openShop(): Promise<Shop> {
+  const databaseUrl = await createTestDatabase()
+  const db = openTestDatabase(databaseUrl)
+  const issue = async (scopes: readonly Scope[], expiresInSeconds?: number) =>
+    issueApiKey(db, { name: `proof ${scopes.length}`, scopes, expiresInSeconds })
+  const key = (await issue(SCOPES)).text
+  const limited = new Map<string, string>()
+  for (const scope of SCOPES) {
+    limited.set(scope, (await issue(SCOPES.filter((other) => other !== scope))).text)
+  }
+  const revoked = await issue(SCOPES)
+  const expired = await issue(SCOPES, 1)
+  await sql(databaseUrl, 'update api_keys set revoked_at = now() where id = $1', [revoked.id])
+  await sql(databaseUrl, "update api_keys set expires_at = now() - interval '1 s' where id = $1", [
+    expired.id,
+  ])
+
+  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
+  const connections = Array.from({ length: IN_FLIGHT }, () => openConnection(service.origin))
+  afterAll(async () => {
+    for (const connection of connections) connection.close()
+    await service.stop()
+  })
+  const shop: Shop = {
+    connections,
+    key,
+    keyWithout: (scope) => {
+      if (!isScope(scope)) throw new Error(`openapi.json names a scope that does not exist: ${scope}`)
+      return limited.get(scope) ?? ''
+    },
+    otherKey: (await issue(SCOPES)).text,
+    deadKeys: {
+      unknown: makeApiKeyText('production'),
+      revoked: revoked.text,
+      expired: expired.text,
+      staging: makeApiKeyText('staging'),
+    },
+    existing: {},
+    databaseUrl,
+    log: service.log,
+  }
+  for (const { pathParameter } of OPERATIONS) {
+    const maker = makerOf(pathParameter)
+    if (pathParameter === undefined || maker === undefined || pathParameter in shop.existing) continue
+    shop.existing[pathParameter] = await make(shop, connections[0] as Connection, maker)
+  }
+  return shop
+}
+
+export function isReference(field: string): boolean {
+  return makerOf(field) !== undefined
+}
+
+/** Makes something new with the least that its maker takes; what it refers to is made new as well. */
+export async function make(
+  shop: Shop,
+  connection: Pick<Connection, 'send'>,
+  maker: Operation,
+): Promise<Made> {
+  const members: [string, string][] = []
+  for (const name of maker.body?.required ?? [])
+    members.push([name, (await someValue(shop, connection, maker, name)).json])
+  const answer = await connection.send(
+    toRequest(maker, { key: shop.key, headers: [JSON_TYPE], body: Buffer.from(writeObject(members)) }),
+  )
+  if (answer.status !== 201) throw new Error(`${maker.id} did not make anything: ${answer.text}`)
+  const { id } = answer.body as { id: number | bigint }
+  return { id: String(id), etag: answer.headers.get('etag') ?? '', answer }
+}
+
+async function someValue(
+  shop: Shop,
+  connection: Pick<Connection, 'send'>,
+  maker: Operation,
+  name: string,
+): Promise<Sent> {
+  const madeBy = makerOf(name)
+  if (madeBy === undefined) return edgesOf(maker.body?.fields[name] ?? {})[0] as Sent
+  const { id } = await make(shop, connection, madeBy)
+  return { json: id, value: BigInt(id) }
+}
+
+export interface RequestChoices {
+  key: string
+  /** As it stands in the address. */
+  id?: string
+  /** As they stand in the address. */
+  query?: [name: string, value: string][]
+  headers?: [name: string, value: string][]
+  body?: Buffer | undefined
+  authorization?: string[]
+  method?: string
+}
+
+export function toRequest({ method, path, pathParameter }: Operation, choices: RequestChoices): Request {
+  const { key, id = '', query = [], headers = [], body, authorization = [`Bearer ${key}`] } = choices
+  const address = pathParameter === undefined ? path : path.replace(`{${pathParameter}}`, () => id)
+  const search = query.map((pair) => pair.join('=')).join('&')
+  return {
+    method: choices.method ?? method,
+    target: `/v1${address}${query.length === 0 ? '' : `?${search}`}`,
+    headers,
+    authorization,
+    body,
+  }
+}
+
+/** Everything in the database that a client can change; when a key was last used is no such thing. */
+export async function snapshot(databaseUrl: string): Promise<Record<string, string>> {
+  const tables = {
+    pets: 'pets',
+    pet_history: 'pet_history',
+    orders: 'orders',
+    categories: 'categories',
+    idempotency_keys: 'idempotency_keys',
+    api_keys: `(select id, name, scopes, rate_limit, expires_at, revoked_at from api_keys)`,
+  }
+  const states: Record<string, string> = {}
+  for (const [table, source] of Object.entries(tables)) {
+    const [row] = await sql<{ state: string }>(
+      databaseUrl,
+      `select count(*) || ' rows, ' || md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as state
+        from ${source} as t`,
+    )
+    states[table] = row?.state ?? ''
+  }
+  return states
+}

@@ -1,0 +1,133 @@
+// Values that a schema allows: random ones, and those at its very edges.
+import * as fc from 'fast-check'
+import { resolve, type Schema } from './document.ts'
+import { escapeSome, lengthOf, text } from './texts.ts'
+
+export const INT64_MAX = 9_223_372_036_854_775_807n
+/** Up to here an integer may also be written with a point or an exponent. */
+const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** A value as it stands in JSON, and what it means: whole numbers are bigints. */
+export interface Sent {
+  json: string
+  value: unknown
+}
+
+export function rangeOf({ format, minimum, maximum }: Schema): [least: bigint, most: bigint] {
+  if (minimum === undefined || (maximum === undefined && format !== 'int64')) {
+    throw new Error('openapi.json gives a number of a request no range')
+  }
+  return [BigInt(minimum), maximum === undefined ? INT64_MAX : BigInt(maximum)]
+}
+
+export function isWithin({ minLength = 0, maxLength = Infinity, pattern }: Schema, value: string): boolean {
+  const length = lengthOf(value)
+  return (
+    length >= minLength &&
+    length <= maxLength &&
+    (pattern === undefined || new RegExp(pattern, 'u').test(value))
+  )
+}
+
+export function maxLengthOf({ maxLength }: Schema): number {
+  if (maxLength === undefined) throw new Error('openapi.json gives a text of a request no length')
+  return maxLength
+}
+
+/** Whole numbers of the range, its edges and those of other types often among them. */
+export function wholeNumber(schema: Schema): fc.Arbitrary<bigint> {
+  const [least, most] = rangeOf(schema)
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.bigInt({ min: least, max: most }) },
+    { weight: 2, arbitrary: fc.bigInt({ min: least, max: least + 60n < most ? least + 60n : most }) },
+    { weight: 1, arbitrary: fc.constantFrom(...numberEdges(schema)) },
+  )
+}
+
+function numberEdges(schema: Schema): bigint[] {
+  const [least, most] = rangeOf(schema)
+  const powers = [7n, 8n, 15n, 16n, 31n, 32n, 53n, 62n].flatMap((bits) => [
+    2n ** bits - 1n,
+    2n ** bits,
+    2n ** bits + 1n,
+  ])
+  const all = [least, least + 1n, ...powers, most - 1n, most]
+  return [...new Set(all.filter((one) => one >= least && one <= most))]
+}
+
+function formsOf(value: bigint): string[] {
+  if (value > EXACT_MAX) return [String(value)]
+  const zeros = /0*$/.exec(String(value))?.[0].length ?? 0
+  const short = value === 0n ? '-0' : `${String(value).slice(0, String(value).length - zeros)}e${zeros}`
+  return [String(value), `${value}.0`, `${value}.000e+0`, `${value}E0`, short]
+}
+
+export function textOf(schema: Schema): fc.Arbitrary<string> {
+  return text(schema.minLength ?? 0, maxLengthOf(schema)).filter((one) => isWithin(schema, one))
+}
+
+export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
+  if (schema.enum !== undefined) {
+    return fc.tuple(fc.constantFrom(...schema.enum), fc.nat(3)).map(([value, every]) => asJson(value, every))
+  }
+  if (schema.type === 'integer') {
+    return wholeNumber(schema).chain((value) =>
+      fc.constantFrom(...formsOf(value)).map((json) => ({ json, value })),
+    )
+  }
+  if (schema.type === 'string') {
+    return fc.tuple(textOf(schema), fc.nat(3)).map(([value, every]) => asJson(value, every))
+  }
+  if (schema.type === 'array') {
+    const { minItems: minLength = 0, maxItems: maxLength = 10, uniqueItems } = schema
+    const item = valueOf(resolve(schema.items as Schema))
+    const items = uniqueItems
+      ? fc.uniqueArray(item, { minLength, maxLength, selector: ({ value }) => value })
+      : fc.array(item, { minLength, maxLength })
+    return items.map(asList)
+  }
+  throw new Error(`openapi.json has a field of a kind that is not known here: ${JSON.stringify(schema)}`)
+}
+
+function asJson(value: string, every: number): Sent {
+  return { json: escapeSome(value, every), value }
+}
+
+function asList(items: Sent[]): Sent {
+  return { json: `[${items.map(({ json }) => json).join(', ')}]`, value: items.map(({ value }) => value) }
+}
+
+/** Lengths from the least to the most, in characters of one, two and four bytes. */
+function textEdges(schema: Schema): string[] {
+  const { minLength: least = 0 } = schema
+  const most = maxLengthOf(schema)
+  const lengths = [...new Set([least, least + 1, most - 1, most])].filter(
+    (length) => length >= least && length <= most,
+  )
+  const texts = lengths.flatMap((length) => [
+    'x'.repeat(length),
+    'é'.repeat(length),
+    '🐕'.repeat(length),
+    length === 0 ? '' : `e${'\u0301'.repeat(length - 1)}`,
+  ])
+  return texts.filter((one) => isWithin(schema, one))
+}
+
+export function edgesOf(schema: Schema): Sent[] {
+  if (schema.enum !== undefined) return schema.enum.map((value) => asJson(value, 0))
+  if (schema.type === 'integer') {
+    return numberEdges(schema).flatMap((value) => formsOf(value).map((json) => ({ json, value })))
+  }
+  if (schema.type === 'string') return textEdges(schema).map((value) => asJson(value, 0))
+  const { minItems = 0, maxItems = 10 } = schema
+  const items = edgesOf(resolve(schema.items as Schema))
+  const lengths = [...new Set([minItems, minItems + 1, maxItems - 1, maxItems])]
+  return lengths
+    .filter((length) => length >= minItems && length <= maxItems)
+    .map((length) => asList(Array.from({ length }, (_, index) => items[index % items.length] as Sent)))
+}
+
+/** A value as it stands in an address, before it is encoded: a list is several. */
+export function inAddress({ value }: Sent): string[] {
+  return [value].flat().map(String)
+}
