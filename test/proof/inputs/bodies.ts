@@ -1,5 +1,6 @@
 // Whole bodies: valid ones in every way that JSON allows, and everything that is none.
 import * as fc from 'fast-check'
+import { choose } from './choices.ts'
 import type { Fields, Operation, Schema } from './document.ts'
 import { anyJson, faultEdges, faultsOf } from './faults.ts'
 import { text } from './texts.ts'
@@ -79,13 +80,7 @@ function bad(kind: string, code: string, json: string, fields?: string[]): BadBo
 /** An object with one field or more broken, the others valid. */
 function badFields(body: BodySchema, given: Record<string, Sent>): fc.Arbitrary<BadBody> {
   const names = Object.keys(body.fields)
-  // Made once for each choice of fields; to make them anew for each input would take most of the time.
-  const made = new Map<string, fc.Arbitrary<BadBody>>()
-  return fc.subarray(names, { minLength: 1 }).chain((broken) => {
-    const known = made.get(broken.join()) ?? breaking(body, given, broken)
-    made.set(broken.join(), known)
-    return known
-  })
+  return choose(names, names.length, (broken) => breaking(body, given, broken))
 }
 
 function breaking(body: BodySchema, given: Record<string, Sent>, broken: string[]): fc.Arbitrary<BadBody> {

@@ -5,6 +5,7 @@ import { addressFaults, addressNumberEdges } from './address-faults.ts'
 import { badBody, goodBody } from './bodies.ts'
 import type { Request } from './connection.ts'
 import { badCredentials } from './credentials.ts'
+import { choose } from './choices.ts'
 import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
 import { isReference, type RequestChoices, type Shop, toRequest } from './shop.ts'
 import { text } from './texts.ts'
@@ -158,7 +159,7 @@ function badQuery(operation: Operation): fc.Arbitrary<Broken> {
     change: { query: pairs },
   })
   const known = Object.keys(query).filter((name) => !isOpaque(operation, name))
-  const faulty = fc.subarray(known, { minLength: 1, maxLength: Math.min(2, known.length) }).chain((names) => {
+  const faulty = choose(known, 2, (names) => {
     const each = names.map((name) =>
       fc.oneof(
         ...addressFaults(query[name] as Schema).map(({ kind, value }) =>
