@@ -1,6 +1,5 @@
 // Exact bytes on kept-alive connections, one answer for each request: what no HTTP client would send goes out too.
 import { connect, type Socket } from 'node:net'
-import { checkAnswer } from '../../support/answers.ts'
 import { type Answer, parseExactly } from '../../support/client.ts'
 
 const TIMEOUT_MS = 60_000
@@ -17,7 +16,6 @@ export interface Request {
 }
 
 export interface Connection {
-  /** Sends the request and checks its answer as every answer is checked. */
   send: (request: Request) => Promise<Answer>
   close: () => void
 }
@@ -35,9 +33,7 @@ export function openConnection(origin: string): Connection {
     socket.write(toBytes(request, host))
     const { status, headers, text } = await receive(request.method)
     if (headers.get('connection') === 'close') socket.destroy()
-    const answer = { status, headers, text, body: parseExactly(text) }
-    checkAnswer({ method: request.method, path: request.target, ...answer })
-    return answer
+    return { status, headers, text, body: parseExactly(text) }
   }
 
   return { send, close: () => open?.socket.destroy() }

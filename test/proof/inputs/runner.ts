@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { assert } from 'vitest'
 import { type ErrorCode, ERRORS } from '../../../src/errors.ts'
+import { checkAnswer } from '../../support/answers.ts'
 import type { Answer } from '../../support/client.ts'
 import { replayWith, SEED } from '../seed.ts'
 import type { Connection, Request } from './connection.ts'
@@ -43,7 +44,7 @@ export interface Exchange {
   answer: Answer | undefined
 }
 
-/** Sends over one connection and remembers the last exchange. */
+/** Sends over one connection, checks each answer as every answer is checked, and remembers the last exchange. */
 export interface Recorder {
   last: Exchange | undefined
   send: (request: Request) => Promise<Answer>
@@ -55,10 +56,12 @@ export function record(connection: Connection): Recorder {
     send: async (request) => {
       const exchange: Exchange = { request, answer: undefined }
       recorder.last = exchange
-      exchange.answer = await connection.send(request)
+      const answer = await connection.send(request)
+      exchange.answer = answer
       counts['answers checked'] += 1
-      if (exchange.answer.status >= 500) throw new Complaint('answers of 5xx', 'a fault of the service')
-      return exchange.answer
+      if (answer.status >= 500) throw new Complaint('answers of 5xx', 'a fault of the service')
+      checkAnswer({ method: request.method, path: request.target, ...answer })
+      return answer
     },
   }
   return recorder
@@ -180,7 +183,7 @@ function showBytes(body: Buffer | undefined): string {
 }
 
 function showAnswer(answer: Answer | undefined): string {
-  return answer === undefined ? 'none, or one that is not valid' : `${answer.status} ${shorten(answer.text)}`
+  return answer === undefined ? 'none' : `${answer.status} ${shorten(answer.text)}`
 }
 
 function shorten(value: string): string {
