@@ -1,5 +1,5 @@
 // Hostile and valid inputs for every operation of openapi.json, made from that document, sent to the running service.
-import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, assert, describe, expect, test } from 'vitest'
 import { auditStore } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
 import { SCALE } from '../seed.ts'
@@ -29,13 +29,10 @@ const POSITIVE_INPUTS = 20_000 * SCALE
 const TAMPERED_CURSORS = Math.ceil(2_000 * SCALE)
 const USES_AFTER_FREE = Math.ceil(20 * SCALE)
 
-let shop: Shop
+const shop = await openShop()
 const done: Acknowledged = new Map()
 const each = OPERATIONS.map((operation) => [operation.id, operation] as const)
 
-beforeAll(async () => {
-  shop = await openShop()
-})
 afterAll(() => {
   counts.operations = OPERATIONS.length
   recordFigures('inputs', counts)
