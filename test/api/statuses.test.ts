@@ -41,8 +41,11 @@ const reused =
     await shop.post(path, first(id), headers)
     return () => shop.post(path, second(id), headers)
   }
+/** A body is ignored where none is asked for, but it must be JSON. */
+const BROKEN = { body: '{' }
 const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<string, Case> => ({
   200: withOrder((shop, id) => shop.end(verb, id)),
+  400: withOrder((shop, id) => shop.call('POST', `/v1/store/orders/${id}/${verb}`, BROKEN)),
   404: simply((shop) => shop.end(verb, UNKNOWN_ID)),
   409: async (shop) => {
     const { id } = await shop.hold()
@@ -86,6 +89,7 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   deletePet: {
     204: withPet((shop, id) => shop.remove(`/pets/${id}`)),
+    400: withPet((shop, id) => shop.call('DELETE', `/v1/pets/${id}`, BROKEN)),
     404: simply((shop) => shop.remove(`/pets/${UNKNOWN_ID}`)),
     409: withOrder((shop, _, petId) => shop.remove(`/pets/${petId}`)),
     412: withPet((shop, id) => shop.remove(`/pets/${id}`, { 'if-match': '"9"' })),
@@ -142,6 +146,7 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   revokeApiKey: {
     204: withApiKey((shop, id) => shop.remove(`/api-keys/${id}`)),
+    400: withApiKey((shop, id) => shop.call('DELETE', `/v1/api-keys/${id}`, BROKEN)),
     404: simply((shop) => shop.remove(`/api-keys/${UNKNOWN_ID}`)),
   },
 }

@@ -119,7 +119,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a lost connection goes back to the pool',
     file: 'src/db/failures.ts',
-    find: `return this.failure === 'lost' || this.state === READ_ONLY`,
+    find: `return this.failure === 'lost' || POISONING.has(this.state ?? '')`,
     replace: 'return false',
     test: 'test/failure/database.test.ts',
   },

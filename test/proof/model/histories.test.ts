@@ -4,7 +4,7 @@ import { linkTo } from '../../contract/animals.ts'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
 import { findContradiction } from '../../support/history-checker.ts'
-import { startProxy } from '../../support/proxy.ts'
+import { answersAfter, startProxy } from '../../support/proxy.ts'
 import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore, findSoldTwice } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
@@ -37,7 +37,7 @@ const made = await petstore(['api-keys', 'create', '--name', NAME, '--scopes', S
 const apiKey = made.stdout.trim()
 // One of them is some way from its database: what it reads is a little old when it arrives, which would show if a
 // request were answered by a query that began before it.
-const farAway = await startProxy(environment.DATABASE_URL, LATE_MS)
+const farAway = await startProxy(environment.DATABASE_URL, answersAfter(LATE_MS))
 const services: Service[] = [
   await startService(environment),
   await startService({ ...environment, DATABASE_URL: farAway.url }),
