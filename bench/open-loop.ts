@@ -11,7 +11,7 @@ const { values } = parseArgs({
     animals: { type: 'string', default: '1' },
     rate: { type: 'string', default: '100' },
     seconds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '5000' },
+    connections: { type: 'string', default: '900' },
   },
 })
 
@@ -136,6 +136,7 @@ function finish(): void {
     ...counts,
     p50Ms: percentile(answeredMs, 0.5),
     p99Ms: percentile(answeredMs, 0.99),
+    refusedP99Ms: percentile(refusedMs, 0.99),
     slowestRefusalMs: percentile(refusedMs, 1),
   }))
   process.stdout.write(`${JSON.stringify({ rate, seconds, notSent, unanswered: underWay, perSecond })}\n`)

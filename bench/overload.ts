@@ -25,6 +25,7 @@ interface PerSecond {
   other: number
   p50Ms: number
   p99Ms: number
+  refusedP99Ms: number
   slowestRefusalMs: number
 }
 
@@ -45,6 +46,10 @@ export interface Overload {
   cut: number
   other: number
   unanswered: number
+  /** Due, but every connection of the clients was busy. */
+  notSent: number
+  /** The worst second. */
+  refusedP99Ms: number
   slowestRefusalMs: number
   answeredP99Ms: number
   normalP99Ms: number
@@ -81,6 +86,8 @@ export async function measureOverload(
       cut: sum('cut'),
       other: sum('other'),
       unanswered: flood.unanswered,
+      notSent: flood.notSent,
+      refusedP99Ms: Math.max(...flood.perSecond.map((second) => second.refusedP99Ms)),
       slowestRefusalMs: Math.max(...flood.perSecond.map((second) => second.slowestRefusalMs)),
       answeredP99Ms: Math.max(...flood.perSecond.map(({ p99Ms }) => p99Ms)),
       normalP99Ms,

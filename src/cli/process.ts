@@ -7,7 +7,7 @@ import { type Config, instanceName } from '../config.ts'
 import { type Db, openDatabase } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import { buildAdminApp, type Readiness } from '../http/admin.ts'
-import { buildApp } from '../http/app.ts'
+import { buildApp, CONNECTIONS_MAX } from '../http/app.ts'
 import { openMetrics } from '../http/metrics.ts'
 import { purgeIdempotencyKeys } from '../idempotency/idempotency.ts'
 import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldAllCounts } from '../inventory/inventory.ts'
@@ -61,6 +61,8 @@ export async function runService(config: Config): Promise<void> {
   await app.listen({
     host: config.HOST,
     port: config.PORT,
+    // As many as may be open: a burst of new ones must not wait for the kernel to try again.
+    backlog: CONNECTIONS_MAX,
     ...(config.SHARE_PORT === 'on' && { reusePort: true }),
   })
   await admin.listen({ host: config.ADMIN_HOST, port: config.ADMIN_PORT })

@@ -36,6 +36,7 @@ import { pageRoutes } from './pages.ts'
 import { rateLimiter } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS } from './security-headers.ts'
+import { shedLoad } from './overload.ts'
 import { limitTime } from './time-limit.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { buildValidator } from './validation.ts'
@@ -45,8 +46,10 @@ const REQUEST_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** More requests at a time than this are refused: answered one after the other, these take as long as one may wait. */
+const UNDER_WAY_MAX = 400
 /** Beyond it a new connection is closed at once. */
-const CONNECTIONS_MAX = 2_000
+export const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 const HEADERS_LIMIT_BYTES = 16_384
 
@@ -80,6 +83,8 @@ export interface AppOptions extends Services {
   trustProxy: readonly string[]
   /** How long a request may take before it is answered 503. */
   answerWithinMs?: number
+  /** How many requests may be under way before the next is answered 503. */
+  underWayMax?: number
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
   metrics: Metrics
@@ -114,6 +119,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   // A logger of its own for each request would cost more than its line: the lines name the request instead.
   app.setChildLoggerFactory((logger) => logger)
+  shedLoad(app, options.underWayMax ?? UNDER_WAY_MAX, options.metrics)
   noteRequests(app.server)
   app.server.maxConnections = CONNECTIONS_MAX
   app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))

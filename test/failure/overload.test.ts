@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { together } from '../../src/db/batch.ts'
 import { petBatches } from '../../src/pets/batches.ts'
 import type { VersionedPet } from '../../src/pets/schema.ts'
-import { startApp } from '../support/app.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 test('beyond the longest queue a request is 503 overloaded at once; those in the queue are answered', async () => {
@@ -26,4 +26,38 @@ test('beyond the longest queue a request is 503 overloaded at once; those in the
   const answers = await Promise.all(waiting)
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404])
   expect((await petstore.get('/pets/1')).status).toBe(404)
+})
+
+test('more requests at a time than can be done in good time: the next is 503 overloaded before anything else', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
+  const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => databaseIsBack }
+  const petstore = await startApp(db, { pets, underWayMax: 2 })
+  const underWay = [petstore.get('/pets/1'), petstore.get('/pets/1')]
+  await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
+
+  const refused = await petstore.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'mine' })
+  expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(refused.headers.get('x-request-id')).toBe('mine')
+
+  letGo(undefined)
+  for (const answer of await Promise.all(underWay)) expect(answer.status).toBe(404)
+  expect((await petstore.get('/pets')).status).toBe(200)
+})
+
+test('a client who goes away leaves its place to the next', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => new Promise<undefined>(() => {}) }
+  const petstore = await startApp(db, { pets, underWayMax: 1 })
+  const { text } = await issueApiKey(db)
+  const gone = new AbortController()
+  const abandoned = fetch(`${petstore.origin}/v1/pets/1`, {
+    signal: gone.signal,
+    headers: { authorization: `Bearer ${text}` },
+  })
+  await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
+  gone.abort()
+  await expect(abandoned).rejects.toThrow()
+  await expect.poll(async () => (await petstore.get('/pets')).status).toBe(200)
 })

@@ -1,0 +1,41 @@
+// More requests than can be done in good time are refused at once, before anything is done for them: a refusal
+// must cost far less than an answer, or a flood would leave no time to answer anybody.
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { errorBody } from '../errors.ts'
+import type { Metrics } from './metrics.ts'
+import { requestId } from './request-id.ts'
+import { DATA_HEADERS } from './security-headers.ts'
+
+const BODY = JSON.stringify(errorBody('overloaded'))
+const HEADERS = Object.entries({
+  ...DATA_HEADERS,
+  'content-type': 'application/json; charset=utf-8',
+  'content-length': Buffer.byteLength(BODY),
+  'retry-after': '1',
+}).flatMap(([name, value]) => [name, String(value)])
+
+export function shedLoad(app: FastifyInstance, underWayMax: number, metrics: Metrics): void {
+  let underWay = 0
+  const oneLess = () => {
+    underWay -= 1
+  }
+  // In the place of Fastify's own listener, which would route every request.
+  app.server.removeAllListeners('request')
+  app.server.on('request', (request, response) => {
+    if (underWay >= underWayMax) {
+      refuse(response, requestId(request))
+      metrics.observeRequest('none', 503, 0)
+      return
+    }
+    underWay += 1
+    // Also where the client went away before its answer.
+    response.on('close', oneLess)
+    app.routing(request, response)
+  })
+}
+
+function refuse(response: ServerResponse, id: string): void {
+  response.writeHead(503, [...HEADERS, 'x-request-id', id])
+  response.end(BODY)
+}
