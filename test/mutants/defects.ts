@@ -45,7 +45,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/http/validation.ts',
     find: 'new Ajv({ allErrors: true,',
     replace: 'new Ajv({ coerceTypes: true, allErrors: true,',
-    test: 'test/contract/bodies.test.ts',
+    test: 'test/contract/create-pet.test.ts',
   },
   {
     name: 'text that PostgreSQL cannot keep is let through',
@@ -100,13 +100,13 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/db/database.ts',
     find: `        await query(client, 'commit')`,
     replace: `        void query(client, 'commit').catch(() => {})`,
-    test: 'test/failure/database.test.ts',
+    test: 'test/proof/faults',
   },
   {
     name: 'what may have been committed is done again',
     file: 'src/db/database.ts',
     find: `if (failed.failure === 'lost' && current?.mayHaveCommitted === true) {`,
-    replace: `if (failed.failure === 'lost' && current?.mayHaveCommitted === undefined) {`,
+    replace: `if (failed.failure === 'lost' && Number.isNaN(1)) {`,
     test: 'test/failure/database.test.ts',
   },
   {
