@@ -28,7 +28,7 @@ interface Second {
   /** Connections that ended without an answer. */
   cut: number
   other: number
-  /** In milliseconds from when the request was due. */
+  /** In milliseconds from when the request was sent: when it was due, unless this process itself was late. */
   answeredMs: number[]
   refusedMs: number[]
 }
@@ -56,6 +56,7 @@ function nextRequest(): string {
 
 interface Asking {
   dueAt: number
+  sentAt: number
   text: string
 }
 const asking = new WeakMap<Socket, Asking>()
@@ -68,7 +69,7 @@ function send(dueAt: number): void {
   }
   secondOf(dueAt).sent += 1
   underWay += 1
-  asking.set(socket, { dueAt, text: '' })
+  asking.set(socket, { dueAt, sentAt: performance.now(), text: '' })
   socket.write(nextRequest())
 }
 
@@ -87,7 +88,7 @@ function openSocket(): Socket | undefined {
     underWay -= 1
     const second = secondOf(asked.dueAt)
     second.cut += 1
-    second.refusedMs.push(performance.now() - asked.dueAt)
+    second.refusedMs.push(performance.now() - asked.sentAt)
   })
   return socket
 }
@@ -100,15 +101,15 @@ function read(socket: Socket, chunk: string): void {
   if (headEnd < 0) return
   const length = Number(/content-length: (\d+)/i.exec(asked.text)?.[1] ?? 0)
   if (asked.text.length < headEnd + 4 + length) return
-  note(asked.dueAt, asked.text.slice(9, 12))
+  note(asked, asked.text.slice(9, 12))
   asking.delete(socket)
   underWay -= 1
   idle.push(socket)
 }
 
-function note(dueAt: number, status: string): void {
+function note({ dueAt, sentAt }: Asking, status: string): void {
   const second = secondOf(dueAt)
-  const tookMs = performance.now() - dueAt
+  const tookMs = performance.now() - sentAt
   if (status === '200' || status === '201' || status === '404') {
     second.answered += 1
     second.answeredMs.push(tookMs)

@@ -11,7 +11,7 @@ import { auditStore } from '../support/store-audit.ts'
 
 const CREATES = 5_000
 const ORDERS = 500
-const AT_ONCE = 100
+const AT_ONCE = 200
 /** Of ten requests, this many meet a fault. */
 const FAULTS_IN_TEN = 4
 const TIMEOUT_MS = 1_000

@@ -25,9 +25,12 @@ execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline']
 
 test('the bill of materials names exactly what was installed', () => {
   const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
-    packages: Record<string, { version: string }>
+    packages: Record<string, { version: string; link?: boolean }>
   }
-  const installed = Object.entries(packages).map(
+  const fromRegistry = Object.entries(packages).filter(
+    ([path, { link }]) => path.startsWith('node_modules/') && link !== true,
+  )
+  const installed = fromRegistry.map(
     ([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`,
   )
   console.log(`${installed.length} packages installed for production`)

@@ -10,6 +10,7 @@ import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
 import { issueApiKey, startApp } from '../../support/app.ts'
 import type { Answer, TestClient } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/database.ts'
+import { asSuperuser } from '../../support/roles.ts'
 import { mayBeBelieved, refuseCaller } from './reference/api-keys.ts'
 import type { List, Place } from './reference/lists.ts'
 import { HOLD_MINUTES } from './reference/orders.ts'
@@ -73,7 +74,7 @@ export async function openStage(): Promise<Stage> {
   }
   const instances = [await open(), await open()] as const
   const issued = await issueApiKey(instances[0].db, { name: 'counter', scopes: SCOPES })
-  const owner = new Client(databaseUrl)
+  const owner = new Client(asSuperuser(databaseUrl))
   await owner.connect()
   afterAll(() => owner.end())
   const query = async <Row>(words: string, values: unknown[] = []) =>
