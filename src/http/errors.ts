@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorBody } from '../errors.ts'
 import { requestId } from './request-id.ts'
-import { DATA_HEADERS } from './security-headers.ts'
+import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
 
 /** What a client should wait before it repeats a request that met 503, in seconds. */
 const RETRY_AFTER_SECONDS = '1'
@@ -76,15 +76,22 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 }
 
 function endWithError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const body = errorBody(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
-  const json = JSON.stringify(body)
-  const headers = {
-    ...DATA_HEADERS,
-    'x-request-id': requestId({ headers: {} }),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(json),
-    connection: 'close',
-  }
+  const answer = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
+  const headers = { ...answer.headers, 'x-request-id': requestId({ headers: {} }), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end([`HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}`, ...lines, '', json].join('\r\n'))
+  const status = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`
+  socket.end([status, ...lines, '', answer.json].join('\r\n'))
+}
+
+/** An error for whoever writes it without Fastify; the request id is added by them. */
+export function bareError(code: ErrorCode) {
+  const body = errorBody(code)
+  const json = JSON.stringify(body)
+  const headers: Record<string, string> = {
+    ...DATA_HEADERS,
+    'content-type': JSON_TYPE,
+    'content-length': String(Buffer.byteLength(json)),
+    ...(body.status === 503 && { 'retry-after': RETRY_AFTER_SECONDS }),
+  }
+  return { status: body.status, headers, json }
 }

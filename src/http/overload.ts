@@ -2,18 +2,12 @@
 // must cost far less than an answer, or a flood would leave no time to answer anybody.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { errorBody } from '../errors.ts'
+import { bareError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { requestId } from './request-id.ts'
-import { DATA_HEADERS } from './security-headers.ts'
 
-const BODY = JSON.stringify(errorBody('overloaded'))
-const HEADERS = Object.entries({
-  ...DATA_HEADERS,
-  'content-type': 'application/json; charset=utf-8',
-  'content-length': Buffer.byteLength(BODY),
-  'retry-after': '1',
-}).flatMap(([name, value]) => [name, String(value)])
+const REFUSAL = bareError('overloaded')
+const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
 export function shedLoad(app: FastifyInstance, underWayMax: number, metrics: Metrics): void {
   let underWay = 0
@@ -36,6 +30,6 @@ export function shedLoad(app: FastifyInstance, underWayMax: number, metrics: Met
 }
 
 function refuse(response: ServerResponse, id: string): void {
-  response.writeHead(503, [...HEADERS, 'x-request-id', id])
-  response.end(BODY)
+  response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, 'x-request-id', id])
+  response.end(REFUSAL.json)
 }

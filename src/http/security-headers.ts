@@ -1,4 +1,6 @@
-// Headers that say what a browser may not do with an answer.
+// Headers that say what an answer is, and what a browser may not do with it.
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 const EVERYWHERE = {
   'x-content-type-options': 'nosniff',

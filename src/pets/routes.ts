@@ -10,11 +10,11 @@ import {
   type Services,
   type V1,
 } from '../http/operation.ts'
+import { JSON_TYPE } from '../http/security-headers.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../paging.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
 import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, PetParams } from './schema.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order } from '../../api/shop.ts'
 import type { Answer, TestClient } from '../../support/client.ts'
 import { inTime, outcomeOf } from './operation.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 import { count, countOutcome, type Outcome } from './tally.ts'
 
 /** How often a client with an Idempotency-Key asks again before it gives up. */

@@ -21,7 +21,7 @@ import {
 import { type Aim, type Lane, openLane } from './lane.ts'
 import { loadWithFaults } from './load.ts'
 import type { Operation } from './operation.ts'
-import { seeded } from './random.ts'
+import { seeded } from '../random.ts'
 import { READING } from './reading.ts'
 import { count, counts, faulted } from './tally.ts'
 import { WRITING } from './writing.ts'

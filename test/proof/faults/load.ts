@@ -7,7 +7,7 @@ import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore } from '../../support/store-audit.ts'
 import { type Fault, faultyRelay, type Kind, KINDS, type Moment, MOMENTS } from '../../support/wire-faults.ts'
 import { type Change, openBuyer, type Store } from './clients.ts'
-import { seeded } from './random.ts'
+import { seeded } from '../random.ts'
 import { countFault, judgeEffects } from './tally.ts'
 
 const CLIENTS = 12

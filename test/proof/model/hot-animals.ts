@@ -1,6 +1,7 @@
 // Many clients on a few animals at a time, and the history of each animal: what was asked, what was answered, when.
 // All of them live in this process, so "before" is what its own clock says.
 import { type Connection, openConnection } from '../../support/load.ts'
+import { seeded } from '../random.ts'
 import type { AnimalCall, AnimalOperation } from './animal.ts'
 
 export interface Animal {
@@ -64,7 +65,7 @@ export async function keepAnimalsHot({
   }
 
   async function beClient(index: number): Promise<void> {
-    const random = randomNumbers(seed + index)
+    const random = seeded(seed + index).fraction
     const connections = origins.map((origin) => openConnection({ origin, apiKey }))
     const connection = () => connections[Math.floor(random() * connections.length)] as Connection
     while (left > 0) {
@@ -139,15 +140,4 @@ function sendCall({ send }: Connection, { id, categoryId }: Animal, input: Anima
 
 function ifMatchHeader(ifMatch: string | undefined): Record<string, string> {
   return ifMatch === undefined ? {} : { 'if-match': ifMatch }
-}
-
-/** From 0 to 1, the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,6 +1,8 @@
 // Numbers that look random and come out the same for the same seed (mulberry32).
 
 export interface Random {
+  /** From 0 up to, but without, 1. */
+  fraction: () => number
   /** From 0 up to, but without, the limit. */
   below: (limit: number) => number
   /** True with this probability. */
@@ -19,6 +21,7 @@ export function seeded(seed: number): Random {
   }
   const below = (limit: number) => Math.floor(fraction() * limit)
   return {
+    fraction,
     below,
     chance: (probability) => fraction() < probability,
     pick: (items) => items[below(items.length)] as (typeof items)[number],
