@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-// The flag keeps the process under 300 MB in a flood of requests, at no measurable cost.
+// The flag saves the process some 60 MB in a flood of requests.
 import { enableCompileCache } from 'node:module'
 
 // A command starts in half the time from its second run on.
