@@ -1,7 +1,7 @@
 // What is measured against what: one PostgreSQL with its animals, the service in both modes, a bare HTTP server.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,8 +15,9 @@ import { loadAnimals } from './animals.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
-/** As in `npm start`. */
-const START_FLAGS = ['--max-semi-space-size=8']
+const PETSTORE = join(import.meta.dirname, '../bin/petstore.ts')
+/** Node's flags, as its first line gives them. */
+const START_FLAGS = readFileSync(PETSTORE, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
 
 /** Durable as PostgreSQL comes; room for the data in memory, and no checkpoint in the midst of a round. */
 export const SETTINGS = {
@@ -94,20 +95,16 @@ async function issueApiKey(databaseUrl: string): Promise<string> {
 
 /** The service as an operator runs it: every feature on, its log written to a file. */
 async function startService(databaseUrl: string, together: 'on' | 'off'): Promise<Server> {
-  const child = spawn(
-    process.execPath,
-    [...START_FLAGS, join(import.meta.dirname, '../bin/petstore.ts'), 'serve'],
-    {
-      env: environmentWith({
-        DATABASE_URL: databaseUrl,
-        PORT: '0',
-        ADMIN_PORT: '0',
-        ANSWER_TOGETHER: together,
-        DATABASE_POOL_SIZE: '20',
-      }),
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  )
+  const child = spawn(process.execPath, [...START_FLAGS, PETSTORE, 'serve'], {
+    env: environmentWith({
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      ANSWER_TOGETHER: together,
+      DATABASE_POOL_SIZE: '20',
+    }),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   const [{ address }] = (await once(child, 'message')) as [{ address: string }]
   await sleep(1_000)
   return toServer(child, address)

@@ -1,9 +1,13 @@
 // Bodies: JSON in UTF-8, nothing else, with every digit of every integer.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
+/** Bodies up to this are not counted: those of all requests under way together take a few megabytes. */
+const LARGE_BODY_BYTES = 16_384
+/** What the large ones may hold together. No body that is valid here is large, so nobody honest meets this limit. */
+const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
 
 /** A body that says null: it is no object, and not the absence of a body either. */
 const JSON_NULL = Symbol('null')
@@ -18,8 +22,12 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => readBody(body),
   )
+  const makeRoom = roomForLargeBodies()
   // Before a byte of the body is read.
-  app.addHook('preParsing', (request, _reply, _payload, done) => done(refuseOtherEncodings(request)))
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+    done(hasBody ? (refuseOtherEncodings(request) ?? makeRoom(request, reply)) : null)
+  })
 }
 
 function readBody(body: Buffer): unknown {
@@ -38,7 +46,6 @@ function parse(body: Buffer): unknown {
 }
 
 function refuseOtherEncodings(request: FastifyRequest): AppError | null {
-  if (request.method === 'GET' || request.method === 'HEAD') return null
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return new AppError('unsupported_media_type', { headers: { 'accept-encoding': 'identity' } })
@@ -48,4 +55,20 @@ function refuseOtherEncodings(request: FastifyRequest): AppError | null {
     return new AppError('unsupported_media_type', { headers: { accept: 'application/json' } })
   }
   return null
+}
+
+/** A thousand requests of a megabyte each must not take the memory of a thousand megabytes. */
+function roomForLargeBodies() {
+  let held = 0
+  return (request: FastifyRequest, reply: FastifyReply): AppError | null => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    const size = encoding === undefined ? Number(length ?? 0) : BODY_LIMIT_BYTES
+    if (size <= LARGE_BODY_BYTES || size > BODY_LIMIT_BYTES) return null
+    if (held + size > LARGE_BODIES_MAX_BYTES) return new AppError('overloaded')
+    held += size
+    reply.raw.once('close', () => {
+      held -= size
+    })
+    return null
+  }
 }

@@ -1,4 +1,5 @@
 // More than can be done: whoever would wait too long is told so at once, and the others are answered.
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { together } from '../../src/db/batch.ts'
 import { petBatches } from '../../src/pets/batches.ts'
@@ -60,4 +61,25 @@ test('a client who goes away leaves its place to the next', async () => {
   gone.abort()
   await expect(abandoned).rejects.toThrow()
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(200)
+})
+
+test('large bodies at a time have a limit of their own, and a small one passes beside them', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const petstore = await startApp(db)
+  const { text: apiKey } = await issueApiKey(db)
+  const { hostname, port } = new URL(petstore.origin)
+  const large = { name: 'x'.repeat(1_000_000), categoryId: 1 }
+  const holding = Array.from({ length: 64 }, () => connect(Number(port), hostname))
+  for (const socket of holding) {
+    socket.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${apiKey}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n{',
+    )
+  }
+  await expect.poll(async () => (await petstore.post('/pets', large)).status).toBe(503)
+  expect((await petstore.post('/pets', large)).body).toMatchObject({ code: 'overloaded' })
+  expect((await petstore.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
+
+  for (const socket of holding) socket.destroy()
+  await expect.poll(async () => (await petstore.post('/pets', large)).status).toBe(400)
 })
