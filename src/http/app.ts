@@ -122,7 +122,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   // A logger of its own for each request would cost more than its line: the lines name the request instead.
   app.setChildLoggerFactory((logger) => logger)
-  shedLoad(app, options.underWayMax ?? UNDER_WAY_MAX, options.metrics)
+  shedLoad(app, { ...options, underWayMax: options.underWayMax ?? UNDER_WAY_MAX })
   noteRequests(app.server)
   app.server.maxConnections = CONNECTIONS_MAX
   app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))

@@ -9,7 +9,14 @@ import { requestId } from './request-id.ts'
 const REFUSAL = bareError('overloaded')
 const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
-export function shedLoad(app: FastifyInstance, underWayMax: number, metrics: Metrics): void {
+interface Limits {
+  underWayMax: number
+  metrics: Metrics
+  /** While true, every answer asks the client to close its connection. */
+  isDraining: () => boolean
+}
+
+export function shedLoad(app: FastifyInstance, { underWayMax, metrics, isDraining }: Limits): void {
   let underWay = 0
   const oneLess = () => {
     underWay -= 1
@@ -18,6 +25,7 @@ export function shedLoad(app: FastifyInstance, underWayMax: number, metrics: Met
   app.server.removeAllListeners('request')
   app.server.on('request', (request, response) => {
     if (underWay >= underWayMax) {
+      if (isDraining()) response.setHeader('connection', 'close')
       refuse(response, requestId(request))
       metrics.observeRequest('none', 503, 0)
       return

@@ -33,7 +33,8 @@ test('more requests at a time than can be done in good time: the next is 503 ove
   const db = openTestDatabase(await createTestDatabase())
   const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
   const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => databaseIsBack }
-  const petstore = await startApp(db, { pets, underWayMax: 2 })
+  let isDraining = false
+  const petstore = await startApp(db, { pets, underWayMax: 2, isDraining: () => isDraining })
   const underWay = [petstore.get('/pets/1'), petstore.get('/pets/1')]
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
 
@@ -41,6 +42,9 @@ test('more requests at a time than can be done in good time: the next is 503 ove
   expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
   expect(refused.headers.get('retry-after')).toBe('1')
   expect(refused.headers.get('x-request-id')).toBe('mine')
+  expect(refused.headers.get('connection')).toBe('keep-alive')
+  isDraining = true
+  expect((await petstore.get('/pets')).headers.get('connection')).toBe('close')
 
   letGo(undefined)
   for (const answer of await Promise.all(underWay)) expect(answer.status).toBe(404)
