@@ -1,0 +1,76 @@
+// `node dev/docs.ts`: writes the tables that documents take from the code, each between its two markers; with --check,
+// only says whether they are fresh. `npm run openapi` and `npm run check` call it.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { say } from '../src/cli/terminal.ts'
+import { VARIABLES } from '../src/config.ts'
+import { ERRORS } from '../src/errors.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+const TABLES: Record<string, { document: string; table: () => string }> = {
+  errors: { document: 'docs/errors.md', table: errorTable },
+  variables: { document: 'docs/configuration.md', table: variableTable },
+  scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
+}
+
+function errorTable(): string {
+  const rows = Object.entries(ERRORS).map(([code, { status, message, fix }]) => [
+    String(status),
+    `\`${code}\``,
+    // Outside of code, GitHub takes `<…>` for HTML.
+    message.replaceAll('<', '&lt;'),
+    fix,
+  ])
+  return tableOf(['Status', 'Code', '`message`', 'What to do'], rows)
+}
+
+function variableTable(): string {
+  const rows = Object.entries(VARIABLES).map(([name, variable]) => [
+    `\`${name}\``,
+    'example' in variable ? `${variable.help} Example: \`${variable.example}\`.` : variable.help,
+  ])
+  return tableOf(['Variable', 'Meaning'], rows)
+}
+
+/** By scope, what a key with it may call: as openapi.json says, which the routes have written. */
+function scopeTable(): string {
+  const { paths } = JSON.parse(read('openapi.json')) as {
+    paths: Record<string, Record<string, { operationId: string; 'x-scope': string }>>
+  }
+  const byScope = Map.groupBy(
+    Object.values(paths).flatMap((methods) => Object.values(methods)),
+    (operation) => operation['x-scope'],
+  )
+  const rows = [...byScope].map(([scope, operations]) => [
+    scope === 'any' ? 'any key' : `\`${scope}\``,
+    operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
+  ])
+  return tableOf(['Scope', 'Lets a key call'], rows)
+}
+
+function tableOf(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}
+
+/** The document with the table put between its markers; everything else stays as it was. */
+function withTable(document: string, name: string, table: string): string {
+  const begin = `<!-- ${name}: written by \`npm run openapi\` -->\n`
+  const end = `\n<!-- end of ${name} -->`
+  const text = read(document)
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from === -1 || to < from) throw new Error(`${document} has no place for the table "${name}"`)
+  return text.slice(0, from + begin.length) + table + text.slice(to)
+}
+
+for (const [name, { document, table }] of Object.entries(TABLES)) {
+  const fresh = withTable(document, name, table())
+  if (!process.argv.includes('--check')) {
+    writeFileSync(join(ROOT, document), fresh)
+  } else if (read(document) !== fresh) {
+    say(`The table "${name}" of ${document} does not match the code. Run: npm run openapi`)
+    process.exitCode = 1
+  }
+}
