@@ -1,10 +1,7 @@
-// The rules of the house that a machine can check.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+// The rules of the house that a machine can check. Those of the documents are in test/docs/.
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { buildProgram } from '../src/cli/program.ts'
-import { VARIABLES } from '../src/config.ts'
-import { ERRORS } from '../src/errors.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const FILE_LINES_MAX = 300
@@ -17,14 +14,6 @@ const filesIn = (folder: string, ending: string) =>
     .map((path) => join(folder, path))
 
 const sources = ['src', 'bin', 'dev', 'client/src'].flatMap((folder) => filesIn(folder, '.ts'))
-const documents = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'CHANGELOG.md',
-  'client/README.md',
-  ...filesIn('docs', '.md'),
-]
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
 
 /** From the ground up: a file may import from its own layer and from those before it. */
@@ -86,60 +75,6 @@ test('migrations are numbered without gaps', () => {
     .sort()
     .map((name) => Number(name.slice(0, 4)))
   expect(numbers).toEqual(numbers.map((_, index) => index + 1))
-})
-
-test('every error code is documented with its status, and every documented one exists', () => {
-  const rows = [...read('docs/errors.md').matchAll(/^\| (\d{3}) \| `(\w+)` \| \S/gm)]
-  const documented = Object.fromEntries(rows.map(([, status, code = '']) => [code, Number(status)]))
-  const existing = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]))
-  expect(documented).toEqual(existing)
-})
-
-test('every error code that a document names exists', () => {
-  const named = documents.flatMap((path) => read(path).match(/(?<=\d{3} `)[a-z_]+(?=`)/g) ?? [])
-  expect(named.filter((code) => !(code in ERRORS))).toEqual([])
-})
-
-test('every variable is documented in the words of the code, and every documented one exists', () => {
-  const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)]
-  expect(rows.map(([, name]) => name)).toEqual(Object.keys(VARIABLES))
-  for (const [, name, meaning] of rows) {
-    expect(meaning).toContain(VARIABLES[name as keyof typeof VARIABLES].help)
-  }
-})
-
-test('every command that a document names exists', () => {
-  const verbs = buildProgram().commands.flatMap((command) => [
-    command.name(),
-    ...command.commands.map((sub) => `${command.name()} ${sub.name()}`),
-  ])
-  for (const path of documents) {
-    const text = read(path)
-    for (const [, name = ''] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
-      expect(Object.keys(scripts), `${path}: npm run ${name}`).toContain(name)
-    }
-    // At the start of a line or of a code span, or after the way to call it.
-    for (const [, verb = '', next = ''] of text.matchAll(
-      /(?:^|`|petstore -- |petstore\.ts )(?:petstore )?([a-z-]+)(?: ([a-z]+))?/gm,
-    )) {
-      if (!verbs.includes(verb)) continue
-      const isGroup = verbs.some((known) => known.startsWith(`${verb} `))
-      if (isGroup && next !== '') expect(verbs, `${path}: ${verb} ${next}`).toContain(`${verb} ${next}`)
-    }
-    for (const [, verb = ''] of text.matchAll(
-      /(?:^petstore |`petstore |petstore -- |petstore\.ts )([a-z-]+)/gm,
-    )) {
-      expect(verbs, `${path}: petstore ${verb}`).toContain(verb)
-    }
-  }
-})
-
-test('every link between documents leads somewhere', () => {
-  for (const path of documents) {
-    for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      expect(existsSync(resolve(ROOT, dirname(path), target)), `${path} -> ${target}`).toBe(true)
-    }
-  }
 })
 
 test('the scripts are few, and no host of a registry is in a file', () => {

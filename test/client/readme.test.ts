@@ -1,42 +1,12 @@
-// client/README.md is true: its snippets run, one after the other, as one program.
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// client/README.md is true: what it names is what there is. Its snippets run in test/docs/guides.test.ts.
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { ClientErrorCode } from '../../client/src/petstore.ts'
-import { programOf } from './readme.ts'
 import { openClientShop } from './shop.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(join(ROOT, 'client/README.md'), 'utf8')
-
-test('the snippets run and print what they should', async () => {
-  const { shop, apiKey, store } = await openClientShop()
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-readme-'))
-  const program = programOf(readme, shop.origin).replace(
-    "'@petstore/client'",
-    JSON.stringify(join(ROOT, 'client/src/petstore.ts')),
-  )
-  writeFileSync(join(folder, 'readme.ts'), program)
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'readme.ts')], {
-      env: { PETSTORE_API_KEY: apiKey },
-      timeout: 20_000,
-    })
-    expect(stderr).toBe('')
-    expect(stdout.trim().split('\n')).toEqual([
-      '1 Biscuit',
-      '{ available: 0, pending: 0, sold: 1 }',
-      'Somebody was faster.',
-      'client',
-    ])
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-  expect(await store.inventory()).toEqual({ available: 1, pending: 0, sold: 2 })
-})
 
 test('every code of the client is explained', () => {
   const codes: Record<ClientErrorCode, true> = {

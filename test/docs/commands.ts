@@ -1,0 +1,174 @@
+// The commands that documents tell a reader to type: taken apart, and compared with what there is. Knows enough of
+// the shell for a page that a person reads; what it cannot take apart it refuses.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { buildProgram } from '../../src/cli/program.ts'
+import { ROOT } from './documents.ts'
+
+/** What a test cannot run, and why. Its names are checked all the same. */
+const NOT_RUN: [pattern: RegExp, why: string][] = [
+  [/^npm (install|ci|pack)\b/, 'needs a registry, or writes into the checkout'],
+  [
+    /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|test:\w+)\b/,
+    'is tested by itself, and takes long',
+  ],
+  [
+    /^(npm run petstore -- |petstore |(node )?bin\/petstore\.ts )serve\b/,
+    'does not end; test/cli/serve.test.ts runs it',
+  ],
+  [/^node (bench|test)\//, 'takes minutes'],
+  [/^git clone\b/, 'needs a network'],
+  [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
+  [/ \/(etc|opt|usr|var)\b/, 'changes the machine'],
+]
+
+/** Programs of the system, and words of the shell, that a page may use. */
+const SYSTEM = new Set(
+  `apt apt-get cat cd cp curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
+  openssl pg_dump printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(/\s+/),
+)
+const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
+const NPM_WORDS = new Set(['install', 'ci', 'pack', 'exec', 'audit'])
+
+export interface SimpleCommand {
+  /** Variables set for this command alone. */
+  assignments: Record<string, string>
+  words: string[]
+}
+
+/** The lines of a block that a test runs. What belongs together, such as a loop, is run as a whole or not at all. */
+export function linesToRun(text: string): string[] {
+  const lines = linesOf(text)
+  const toRun = lines.filter((line) => whyNotRun(line) === undefined)
+  const isWhole = toRun.length === lines.length || !/^(for|while|until|if|\w+\(\)) /m.test(text)
+  return isWhole ? toRun : []
+}
+
+/** The lines of a block, those that continue each other together. */
+export function linesOf(text: string): string[] {
+  const lines: string[] = []
+  let current = ''
+  for (const line of text.split('\n')) {
+    current += current === '' ? line : `\n${line}`
+    if (current.endsWith('\\') || !quotesAreClosed(current)) continue
+    if (current.trim() !== '') lines.push(current)
+    current = ''
+  }
+  if (current.trim() !== '') throw new Error(`a quote or a line has no end: ${current}`)
+  return lines
+}
+
+function whyNotRun(line: string): string | undefined {
+  return commandsIn(line)
+    .map(({ words }) => NOT_RUN.find(([pattern]) => pattern.test(words.join(' ')))?.[1])
+    .find((why) => why !== undefined)
+}
+
+/** Every command of a line, also behind a pipe and inside `$(…)`. */
+export function commandsIn(line: string): SimpleCommand[] {
+  const nested: string[] = []
+  const flat = line.replaceAll(/\$\(((?:'[^']*'|"[^"]*"|[^()'"])*)\)/g, (_, inner: string) => {
+    nested.push(inner)
+    return 'substituted'
+  })
+  const commands: SimpleCommand[] = []
+  let words: string[] = []
+  const end = () => {
+    const command = toCommand(words)
+    if (command.words.length > 0 || Object.keys(command.assignments).length > 0) commands.push(command)
+    words = []
+  }
+  for (const token of tokensOf(flat)) {
+    if (/^(\|\|?|&&?|;)$/.test(token)) end()
+    else words.push(token)
+  }
+  end()
+  return [...commands, ...nested.flatMap(commandsIn)]
+}
+
+/**
+ * What is wrong with a command: a script, verb, flag, file or program that does not exist. `written` are the files and
+ * functions that the page itself makes.
+ */
+export function faultsOf({ words }: SimpleCommand, written: readonly string[] = []): string[] {
+  const [name = '', ...rest] = words
+  if (name === '' || name.endsWith('()') || written.includes(name)) return []
+  const exists = (path: string) => existsSync(join(ROOT, path)) || written.includes(path)
+  const verb = petstoreWords(words)
+  if (verb !== undefined) return petstoreFaults(verb)
+  if (name === 'npm') return npmFaults(rest)
+  if (name === 'npx') return faultsOf({ assignments: {}, words: rest }, written)
+  if (name === 'node') {
+    const [file = '', ...flags] = rest
+    if (/^(-[ep]|--\w+)/.test(file)) return []
+    if (!exists(file)) return [`there is no ${file}`]
+    const source = existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : ''
+    return flags
+      .filter((flag) => flag.startsWith('--') && !source.includes(flag))
+      .map((flag) => `${file} has no ${flag}`)
+  }
+  if (/[/.]/.test(name) && name !== '[') return exists(name) ? [] : [`there is no ${name}`]
+  return SYSTEM.has(name)
+    ? []
+    : [`"${name}" is no program that a reader has; test/docs/commands.ts lists those`]
+}
+
+/** The arguments of our own executable, however it is called. */
+function petstoreWords(words: readonly string[]): string[] | undefined {
+  const rest = words
+    .join(' ')
+    .match(/^(?:npm run (?:--silent )?petstore --|(?:node )?bin\/petstore\.ts|petstore)(?: (.*))?$/)
+  if (rest === null) return undefined
+  return (rest[1] ?? '').split(' ').filter(Boolean)
+}
+
+function petstoreFaults(words: readonly string[]): string[] {
+  const faults: string[] = []
+  let command: Command = buildProgram()
+  for (const word of words) {
+    const next = command.commands.find((candidate) => candidate.name() === word)
+    if (next !== undefined) command = next
+    else if (word.startsWith('--')) {
+      const known = command.options.some(({ long }) => long === word.split('=')[0])
+      if (!known && word !== '--help') faults.push(`petstore ${command.name()} has no ${word}`)
+    } else if (command.commands.length > 0) faults.push(`petstore has no "${word}"`)
+  }
+  return faults
+}
+
+function npmFaults(words: readonly string[]): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
+  const [first = '', second = ''] = words.filter((word) => word !== '--silent')
+  if (first === 'run') return second in scripts ? [] : [`there is no npm run ${second}`]
+  return first in scripts || NPM_WORDS.has(first) ? [] : [`npm has no "${first}" here`]
+}
+
+function toCommand(tokens: readonly string[]): SimpleCommand {
+  const words = [...tokens]
+  const assignments: Record<string, string> = {}
+  while (KEYWORDS.has(words[0] ?? '')) words.shift()
+  if (words[0] === 'export') words.shift()
+  for (;;) {
+    const [, name, value = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(words[0] ?? '') ?? []
+    if (name === undefined) return { assignments, words }
+    assignments[name] = value
+    words.shift()
+  }
+}
+
+/** Words without their quotes, and operators; redirections and comments are left out. */
+function tokensOf(line: string): string[] {
+  const tokens =
+    line.match(
+      /(?<=^|\s)#.*|\d?>>?\s*\S+|<\s*\S+|\|\|?|&&?|;|(?:\\[^]|'[^']*'|"(?:\\.|[^"\\])*"|[^\s|&;<>'"\\])+/g,
+    ) ?? []
+  return tokens
+    .filter((token) => !/^(#|\d?>|<|\\\n)/.test(token))
+    .map((token) => token.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)"/g, '$1$2'))
+}
+
+function quotesAreClosed(text: string): boolean {
+  const withoutComment = text.replaceAll(/(?<=^|\s)#.*/g, '')
+  return !/['"]/.test(withoutComment.replaceAll(/'[^']*'|"(?:\\.|[^"\\])*"/g, ''))
+}

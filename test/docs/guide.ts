@@ -1,0 +1,88 @@
+// A document as something to do: its commands and programs in their sequence, the files that it tells the reader to
+// make, and what it says that each step prints.
+import type { Block, Document } from './documents.ts'
+import { linesOf, linesToRun } from './commands.ts'
+
+const SHELL = 'sh'
+const PROGRAMS = new Set(['ts', 'js'])
+const OUTPUTS = new Set(['json', 'text', 'http', 'csv'])
+
+export interface Step {
+  /** Where it is in the document; also its name. */
+  line: number
+  /** What it prints, if the document says so. */
+  shown: Block | undefined
+}
+
+export interface Guide {
+  path: string
+  steps: Step[]
+  files: { name: string; text: string }[]
+  /** One script of all of it; each step begins with a line that `stepMark` makes. */
+  script: string
+  statements: string[]
+}
+
+export const stepMark = (line: number) => `@@step ${line}`
+export const STEP_MARK = /^@@step (\d+)$/m
+export const HTTP_MARK = /\n@@http (\d+)\n/g
+
+/**
+ * What a terminal shows is both streams, and of a curl no progress. Every curl also says which status it was answered
+ * with, for the test alone.
+ */
+const PROLOGUE = `set -euo pipefail
+exec 2>&1
+curl() { command curl -sS -w '%{stderr}\\n@@http %{http_code}\\n' "$@"; }
+`
+
+export function guideOf({ path, blocks }: Document): Guide {
+  const guide: Guide = { path, steps: [], files: [], script: '', statements: [] }
+  for (const [index, block] of blocks.entries()) {
+    const next = blocks[index + 1]
+    const isShown = next !== undefined && next.followsBlock && next.file === '' && OUTPUTS.has(next.language)
+    const step = { line: block.line, shown: isShown ? next : undefined }
+    if (block.file !== '') {
+      guide.files.push({ name: block.file, text: block.text })
+    } else if (block.language === SHELL) {
+      addCommands(guide, step, block)
+    } else if (PROGRAMS.has(block.language)) {
+      addProgram(guide, step, block, blocks.slice(index + 1))
+    } else if (block.language === 'sql') {
+      guide.statements.push(block.text)
+    }
+  }
+  if (guide.script !== '') guide.script = PROLOGUE + guide.script
+  return guide
+}
+
+function addCommands(guide: Guide, step: Step, block: Block): void {
+  const toRun = linesToRun(block.text)
+  if (toRun.length < linesOf(block.text).length && step.shown !== undefined) {
+    throw new Error(`${guide.path}:${step.line} shows what commands print that no test runs`)
+  }
+  if (toRun.length === 0) return
+  guide.steps.push(step)
+  guide.script += `printf '\\n%s\\n' '${stepMark(step.line)}'\n${toRun.map(failingLoudly).join('\n')}\n`
+}
+
+/** `export` succeeds whatever becomes of the command inside; an assignment does not. */
+function failingLoudly(line: string): string {
+  return line.replace(/^export (\w+)=(\$\(.*\))/s, '$1=$2; export $1')
+}
+
+/** Blocks of one program: from the one that imports to the next that does. It runs where its last block stands. */
+function addProgram(guide: Guide, step: Step, block: Block, after: readonly Block[]): void {
+  const isPart = ({ language, file }: Block) => PROGRAMS.has(language) && file === ''
+  const begins = (part: Block) => /^import /m.test(part.text)
+  let program = guide.files.findLast(({ name }) => name.startsWith('program-'))
+  if (begins(block) || program === undefined) {
+    const number = guide.files.filter(({ name }) => name.startsWith('program-')).length + 1
+    program = { name: `program-${number}.${block.language === 'js' ? 'mjs' : 'ts'}`, text: '' }
+    guide.files.push(program)
+  }
+  guide.steps.push(step)
+  program.text += `console.log('\\n${stepMark(step.line)}')\n${block.text}`
+  const following = after.find(isPart)
+  if (following === undefined || begins(following)) guide.script += `node ${program.name}\n`
+}

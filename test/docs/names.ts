@@ -1,0 +1,207 @@
+// What a document names and a reader would look for: commands, files, addresses, variables, codes, figures.
+// Each function answers the faults of one document, with the line where it can.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { VARIABLES } from '../../src/config.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { EVENTS } from '../../src/history/schema.ts'
+import { commandsIn, faultsOf, linesOf } from './commands.ts'
+import { type Document, filesBelow, ROOT } from './documents.ts'
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const files = filesBelow('')
+
+/** Code that a person types: blocks of the shell line by line, and spans that begin like a command. */
+function linesToType({ blocks, spans }: Document): { text: string; line: number }[] {
+  return [
+    ...blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text, line }) => linesOf(text).map((command) => ({ text: command, line }))),
+    ...spans.filter(({ text }) =>
+      /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|petstore|bin\/petstore\.ts|curl) \S/.test(text),
+    ),
+  ]
+}
+
+/** Files and functions that the page itself makes: named at a block, written by a command, or defined. */
+function thingsMade({ blocks, text }: Document): string[] {
+  const written = text.matchAll(
+    /(?:> ?|--output |--refused |-[oD] |gzip (?:--keep )?|^(?=\w+\(\) \{))([\w.-]+)/gm,
+  )
+  return [...blocks.map(({ file }) => file).filter(Boolean), ...[...written].map(([, file = '']) => file)]
+}
+
+export function commandFaults(document: Document): string[] {
+  const made = thingsMade(document)
+  return linesToType(document).flatMap(({ text, line }) =>
+    commandsIn(text)
+      .flatMap((command) => faultsOf(command, made))
+      .map((fault) => `${document.path}:${line}: ${fault}`),
+  )
+}
+
+const FOLDERS = readdirSync(ROOT, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
+  .map(({ name }) => name.replaceAll('.', '\\.'))
+/** From the root of the repository, wherever it stands. */
+const ROOTED = new RegExp(String.raw`(?<![\w./$-])(?:${FOLDERS.join('|')})/[\w./*@-]*[\w/*]`, 'g')
+const A_FILE = /^[\w.@-]+(?:\/[\w.@-]+)*(?:\/|\.(?:ts|json|md|sql|svg|yml|yaml|service|conf|npmrc))$/
+
+export function fileFaults(document: Document): string[] {
+  const { path, text, spans } = document
+  const made = thingsMade(document)
+  const exists = (name: string) =>
+    existsSync(join(ROOT, name)) ||
+    existsSync(join(ROOT, dirname(path), name)) ||
+    made.includes(basename(name))
+  const rooted = [...text.matchAll(ROOTED)].map(([name]) => name).filter((name) => !name.includes('*'))
+  // A file may be named without its folders, once they are clear.
+  const short = spans.map((span) => span.text).filter((name) => A_FILE.test(name))
+  const isShort = (name: string) =>
+    files.some(
+      (file) => `/${file}`.endsWith(`/${name}`) || `/${file}`.includes(`/${name.replace(/\/?$/, '/')}`),
+    )
+  const missing = [
+    ...rooted.filter((name) => !exists(name)),
+    ...short.filter((name) => !exists(name) && !isShort(name)),
+  ]
+  return [...new Set(missing)].map((name) => `${path}: there is no ${name}`)
+}
+
+interface Operation {
+  operationId: string
+  parameters?: { name: string; in: string }[]
+}
+const { paths } = JSON.parse(read('openapi.json')) as { paths: Record<string, Record<string, Operation>> }
+
+/** Addresses under /v1: their path, the method before it, and the parameters behind it. */
+export function addressFaults({ path, text }: Document): string[] {
+  const faults: string[] = []
+  const addresses = text.matchAll(
+    /(?:\b(GET|HEAD|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/[\w.:]+|\$\w+)?\/v1(\/[\w\-/{}$…]+)(\?[^\s`'"<>)]*)?/g,
+  )
+  for (const [all, method, address = '', query = ''] of addresses) {
+    const template = Object.keys(paths).find((candidate) => isAt(address, candidate))
+    const operations = paths[template ?? ''] ?? {}
+    const asked = operations[(method ?? 'get').toLowerCase().replace('head', 'get')]
+    if (template === undefined) faults.push(`nothing is at ${all}`)
+    else if (method !== undefined && asked === undefined) faults.push(`no operation is ${all}`)
+    const known =
+      asked?.parameters?.filter((parameter) => parameter.in === 'query').map(({ name }) => name) ?? []
+    for (const name of new URLSearchParams(query).keys()) {
+      if (!known.includes(name)) faults.push(`${all} has no parameter ${name}`)
+    }
+  }
+  return faults.map((fault) => `${path}: ${fault}`)
+}
+
+function isAt(address: string, template: string): boolean {
+  const [given, wanted] = [address.replace(/\/$/, '').split('/'), template.split('/')]
+  const fits = (segment: string, index: number) =>
+    segment === wanted[index] ||
+    (wanted[index]?.startsWith('{') === true && /^(?:\d+|N|…|\$\w+)$/.test(segment))
+  return given.length === wanted.length && given.every(fits)
+}
+
+/** Addresses outside /v1, for whoever can ask a running service. */
+export function otherAddresses({ spans, text }: Document): string[] {
+  const inSpans = spans
+    .map((span) => span.text.replace(/^GET /, ''))
+    .filter((span) => /^\/[a-z][\w./-]*$/.test(span))
+  const whole = [...text.matchAll(/http:\/\/127\.0\.0\.1:\d+(\/[\w./-]+)/g)].map(
+    ([, address = '']) => address,
+  )
+  // `/v2` is what may come; the others are folders of a machine.
+  const isNone = /^\/(?:v[12](?:\/|$)|(?:var|usr|etc|opt|run|tmp|srv|home|data|app|dev)(?:\/|$))/
+  return [...inSpans, ...whole].filter((address) => !isNone.test(address))
+}
+
+/** Read by the tests and tools of the repository, or by what it is deployed with. */
+const VARIABLES_OF_TOOLS = new Set(
+  [
+    ...files
+      .filter((file) => /^(?:test|bench|dev)\/.*\.ts$|^\.ci\/run$/.test(file))
+      .flatMap((file) => read(file).match(/^.*process\.env.*$|^(?:export )?[A-Z_]+=/gm) ?? []),
+    ...files.filter((file) => /^(?:Dockerfile|compose\.yaml|deploy\/.*)$/.test(file)).map(read),
+  ].flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
+)
+/** A word of capitals in code that is no variable. */
+const NO_VARIABLE =
+  /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|SIG[A-Z]+|NO_COLOR|PATH|FOLDER|API_KEY|JSON|CSV|UTF|NUL|LINK)$/
+
+export function variableFaults({ path, text, blocks, spans }: Document): string[] {
+  const faults: string[] = []
+  const used = new Set(
+    [...text.matchAll(/\$\{?([A-Za-z_]\w*)|env(?:\.|\[')([A-Z_]+)/g)].map(([, shell, code]) => shell ?? code),
+  )
+  const isKnown = (name: string) => name in VARIABLES || VARIABLES_OF_TOOLS.has(name)
+  const code = [...blocks.filter(({ language }) => language !== 'sql'), ...spans]
+  for (const { text: source, line } of code) {
+    for (const [, name = '', value = ''] of source.matchAll(
+      /(?<![\w$.-])([A-Z][A-Z0-9_]+)(?:=([\w./:-]*))?/g,
+    )) {
+      const isVariable = name.includes('_') || source.includes(`${name}=`) || source === name
+      if (!isVariable || NO_VARIABLE.test(name)) continue
+      if (!isKnown(name) && !used.has(name)) faults.push(`${path}:${line}: there is no variable ${name}`)
+      else if (value !== '' && !isAllowed(name, value))
+        faults.push(`${path}:${line}: ${name} cannot be ${value}`)
+    }
+  }
+  return faults
+}
+
+function isAllowed(name: string, value: string): boolean {
+  if (!(name in VARIABLES) || name.endsWith('_URL')) return true
+  try {
+    VARIABLES[name as keyof typeof VARIABLES].read(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const CLIENT_CODES = new Set(read('client/src/errors.ts').match(/(?<=^ {2}\| ')\w+(?='$)/gm))
+/** Names with an underscore that are no codes: of the schema, the roles, the history, and of PostgreSQL. */
+const OTHER_NAMES = new Set([
+  ...files
+    .filter((file) => file.endsWith('.sql'))
+    .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
+  ...EVENTS,
+  ...`pg_dump max_connections synchronous_commit shared_buffers idle_in_transaction_session_timeout statement_timeout`.split(
+    ' ',
+  ),
+])
+
+export function codeFaults({ path, text, blocks, spans }: Document): string[] {
+  const statusOf = new Map<string, number>(Object.entries(ERRORS).map(([code, { status }]) => [code, status]))
+  const isCode = (name: string) => statusOf.has(name) || CLIENT_CODES.has(name)
+  const told = [...text.matchAll(/(?:\b|^\| )([45]\d\d) (?:(?<=^\| \d{3} )\| )?`([a-z_]+)`/gm)]
+  const shown = blocks.flatMap((block) => [
+    ...block.text.matchAll(/"code": ?"(\w+)"[^]*?"status": ?(\d+)/g),
+    ...block.text.matchAll(/\bcode (?:===|!==) '(\w+)'/g),
+  ])
+  const named = spans
+    .map((span) => span.text)
+    .filter((name) => /^[a-z]+(?:_[a-z]+)+$/.test(name) && !/^(?:petstore|process|nodejs)_/.test(name))
+  return [
+    ...told
+      .filter(([, status, code = '']) => statusOf.get(code) !== Number(status))
+      .map(([all]) => `${all} is no error of the service`),
+    ...shown
+      .filter(
+        ([, code = '', status]) =>
+          !isCode(code) || (status !== undefined && statusOf.get(code) !== Number(status)),
+      )
+      .map(([, code]) => `${code} is no code, or has another status`),
+    ...named
+      .filter((name) => !isCode(name) && !OTHER_NAMES.has(name))
+      .map((name) => `\`${name}\` is nothing that there is`),
+  ].map((fault) => `${path}: ${fault}`)
+}
+
+/** Names of figures, for whoever can ask a running service. */
+export function metricsNamed({ spans }: Document): string[] {
+  return spans
+    .map(({ text }) => text)
+    .filter((name) => /^(?:petstore|process|nodejs)_[a-z0-9_]+$/.test(name) && !OTHER_NAMES.has(name))
+}

@@ -1,0 +1,176 @@
+// Where the commands of the documents run: a folder for each that looks like a clone, one service for all of them on
+// real PostgreSQL, and before each document the catalogue that its reader has.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll } from 'vitest'
+import { addDemoAnimals } from '../../dev/demo.ts'
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
+import { SCOPES } from '../../src/api-keys/schema.ts'
+import type { Db } from '../../src/db/database.ts'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { asOwner } from '../support/roles.ts'
+import { startService } from '../support/service.ts'
+import { ROOT } from './documents.ts'
+import { type Guide, HTTP_MARK, STEP_MARK } from './guide.ts'
+
+const SCRIPT_TIMEOUT_MS = 60_000
+const TOOLS = join(ROOT, 'node_modules/.bin')
+
+export interface Workshop {
+  origin: string
+  adminOrigin: string
+  /** The folder with all the others in it. */
+  folder: string
+  folderOf: (guide: Guide) => string
+  /** Everything that the service has logged so far. */
+  log: () => string
+  run: (guide: Guide) => Promise<Map<number, Printed>>
+}
+
+/** What a step printed, and the statuses that its requests were answered with. */
+export interface Printed {
+  text: string
+  statuses: string[]
+}
+
+export async function openWorkshop(guides: readonly Guide[]): Promise<Workshop> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-docs-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folderOf = ({ path }: Guide) => join(folder, path.replaceAll(/[/.]/g, '-'))
+  await fillFolder(folder)
+  const DATABASE_URL = await createTestDatabase()
+  const db = openTestDatabase(DATABASE_URL, 1)
+  const service = await startService({ DATABASE_URL, PETSTORE_ENV: 'staging' })
+  afterAll(service.stop)
+
+  /** What a reader has in the place of what a page says: other ports, a key and a database of their own. */
+  const asTyped = (text: string) =>
+    text
+      .replaceAll('http://127.0.0.1:3000', service.origin)
+      .replaceAll('http://127.0.0.1:9090', service.adminOrigin)
+      .replaceAll(/postgres:\/\/[^\s'"]+/g, DATABASE_URL)
+  const asWritten = (text: string) =>
+    text
+      .replaceAll(service.origin, 'http://127.0.0.1:3000')
+      .replaceAll(service.adminOrigin, 'http://127.0.0.1:9090')
+
+  for (const guide of guides) {
+    likeAClone(folderOf(guide))
+    for (const { name, text } of guide.files) writeFileSync(join(folderOf(guide), name), asTyped(text))
+  }
+
+  async function run(guide: Guide): Promise<Map<number, Printed>> {
+    const apiKey = await stockShop(guide.path, DATABASE_URL, db, service.origin)
+    const script = asTyped(guide.script).replaceAll(/petstore_(?:test|live)_…/g, apiKey)
+    if (script.includes('…')) throw new Error(`nobody can type this: ${/.*….*/.exec(script)?.[0]}`)
+    const { PATH = '', HOME = '' } = process.env
+    const printed = await runScript(script, folderOf(guide), {
+      PATH: [join(folder, 'bin'), TOOLS, PATH].join(':'),
+      HOME,
+      DATABASE_URL,
+      MIGRATION_DATABASE_URL: asOwner(DATABASE_URL),
+      PETSTORE_ENV: 'staging',
+      PETSTORE_URL: service.origin,
+      PETSTORE_API_KEY: apiKey,
+      NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+    })
+    for (const statement of guide.statements) await sql(DATABASE_URL, statement)
+    return new Map(
+      [...printed].map(([line, text]) => [
+        line,
+        {
+          text: asWritten(text.replaceAll(HTTP_MARK, '')),
+          statuses: [...text.matchAll(HTTP_MARK)].map(([, status = '']) => status),
+        },
+      ]),
+    )
+  }
+
+  return { origin: service.origin, adminOrigin: service.adminOrigin, folder, folderOf, log: service.log, run }
+}
+
+/** What `npm install` leaves: the packages, the client as others get it, and `petstore` itself. */
+async function fillFolder(folder: string): Promise<void> {
+  mkdirSync(join(folder, 'bin'))
+  symlinkSync(join(ROOT, 'bin/petstore.ts'), join(folder, 'bin/petstore'))
+  const packages = join(folder, 'node_modules')
+  const client = join(packages, '@petstore/client')
+  mkdirSync(client, { recursive: true })
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    if (name !== '@petstore') symlinkSync(join(ROOT, 'node_modules', name), join(packages, name))
+  }
+  cpSync(join(ROOT, 'client/package.json'), join(client, 'package.json'))
+  await promisify(execFile)(join(TOOLS, 'tsc'), [
+    '-p',
+    join(ROOT, 'client'),
+    '--outDir',
+    join(client, 'dist'),
+  ])
+}
+
+function likeAClone(folder: string): void {
+  mkdirSync(folder)
+  for (const name of readdirSync(ROOT)) {
+    if (!['node_modules', '.git', '.dev', '.proof'].includes(name))
+      symlinkSync(join(ROOT, name), join(folder, name))
+  }
+}
+
+/** The catalogue of `npm run dev`, or that of the page; answers a key that may do everything. */
+async function stockShop(path: string, databaseUrl: string, db: Db, origin: string): Promise<string> {
+  // In the sequence in which the service locks them when it folds its counts.
+  await sql(
+    databaseUrl,
+    `begin;
+    lock table pet_count_deltas;
+    truncate pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports
+      restart identity cascade;
+    commit`,
+  )
+  const issue = async (name: string) =>
+    (
+      await createApiKey(db, 'staging', {
+        name,
+        scopes: SCOPES,
+        rateLimit: undefined,
+        expiresInSeconds: undefined,
+      })
+    ).text
+  const apiKey = await issue('dev')
+  if (path !== 'docs/selling.md') {
+    await addDemoAnimals(db)
+    return apiKey
+  }
+  // A shop whose next ids are those of the page, with one more animal before Biscuit and one after.
+  await sql(databaseUrl, 'alter sequence pets_id_seq restart with 41')
+  await sql(databaseUrl, 'alter table orders alter column id restart with 7')
+  const webShop = openTestClient({ origin, apiKey: await issue('web-shop') })
+  for (const name of ['Luna', 'Biscuit', 'Milo']) await webShop.post('/pets', { name, categoryId: 1 })
+  return apiKey
+}
+
+/** What each step printed, by its line. */
+async function runScript(
+  script: string,
+  cwd: string,
+  env: Record<string, string>,
+): Promise<Map<number, string>> {
+  const child = spawn('bash', ['--norc', '-c', script], { cwd, env, timeout: SCRIPT_TIMEOUT_MS })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  const [, ...parts] = output.split(STEP_MARK)
+  const steps = new Map<number, string>()
+  for (let index = 0; index < parts.length; index += 2) {
+    steps.set(Number(parts[index]), parts[index + 1] ?? '')
+  }
+  if (code === 0) return steps
+  throw new Error(`the step at line ${parts.at(-2)} failed (${code}):\n${parts.at(-1)}`)
+}
