@@ -11,6 +11,10 @@ import { toCompare } from './likeness.ts'
 import { metricsNamed, otherAddresses } from './names.ts'
 import { openWorkshop, type Printed } from './workshop.ts'
 
+/** Without a language it is a map or a drawing. */
+const KINDS = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', ''])
+const PRINTED = new Set(['text', 'http'])
+
 const guides = documents.map(guideOf).filter(({ steps }) => steps.length > 0)
 const planted = {
   output: guideOf(
@@ -82,6 +86,17 @@ test.each(documents)(
     }
   },
 )
+
+test('every block is of a kind that is tested here, and what is printed follows what prints it', () => {
+  const faults = documents.flatMap(({ path, blocks }) =>
+    blocks
+      .filter(
+        ({ language, followsBlock }) => !KINDS.has(language) || (PRINTED.has(language) && !followsBlock),
+      )
+      .map(({ line }) => `${path}:${line}`),
+  )
+  expect(faults).toEqual([])
+})
 
 test('whatever is shown as JSON is JSON', () => {
   const faults = documents.flatMap(({ path, blocks }) =>
