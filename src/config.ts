@@ -87,8 +87,32 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, Variable<unknown>>
 
-export type VariableName = keyof typeof VARIABLES
-export type Config = { [Name in VariableName]: ReturnType<(typeof VARIABLES)[Name]['read']> }
+/** Of the commands that call a running service, as any client does: they need nothing of the table above. */
+export const CLIENT_VARIABLES = {
+  PETSTORE_URL: {
+    help: 'Where the service is. Default: `http://127.0.0.1:3000/v1`.',
+    example: 'https://api.petstore.example/v1',
+    read: (text) => readServiceUrl(text ?? 'http://127.0.0.1:3000/v1'),
+  },
+  PETSTORE_API_KEY: {
+    help: 'Your API key. It is taken from here alone: everybody on the host can read a command line.',
+    read: (text) => {
+      if (text === undefined) {
+        throw new Fault(
+          'is not set; ask whoever runs the service for a key, or make one: petstore api-keys create --name NAME',
+        )
+      }
+      // A fault never repeats the text, which may be nearly a key.
+      if (!/^[!-~]+$/.test(text)) throw new Fault('has characters that no API key has')
+      return text
+    },
+  },
+} as const satisfies Record<string, Variable<unknown>>
+
+type Table = Record<string, Variable<unknown>>
+type ValuesOf<Of extends Table> = { [Name in keyof Of]: ReturnType<Of[Name]['read']> }
+export type Config = ValuesOf<typeof VARIABLES>
+export type ClientConfig = ValuesOf<typeof CLIENT_VARIABLES>
 
 /** Every fault of a configuration at once, one line each. */
 export class ConfigError extends Error {
@@ -102,9 +126,18 @@ export class ConfigError extends Error {
 }
 
 export function readConfig(environment: Environment = process.env): Config {
+  return readTable(VARIABLES, environment)
+}
+
+/** The address given goes before that of the environment. */
+export function readClientConfig(url?: string, environment: Environment = process.env): ClientConfig {
+  return readTable(CLIENT_VARIABLES, { ...environment, ...(url !== undefined && { PETSTORE_URL: url }) })
+}
+
+function readTable<Of extends Table>(table: Of, environment: Environment): ValuesOf<Of> {
   const faults: string[] = []
-  const values: Partial<Record<VariableName, unknown>> = {}
-  for (const [name, variable] of Object.entries(VARIABLES) as [VariableName, Variable<unknown>][]) {
+  const values: Record<string, unknown> = {}
+  for (const [name, variable] of Object.entries(table)) {
     const text = environment[name]?.trim()
     try {
       values[name] = variable.read(text === '' ? undefined : text)
@@ -114,7 +147,7 @@ export function readConfig(environment: Environment = process.env): Config {
     }
   }
   if (faults.length > 0) throw new ConfigError(faults)
-  return values as Config
+  return values as ValuesOf<Of>
 }
 
 /** The environment for a child process: ours and what is added to it. */
@@ -154,6 +187,18 @@ function readDatabaseUrl(text: string): string {
     throw new Fault('must look like postgres://user:password@host:5432/database')
   }
   return text
+}
+
+/** With the version also where only the origin was given. A fault never repeats the text here either. */
+function readServiceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Fault(
+      '(or --url) must look like https://api.petstore.example/v1, without a password or a query',
+    )
+  }
+  return url.origin + (url.pathname === '/' ? '/v1' : url.pathname.replace(/\/+$/, ''))
 }
 
 function readPublicUrl(text: string | undefined): string {

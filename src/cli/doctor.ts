@@ -181,9 +181,9 @@ async function checkClock(client: pg.Client): Promise<Finding> {
 
 function toLines({ check, state, message, remedy }: Finding): string {
   const mark = {
-    ok: paint('green', 'ok     '),
-    warning: paint('yellow', 'warning'),
-    fault: paint('red', 'fault  '),
+    ok: paint('green', 'ok     ', process.stdout),
+    warning: paint('yellow', 'warning', process.stdout),
+    fault: paint('red', 'fault  ', process.stdout),
   }[state]
   const lines = [`${mark}  ${check.padEnd(13)}  ${message}`]
   if (remedy !== undefined) lines.push(`${' '.repeat(24)}${remedy}`)

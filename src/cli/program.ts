@@ -6,7 +6,10 @@ import { addApiKeys } from './api-keys.ts'
 import { addDoctor } from './doctor.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
+import { addInventory } from './inventory.ts'
 import { addMigrate } from './migrate.ts'
+import { addOrders } from './orders.ts'
+import { addPets } from './pets.ts'
 import { addServe } from './serve.ts'
 import { paint, say } from './terminal.ts'
 
@@ -23,15 +26,22 @@ Examples:
   petstore serve                              answer requests on port 3000
   petstore import animals.csv                 add the animals of a file
   petstore doctor                             say what is wrong and what to do
+  petstore pets list --status available       list the animals for sale
 
-The configuration comes from the environment, DATABASE_URL first; docs/configuration.md has the table.`,
+Whoever runs the service configures it by the environment, DATABASE_URL first: docs/configuration.md.
+Whoever uses it needs PETSTORE_URL and PETSTORE_API_KEY alone: docs/command-line.md.`,
     )
+    .commandsGroup('Run the service:')
   addServe(program)
   addMigrate(program)
   addApiKeys(program)
   addImport(program)
   addExport(program)
   addDoctor(program)
+  program.commandsGroup('Use a running service:')
+  addPets(program)
+  addOrders(program)
+  addInventory(program)
   return program
 }
 

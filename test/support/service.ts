@@ -8,24 +8,51 @@ const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
 const READY_TIMEOUT_MS = 20_000
 
 export interface Finished {
+  /** Null where a signal ended it. */
   code: number | null
+  signal: NodeJS.Signals | null
   stdout: string
   stderr: string
 }
 
 type Environment = Record<string, string>
 
+export interface Command {
+  kill: (signal: NodeJS.Signals) => void
+  finished: Promise<Finished>
+}
+
 /** Runs a command of the executable to its end. */
-export async function petstore(
+export function petstore(
   args: string[],
   environment: Environment = {},
   executable = EXECUTABLE,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [executable, ...args], { env: cleanEnvironment(environment) })
+  return startCommand(process.execPath, [executable, ...args], environment).finished
+}
+
+/** Runs a line of a shell, in which `petstore` is the executable. */
+export function shell(line: string, environment: Environment = {}): Promise<Finished> {
+  const script = `petstore() { "${process.execPath}" "${EXECUTABLE}" "$@"; }\n${line}`
+  return startCommand('bash', ['--norc', '-c', script], environment).finished
+}
+
+/** Starts a command that a test wants to interrupt. */
+export function startPetstore(args: string[], environment: Environment = {}): Command {
+  return startCommand(process.execPath, [EXECUTABLE, ...args], environment)
+}
+
+function startCommand(file: string, args: string[], environment: Environment): Command {
+  const child = spawn(file, args, { env: cleanEnvironment(environment) })
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, stdout: stdout(), stderr: stderr() }
+  const finished = once(child, 'close').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+    stdout: stdout(),
+    stderr: stderr(),
+  }))
+  return { kill: (signal) => child.kill(signal), finished }
 }
 
 export interface Service {

@@ -1,0 +1,24 @@
+// `petstore inventory`: how many animals of a running service have each status.
+import type { Command } from 'commander'
+import { printItems, toJson } from './answers.ts'
+import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
+import { print } from './terminal.ts'
+
+export function addInventory(program: Command): void {
+  const inventory = program
+    .command('inventory')
+    .description('count the animals of a running service by their status')
+    .action((options: RemoteOptions) =>
+      callService(options, async ({ store, call }) => {
+        const counts = await store.inventory(call)
+        if (options.json) return print(toJson(counts))
+        const rows = Object.entries(counts).map(([status, count]) => ({ status, count: String(count) }))
+        const widest = Math.max(...rows.map(({ count }) => count.length), 'ANIMALS'.length)
+        await printItems(rows, false, {
+          heads: ['STATUS', 'ANIMALS'],
+          toRow: ({ status, count }) => [status, count.padStart(widest)],
+        })
+      }),
+    )
+  addRemoteOptions(inventory, ['petstore inventory', 'petstore inventory --json'])
+}

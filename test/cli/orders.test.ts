@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import type { Order } from '../api/shop.ts'
+import { petstore } from '../support/service.ts'
+import { behindMiddle, cellsOf, openCounter } from './counter.ts'
+
+const counter = await openCounter()
+const { run, json, shop } = counter
+
+const HEADS = ['ID', 'STATUS', 'ANIMAL', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
+const MINUTE_MS = 60_000
+
+/** As the table shows it where the clock on the wall is UTC. */
+const minute = (instant: string | undefined) => instant?.slice(0, 16).replace('T', ' ') ?? '-'
+
+function rowOf(order: Order): string[] {
+  const { id, status, petId, createdAt, expiresAt, closedAt, placedBy, note } = order
+  return [
+    String(id),
+    status,
+    String(petId),
+    minute(createdAt),
+    minute(expiresAt),
+    minute(closedAt),
+    placedBy,
+    note ?? '-',
+  ]
+}
+
+test('one sale: place prints the id alone, get shows the order, complete sells, inventory counts', async () => {
+  const pet = await shop.addPet()
+  const note = 'Ms Okafor, comes at noon'
+  const placed = await run('orders', 'place', String(pet.id), '--hold-minutes', '30', '--note', note)
+  expect(placed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[1-9][0-9]*\n$/) })
+  const id = placed.stdout.trim()
+  const order = (await json('orders', 'get', id)) as Order
+  expect(order).toMatchObject({ id: Number(id), petId: pet.id, status: 'open', note, placedBy: 'counter' })
+  expect(Date.parse(order.expiresAt) - Date.parse(order.createdAt)).toBe(30 * MINUTE_MS)
+  expect(placed.stderr).toBe(`Held animal ${pet.id} until ${minute(order.expiresAt)}. The id of the order:\n`)
+  expect(cellsOf((await run('orders', 'get', id)).stdout)).toEqual([HEADS, rowOf(order)])
+
+  const other = await run('orders', 'place', String(pet.id))
+  expect(other).toMatchObject({ code: 1, stdout: '' })
+  expect(other.stderr).toMatch(
+    /^The animal is not available: it is held by another order, or sold\.\n\(pet_not_available, request \S+\)\n$/,
+  )
+
+  const sold = await run('orders', 'complete', id)
+  const { closedAt } = (await json('orders', 'complete', id)) as Order
+  expect(sold).toMatchObject({ code: 0, stdout: '' })
+  expect(sold.stderr).toBe(`Order ${id} is completed: animal ${pet.id} was sold at ${minute(closedAt)}.\n`)
+  expect((await shop.findPet(pet.id))?.status).toBe('sold')
+})
+
+test('cancel lets the animal go; an order that has ended otherwise, or that there is none of, is refused', async () => {
+  const { id, petId } = await shop.hold()
+  const { code, stdout, stderr } = await run('orders', 'cancel', String(id))
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(stderr).toMatch(
+    new RegExp(`^Order ${id} is cancelled: animal ${petId} was let go at [-0-9]+ [:0-9]+\\.\n$`),
+  )
+  expect((await shop.findPet(petId))?.status).toBe('available')
+  expect(await json('orders', 'cancel', String(id))).toMatchObject({ id, status: 'cancelled' })
+
+  const closed = await run('orders', 'complete', String(id))
+  expect(closed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(order_closed, ') })
+  const none = await run('orders', 'get', '999999')
+  expect(none).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('No order has that id.'),
+  })
+})
+
+test('list by animal and by status, over pages, in a table and as JSON', async () => {
+  const { run: ask, json: askJson, middle } = await behindMiddle(counter)
+  const { id: petId } = await shop.addPet()
+  for (let n = 0; n < 3; n += 1) await shop.end('cancel', (await shop.hold({ petId })).id)
+  const open = await shop.hold({ petId, note: 'three: \u001b[2J' })
+  const all = (await askJson('orders', 'list', '--pet', String(petId))) as Order[]
+  expect(all.map(({ status }) => status)).toEqual(['open', 'cancelled', 'cancelled', 'cancelled'])
+  expect(all[0]).toEqual(open)
+  const table = await ask('orders', 'list', '--pet', String(petId), '--status', 'cancelled', '--limit', '2')
+  expect(cellsOf(table.stdout)).toEqual([HEADS, ...all.slice(1, 3).map(rowOf)])
+  expect(table.stderr).toContain('more than these 2')
+  expect((await ask('orders', 'list', '--status', 'open', '--all')).stdout).toContain('three: \\u001b[2J\n')
+  expect(middle.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual([
+    { petId: String(petId), limit: '20' },
+    { petId: String(petId), status: 'cancelled', limit: '2' },
+    { status: 'open', limit: '100' },
+  ])
+})
+
+test('place with one --idempotency-key places one order', async () => {
+  const { id: petId } = await shop.addPet()
+  const args = ['orders', 'place', String(petId), '--idempotency-key', 'counter-1']
+  const placed = (await json(...args)) as Order
+  expect(await json(...args)).toEqual(placed)
+  expect(await shop.sql('select id::int from orders where pet_id = $1', [petId])).toEqual([{ id: placed.id }])
+})
+
+test('times are of the zone where the command runs', async () => {
+  const { id, createdAt } = await shop.hold()
+  const { environment } = counter
+  const ahead = { ...environment, TZ: 'Asia/Kathmandu' }
+  const { stdout } = await petstore(['orders', 'get', String(id)], ahead)
+  const there = new Date(Date.parse(createdAt) + (5 * 60 + 45) * MINUTE_MS).toISOString()
+  expect(cellsOf(stdout)[1]?.[3]).toBe(minute(there))
+})
+
+test('inventory counts animals by status, in a table and as JSON', async () => {
+  const counts = (await shop.get('/store/inventory')).body as Record<string, number>
+  expect(counts['sold']).toBeGreaterThan(0)
+  expect(await json('inventory')).toEqual(counts)
+  const { stdout } = await run('inventory')
+  expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
+    ['STATUS', 'ANIMALS'],
+    ...Object.entries(counts).map(([status, count]) => [status, String(count)]),
+    [''],
+  ])
+})
+
+test('ids of orders beyond 2^53 keep every digit', async () => {
+  const id = 9_007_199_254_740_993n
+  await shop.sql(`alter table orders alter column id restart with ${id}`)
+  const { id: petId } = await shop.addPet()
+  expect((await run('orders', 'place', String(petId))).stdout).toBe(`${id}\n`)
+  expect((await run('orders', 'complete', String(id), '--json')).stdout).toContain(
+    `{"id":${id},"petId":${petId},`,
+  )
+  expect((await run('orders', 'get', String(id))).stdout).toContain(`\n${id}  completed  `)
+})

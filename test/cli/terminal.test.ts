@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { buildProgram } from '../../src/cli/program.ts'
+import { openTable, table, visible, widthOf } from '../../src/cli/terminal.ts'
+
+interface Document {
+  paths: Record<string, Record<string, { parameters?: { name: string }[] }>>
+  components: { schemas: Record<string, { properties?: Record<string, unknown> }> }
+}
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as Document
+
+test.each([
+  ['a plain name', 'Biscuit', 'Biscuit'],
+  [
+    'accents, other scripts, emoji and their joiners stay',
+    'Zoe\u0301 小狗 👩‍👧 🏳️‍🌈',
+    'Zoe\u0301 小狗 👩‍👧 🏳️‍🌈',
+  ],
+  ['escapes of a terminal', '\u001b[31m\u009b2J\u007f', '\\u001b[31m\\u009b2J\\u007f'],
+  ['lines and tabs', 'a\r\nb\tc\u2028', 'a\\r\\nb\\tc\\u2028'],
+  ['text that turns the line around', '\u202eabc\u2066', '\\u202eabc\\u2066'],
+  ['what nobody sees', '\u200b\ufeff\u00ad\u{e0041}', '\\u200b\\ufeff\\u00ad\\udb40\\udc41'],
+  ['half a character', '\ud83d!', '\\ud83d!'],
+])('%s', (_what, text, shown) => {
+  expect(visible(text)).toBe(shown)
+})
+
+test('columns stand under each other whatever the script', () => {
+  expect(['Rex', 'Zoe\u0301', '小狗', '🐕', '👩‍👩‍👧‍👦', 'ﾜﾝ', 'ワン', '한국'].map(widthOf)).toEqual([
+    3, 3, 4, 2, 2, 2, 4, 4,
+  ])
+  expect(
+    table([
+      ['小狗', 'x'],
+      ['Rex', 'y'],
+    ]),
+  ).toBe('小狗  x\nRex   y')
+})
+
+test('a table that goes on widens its columns from there on', () => {
+  const next = openTable()
+  expect(
+    next([
+      ['ID', 'NAME'],
+      ['7', 'Rex'],
+    ]),
+  ).toBe('ID  NAME\n7   Rex')
+  expect(
+    next([
+      ['1000', 'Luna'],
+      ['8', 'Milo'],
+    ]),
+  ).toBe('1000  Luna\n8     Milo')
+})
+
+/** Every command that does something, by its whole name. */
+function commandsOf(command: Command, before: string[] = []): [string, Command][] {
+  if (command.commands.length === 0) return [[before.join(' '), command]]
+  return command.commands.flatMap((sub) => commandsOf(sub, [...before, sub.name()]))
+}
+
+function helpOf(command: Command): string {
+  let text = ''
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp()
+  return text
+}
+
+test('every command has examples in its help, and those for users say where the key comes from', () => {
+  for (const [name, command] of commandsOf(buildProgram())) {
+    const help = helpOf(command)
+    expect(help, name).toMatch(/\nExamples?:\n {2}/)
+    expect(help, name).toContain(`petstore ${name}`)
+    const isForUsers = /^(?:pets|orders|inventory)/.test(name)
+    expect(help.includes('comes from PETSTORE_API_KEY alone'), name).toBe(isForUsers)
+  }
+})
+
+test('the options of the commands for users are all that the interface takes', () => {
+  const optionsOf = (name: string) => {
+    const [, command] = commandsOf(buildProgram()).find(([known]) => known === name) ?? []
+    return command?.options.map(({ long }) => long)
+  }
+  const parametersOf = (path: string, method: string) =>
+    document.paths[path]?.[method]?.parameters?.map(({ name }) => name)
+  const fieldsOf = (schema: string) => Object.keys(document.components.schemas[schema]?.properties ?? {})
+  const common = ['--json', '--url', '--timeout']
+  // `id` is what `pets get` takes, and `cursor` what a list follows by itself.
+  expect(parametersOf('/pets', 'get')).toEqual(['limit', 'status', 'categoryId', 'id', 'name', 'cursor'])
+  expect(optionsOf('pets list')).toEqual(['--status', '--category', '--name', '--limit', '--all', ...common])
+  expect(parametersOf('/store/orders', 'get')).toEqual(['limit', 'status', 'petId', 'cursor'])
+  expect(optionsOf('orders list')).toEqual(['--pet', '--status', '--limit', '--all', ...common])
+  expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status'])
+  expect(optionsOf('pets add')).toEqual(['--category', '--status', '--idempotency-key', ...common])
+  expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note'])
+  expect(optionsOf('orders place')).toEqual(['--hold-minutes', '--note', '--idempotency-key', ...common])
+})
