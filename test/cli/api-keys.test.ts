@@ -43,6 +43,15 @@ test('list --json is an array with everything about a key but the key', async ()
   expect(JSON.stringify(await list())).not.toContain(text.slice(14))
 })
 
+test('the name of a key cannot command the terminal, and columns stand under each other', async () => {
+  await create('--name', '小狗\u001b[2J')
+  const { stdout } = await petstore(['api-keys', 'list'], environment)
+  const [head = '', ...rows] = stdout.split('\n')
+  const row = rows.find((line) => line.includes('小狗\\u001b[2J')) ?? ''
+  // Each of the two characters takes two columns.
+  expect(row.indexOf('pets:read')).toBe(head.indexOf('SCOPES') - 2)
+})
+
 test('in staging a key says test', async () => {
   const made = await petstore(['api-keys', 'create', '--name', 'qa'], {
     ...environment,

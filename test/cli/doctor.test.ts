@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asOwner } from '../support/roles.ts'
-import { petstore } from '../support/service.ts'
+import { onTerminal, petstore } from '../support/service.ts'
 
 interface Finding {
   check: string
@@ -73,4 +73,9 @@ test('a role that may do more than the service needs: a warning, and what to run
     state: 'warning',
     message: 'the role petstore_migrator may change the schema, more than the service needs',
   })
+})
+
+test.runIf(process.platform === 'linux')('colours are for the terminal, not for a file', async () => {
+  expect((await onTerminal('petstore doctor')).stdout).toContain('\u001b[31mfault')
+  expect((await onTerminal('petstore doctor | cat')).stdout).toMatch(/^fault {4}configuration/)
 })

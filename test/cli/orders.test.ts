@@ -108,6 +108,7 @@ test('times are of the zone where the command runs', async () => {
 })
 
 test('inventory counts animals by status, in a table and as JSON', async () => {
+  await shop.end('complete', (await shop.hold()).id)
   const counts = (await shop.get('/store/inventory')).body as Record<string, number>
   expect(counts['sold']).toBeGreaterThan(0)
   expect(await json('inventory')).toEqual(counts)

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { issueApiKey } from '../support/app.ts'
 import type { Middle } from '../support/faulty-middle.ts'
-import { type Finished, petstore, shell, startPetstore } from '../support/service.ts'
+import { onTerminal, petstore, shell, startPetstore } from '../support/service.ts'
 import { behindMiddle, openCounter } from './counter.ts'
 
 const counter = await openCounter()
@@ -18,15 +18,6 @@ const EXIT_TRY_LATER = 75
 
 async function untilSeen({ seen }: Middle): Promise<void> {
   while (seen.length === 0) await sleep(20)
-}
-
-/** Runs a line where standard output and standard error are a terminal, which ends lines with CR and LF. */
-function onTerminal(line: string, added: Record<string, string>): Promise<Finished> {
-  return shell(`export -f petstore; script -qec "${line}" /dev/null`, {
-    SHELL: '/bin/bash',
-    TERM: 'xterm-256color',
-    ...added,
-  })
 }
 
 /** An address of this machine at which nobody listens. */

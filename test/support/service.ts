@@ -37,6 +37,15 @@ export function shell(line: string, environment: Environment = {}): Promise<Fini
   return startCommand('bash', ['--norc', '-c', script], environment).finished
 }
 
+/** The same where standard output and standard error are a terminal, which ends lines with CR and LF. On Linux. */
+export function onTerminal(line: string, environment: Environment = {}): Promise<Finished> {
+  return shell(`export -f petstore; script -qec "${line}" /dev/null`, {
+    SHELL: '/bin/bash',
+    TERM: 'xterm-256color',
+    ...environment,
+  })
+}
+
 /** Starts a command that a test wants to interrupt. */
 export function startPetstore(args: string[], environment: Environment = {}): Command {
   return startCommand(process.execPath, [EXECUTABLE, ...args], environment)
