@@ -62,8 +62,16 @@ test('the service opens no connection but to PostgreSQL', () => {
   const wayOut =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const leaving = sources.filter((path) => wayOut.test(read(join('src', path))))
-  // Only to name statuses: see the next line.
-  expect(leaving).toEqual(['http/errors.ts'])
+  // The commands for users call a service, and only they do; the other only names statuses, as the next line says.
+  expect(leaving.toSorted()).toEqual(['cli/remote.ts', 'http/errors.ts'])
+  const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
+  expect(calling.toSorted()).toEqual([
+    'cli/answers.ts',
+    'cli/inventory.ts',
+    'cli/orders.ts',
+    'cli/pets.ts',
+    'cli/remote.ts',
+  ])
   expect(read('src/http/errors.ts')).toContain(
     "import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'",
   )
