@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { say } from '../src/cli/terminal.ts'
-import { VARIABLES } from '../src/config.ts'
+import { CLIENT_VARIABLES, VARIABLES } from '../src/config.ts'
 import { ERRORS } from '../src/errors.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -11,7 +11,8 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 const TABLES: Record<string, { document: string; table: () => string }> = {
   errors: { document: 'docs/errors.md', table: errorTable },
-  variables: { document: 'docs/configuration.md', table: variableTable },
+  variables: { document: 'docs/configuration.md', table: () => variableTable(VARIABLES) },
+  'variables for users': { document: 'docs/command-line.md', table: () => variableTable(CLIENT_VARIABLES) },
   scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
 }
 
@@ -26,10 +27,10 @@ function errorTable(): string {
   return tableOf(['Status', 'Code', '`message`', 'What to do'], rows)
 }
 
-function variableTable(): string {
-  const rows = Object.entries(VARIABLES).map(([name, variable]) => [
+function variableTable(variables: Record<string, { help: string; example?: string }>): string {
+  const rows = Object.entries(variables).map(([name, { help, example }]) => [
     `\`${name}\``,
-    'example' in variable ? `${variable.help} Example: \`${variable.example}\`.` : variable.help,
+    example === undefined ? help : `${help} Example: \`${example}\`.`,
   ])
   return tableOf(['Variable', 'Meaning'], rows)
 }

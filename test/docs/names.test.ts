@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { VARIABLES } from '../../src/config.ts'
+import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { type Document, documents, parseDocument, ROOT } from './documents.ts'
 import { addressFaults, codeFaults, commandFaults, fileFaults, variableFaults } from './names.ts'
@@ -37,10 +37,10 @@ test('every error code and every variable is documented', () => {
   expect(Object.fromEntries(codes.map(([, status, code = '']) => [code, Number(status)]))).toEqual(
     Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status])),
   )
-  const variables = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
-    ([, name]) => name,
-  )
-  expect(variables).toEqual(Object.keys(VARIABLES))
+  const variablesIn = (path: string) =>
+    [...read(path).matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name)
+  expect(variablesIn('docs/configuration.md')).toEqual(Object.keys(VARIABLES))
+  expect(variablesIn('docs/command-line.md')).toEqual(Object.keys(CLIENT_VARIABLES))
 })
 
 type Planted = [check: (document: Document) => string[], text: string, fault: string]

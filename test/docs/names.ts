@@ -2,7 +2,7 @@
 // Each function answers the faults of one document, with the line where it can.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { VARIABLES } from '../../src/config.ts'
+import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { EVENTS } from '../../src/history/schema.ts'
 import { commandsIn, faultsOf, linesOf } from './commands.ts'
@@ -134,7 +134,8 @@ export function variableFaults({ path, text, blocks, spans }: Document): string[
   const used = new Set(
     [...text.matchAll(/\$\{?([A-Za-z_]\w*)|env(?:\.|\[')([A-Z_]+)/g)].map(([, shell, code]) => shell ?? code),
   )
-  const isKnown = (name: string) => name in VARIABLES || VARIABLES_OF_TOOLS.has(name)
+  const isKnown = (name: string) =>
+    name in VARIABLES || name in CLIENT_VARIABLES || VARIABLES_OF_TOOLS.has(name)
   const code = [...blocks.filter(({ language }) => language !== 'sql'), ...spans]
   for (const { text: source, line } of code) {
     for (const [, name = '', value = ''] of source.matchAll(
