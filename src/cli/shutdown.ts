@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
 
-const HARD_EXIT_AFTER_MS = 15_000
+export const HARD_EXIT_AFTER_MS = 15_000
 const IDLE_CLOSED_EVERY_MS = 100
 
 export interface DrainOptions {

@@ -43,18 +43,18 @@ import { buildValidator } from './validation.ts'
 
 const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
-const ANSWER_TIMEOUT_MS = 12_000
+export const ANSWER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
  * More requests at a time than this are refused. Answered one after the other, these take a fifth of a second. With
  * half as many, a flood left the process refusing half of its time: a refusal costs a third of an answer.
  */
-const UNDER_WAY_MAX = 800
+export const UNDER_WAY_MAX = 800
 /** Beyond it a new connection is closed at once. */
 export const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
-const HEADERS_LIMIT_BYTES = 16_384
+export const HEADERS_LIMIT_BYTES = 16_384
 
 /** The table of contents of /v1. */
 export const OPERATIONS = [

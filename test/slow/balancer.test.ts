@@ -1,0 +1,255 @@
+// HAProxy with deploy/haproxy.cfg in front of two real instances: what a client sees when one is replaced, killed or
+// stands still, when none is left, and what an instance is told.
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { type ErrorCode, errorBody } from '../../src/errors.ts'
+import { type Balancer, freePorts, HAPROXY_CONFIG, type Ports, startBalancer } from '../support/balancer.ts'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { type Exchange, keepAsking } from '../support/load.ts'
+import { petstore, type Service, startService } from '../support/service.ts'
+import { sendBytes } from '../support/wire.ts'
+
+const SHUTDOWN_GRACE_MS = 3_000
+/** Longer than HAProxy takes to look again at an instance that was down. */
+const SEEN_AGAIN_MS = 2_000
+const CLIENTS = 16
+
+const DATABASE_URL = await createTestDatabase()
+const { stdout } = await petstore(['api-keys', 'create', '--name', 'balanced'], { DATABASE_URL })
+const apiKey = stdout.trim()
+
+interface Stage {
+  balancer: Balancer
+  instances: Service[]
+  /** Starts the instance again where it was. */
+  startAgain: (index: number) => Promise<void>
+  end: () => Promise<void>
+}
+
+async function openStage(): Promise<Stage> {
+  const ports: [Ports, Ports] = [await freePorts(), await freePorts()]
+  const start = ({ port, adminPort }: Ports) =>
+    startService({
+      DATABASE_URL,
+      LOG_LEVEL: 'error',
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
+      SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
+      TRUST_PROXY: '127.0.0.1',
+    })
+  const instances = await Promise.all(ports.map(start))
+  const balancer = await startBalancer(ports)
+  return {
+    balancer,
+    instances,
+    startAgain: async (index) => {
+      instances[index] = await start(ports[index] as Ports)
+      await sleep(SEEN_AGAIN_MS)
+    },
+    end: async () => {
+      await balancer.stop()
+      for (const instance of instances) instance.kill('SIGKILL')
+      await Promise.all(instances.map(({ ended }) => ended))
+    },
+  }
+}
+
+/** Readers and writers; each animal has a name of its own, under which its answers are kept. */
+function openLoad(origin: string, until: AbortSignal) {
+  const reads: Exchange[] = []
+  const creates = new Map<string, Exchange[]>()
+  let count = 0
+  const load = keepAsking({ origin, apiKey }, CLIENTS, until, async ({ send }, index) => {
+    if (index % 2 === 0) {
+      reads.push(await send('GET', '/v1/pets?limit=5'))
+      return
+    }
+    count += 1
+    // Every other writer may repeat, since its requests have a name.
+    const name = `${index % 4 === 1 ? 'once' : 'until'} ${origin} ${count}`
+    const headers = name.startsWith('until') ? { 'idempotency-key': name } : {}
+    const answers: Exchange[] = []
+    creates.set(name, answers)
+    do {
+      answers.push(await send('POST', '/v1/pets', { name, categoryId: 1 }, headers))
+      if (answers.at(-1)?.status !== 201) await sleep(100)
+    } while (name.startsWith('until') && answers.at(-1)?.status !== 201)
+  })
+  return { load, reads, creates }
+}
+
+/** A 5xx is one of ours, word for word; answers which. */
+function codeOf({ status, body }: Exchange): ErrorCode | 'none' {
+  if (status < 500) return 'none'
+  const { code } = body as { code: ErrorCode }
+  expect(body).toEqual(errorBody(code))
+  expect(status).toBe(503)
+  return code
+}
+
+function tally(exchanges: Exchange[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const exchange of exchanges) {
+    const key = exchange.status < 500 ? String(exchange.status) : `${exchange.status} ${codeOf(exchange)}`
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
+
+test('HAProxy understands the configuration, also beside the one that Debian brings', () => {
+  for (const files of [[HAPROXY_CONFIG], ['/etc/haproxy/haproxy.cfg', HAPROXY_CONFIG]]) {
+    execFileSync('haproxy', ['-c', '-q', ...files.flatMap((file) => ['-f', file])], { stdio: 'pipe' })
+  }
+})
+
+test('both instances are replaced twice under load, one after the other: no request fails', async () => {
+  const { balancer, instances, startAgain, end } = await openStage()
+  const stopping = new AbortController()
+  const { load, reads, creates } = openLoad(balancer.origin, stopping.signal)
+  for (const index of [0, 1, 0, 1]) {
+    await sleep(500)
+    expect(await instances[index]?.stop()).toBe(0)
+    await startAgain(index)
+  }
+  stopping.abort()
+  await load
+  console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
+  await end()
+  expect(Object.keys(tally(reads))).toEqual(['200'])
+  expect(Object.keys(tally([...creates.values()].flat()))).toEqual(['201'])
+  expect(balancer.log()).toContain('"requestId":"')
+  expect(balancer.log()).not.toMatch(/petstore_live_|limit=/)
+})
+
+const KILLS = 8
+
+test(`an instance is killed ${KILLS} times under load: every answer is ours, and no animal is made twice`, async () => {
+  const { balancer, instances, startAgain, end } = await openStage()
+  const stopping = new AbortController()
+  const { load, reads, creates } = openLoad(balancer.origin, stopping.signal)
+  for (let kills = 0; kills < KILLS; kills += 1) {
+    await sleep(500)
+    instances[kills % 2]?.kill('SIGKILL')
+    await instances[kills % 2]?.ended
+    await startAgain(kills % 2)
+  }
+  stopping.abort()
+  await load
+  await end()
+  console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
+
+  // What HAProxy had sent and got no answer to, it sent to the other one.
+  expect(Object.keys(tally(reads))).toEqual(['200'])
+  const rows = await sql<{ name: string; count: string }>(
+    DATABASE_URL,
+    'select name, count(*) from pets where name like $1 group by name',
+    [`% ${balancer.origin} %`],
+  )
+  const made = new Map(rows.map(({ name, count }) => [name, Number(count)]))
+  let unknown = 0
+  for (const [name, answers] of creates) {
+    const times = made.get(name) ?? 0
+    const codes = answers.map(codeOf)
+    if (answers.some(({ status }) => status === 201)) expect(times, name).toBe(1)
+    else if (codes.includes('outcome_unknown')) expect(times, name).toBeLessThanOrEqual(1)
+    else expect(times, `${name}: ${codes.join()}`).toBe(0)
+    if (codes.includes('outcome_unknown')) unknown += 1
+  }
+  // Otherwise no instance died with a request in its hands, and nothing was tried.
+  expect(unknown).toBeGreaterThan(0)
+})
+
+test('both instances stand still: a read is told that nothing was changed, a change that nobody knows', async () => {
+  const { balancer, instances, end } = await openStage()
+  const client = openTestClient({ origin: balancer.origin, apiKey })
+  expect((await client.get('/pets?limit=1')).status).toBe(200)
+  for (const instance of instances) instance.kill('SIGSTOP')
+  const [list, create] = await Promise.all([
+    client.get('/pets?limit=1'),
+    client.post('/pets', { name: 'Still', categoryId: 1 }, { 'x-request-id': 'who-knows' }),
+  ])
+  expect(list).toMatchObject({ status: 503, body: errorBody('unavailable') })
+  expect(create).toMatchObject({ status: 503, body: errorBody('outcome_unknown') })
+  expect(create.headers.get('x-request-id')).toBe('who-knows')
+  // By now HAProxy has seen that neither is ready.
+  const next = await client.post('/pets', { name: 'Still', categoryId: 1 })
+  expect(next).toMatchObject({ status: 503, body: errorBody('overloaded') })
+  await end()
+})
+
+test('without an instance every request is told at once that nothing was changed', async () => {
+  const balancer = await startBalancer([await freePorts(), await freePorts()])
+  const client = openTestClient({ origin: balancer.origin, apiKey })
+  for (const answer of [
+    await client.get('/pets', { headers: { 'x-request-id': 'nobody-there' } }),
+    await client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'nobody-there' }),
+  ]) {
+    // That Retry-After and the other headers are as the service sends them, the client has looked at.
+    expect(answer).toMatchObject({ status: 503, body: errorBody('overloaded') })
+    expect(answer.headers.get('x-request-id')).toBe('nobody-there')
+  }
+  await balancer.stop()
+})
+
+describe('what HAProxy cannot read', () => {
+  test('headers over 16 KiB are for the service to refuse; all else ends without an answer, never with a page', async () => {
+    const { balancer, end } = await openStage()
+    const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
+    const [tooLarge] = await sendBytes(balancer.origin, get(`A: ${'a'.repeat(20_000)}`))
+    expect(tooLarge?.status).toBe(431)
+    expect(JSON.parse(tooLarge?.text ?? '')).toEqual(errorBody('headers_too_large'))
+    const unreadable = {
+      'no HTTP': 'hello there\r\n\r\n',
+      'no method of HTTP': get('A: b').replace('GET', 'G@T'),
+      'no header': get('hello'),
+      'two lengths': get('Content-Length: 1\r\nContent-Length: 2'),
+      'an unknown transfer encoding': get('Transfer-Encoding: gzip'),
+      'headers over its buffer': get(`A: ${'a'.repeat(64_000)}`),
+      'headers that never end': 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
+    }
+    for (const [what, bytes] of Object.entries(unreadable)) {
+      expect(await sendBytes(balancer.origin, bytes), what).toEqual([])
+    }
+    await end()
+  })
+})
+
+describe('what an instance is told', () => {
+  test('one request id that is safe to repeat, and the address that HAProxy itself has seen', async () => {
+    const told: IncomingHttpHeaders[] = []
+    // In the place of both instances, since none repeats what it was told.
+    const instance = createServer((request, response) => {
+      if (request.url !== '/ready') told.push(request.headers)
+      response.setHeader('x-request-id', request.headers['x-request-id'] ?? '').end()
+    }).listen(0, '127.0.0.1')
+    await once(instance, 'listening')
+    const { port } = instance.address() as { port: number }
+    const ports = { port, adminPort: port }
+    const balancer = await startBalancer([ports, ports])
+    const forged = {
+      forwarded: 'for=1.2.3.4',
+      'x-forwarded-for': '1.2.3.4',
+      'x-forwarded-host': 'evil.test',
+      'x-forwarded-proto': 'https',
+    }
+    const ids = ['mine-1', 'a b', 'x'.repeat(129), 'petstore_LIVE_0123', '']
+    for (const id of ids) {
+      const response = await fetch(balancer.origin, { headers: { ...forged, 'x-request-id': id } })
+      expect(response.headers.get('x-request-id')).toBe(told.at(-1)?.['x-request-id'])
+    }
+    expect(told.length).toBe(ids.length)
+    for (const [index, headers] of told.entries()) {
+      expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' })
+      expect(headers['forwarded']).toBeUndefined()
+      expect(headers['x-forwarded-host']).toBeUndefined()
+      expect(headers['x-request-id']).toMatch(index === 0 ? /^mine-1$/ : /^[0-9a-f-]{36}$/)
+    }
+    instance.close()
+    instance.closeAllConnections()
+    await balancer.stop()
+  })
+})

@@ -1,0 +1,88 @@
+// The Dockerfile, followed step by step without Docker: what it copies is enough to run, and nothing more is in it.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
+import { asOwner } from '../support/roles.ts'
+import { petstore, startService } from '../support/service.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+/** In the place of /app. */
+const app = mkdtempSync(join(tmpdir(), 'petstore-image-'))
+afterAll(() => rmSync(app, { recursive: true, force: true }))
+const [build = [], final = []] = readStages(ROOT)
+
+for (const instruction of build) {
+  if (instruction.name === 'COPY') {
+    const { sources, target } = readCopy(instruction)
+    const isFolder = target.endsWith('/')
+    if (isFolder) mkdirSync(join(app, target), { recursive: true })
+    for (const source of sources) {
+      cpSync(join(ROOT, source), join(app, target, isFolder ? basename(source) : ''), { recursive: true })
+    }
+  } else if (instruction.name === 'RUN') {
+    const command = instruction.text.replaceAll('/app', app).replace('npm ci', 'npm ci --prefer-offline')
+    execFileSync('sh', ['-c', command], { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+}
+
+const executable = join(app, 'bin/petstore.ts')
+const filesOf = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
+
+test('nothing for development is inside, and nothing to install packages with', () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>
+  }
+  const lock = readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8')
+  const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> }
+  const installed = Object.keys(packages).map((path) => path.replace('node_modules/', ''))
+  expect(installed).toContain('fastify')
+  expect(installed.filter((name) => name in devDependencies)).toEqual([])
+  expect(Object.entries(packages).filter(([, { dev }]) => dev === true)).toEqual([])
+  expect(readdirSync(app).toSorted()).toEqual(
+    ['LICENSE', 'bin', 'client', 'deploy', 'migrations', 'node_modules', 'package.json', 'src'].toSorted(),
+  )
+})
+
+test('everybody may read it, and only its owner may write', () => {
+  for (const path of filesOf(app)) {
+    const { mode } = statSync(join(app, path))
+    expect(mode & 0o044, path).toBe(0o044)
+    expect(mode & 0o022, path).toBe(0)
+  }
+})
+
+test('with what was copied it migrates, makes a key, serves, answers, is healthy, and writes no file', async () => {
+  const before = filesOf(app)
+  const DATABASE_URL = await createTestDatabase('empty')
+  const environment = { ...readEnvironment(final), DATABASE_URL }
+  const owner = { ...environment, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
+
+  // As its entry point does it: by its first line, which finds Node.
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const help = spawnSync(executable, ['--help'], { env: { PATH }, encoding: 'utf8' })
+  expect(help).toMatchObject({ status: 0, stderr: '' })
+
+  expect(await petstore(['migrate'], owner, executable)).toMatchObject({ code: 0 })
+  const made = await petstore(['api-keys', 'create', '--name', 'web-shop'], environment, executable)
+  expect(made.code).toBe(0)
+
+  const service = await startService(environment, { executable })
+  const [node = '', ...healthcheck] = readCommand(final, 'HEALTHCHECK')
+  const isHealthy = () =>
+    spawnSync(node, healthcheck, { env: { PATH, ADMIN_PORT: new URL(service.adminOrigin).port } }).status ===
+    0
+  expect(isHealthy()).toBe(true)
+  const { port } = new URL(service.origin)
+  const client = openTestClient({ origin: `http://127.0.0.1:${port}`, apiKey: made.stdout.trim() })
+  expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
+  expect(await client.get('/pets?limit=1')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] })
+  expect((await client.call('GET', '/openapi.json')).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+  expect(isHealthy()).toBe(false)
+  expect(filesOf(app)).toEqual(before)
+})

@@ -1,0 +1,43 @@
+// deploy/passwords.sql, by psql, as compose.yaml runs it.
+import { spawnSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { asSuperuser } from '../support/roles.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const databaseUrl = await createTestDatabase()
+
+function setPasswords(passwords: Record<string, string>) {
+  const { PATH = '' } = process.env
+  return spawnSync(
+    'psql',
+    [asSuperuser(databaseUrl), '-v', 'ON_ERROR_STOP=1', '-f', join(ROOT, 'deploy/passwords.sql')],
+    { env: { PATH, ...passwords }, encoding: 'utf8' },
+  )
+}
+
+const kept = () =>
+  sql<{ rolname: string; rolpassword: string | null }>(
+    databaseUrl,
+    `select rolname, rolpassword from pg_authid where rolname like 'petstore%' order by rolname`,
+  )
+
+test('both roles get the passwords of the environment, whatever characters they have', async () => {
+  const { status, stdout, stderr } = setPasswords({
+    PETSTORE_APP_PASSWORD: `it's; "a" \\ %`,
+    PETSTORE_MIGRATOR_PASSWORD: 'another',
+  })
+  expect(status, stderr).toBe(0)
+  expect(stdout + stderr).not.toContain('another')
+  expect(await kept()).toEqual([
+    { rolname: 'petstore_app', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
+    { rolname: 'petstore_migrator', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
+  ])
+})
+
+test('one password that is missing: it fails, and neither is changed', async () => {
+  const before = await kept()
+  expect(setPasswords({ PETSTORE_APP_PASSWORD: 'new' }).status).not.toBe(0)
+  expect(await kept()).toEqual(before)
+})

@@ -1,0 +1,41 @@
+// The units of systemd, read by systemd's own tools.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+/** Out of ten, where ten is a service that nothing keeps from anything. */
+const EXPOSURE_MAX = 1.5
+const folder = mkdtempSync(join(tmpdir(), 'petstore-units-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const UNITS = ['petstore@.service', 'petstore-migrate.service']
+for (const name of UNITS) {
+  // What they start must exist for systemd to be content: here it is in this folder.
+  const unit = readFileSync(join(ROOT, 'deploy', name), 'utf8').replaceAll('/opt/petstore', ROOT)
+  writeFileSync(join(folder, name), unit)
+}
+
+test('systemd understands every line of every unit', () => {
+  const instances = UNITS.map((name) => join(folder, name.replace('@', '@1')))
+  writeFileSync(join(folder, 'petstore@1.service'), readFileSync(join(folder, 'petstore@.service')))
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...instances], {
+    encoding: 'utf8',
+  })
+  const ours = (stdout + stderr).split('\n').filter((line) => line.includes('petstore'))
+  expect(ours).toEqual([])
+  expect(status, stderr).toBe(0)
+})
+
+test.each(UNITS)(`%s is exposed to less than ${EXPOSURE_MAX} of 10, by systemd's own measure`, (name) => {
+  const report = execFileSync(
+    'systemd-analyze',
+    ['security', '--offline=true', '--no-pager', join(folder, name)],
+    { encoding: 'utf8' },
+  )
+  const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(report) ?? []
+  console.log(`${name}: ${exposure}`)
+  expect(Number(exposure)).toBeLessThan(EXPOSURE_MAX)
+})
