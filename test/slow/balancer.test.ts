@@ -102,7 +102,8 @@ function tally(exchanges: Exchange[]): Record<string, number> {
 
 test('HAProxy understands the configuration, also beside the one that Debian brings', () => {
   for (const files of [[HAPROXY_CONFIG], ['/etc/haproxy/haproxy.cfg', HAPROXY_CONFIG]]) {
-    execFileSync('haproxy', ['-c', '-q', ...files.flatMap((file) => ['-f', file])], { stdio: 'pipe' })
+    // With -dW it also refuses what it would only warn of.
+    execFileSync('haproxy', ['-c', '-dW', ...files.flatMap((file) => ['-f', file])], { stdio: 'pipe' })
   }
 })
 
