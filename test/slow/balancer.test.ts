@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ErrorCode, errorBody } from '../../src/errors.ts'
 import { type Balancer, freePorts, HAPROXY_CONFIG, type Ports, startBalancer } from '../support/balancer.ts'
 import { openTestClient } from '../support/client.ts'
@@ -27,9 +27,9 @@ interface Stage {
   instances: Service[]
   /** Starts the instance again where it was. */
   startAgain: (index: number) => Promise<void>
-  end: () => Promise<void>
 }
 
+/** Both instances and HAProxy, until the test is over. */
 async function openStage(): Promise<Stage> {
   const ports: [Ports, Ports] = [await freePorts(), await freePorts()]
   const start = ({ port, adminPort }: Ports) =>
@@ -42,20 +42,24 @@ async function openStage(): Promise<Stage> {
       TRUST_PROXY: '127.0.0.1',
     })
   const instances = await Promise.all(ports.map(start))
-  const balancer = await startBalancer(ports)
+  onTestFinished(async () => {
+    for (const instance of instances) instance.kill('SIGKILL')
+    await Promise.all(instances.map(({ ended }) => ended))
+  })
   return {
-    balancer,
+    balancer: await openBalancer(ports),
     instances,
     startAgain: async (index) => {
       instances[index] = await start(ports[index] as Ports)
       await sleep(SEEN_AGAIN_MS)
     },
-    end: async () => {
-      await balancer.stop()
-      for (const instance of instances) instance.kill('SIGKILL')
-      await Promise.all(instances.map(({ ended }) => ended))
-    },
   }
+}
+
+async function openBalancer(ports: [Ports, Ports]): Promise<Balancer> {
+  const balancer = await startBalancer(ports)
+  onTestFinished(balancer.stop)
+  return balancer
 }
 
 /** Readers and writers; each animal has a name of its own, under which its answers are kept. */
@@ -79,6 +83,8 @@ function openLoad(origin: string, until: AbortSignal) {
       if (answers.at(-1)?.status !== 201) await sleep(100)
     } while (name.startsWith('until') && answers.at(-1)?.status !== 201)
   })
+  // Whoever awaits it hears of it; until then it is no fault of somebody else.
+  load.catch(() => {})
   return { load, reads, creates }
 }
 
@@ -108,7 +114,7 @@ test('HAProxy understands the configuration, also beside the one that Debian bri
 })
 
 test('both instances are replaced twice under load, one after the other: no request fails', async () => {
-  const { balancer, instances, startAgain, end } = await openStage()
+  const { balancer, instances, startAgain } = await openStage()
   const stopping = new AbortController()
   const { load, reads, creates } = openLoad(balancer.origin, stopping.signal)
   for (const index of [0, 1, 0, 1]) {
@@ -119,7 +125,6 @@ test('both instances are replaced twice under load, one after the other: no requ
   stopping.abort()
   await load
   console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
-  await end()
   expect(Object.keys(tally(reads))).toEqual(['200'])
   expect(Object.keys(tally([...creates.values()].flat()))).toEqual(['201'])
   expect(balancer.log()).toContain('"requestId":"')
@@ -129,7 +134,7 @@ test('both instances are replaced twice under load, one after the other: no requ
 const KILLS = 8
 
 test(`an instance is killed ${KILLS} times under load: every answer is ours, and no animal is made twice`, async () => {
-  const { balancer, instances, startAgain, end } = await openStage()
+  const { balancer, instances, startAgain } = await openStage()
   const stopping = new AbortController()
   const { load, reads, creates } = openLoad(balancer.origin, stopping.signal)
   for (let kills = 0; kills < KILLS; kills += 1) {
@@ -140,7 +145,6 @@ test(`an instance is killed ${KILLS} times under load: every answer is ours, and
   }
   stopping.abort()
   await load
-  await end()
   console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
 
   // What HAProxy had sent and got no answer to, it sent to the other one.
@@ -165,7 +169,7 @@ test(`an instance is killed ${KILLS} times under load: every answer is ours, and
 })
 
 test('both instances stand still: a read is told that nothing was changed, a change that nobody knows', async () => {
-  const { balancer, instances, end } = await openStage()
+  const { balancer, instances } = await openStage()
   const client = openTestClient({ origin: balancer.origin, apiKey })
   expect((await client.get('/pets?limit=1')).status).toBe(200)
   for (const instance of instances) instance.kill('SIGSTOP')
@@ -179,11 +183,10 @@ test('both instances stand still: a read is told that nothing was changed, a cha
   // By now HAProxy has seen that neither is ready.
   const next = await client.post('/pets', { name: 'Still', categoryId: 1 })
   expect(next).toMatchObject({ status: 503, body: errorBody('overloaded') })
-  await end()
 })
 
 test('without an instance every request is told at once that nothing was changed', async () => {
-  const balancer = await startBalancer([await freePorts(), await freePorts()])
+  const balancer = await openBalancer([await freePorts(), await freePorts()])
   const client = openTestClient({ origin: balancer.origin, apiKey })
   for (const answer of [
     await client.get('/pets', { headers: { 'x-request-id': 'nobody-there' } }),
@@ -193,12 +196,11 @@ test('without an instance every request is told at once that nothing was changed
     expect(answer).toMatchObject({ status: 503, body: errorBody('overloaded') })
     expect(answer.headers.get('x-request-id')).toBe('nobody-there')
   }
-  await balancer.stop()
 })
 
 describe('what HAProxy cannot read', () => {
   test('headers over 16 KiB are for the service to refuse; all else ends without an answer, never with a page', async () => {
-    const { balancer, end } = await openStage()
+    const { balancer } = await openStage()
     const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
     const [tooLarge] = await sendBytes(balancer.origin, get(`A: ${'a'.repeat(20_000)}`))
     expect(tooLarge?.status).toBe(431)
@@ -215,7 +217,6 @@ describe('what HAProxy cannot read', () => {
     for (const [what, bytes] of Object.entries(unreadable)) {
       expect(await sendBytes(balancer.origin, bytes), what).toEqual([])
     }
-    await end()
   })
 })
 
@@ -227,10 +228,14 @@ describe('what an instance is told', () => {
       if (request.url !== '/ready') told.push(request.headers)
       response.setHeader('x-request-id', request.headers['x-request-id'] ?? '').end()
     }).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      instance.close()
+      instance.closeAllConnections()
+    })
     await once(instance, 'listening')
     const { port } = instance.address() as { port: number }
     const ports = { port, adminPort: port }
-    const balancer = await startBalancer([ports, ports])
+    const balancer = await openBalancer([ports, ports])
     const forged = {
       forwarded: 'for=1.2.3.4',
       'x-forwarded-for': '1.2.3.4',
@@ -249,8 +254,5 @@ describe('what an instance is told', () => {
       expect(headers['x-forwarded-host']).toBeUndefined()
       expect(headers['x-request-id']).toMatch(index === 0 ? /^mine-1$/ : /^[0-9a-f-]{36}$/)
     }
-    instance.close()
-    instance.closeAllConnections()
-    await balancer.stop()
   })
 })
