@@ -45,7 +45,7 @@ const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
 export const ANSWER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
  * More requests at a time than this are refused. Answered one after the other, these take a fifth of a second. With
  * half as many, a flood left the process refusing half of its time: a refusal costs a third of an answer.
