@@ -114,7 +114,7 @@ function welcome(at: { port: string; adminPort: string; databaseUrl: string; api
 ${paint('bold', 'Petstore is ready.')}
 
   Service    http://127.0.0.1:${at.port}/v1
-  Interface  http://127.0.0.1:${at.port}/openapi.json
+  Reference  http://127.0.0.1:${at.port}/docs
   Metrics    http://127.0.0.1:${at.adminPort}/metrics
   Database   ${at.databaseUrl}
   API key    ${at.apiKey}

@@ -33,6 +33,7 @@ import type { Metrics } from './metrics.ts'
 import { describeInterface } from './openapi.ts'
 import { type Services, withSchemaTypes } from './operation.ts'
 import { pageRoutes } from './pages.ts'
+import { PAGE_LIMITS, type PageLimits } from './pages/limits.ts'
 import { rateLimiter } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS } from './security-headers.ts'
@@ -88,6 +89,7 @@ export interface AppOptions extends Services {
   answerWithinMs?: number
   /** How many requests may be under way before the next is answered 503. */
   underWayMax?: number
+  pageLimits?: PageLimits
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
   metrics: Metrics
@@ -144,7 +146,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   })
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
-  await app.register(pageRoutes)
+  await app.register((pages) => pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS))
   await app.register((v1) => v1Routes(v1, options), { prefix: '/v1' })
   await app.ready()
   return app

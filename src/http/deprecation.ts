@@ -3,12 +3,11 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import { AppError } from '../errors.ts'
 import { parseId } from '../int64.ts'
 import type { Services } from './operation.ts'
+import { GET_PET_PAGE } from './pages/addresses.ts'
 
 /** The day of version 1.0.0, in which the operation was deprecated from the start. */
 const DEPRECATED_SINCE = new Date('2026-11-15T00:00:00Z')
 export const GET_PET_REMOVAL = new Date('2030-12-05T00:00:00Z')
-
-export const DEPRECATION_PAGE = '/docs/deprecations/get-pet'
 
 /** Runs before anything about the request is judged, so that 200, 404 and 410 all carry the same words. */
 export function deprecateGetPet({
@@ -18,7 +17,7 @@ export function deprecateGetPet({
 }: Pick<Services, 'publicUrl' | 'clock' | 'usage'>) {
   const deprecation = `@${DEPRECATED_SINCE.getTime() / 1000}`
   const sunset = GET_PET_REMOVAL.toUTCString()
-  const page = `<${publicUrl}${DEPRECATION_PAGE}>; rel="deprecation"; type="text/html"`
+  const page = `<${publicUrl}${GET_PET_PAGE}>; rel="deprecation"; type="text/html"`
 
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     // Only digits may enter a header; whatever else stood in the path stays out of it.

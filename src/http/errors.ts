@@ -79,8 +79,13 @@ function endWithError(error: NodeJS.ErrnoException, socket: Socket): void {
   const answer = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
   const headers = { ...answer.headers, 'x-request-id': requestId({ headers: {} }), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  const status = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`
+  const status = `HTTP/1.1 ${answer.status} ${statusName(answer.status)}`
   socket.end([status, ...lines, '', answer.json].join('\r\n'))
+}
+
+/** What a status is called: `Not Found`. */
+export function statusName(status: number): string {
+  return STATUS_CODES[status] ?? ''
 }
 
 /** An error for whoever writes it without Fastify; the request id is added by them. */

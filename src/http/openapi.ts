@@ -8,12 +8,14 @@ import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../orders/schema.ts'
 import { PET_SCHEMAS } from '../pets/schema.ts'
 import { ErrorSchema } from './operation.ts'
+import { ERRORS_PAGE } from './pages/addresses.ts'
 
 const VERSION_PREFIX = '/v1'
 
 const DESCRIPTION = `The catalogue of a pet store: list animals, add one, read one, and sell each of them once.
 
-Every operation needs an API key, sent as a bearer token. Every answer that is not a success carries an Error.
+Every operation needs an API key, sent as a bearer token. Every answer that is not a success carries an Error:
+[every code and what to do about it](${ERRORS_PAGE}).
 Ids are 64-bit integers: read them with a parser that does not round above 2^53. Text is counted in code points and
 is well-formed Unicode without NUL. Numbers in an address are plain digits. Fields and parameters that are not
 named here are ignored. \`x-scope\` is what a key must be allowed to do, \`x-not-with\` what a parameter excludes.`

@@ -9,6 +9,7 @@ import type { Db } from '../db/database.ts'
 import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import type { Holds } from '../orders/holds.ts'
 import type { PetBatches } from '../pets/batches.ts'
+import { ERRORS_PAGE } from './pages/addresses.ts'
 
 export interface Services {
   db: Db
@@ -62,7 +63,10 @@ export const ErrorSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'Error', description: 'What every answer that is not a success carries.' },
+  {
+    $id: 'Error',
+    description: `What every answer that is not a success carries: [every code and what to do](${ERRORS_PAGE}).`,
+  },
 )
 
 export const IdempotencyKeyHeaders = Type.Object({

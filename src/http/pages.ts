@@ -1,44 +1,50 @@
 // What stands outside /v1: documents and pages, without data and without a key.
 import type { FastifyInstance } from 'fastify'
-import { DEPRECATION_PAGE, GET_PET_REMOVAL } from './deprecation.ts'
-import { PAGE_HEADERS } from './security-headers.ts'
+import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from './pages/addresses.ts'
+import { ICON, START_SCALAR, STYLE } from './pages/assets.ts'
+import { errorsPage } from './pages/errors-page.ts'
+import { KEPT_AND_CHECKED, KEPT_FOR_EVER, type PageFile, pageFile, sendFile } from './pages/files.ts'
+import { getPetPage } from './pages/get-pet-page.ts'
+import { limitPages, type PageLimits } from './pages/limits.ts'
+import { referencePage } from './pages/reference-page.ts'
+import { SCALAR_ADDRESS, scalarScript } from './pages/scalar.ts'
+import { JSON_TYPE, PAGE_HEADERS, REFERENCE_HEADERS } from './security-headers.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
-export async function pageRoutes(app: FastifyInstance): Promise<void> {
-  app.addHook('onRequest', async (_request, reply) => {
+export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Promise<void> {
+  app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(PAGE_HEADERS)
+    done()
   })
+  limitPages(app, limits)
   refuseUnknownRoutes(app)
 
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  const serve = (
+    address: string,
+    cacheControl: string,
+    file: () => PageFile | Promise<PageFile>,
+    headers: Record<string, string> = {},
+  ) =>
+    app.get(address, { schema: { hide: true } }, async (request, reply) =>
+      sendFile(request, reply.headers(headers), await file(), cacheControl),
+    )
 
-  app.get(DEPRECATION_PAGE, { schema: { hide: true } }, async (_request, reply) => {
-    reply.type(HTML)
-    return deprecationPage()
+  // The document is whole when every route is there, and that is after this.
+  let document: PageFile | undefined
+  serve(INTERFACE_DOCUMENT, KEPT_AND_CHECKED, () => {
+    document ??= pageFile(JSON_TYPE, JSON.stringify(app.swagger()))
+    return document
   })
-}
 
-function deprecationPage(): string {
-  const removal = GET_PET_REMOVAL.toISOString().slice(0, 10)
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>getPet is deprecated</title>
-<style>
-  :root { color-scheme: light dark }
-  body { font: 1rem/1.6 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem }
-  code, pre { font-size: .95em }
-</style>
-<h1>getPet is deprecated</h1>
-<p><code>GET /v1/pets/{petId}</code> works until <strong>${removal}</strong>, 00:00 UTC. From then on it answers
-<code>410</code> with the code <code>operation_removed</code>.</p>
-<h2>What to do</h2>
-<p>Ask the list for the id. It answers an array: with the animal, or empty where <code>getPet</code> answered 404.</p>
-<pre>GET /v1/pets?id=42</pre>
-<p>Up to 100 animals at once: <code>GET /v1/pets?id=42&amp;id=43</code>.</p>
-</html>
-`
+  const reference = pageFile(HTML, referencePage())
+  serve(REFERENCE_PAGE, KEPT_AND_CHECKED, () => reference, REFERENCE_HEADERS)
+  const errors = pageFile(HTML, errorsPage())
+  serve(ERRORS_PAGE, KEPT_AND_CHECKED, () => errors)
+  const getPet = pageFile(HTML, getPetPage())
+  serve(GET_PET_PAGE, KEPT_AND_CHECKED, () => getPet)
+
+  for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, KEPT_FOR_EVER, () => file)
+  serve(SCALAR_ADDRESS, KEPT_FOR_EVER, scalarScript)
 }

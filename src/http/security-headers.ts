@@ -15,8 +15,21 @@ export const DATA_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** Pages and documents of our own: no script, no request to anywhere. */
+const NO_MORE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Pages and documents of our own: no script, and no request but for their style and icon. */
 export const PAGE_HEADERS = {
   ...EVERYWHERE,
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; ${NO_MORE}`,
+}
+
+/**
+ * The reference page runs Scalar, from this host, and asks this host alone. Two doors are open. Styles may be inline:
+ * Scalar, its editor and its messages write <style> elements as they run, and only the first of them takes a nonce.
+ * Images may be in an address (data:): the icons of its style sheet are. Neither can carry anything to another host.
+ */
+export const REFERENCE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
+    `img-src 'self' data:; ${NO_MORE}`,
 }

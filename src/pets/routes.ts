@@ -10,6 +10,7 @@ import {
   type Services,
   type V1,
 } from '../http/operation.ts'
+import { GET_PET_PAGE } from '../http/pages/addresses.ts'
 import { JSON_TYPE } from '../http/security-headers.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../paging.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
@@ -124,7 +125,7 @@ export function getPetRoute(app: V1, services: Services): void {
     schema: {
       operationId: 'getPet',
       summary: 'Get an animal',
-      description: `To be removed on ${REMOVAL_DAY}; from then on it answers 410. Use \`listPets\` with \`id\` instead.`,
+      description: `To be removed on ${REMOVAL_DAY}; from then on it answers 410. Use \`listPets\` with \`id\` instead: [how](${GET_PET_PAGE}).`,
       deprecated: true,
       'x-sunset': REMOVAL_DAY,
       tags: ['pets'],

@@ -1,0 +1,48 @@
+// Every error code with its meaning and what to do, from the one table of them.
+import { ERRORS, type ErrorCode, errorBody } from '../../errors.ts'
+import { statusName } from '../errors.ts'
+import { ERRORS_PAGE } from './addresses.ts'
+import { escapeHtml, renderPage, sentence } from './layout.ts'
+
+const CODES = Object.keys(ERRORS) as ErrorCode[]
+
+export function errorsPage(): string {
+  const byStatus = [...Map.groupBy(CODES, (code) => ERRORS[code].status)]
+  return renderPage({
+    address: ERRORS_PAGE,
+    title: 'Errors',
+    description: 'Every error code of Petstore: what it means and what to do about it.',
+    content: `<h1>Errors</h1>
+<p>Every answer that is not a success carries this body:</p>
+<pre><code>${escapeHtml(JSON.stringify(errorBody('pet_on_hold'), null, 2))}</code></pre>
+<p>Decide by <code>code</code>: it never changes its meaning, while the message may be written better one day. Where a
+request has faults to name, <code>details</code> lists all of them at once, each with <code>field</code>,
+<code>code</code> and <code>message</code>. The header <code>X-Request-Id</code> finds a request in our logs.</p>
+<nav class="codes" aria-label="Codes">
+<dl>
+${byStatus.map(([status, codes]) => `<dt>${status}</dt><dd>${codes.map(codeLink).join(' ')}</dd>`).join('\n')}
+</dl>
+</nav>
+${byStatus.map(([status, codes]) => statusSection(status, codes)).join('\n')}`,
+  })
+}
+
+function statusSection(status: number, codes: ErrorCode[]): string {
+  return `<section aria-labelledby="status-${status}">
+<h2 id="status-${status}">${status} ${statusName(status)}</h2>
+${codes.map(codeEntry).join('\n')}
+</section>`
+}
+
+function codeEntry(code: ErrorCode): string {
+  const { message, fix } = ERRORS[code]
+  return `<article class="code" id="${code}">
+<h3>${codeLink(code)}</h3>
+<p>${escapeHtml(message)}</p>
+<p class="fix"><strong>What to do</strong> ${sentence(fix)}</p>
+</article>`
+}
+
+function codeLink(code: ErrorCode): string {
+  return `<a href="#${code}"><code>${code}</code></a>`
+}

@@ -1,0 +1,63 @@
+// What the pages of our own share: the head, the way between them, and how our sentences become HTML.
+import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from './addresses.ts'
+import { ICON, STYLE } from './assets.ts'
+
+const PAGES = [
+  { address: REFERENCE_PAGE, name: 'Reference' },
+  { address: ERRORS_PAGE, name: 'Errors' },
+  { address: GET_PET_PAGE, name: 'The end of getPet' },
+  { address: INTERFACE_DOCUMENT, name: 'openapi.json' },
+]
+
+interface Page {
+  address: string
+  title: string
+  description: string
+  /** HTML, beginning with the heading. */
+  content: string
+}
+
+export function pageHead(title: string, description: string): string {
+  return `<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<meta name="description" content="${escapeHtml(description)}">
+<link rel="icon" type="image/svg+xml" href="${ICON.address}">
+<link rel="stylesheet" href="${STYLE.address}">`
+}
+
+export function renderPage({ address, title, description, content }: Page): string {
+  const links = PAGES.map(
+    (page) =>
+      `<li><a href="${page.address}"${page.address === address ? ' aria-current="page"' : ''}>${page.name}</a></li>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+${pageHead(`${title} · Petstore`, description)}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top">
+<a class="brand" href="${REFERENCE_PAGE}"><img src="${ICON.address}" alt="" width="24" height="24">Petstore</a>
+<nav aria-label="Pages"><ul>${links.join('')}</ul></nav>
+</header>
+<main id="content" class="page" tabindex="-1">
+${content}
+</main>
+</body>
+</html>
+`
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '')
+}
+
+/** A sentence of ours; what stands between backticks is code. */
+export function sentence(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+}

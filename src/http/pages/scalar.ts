@@ -1,0 +1,34 @@
+// Scalar, the program behind the reference page: one script of four megabytes, from the package that we pin.
+import { Worker } from 'node:worker_threads'
+import { on } from 'node:events'
+import manifest from '../../../package.json' with { type: 'json' }
+import { ASSETS } from './addresses.ts'
+import { type PageFile, pageFile } from './files.ts'
+
+export const SCALAR_ADDRESS = `${ASSETS}/scalar-${manifest.dependencies['@scalar/fastify-api-reference']}.js`
+
+export interface ScalarScript {
+  bytes: Uint8Array
+  gzipped: Uint8Array
+}
+
+let script: Promise<PageFile> | undefined
+
+/** Made when it is first asked for: most processes never are. */
+export function scalarScript(): Promise<PageFile> {
+  script ??= readScript().catch((error: unknown) => {
+    script = undefined
+    throw error
+  })
+  return script
+}
+
+async function readScript(): Promise<PageFile> {
+  const worker = new Worker(new URL('scalar-worker.ts', import.meta.url))
+  // Under `node --watch` Node itself sends messages from a worker too.
+  for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
+    const { bytes, gzipped } = message as Partial<ScalarScript>
+    if (bytes && gzipped) return pageFile('text/javascript; charset=utf-8', bytes, gzipped)
+  }
+  throw new Error('the worker ended without the script of Scalar')
+}

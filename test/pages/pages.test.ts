@@ -1,0 +1,142 @@
+// The pages outside /v1: what they say, where they lead, and what a browser may do on them.
+import { expect, test } from 'vitest'
+import { ERRORS } from '../../src/errors.ts'
+import { startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const petstore = await startApp(openTestDatabase(await createTestDatabase()))
+const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
+const OWN_PAGES = PAGES.slice(1)
+
+const open = (path: string) => petstore.call('GET', path, { apiKey: null })
+/** Every address that a page names, of files that it loads and of places that it leads to. */
+const addressesIn = (html: string) => [...html.matchAll(/\b(?:href|src)="([^"]+)"/g)].map(([, to = '']) => to)
+
+function policyOf(headers: Headers): Record<string, string> {
+  const directives = headers.get('content-security-policy')?.split('; ') ?? []
+  return Object.fromEntries(directives.map((directive) => directive.split(/ (.*)/s).slice(0, 2)))
+}
+
+test.each(PAGES)('%s is a page for anybody, that no other page may frame', async (path) => {
+  const { status, headers, text } = await open(path)
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('x-frame-options')).toBe('DENY')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
+  expect(text).toMatch(/<title>[^<]*Petstore[^<]*<\/title>/)
+})
+
+test('the reference page may run and ask this host alone; styles and icons are its only exceptions', async () => {
+  expect(policyOf((await open('/docs')).headers)).toEqual({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'connect-src': "'self'",
+    'style-src': "'self' 'unsafe-inline'",
+    'img-src': "'self' data:",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  })
+})
+
+test.each([...OWN_PAGES, '/openapi.json'])(
+  '%s may run nothing and load its style and icon alone',
+  async (path) => {
+    expect(policyOf((await open(path)).headers)).toEqual({
+      'default-src': "'none'",
+      'style-src': "'self'",
+      'img-src': "'self'",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    })
+  },
+)
+
+test.each(PAGES)('%s and the files of ours that it loads name no other host', async (path) => {
+  const { text } = await open(path)
+  const files = addressesIn(text).filter((to) => to.startsWith('/docs/assets/') && !to.includes('/scalar-'))
+  expect(files.length).toBeGreaterThanOrEqual(2)
+  const texts = await Promise.all(files.map(async (file) => (await open(file)).text))
+  for (const content of [text, ...texts]) {
+    // The name of a language, not an address.
+    const hosts = content
+      .replaceAll('http://www.w3.org/2000/svg', '')
+      .match(/(?:https?:)?\/\/[\w-]+(\.[\w-]+)+/g)
+    expect(hosts).toBeNull()
+  }
+})
+
+test.each(PAGES)('everything that %s links or loads is there', async (path) => {
+  const { text } = await open(path)
+  const addresses = addressesIn(text)
+  expect(addresses.length).toBeGreaterThan(3)
+  for (const address of new Set(addresses)) expect(await isThere(path, address), address).toBe(true)
+})
+
+test('every page that openapi.json links to is there', async () => {
+  const { text } = await open('/openapi.json')
+  const links = new Set([...text.matchAll(/\]\((\/[^)]+)\)/g)].map(([, to = '']) => to))
+  expect(links).toContain('/docs/errors')
+  expect(links).toContain('/docs/deprecations/get-pet')
+  for (const link of links) expect(await isThere('/', link), link).toBe(true)
+})
+
+async function isThere(from: string, address: string): Promise<boolean> {
+  const { pathname, hash } = new URL(address, `http://petstore.test${from}`)
+  const { status, text } = await open(pathname)
+  return status === 200 && (hash === '' || text.includes(`id="${hash.slice(1)}"`))
+}
+
+test('every error code has its place on the page of errors, with its status, its meaning and what to do', async () => {
+  const { text } = await open('/docs/errors')
+  const sections = text.split('<section ').slice(1)
+  for (const [code, { status, message, fix }] of Object.entries(ERRORS)) {
+    const section = sections.find((html) => html.includes(`id="status-${status}"`)) ?? ''
+    const [, entry = ''] =
+      new RegExp(`<article class="code" id="${code}">(.*?)</article>`, 's').exec(section) ?? []
+    const words = readable(entry)
+    expect(words).toContain(code)
+    expect(words).toContain(message)
+    expect(words).toContain(`What to do ${fix.replaceAll('`', '')}`)
+  }
+})
+
+/** What a person sees of some HTML. */
+function readable(html: string): string {
+  const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
+  return html.replaceAll(/<[^>]+>/g, '').replaceAll(/&\w+;/g, (entity) => entities[entity] ?? entity)
+}
+
+test('the page of getPet says until when it works and what to call instead', async () => {
+  const words = readable((await open('/docs/deprecations/get-pet')).text)
+  expect(words).toContain('works until 5 December 2030, 00:00 UTC')
+  expect(words).toContain('GET /v1/pets?id=42&id=43')
+})
+
+test.each([...PAGES, '/docs/assets/SCALAR'])('%s takes GET and HEAD alone', async (named) => {
+  const scalar = addressesIn((await open('/docs')).text).find((to) => to.includes('/scalar-')) ?? ''
+  const path = named.replace('/docs/assets/SCALAR', scalar)
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const answer = await petstore.call(method, path, { apiKey: null })
+    expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+    expect(answer.headers.get('allow')).toBe('GET, HEAD')
+  }
+  const [get, head] = [await open(path), await petstore.call('HEAD', path, { apiKey: null })]
+  expect(head).toMatchObject({ status: 200, text: '' })
+  for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'content-security-policy']) {
+    expect(head.headers.get(name), name).toBe(get.headers.get(name))
+  }
+})
+
+test.each([
+  '/docs/',
+  '/docs/assets',
+  '/docs/assets/nothing.js',
+  '/docs/assets/..%2f..%2fpackage.json',
+  '/docs/errors/',
+])('%s is 404 as everywhere', async (path) => {
+  expect(await open(path)).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+})

@@ -1,0 +1,77 @@
+// The client on a web page of another origin, in Chromium: compiled as the package is, allowed by CORS_ORIGINS.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { openBrowser, visit } from '../support/browser.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const compiled = mkdtempSync(join(tmpdir(), 'petstore-client-'))
+afterAll(() => rmSync(compiled, { recursive: true, force: true }))
+await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'client', '--outDir', compiled], {
+  cwd: ROOT,
+})
+
+const db = openTestDatabase(await createTestDatabase())
+const { text: apiKey } = await issueApiKey(db)
+const shopOrigin = await startShopPage()
+const browser = await openBrowser()
+
+/** A web shop: one empty page and the files of the client. */
+async function startShopPage(): Promise<string> {
+  const server = createServer(({ url = '/' }, response) => {
+    const isScript = url.endsWith('.js')
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+    response.end(
+      isScript
+        ? readFileSync(join(compiled, basename(url)))
+        : '<!doctype html><link rel="icon" href="data:,"><title>Shop</title>',
+    )
+  }).listen(0, '127.0.0.1')
+  afterAll(() => server.close())
+  await new Promise((listening) => server.once('listening', listening))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** What the page does: adds an animal, reads it back, and meets an error. */
+const program = (origin: string) => `import('/petstore.js').then(async ({ Petstore }) => {
+  const store = new Petstore({ baseUrl: '${origin}/v1', apiKey: '${apiKey}', deadlineMs: 5000 })
+  const made = await store.pets.create({ name: 'Biscuit', categoryId: '9223372036854775807' })
+  const listed = []
+  for await (const pet of store.pets.list({ categoryId: made.categoryId })) listed.push(pet)
+  const refused = await store.pets.create({ name: '', categoryId: 1 }).catch((error) => error)
+  return { made, listed, refused: { code: refused.code, hasId: refused.requestId !== undefined } }
+})`
+
+interface Outcome {
+  made: { id: string; etag: string }
+  listed: unknown[]
+  refused: unknown
+}
+
+test('a page of an allowed origin adds and lists animals, with every digit, its version and its errors', async () => {
+  const petstore = await startApp(db, { corsOrigins: [shopOrigin] })
+  const { page } = await visit(browser, shopOrigin)
+  const { made, listed, refused } = await page.evaluate<Outcome>(program(petstore.origin))
+  expect(made).toMatchObject({ name: 'Biscuit', categoryId: '9223372036854775807', etag: '"1"' })
+  const { etag: _, ...pet } = made
+  expect(listed).toEqual([pet])
+  expect(refused).toEqual({ code: 'invalid_body', hasId: true })
+})
+
+test('a page of any other origin gets nothing and changes nothing', async () => {
+  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  const before = (await petstore.get('/store/inventory')).body
+  const { page } = await visit(browser, shopOrigin)
+  const failure = await page.evaluate<string>(
+    `${program(petstore.origin)}.then(() => 'it worked', ({ code }) => code)`,
+  )
+  expect(['network_error', 'timeout']).toContain(failure)
+  expect((await petstore.get('/store/inventory')).body).toEqual(before)
+})

@@ -1,0 +1,68 @@
+// Debian's Chromium, which reaches no host but this one, and what a page does in it that it should not.
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll } from 'vitest'
+
+const EXECUTABLE = '/usr/bin/chromium'
+
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE,
+    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  })
+  afterAll(() => browser.close())
+  return browser
+}
+
+export interface Visit {
+  page: Page
+  /** The address of every request that the page made. */
+  requests: string[]
+  /** Errors and warnings of the console, errors of scripts, and what the policy forbade. */
+  faults: string[]
+}
+
+export interface Look {
+  width?: number
+  scheme?: 'light' | 'dark'
+}
+
+export async function visit(browser: Browser, address: string, look: Look = {}): Promise<Visit> {
+  const { width = 1440, scheme = 'light' } = look
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme })
+  const page = await context.newPage()
+  const requests: string[] = []
+  const faults: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('console', (message) => {
+    if (['error', 'warning', 'assert'].includes(message.type()))
+      faults.push(`${message.type()}: ${message.text()}`)
+  })
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
+      console.error('the policy forbade', effectiveDirective, blockedURI, sample))`,
+  )
+  await page.goto(address)
+  return { page, requests, faults }
+}
+
+interface AxeResult {
+  id: string
+  impact: string | null
+  help: string
+  nodes: { target: unknown[]; html: string }[]
+}
+
+/** What axe calls serious or critical, as `rule: element`. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const violations = await page.evaluate<AxeResult[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, html }) => `${id}: ${target.join(' ')} ${html.slice(0, 120)}`),
+    )
+}
