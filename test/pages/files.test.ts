@@ -22,8 +22,8 @@ test('the reference page loads the pinned Scalar, an icon, a style and a start o
   expect(ASSETS.map((address) => address.replace(/-[\w-]{16}\./, '-HASH.'))).toEqual([
     '/docs/assets/icon-HASH.svg',
     '/docs/assets/pages-HASH.css',
-    SCALAR,
     '/docs/assets/start-scalar-HASH.js',
+    SCALAR,
   ])
 })
 

@@ -9,8 +9,8 @@ export function referencePage(): string {
 <html lang="en">
 <head>
 ${pageHead('Petstore API reference', 'Every operation of Petstore, to read and to try.')}
-<script defer src="${SCALAR_ADDRESS}"></script>
 <script defer src="${START_SCALAR.address}"></script>
+<script defer src="${SCALAR_ADDRESS}"></script>
 </head>
 <body>
 <div id="reference"></div>

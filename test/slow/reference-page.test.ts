@@ -1,0 +1,120 @@
+// The pages as a person meets them, in Chromium: nothing leaves this host, nothing is forbidden, everybody can read
+// them, and a request tried out is a real one.
+import type { Browser } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { SCOPES } from '../../src/api-keys/schema.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { accessibilityFaults, type Look, openBrowser, type Visit, visit } from '../support/browser.ts'
+import type { TestClient } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const db = openTestDatabase(await createTestDatabase())
+const petstore = await startApp(db)
+const { text: apiKey } = await issueApiKey(db, { name: 'reader', scopes: SCOPES })
+const browser: Browser = await openBrowser()
+
+await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
+
+const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
+const LOOKS: Required<Look>[] = [1440, 390].flatMap((width) => [
+  { width, scheme: 'light' as const },
+  { width, scheme: 'dark' as const },
+])
+const CASES = PAGES.flatMap((path) => LOOKS.map((look) => ({ path, ...look })))
+
+async function open(path: string, look: Look = {}, { origin }: TestClient = petstore): Promise<Visit> {
+  const visited = await visit(browser, origin + path, look)
+  await visited.page.getByRole('heading', { level: 1 }).waitFor()
+  if (path === '/docs') await visited.page.getByRole('heading', { name: 'List animals' }).waitFor()
+  return visited
+}
+
+test.each(CASES)(
+  '$path, $width wide and $scheme: no fault in the console, no request that leaves the host, no sideways scroll, readable by all',
+  async ({ path, width, scheme }) => {
+    const { page, requests, faults } = await open(path, { width, scheme })
+    await scrollThrough(page)
+    expect(faults).toEqual([])
+    expect(requests.filter((address) => new URL(address).origin !== petstore.origin)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.context().close()
+  },
+)
+
+async function scrollThrough(page: Visit['page']): Promise<void> {
+  await page.evaluate(`(async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
+      scrollTo(0, y)
+      await new Promise((done) => setTimeout(done, 20))
+    }
+    scrollTo(0, 0)
+  })()`)
+}
+
+/** As a person does it: the key into its field, "Test Request" at the first operation, "Send". */
+async function tryListPets(page: Visit['page']): Promise<void> {
+  await page.getByPlaceholder('Token').first().fill(apiKey)
+  await page
+    .getByRole('button', { name: /Test Request/ })
+    .first()
+    .click()
+  await page
+    .getByRole('button', { name: /^Send get request/i })
+    .first()
+    .click()
+}
+
+test.each([
+  { what: 'without PUBLIC_URL', publicUrl: '' },
+  { what: 'with the PUBLIC_URL of another name', publicUrl: 'https://api.petstore.example' },
+])('a request tried out with a key goes to this host and shows its answer, $what', async ({ publicUrl }) => {
+  const service = await startApp(db, { publicUrl })
+  const name = `Tried out ${publicUrl || 'here'}`
+  await service.post('/pets', { name, categoryId: 1 })
+  const { page, requests, faults } = await open('/docs', {}, service)
+  const answered = page.waitForResponse((response) => response.url().includes('/v1/'))
+  await tryListPets(page)
+  const answer = await answered
+  expect(new URL(answer.url())).toMatchObject({ origin: service.origin, pathname: '/v1/pets' })
+  expect(await answer.request().headerValue('authorization')).toBe(`Bearer ${apiKey}`)
+  expect(answer.status()).toBe(200)
+  await page.getByText('200 OK').first().waitFor()
+  await page.getByText(name).first().waitFor()
+  expect(faults).toEqual([])
+  expect(requests.filter((address) => new URL(address).origin !== service.origin)).toEqual([])
+  await page.context().close()
+})
+
+test('the key that was typed is kept nowhere: after a reload it is gone', async () => {
+  const { page } = await open('/docs')
+  await tryListPets(page)
+  await page.getByText('200 OK').first().waitFor()
+  const kept = await page.evaluate<string>(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+  )
+  expect(kept).not.toContain(apiKey)
+  await page.reload()
+  await page.getByPlaceholder('Token').first().waitFor()
+  expect(await page.getByPlaceholder('Token').first().inputValue()).toBe('')
+  await page.context().close()
+})
+
+test('from the reference to the errors, to one code, and back, by the keyboard alone', async () => {
+  const { page } = await open('/docs/errors')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  expect(new URL(page.url()).hash).toBe('#missing_body')
+  expect(await page.locator(':target h3').textContent()).toBe('missing_body')
+  await page.goto(`${petstore.origin}/docs`)
+  await page
+    .getByRole('link', { name: /every code/ })
+    .first()
+    .focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${petstore.origin}/docs/errors`)
+  await page.context().close()
+})
