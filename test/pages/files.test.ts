@@ -53,7 +53,7 @@ test.each([...PAGES, ...ASSETS])('%s is not sent again to whoever has it', async
     expect(again.headers.get('cache-control')).toBe(first.headers.get('cache-control'))
   }
   const changed = await open(path, { 'if-none-match': '"other", W/"another"' })
-  expect([changed.status, changed.text]).toEqual([200, first.text])
+  expect([changed.status, changed.text === first.text]).toEqual([200, true])
 })
 
 test.each([...PAGES, ...ASSETS])('%s is the same compressed and plain', async (path) => {
@@ -64,7 +64,8 @@ test.each([...PAGES, ...ASSETS])('%s is the same compressed and plain', async (p
     const plain = await open(path, { 'accept-encoding': encodings })
     expect([encodings, plain.headers.get('content-encoding')]).toEqual([encodings, null])
     expect(plain.headers.get('vary')).toBe('Accept-Encoding')
-    expect(plain.text).toBe(compressed.text)
+    // Not by a difference of megabytes.
+    expect(plain.text === compressed.text).toBe(true)
     expect(Number(plain.headers.get('content-length'))).toBe(Buffer.byteLength(plain.text))
   }
 })
