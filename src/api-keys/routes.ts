@@ -5,14 +5,8 @@ import { answer, emptyAnswer, errorAnswers, type Services, type V1 } from '../ht
 import { CursorParameter, LimitParameter, nextPageHeaders, readPage, toPage } from '../paging.ts'
 import { createApiKey, type IssuedApiKey, rotateApiKey } from './api-keys.ts'
 import { findApiKeysBefore, findApiKeysByIds, revokeApiKey } from './queries.ts'
-import {
-  type ApiKey,
-  ApiKeyParams,
-  ApiKeyRequestRef,
-  type Caller,
-  DEFAULT_SCOPES,
-  RotationRef,
-} from './schema.ts'
+import { type ApiKey, ApiKeyParams, ApiKeyRequestRef, type Caller, RotationRef } from './schema.ts'
+import { DEFAULT_SCOPES } from './scopes.ts'
 
 const LIMIT_DEFAULT = 20
 const OVERLAP_SECONDS_DEFAULT = 86_400

@@ -1,12 +1,7 @@
 // What an API key is and what it may do.
 import { type Static, Type } from 'typebox'
-import { Int64 } from '../int64.ts'
-
-export const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin'] as const
-export type Scope = (typeof SCOPES)[number]
-
-/** Enough for everything in the interface document: a client of it never meets 403. */
-export const DEFAULT_SCOPES: readonly Scope[] = ['pets:read', 'pets:write']
+import { Int64 } from '../int64-schema.ts'
+import { type Scope, SCOPES } from './scopes.ts'
 
 /** What a request may do, as learned from its key. */
 export interface Caller {
@@ -34,10 +29,6 @@ export interface NewApiKey {
   scopes: readonly Scope[]
   rateLimit: number | undefined
   expiresInSeconds: number | undefined
-}
-
-export function isScope(text: string): text is Scope {
-  return (SCOPES as readonly string[]).includes(text)
 }
 
 const NAME_LENGTH_MAX = 100

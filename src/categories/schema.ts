@@ -1,6 +1,6 @@
 // The shapes of a category. An animal may carry any category id; only some have a name.
 import { type Static, Type } from 'typebox'
-import { Int64 } from '../int64.ts'
+import { Int64 } from '../int64-schema.ts'
 import { CursorParameter, LimitParameter } from '../paging.ts'
 
 const NAME_LENGTH_MAX = 100

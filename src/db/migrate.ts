@@ -43,7 +43,8 @@ export function compareSchema(applied: string[], known: string[]): SchemaState {
   }
 }
 
-export class SchemaTooNewError extends Error {}
+/** This database cannot be brought up to this code. */
+class UnfitDatabaseError extends Error {}
 
 /** Brings the schema up to this code; of many at once, one works and the others wait. Answers what it ran. */
 export async function migrate(databaseUrl: string): Promise<string[]> {
@@ -54,8 +55,16 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
       (await client.query(statement.text)).rows as Row[]
     const { unknown } = await readSchemaState({ read })
     if (unknown.length > 0) {
-      throw new SchemaTooNewError(
+      throw new UnfitDatabaseError(
         `the database has migrations that this version of Petstore does not know (${unknown.join(', ')}); use a newer version`,
+      )
+    }
+    const [database] = await read<{ encoding: string }>({
+      text: `select current_setting('server_encoding') as encoding`,
+    })
+    if (database?.encoding !== 'UTF8') {
+      throw new UnfitDatabaseError(
+        `the database keeps text as ${database?.encoding}, and names may be in any script; make it anew: create database … template template0 encoding 'UTF8'`,
       )
     }
     // Loaded here alone: most commands never migrate.

@@ -1,6 +1,6 @@
 // What happened to an animal, as an answer tells it.
 import { Type } from 'typebox'
-import { Int64 } from '../int64.ts'
+import { Int64 } from '../int64-schema.ts'
 import { PET_STATUSES, type PetStatus } from '../pets/schema.ts'
 
 export const EVENTS = [

@@ -1,7 +1,8 @@
 // Who is calling, and whether they may: 401, 429 and 403, in this sequence and before anything else.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
-import type { Caller, Scope } from '../api-keys/schema.ts'
+import type { Caller } from '../api-keys/schema.ts'
+import type { Scope } from '../api-keys/scopes.ts'
 import type { Usage } from '../api-keys/usage.ts'
 import { AppError } from '../errors.ts'
 import { countHeader } from './headers.ts'

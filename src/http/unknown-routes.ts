@@ -34,5 +34,6 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
 }
 
 function toPattern(url: string): RegExp {
-  return new RegExp(`^${url.replace(/:[A-Za-z]+/g, '[^/]*')}$`)
+  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]*' : RegExp.escape(part)))
+  return new RegExp(`^${parts.join('/')}$`)
 }

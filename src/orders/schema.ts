@@ -1,6 +1,6 @@
 // The shapes of an order: it holds one animal for a while, then sells it or lets it go.
 import { type Static, Type } from 'typebox'
-import { Int64 } from '../int64.ts'
+import { Int64 } from '../int64-schema.ts'
 import { CursorParameter, LimitParameter } from '../paging.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const

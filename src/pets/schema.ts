@@ -1,7 +1,7 @@
 // The shapes of an animal, as the interface document gives them. Types, validation, answers and
 // openapi.json all come from here.
 import { type Static, Type } from 'typebox'
-import { Int64 } from '../int64.ts'
+import { Int64 } from '../int64-schema.ts'
 import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../paging.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const

@@ -1,7 +1,7 @@
 // What the tests of the store share: a shop on a database of its own, a key that may do everything, and the
 // usual moves in it.
 import { expect } from 'vitest'
-import { SCOPES } from '../../src/api-keys/schema.ts'
+import { SCOPES } from '../../src/api-keys/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
 import type { AppOptions } from '../../src/http/app.ts'
 import { linkTo, type Pet } from '../contract/animals.ts'

@@ -43,6 +43,22 @@ test('an empty database: says to migrate', async () => {
   expect(found.find(({ check }) => check === 'schema')?.remedy).toBe('Run: petstore migrate')
 })
 
+test('a database that is not in UTF-8: migrate says so before it begins, and how to make one that is', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  const name = `${new URL(databaseUrl).pathname.slice(1)}_ascii`
+  await sql(
+    databaseUrl,
+    `create database ${name} template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`,
+  )
+  const url = new URL(asOwner(databaseUrl))
+  url.pathname = name
+  const { code, stderr } = await petstore(['migrate'], { DATABASE_URL: url.href })
+  await sql(databaseUrl, `drop database ${name} with (force)`)
+  expect(code).toBe(1)
+  expect(stderr).toContain('keeps text as SQL_ASCII')
+  expect(stderr).toContain("encoding 'UTF8'")
+})
+
 const rightsOf = async (DATABASE_URL: string) => {
   const { code, found } = await examine({ DATABASE_URL })
   return { code, ...found.find(({ check }) => check === 'rights') }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RouteOptions } from 'fastify'
-import type { Scope } from '../../src/api-keys/schema.ts'
+import type { Scope } from '../../src/api-keys/scopes.ts'
 import { OPERATIONS } from '../../src/http/app.ts'
 import type { Services, V1 } from '../../src/http/operation.ts'
 

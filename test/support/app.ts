@@ -1,7 +1,8 @@
 // The application in this process, on a port and a database of its own, with whatever a test wants to choose.
 import { afterAll } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
-import { DEFAULT_SCOPES, type NewApiKey } from '../../src/api-keys/schema.ts'
+import type { NewApiKey } from '../../src/api-keys/schema.ts'
+import { DEFAULT_SCOPES } from '../../src/api-keys/scopes.ts'
 import { trackUsage } from '../../src/api-keys/usage.ts'
 import type { Db } from '../../src/db/database.ts'
 import { type AppOptions, buildApp } from '../../src/http/app.ts'

@@ -9,7 +9,7 @@ export interface PageLimits {
   takenWithinMs: number
 }
 
-/** A quarter of all requests that may be under way, and a minute: the largest file then needs 20 kB a second. */
+/** An eighth of all requests that may be under way, and a minute: the largest file then needs 20 kB a second. */
 export const PAGE_LIMITS: PageLimits = { underWayMax: 100, takenWithinMs: 60_000 }
 
 export function limitPages(app: FastifyInstance, { underWayMax, takenWithinMs }: PageLimits): void {

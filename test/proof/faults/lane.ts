@@ -3,7 +3,7 @@
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
-import { SCOPES } from '../../../src/api-keys/schema.ts'
+import { SCOPES } from '../../../src/api-keys/scopes.ts'
 import { trackUsage, type Usage } from '../../../src/api-keys/usage.ts'
 import type { Db } from '../../../src/db/database.ts'
 import { openLog } from '../../../src/log.ts'
