@@ -23,7 +23,7 @@ const LAYERS = [
   /^src\/(errors|int64|int64-schema|json|paging)\.ts$/,
   /^src\/(config|log)\.ts$/,
   /^src\/db\//,
-  /^src\/[\w-]+\/(schema|format)\.ts$/,
+  /^src\/[\w-]+\/(schema|scopes|format)\.ts$/,
   /^src\/(?!http|cli)[\w-]+\/queries\.ts$/,
   /^src\/(background\.ts$|(?!http|cli)[\w-]+\/(?!routes)[\w-]+\.ts$)/,
   /^src\/http\/(?!app\.ts)/,
