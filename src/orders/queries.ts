@@ -112,10 +112,14 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
   const { petId, placedBy, holdMinutes, note } = order
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
-    text: `insert into orders (pet_id, placed_by, note, created_at, expires_at)
-      select id, $2, $3, statement_timestamp(), statement_timestamp() + make_interval(mins => $4)
-      from pets where id = $1 and status = 'available'
-      for key share
+    // The time after the wait for the lock, so that no order seems to begin before the one before it has ended.
+    text: `with animal as materialized (
+        select id from pets where id = $1 and status = 'available' for key share
+      ), hold as materialized (
+        select id, clock_timestamp() as placed_at from animal
+      )
+      insert into orders (pet_id, placed_by, note, created_at, expires_at)
+      select id, $2, $3, placed_at, placed_at + make_interval(mins => $4) from hold
       returning id`,
     values: [petId, placedBy, note ?? null, holdMinutes],
   })

@@ -11,6 +11,18 @@ const minutesOf = ({ createdAt, expiresAt }: Order) =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / 60_000
 
 describe('placing an order', () => {
+  test('has the time at which the animal was got, not that at which the wait for it began', async () => {
+    const { id } = await shop.addPet()
+    let waited: Promise<Order> | undefined
+    const [clock] = await shop.db.transaction(async (tx) => {
+      await lockPet(tx, BigInt(id))
+      waited = shop.hold({ petId: id })
+      await sleep(300)
+      return tx.read<{ at: Date }>({ name: 'clock', text: 'select clock_timestamp() as at', values: [] })
+    })
+    expect(Date.parse((await waited)?.createdAt ?? '')).toBeGreaterThanOrEqual(clock?.at.getTime() ?? 0)
+  })
+
   test('holds the animal, and answers 201 with the order and its address', async () => {
     const pet = await shop.addPet()
     const before = Date.now()
