@@ -11,6 +11,9 @@ interface Variable<Value> {
 
 class Fault extends Error {}
 
+/** A week: for the default of the operator, and for what a buyer may ask. */
+export const HOLD_MINUTES_MAX = 10_080
+
 export const VARIABLES = {
   DATABASE_URL: {
     help: 'Where PostgreSQL is. TLS by its usual parameters: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.',
@@ -65,7 +68,7 @@ export const VARIABLES = {
   },
   HOLD_MINUTES: {
     help: 'How long an order holds its animal when the buyer does not say, 1 to 10080. Default: 60.',
-    read: integer(60, 1, 10_080),
+    read: integer(60, 1, HOLD_MINUTES_MAX),
   },
   RATE_LIMIT_PER_SECOND: {
     help: 'Requests per second and API key for keys without a limit of their own; 0 is no limit. Default: 0.',

@@ -1,7 +1,7 @@
 // `petstore orders`: hold an animal of a running service, then sell it or let it go.
-import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import type { Order } from '../../client/src/petstore.ts'
+import { HOLD_MINUTES_MAX } from '../config.ts'
 import {
   addListOptions,
   type Columns,
@@ -12,16 +12,16 @@ import {
   toJson,
 } from './answers.ts'
 import {
+  addIdempotencyKey,
   addRemoteOptions,
   callService,
   parseAnyId,
-  parseIdempotencyKey,
   parseWhole,
   type RemoteOptions,
+  withIdempotencyKey,
 } from './remote.ts'
 import { print, say, type Style } from './terminal.ts'
 
-const HOLD_MINUTES_MAX = 10_080
 const STATUS_STYLES: Record<Order['status'], Style> = {
   open: 'yellow',
   completed: 'green',
@@ -97,13 +97,8 @@ export function addOrders(program: Command): void {
       parseWhole(1, HOLD_MINUTES_MAX),
     )
     .option('--note <text>', 'who wants it, when they come')
-    .option(
-      '--idempotency-key <text>',
-      'known again for 24 hours: repeated, it places no second order',
-      parseIdempotencyKey,
-    )
     .action((petId: bigint, given: PlaceOptions) => {
-      const options = { ...given, idempotencyKey: given.idempotencyKey ?? randomUUID() }
+      const options = withIdempotencyKey(given)
       return callService(options, async ({ store, call }) => {
         const { holdMinutes, note, idempotencyKey } = options
         const order = await store.orders.place({ petId, holdMinutes, note }, { ...call, idempotencyKey })
@@ -112,33 +107,26 @@ export function addOrders(program: Command): void {
         print(order.id)
       })
     })
+  addIdempotencyKey(place, 'places no second order')
   addRemoteOptions(place, ['petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"'])
 
-  const complete = orders
-    .command('complete')
-    .description('sell the animal that an order holds')
-    .argument('<id>', 'the id of the order', parseAnyId)
-    .action((id: bigint, options: RemoteOptions) =>
-      callService(options, async ({ store, call }) => {
-        const order = await store.orders.complete(id, call)
-        if (options.json) return print(toJson(order))
-        say(`Order ${order.id} is completed: animal ${order.petId} was sold${endOf(order)}.`)
-      }),
-    )
-  addRemoteOptions(complete, ['petstore orders complete 7'])
+  addEnding(orders, 'complete', 'sell the animal that an order holds', 'sold')
+  addEnding(orders, 'cancel', 'let go the animal that an order holds', 'let go')
+}
 
-  const cancel = orders
-    .command('cancel')
-    .description('let go the animal that an order holds')
+function addEnding(orders: Command, verb: 'complete' | 'cancel', description: string, done: string): void {
+  const ending = orders
+    .command(verb)
+    .description(description)
     .argument('<id>', 'the id of the order', parseAnyId)
     .action((id: bigint, options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
-        const order = await store.orders.cancel(id, call)
+        const order = await store.orders[verb](id, call)
         if (options.json) return print(toJson(order))
-        say(`Order ${order.id} is cancelled: animal ${order.petId} was let go${endOf(order)}.`)
+        say(`Order ${order.id} is ${order.status}: animal ${order.petId} was ${done}${endOf(order)}.`)
       }),
     )
-  addRemoteOptions(cancel, ['petstore orders cancel 7'])
+  addRemoteOptions(ending, [`petstore orders ${verb} 7`])
 }
 
 function endOf({ closedAt }: Order): string {

@@ -1,5 +1,4 @@
 // `petstore pets`: list, find and add animals of a running service.
-import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import type { Pet, PetStatus } from '../../client/src/petstore.ts'
 import {
@@ -12,11 +11,12 @@ import {
   toJson,
 } from './answers.ts'
 import {
+  addIdempotencyKey,
   addRemoteOptions,
   callService,
   parseAnyId,
-  parseIdempotencyKey,
   type RemoteOptions,
+  withIdempotencyKey,
 } from './remote.ts'
 import { print, say, type Style, visible } from './terminal.ts'
 
@@ -91,13 +91,8 @@ export function addPets(program: Command): void {
     .argument('<name>', 'its name, 1 to 500 characters')
     .requiredOption('--category <id>', 'the category that it belongs to', parseAnyId)
     .addOption(new Option('--status <status>', 'available unless given').choices(STATUSES))
-    .option(
-      '--idempotency-key <text>',
-      'known again for 24 hours: repeated, it adds no second animal',
-      parseIdempotencyKey,
-    )
     .action((name: string, given: AddOptions) => {
-      const options = { ...given, idempotencyKey: given.idempotencyKey ?? randomUUID() }
+      const options = withIdempotencyKey(given)
       return callService(options, async ({ store, call }) => {
         const { category, status, idempotencyKey } = options
         const { etag: _etag, ...pet } = await store.pets.create(
@@ -109,6 +104,7 @@ export function addPets(program: Command): void {
         print(pet.id)
       })
     })
+  addIdempotencyKey(add, 'adds no second animal')
   addRemoteOptions(add, [
     'petstore pets add Biscuit --category 1',
     'petstore pets add "Rex, the great" --category 2 --status pending --idempotency-key delivery-17/3',

@@ -1,5 +1,6 @@
 // What the commands that call a running service share: where it is, with which key, for how long, and how a refusal is
 // told. They know the typed client alone, nothing of the database.
+import { randomUUID } from 'node:crypto'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CallOptions, Petstore, PetstoreError } from '../../client/src/petstore.ts'
 import { type ClientConfig, readClientConfig } from '../config.ts'
@@ -60,6 +61,20 @@ Ends with 0 when it is done, ${EXIT_REFUSED} when it was refused, ${EXIT_TRY_LAT
 Examples:
 ${examples.map((example) => `  ${example}`).join('\n')}`,
     )
+}
+
+/** For a command that makes something: repeated with the same key, it makes no second one. */
+export function addIdempotencyKey(command: Command, promise: string): void {
+  command.option(
+    '--idempotency-key <text>',
+    `known again for 24 hours: repeated, it ${promise}`,
+    parseIdempotencyKey,
+  )
+}
+
+/** One is made where none was given, so that a lost answer can be told with the key to repeat it by. */
+export function withIdempotencyKey<Given extends RemoteOptions>(given: Given) {
+  return { ...given, idempotencyKey: given.idempotencyKey ?? randomUUID() }
 }
 
 /** Runs what a command does with the service, and tells a refusal in words and by the exit code. */
@@ -171,7 +186,7 @@ export function parseAnyId(text: string): bigint {
 }
 
 /** As the interface has it. What HTTP cannot carry is refused before anything is sent. */
-export function parseIdempotencyKey(text: string): string {
+function parseIdempotencyKey(text: string): string {
   if (/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(text)) return text
   throw new InvalidArgumentError('It must have 1 to 255 letters, digits or signs of ASCII.')
 }
