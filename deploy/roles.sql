@@ -27,7 +27,7 @@ end $$;
 alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
 alter role petstore_app nosuperuser nocreatedb nocreaterole connection limit 100;
 
--- The service gives up after 3 seconds; the server should not work on for longer.
+-- Two seconds less than the service waits (src/deadlines.ts): a slow statement is cancelled, so its outcome is known.
 alter role petstore_app set statement_timeout = '3s';
 alter role petstore_app set lock_timeout = '1s';
 alter role petstore_app set idle_in_transaction_session_timeout = '5s';

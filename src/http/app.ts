@@ -11,6 +11,7 @@ import {
   rotateApiKeyRoute,
 } from '../api-keys/routes.ts'
 import { listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
+import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { getPetHistoryRoute } from '../history/routes.ts'
 import { getInventoryRoute } from '../inventory/routes.ts'
@@ -44,7 +45,6 @@ import { buildValidator } from './validation.ts'
 
 const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
-export const ANSWER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
@@ -134,7 +134,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('caller', null)
   app.setErrorHandler(answerError)
   logRequests(app, options.log, options.metrics)
-  limitTime(app, options.answerWithinMs ?? ANSWER_TIMEOUT_MS)
+  limitTime(app, options.answerWithinMs ?? RESPONSE_TIMEOUT_MS)
   // Hooks that wait for nothing take a callback: a promise for each would cost a tenth of a request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
