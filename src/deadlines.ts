@@ -12,6 +12,9 @@ export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
 /** Opening a new connection. */
 export const CONNECT_TIMEOUT_MS = 2_000
 
+/** How long failed attempts may be retried, counted from the first one: long enough for a second connection. */
+export const RETRY_FOR_MS = CONNECT_TIMEOUT_MS + 1_000
+
 /** A request without a response after this time gets 503. */
 export const RESPONSE_TIMEOUT_MS = 12_000
 

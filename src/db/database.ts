@@ -2,15 +2,13 @@
 // Decides what is repeated after a failure, and never repeats what may have been committed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS } from '../deadlines.ts'
+import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
 import { openPool, type PoolOptions } from './pool.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
 import { trackUnansweredWrites } from './unanswered.ts'
 
-/** How long a failed attempt may be repeated, counted from the first one. */
-const RETRY_FOR_MS = 2_000
 const RETRIES_MAX = 20
 /** How many requests may wait for a connection at once; the next one is rejected with 503 `overloaded`. */
 const POOL_QUEUE_MAX = 1_000
