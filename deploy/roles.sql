@@ -20,12 +20,13 @@ do $$ begin
     create role petstore_migrator login;
   end if;
   if not exists (select from pg_roles where rolname = 'petstore_app') then
-    create role petstore_app login;
+    -- A starting value: to change it, alter the role. This file does not set it again.
+    create role petstore_app login connection limit 100;
   end if;
 end $$;
 
 alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
-alter role petstore_app nosuperuser nocreatedb nocreaterole connection limit 100;
+alter role petstore_app nosuperuser nocreatedb nocreaterole;
 
 -- Two seconds less than the service waits (src/deadlines.ts): a slow statement is cancelled, so its outcome is known.
 alter role petstore_app set statement_timeout = '3s';

@@ -156,3 +156,22 @@ test('run once, before the first migration, it is enough to serve; run again it 
   expect(await grantsIn(url)).toEqual(narrow)
   expect(await service.stop()).toBe(0)
 })
+
+test('run again, it keeps the connection limit that an operator has set', async () => {
+  const limit = async () => {
+    const [role] = await sql<{ limit: number }>(
+      databaseUrl,
+      `select rolconnlimit as "limit" from pg_roles where rolname = 'petstore_app'`,
+    )
+    return role?.limit
+  }
+  expect(await limit()).toBe(100)
+  // Roles belong to the server: the other test files use this one at the same time.
+  await sql(databaseUrl, 'alter role petstore_app connection limit 150')
+  try {
+    await makeRoles(asSuperuser(databaseUrl))
+    expect(await limit()).toBe(150)
+  } finally {
+    await sql(databaseUrl, 'alter role petstore_app connection limit 100')
+  }
+})
