@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
+import { sayWaiting } from './migrate.ts'
 
 export function addServe(program: Command): void {
   program
@@ -11,7 +12,9 @@ export function addServe(program: Command): void {
     .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… petstore serve --migrate')
     .action(async (options: { migrate?: boolean }) => {
       const config = readConfig()
-      if (options.migrate) await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL)
+      if (options.migrate) {
+        await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, { onWait: sayWaiting })
+      }
       // Loaded here alone: the other commands start in half the time without the web framework.
       const { runService } = await import('./process.ts')
       await runService(config)

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
@@ -19,6 +20,7 @@ type Environment = Record<string, string>
 
 export interface Command {
   kill: (signal: NodeJS.Signals) => void
+  stderr: Readable
   finished: Promise<Finished>
 }
 
@@ -28,7 +30,7 @@ export function petstore(
   environment: Environment = {},
   executable = EXECUTABLE,
 ): Promise<Finished> {
-  return startCommand(process.execPath, [executable, ...args], environment).finished
+  return startPetstore(args, environment, executable).finished
 }
 
 /** Runs a line of a shell, in which `petstore` is the executable. */
@@ -47,8 +49,12 @@ export function onTerminal(line: string, environment: Environment = {}): Promise
 }
 
 /** Starts a command that a test wants to interrupt. */
-export function startPetstore(args: string[], environment: Environment = {}): Command {
-  return startCommand(process.execPath, [EXECUTABLE, ...args], environment)
+export function startPetstore(
+  args: string[],
+  environment: Environment = {},
+  executable = EXECUTABLE,
+): Command {
+  return startCommand(process.execPath, [executable, ...args], environment)
 }
 
 function startCommand(file: string, args: string[], environment: Environment): Command {
@@ -61,7 +67,7 @@ function startCommand(file: string, args: string[], environment: Environment): C
     stdout: stdout(),
     stderr: stderr(),
   }))
-  return { kill: (signal) => child.kill(signal), finished }
+  return { kill: (signal) => child.kill(signal), stderr: child.stderr, finished }
 }
 
 export interface Service {
