@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import type { Reader } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
+import { readOwners } from '../db/owners.ts'
 import { openClient } from '../db/pool.ts'
 import { readRights } from '../db/rights.ts'
 import { paint, print } from './terminal.ts'
@@ -21,7 +22,7 @@ interface Finding {
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration, database, rights, schema and clock; say what to do')
+    .description('check configuration, database, rights, owners, schema and clock; say what to do')
     .option('--json', 'as a JSON array of {check, state, message, remedy}')
     .addHelpText(
       'after',
@@ -72,6 +73,7 @@ async function examine(): Promise<Finding[]> {
       await checkServer(client),
       await checkSchema(client),
       await checkRights(client),
+      await checkOwners(client, config),
       await checkClock(client),
     ]
   } finally {
@@ -80,7 +82,7 @@ async function examine(): Promise<Finding[]> {
 }
 
 function readerOf(client: pg.Client): Reader {
-  return { read: async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[] }
+  return { read: async ({ text, values }) => (await client.query(text, values)).rows }
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {
@@ -159,6 +161,33 @@ async function checkRights(client: pg.Client): Promise<Finding> {
     check,
     state: 'ok',
     message: `the role ${role} may do what the service does, and not change the schema`,
+  }
+}
+
+/** A restore can leave another role as the owner; then the service works, and the next migration fails. */
+async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config): Promise<Finding> {
+  const check = 'owners'
+  const role = MIGRATION_DATABASE_URL && decodeURIComponent(new URL(MIGRATION_DATABASE_URL).username)
+  const { migrator, exists, notOwned } = await readOwners(readerOf(client), role)
+  if (!exists) {
+    return {
+      check,
+      state: 'ok',
+      message: `not checked: there is no role ${migrator}. Set MIGRATION_DATABASE_URL to check its role`,
+    }
+  }
+  if (notOwned.length > 0) {
+    return {
+      check,
+      state: 'fault',
+      message: `the role ${migrator} does not own ${notOwned.join(', ')}: \`petstore migrate\` can fail`,
+      remedy: 'Run deploy/roles.sql again.',
+    }
+  }
+  return {
+    check,
+    state: 'ok',
+    message: `the role ${migrator} can migrate: it owns every table, type and function`,
   }
 }
 

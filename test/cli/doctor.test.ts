@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { asOwner } from '../support/roles.ts'
+import { asOwner, asSuperuser, makeRoles } from '../support/roles.ts'
 import { onTerminal, petstore } from '../support/service.ts'
 
 interface Finding {
@@ -20,7 +20,14 @@ async function examine(
 test('a sound installation: every check is ok, and the exit code is 0', async () => {
   const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() })
   expect(code).toBe(0)
-  expect(found.map(({ check }) => check)).toEqual(['configuration', 'database', 'schema', 'rights', 'clock'])
+  expect(found.map(({ check }) => check)).toEqual([
+    'configuration',
+    'database',
+    'schema',
+    'rights',
+    'owners',
+    'clock',
+  ])
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
 
@@ -89,6 +96,39 @@ test('a role that may do more than the service needs: a warning, and what to run
     state: 'warning',
     message: 'the role petstore_migrator may change the schema, more than the service needs',
   })
+})
+
+test('objects that the role of migrations does not own: a fault that names them, until deploy/roles.sql has run', async () => {
+  const databaseUrl = await createTestDatabase()
+  const ownersOf = async (environment: Record<string, string>) => {
+    const { code, found } = await examine({ DATABASE_URL: databaseUrl, ...environment })
+    return { code, ...found.find(({ check }) => check === 'owners') }
+  }
+  await sql(
+    databaseUrl,
+    `alter table pets owner to postgres; alter type pet_status owner to postgres;
+      alter function pet_name_key(text) owner to postgres`,
+  )
+  expect(await ownersOf({})).toMatchObject({
+    code: 1,
+    state: 'fault',
+    message:
+      'the role petstore_migrator does not own pet_name_key, pet_status, pets: `petstore migrate` can fail',
+    remedy: 'Run deploy/roles.sql again.',
+  })
+  expect(await ownersOf({ MIGRATION_DATABASE_URL: asSuperuser(databaseUrl) })).toMatchObject({
+    code: 0,
+    state: 'ok',
+    message: 'the role postgres can migrate: it owns every table, type and function',
+  })
+  const url = databaseUrl.replace('petstore_app', 'elsewhere')
+  expect(await ownersOf({ MIGRATION_DATABASE_URL: url })).toMatchObject({
+    code: 0,
+    state: 'ok',
+    message: expect.stringContaining('not checked: there is no role elsewhere'),
+  })
+  await makeRoles(databaseUrl)
+  expect(await ownersOf({})).toMatchObject({ code: 0, state: 'ok' })
 })
 
 test.runIf(process.platform === 'linux')('colours are for the terminal, not for a file', async () => {

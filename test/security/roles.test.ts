@@ -175,3 +175,39 @@ test('run again, it keeps the connection limit that an operator has set', async 
     await sql(databaseUrl, 'alter role petstore_app connection limit 100')
   }
 })
+
+/** Every table, sequence, type and function of the schema, and the role that owns it. */
+const ownersIn = (url: string) =>
+  sql<{ object: string; owner: string }>(
+    url,
+    `select object, owner::regrole::text as owner from (
+        select format('table %s', oid::regclass), relowner
+        from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')
+        union all
+        select format('sequence %s', oid::regclass), relowner
+        from pg_class where relnamespace = 'public'::regnamespace and relkind = 'S'
+        union all
+        select format('type %s', oid::regtype), typowner
+        from pg_type where typnamespace = 'public'::regnamespace and typtype in ('e', 'd', 'r')
+        union all
+        select format('function %s', oid::regprocedure), proowner
+        from pg_proc where pronamespace = 'public'::regnamespace
+      ) as objects (object, owner)
+      order by object`,
+  )
+
+test('gives every object that migrations make to petstore_migrator, as a restore by a superuser needs it', async () => {
+  const url = await createTestDatabase()
+  const before = await ownersIn(url)
+  expect(new Set(before.map(({ owner }) => owner))).toEqual(new Set(['petstore_migrator']))
+  // The owner of a table is that of its sequences.
+  const taken = before.filter(({ object }) => !object.startsWith('sequence'))
+  await sql(url, taken.map(({ object }) => `alter ${object} owner to postgres`).join('; '))
+  await sql(url, 'create table theirs ()')
+  await makeRoles(asSuperuser(url))
+  expect(await ownersIn(url)).toEqual(
+    [...before, { object: 'table theirs', owner: 'postgres' }].toSorted((a, b) =>
+      a.object < b.object ? -1 : 1,
+    ),
+  )
+})
