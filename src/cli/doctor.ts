@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, readConfig } from '../config.ts'
+import { listStaleCollations, type StaleCollation } from '../db/collations.ts'
 import type { Reader } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import { readOwners } from '../db/owners.ts'
@@ -22,7 +23,9 @@ interface Finding {
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration, database, rights, owners, schema and clock; say what to do')
+    .description(
+      'check configuration, database, rights, owners, collations, schema and clock; say what to do',
+    )
     .option('--json', 'as a JSON array of {check, state, message, remedy}')
     .addHelpText(
       'after',
@@ -68,12 +71,15 @@ async function examine(): Promise<Finding[]> {
     ]
   }
   try {
+    const server = await checkServer(client)
+    if (server.state === 'fault') return [configuration, server]
     return [
       configuration,
-      await checkServer(client),
+      server,
       await checkSchema(client),
       await checkRights(client),
       await checkOwners(client, config),
+      await checkCollations(client),
       await checkClock(client),
     ]
   } finally {
@@ -189,6 +195,30 @@ async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config
     state: 'ok',
     message: `the role ${migrator} can migrate: it owns every table, type and function`,
   }
+}
+
+async function checkCollations(client: pg.Client): Promise<Finding> {
+  const check = 'collations'
+  const stale = await listStaleCollations(readerOf(client))
+  if (stale.length === 0) {
+    return { check, state: 'ok', message: 'every index is built with the current version of its collation' }
+  }
+  return {
+    check,
+    state: 'warning',
+    message: stale.map(describeCollation).join('. '),
+    remedy: stale.map(rebuildIndexes).join(' '),
+  }
+}
+
+function describeCollation({ name, recordedVersion, actualVersion, indexes }: StaleCollation): string {
+  const now = actualVersion === null ? 'now without a version' : `now version ${actualVersion}`
+  return `version ${recordedVersion} of the collation ${name}, ${now}, built these indexes: ${indexes.join(', ')}; queries can miss rows`
+}
+
+function rebuildIndexes({ indexes, owner, refresh }: StaleCollation): string {
+  const rebuilt = indexes.map((index) => `reindex index concurrently ${index};`).join(' ')
+  return `Run one at a time, as ${owner}: ${rebuilt} Then as a superuser: ${refresh};`
 }
 
 async function checkClock(client: pg.Client): Promise<Finding> {
