@@ -12,6 +12,8 @@ import { paint, print } from './terminal.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
 const SERVER_VERSION_MIN = 150_000
+/** A Unix socket or the loopback interface: nothing leaves the host. */
+const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 
 interface Finding {
   check: string
@@ -24,7 +26,7 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check configuration, database, rights, owners, collations, schema and clock; say what to do',
+      'check configuration, database, encryption, schema, rights, owners, collations and clock; say what to do',
     )
     .option('--json', 'as a JSON array of {check, state, message, remedy}')
     .addHelpText(
@@ -76,6 +78,7 @@ async function examine(): Promise<Finding[]> {
     return [
       configuration,
       server,
+      checkEncryption(config),
       await checkSchema(client),
       await checkRights(client),
       await checkOwners(client, config),
@@ -116,6 +119,28 @@ async function checkServer(client: pg.Client): Promise<Finding> {
     }
   }
   return { check, state: 'ok', message: `PostgreSQL ${version} answers` }
+}
+
+/** Of this side of the connection: behind a pooler, PostgreSQL itself sees another one. */
+function checkEncryption(config: Config): Finding {
+  const check = 'encryption'
+  const plain = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
+    const url = config[name]
+    if (url === undefined) return []
+    // node-postgres never falls back: a client with these options encrypts, or does not connect.
+    const { host, ssl } = openClient(url, 'petstore-doctor')
+    return ssl || LOCAL_HOST.test(host) ? [] : [`${name} connects to ${host}`]
+  })
+  if (plain.length > 0) {
+    return {
+      check,
+      state: 'warning',
+      message: `${plain.join(', ')} without encryption`,
+      remedy:
+        'Add ?sslmode=verify-full&sslrootcert=… to the URL, unless nobody else can read the network between the hosts.',
+    }
+  }
+  return { check, state: 'ok', message: 'every connection to another host is encrypted' }
 }
 
 async function checkSchema(client: pg.Client): Promise<Finding> {

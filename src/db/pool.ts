@@ -21,7 +21,8 @@ const types: CustomTypesConfig = {
 /** The options of one connection; the same for the pool and for a single client. */
 export function connectionOptions(databaseUrl: string, applicationName: string): ClientConfig {
   const url = new URL(databaseUrl)
-  // Without this node-postgres reads `sslmode` in its own way; with it, as psql does.
+  // Without this node-postgres reads `sslmode` in its own way; with it, as psql does, except that `prefer` does not fall
+  // back to an unencrypted connection. Without `sslmode` the connection is unencrypted: `petstore doctor` warns of it.
   if (url.searchParams.has('sslmode') && !url.searchParams.has('uselibpqcompat')) {
     url.searchParams.set('uselibpqcompat', 'true')
   }

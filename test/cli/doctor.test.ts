@@ -24,6 +24,7 @@ test('a sound installation: every check is ok, and the exit code is 0', async ()
   expect(found.map(({ check }) => check)).toEqual([
     'configuration',
     'database',
+    'encryption',
     'schema',
     'rights',
     'owners',
