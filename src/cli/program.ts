@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { addApiKeys } from './api-keys.ts'
+import { addCategories } from './categories.ts'
 import { addDoctor } from './doctor.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
@@ -40,6 +41,7 @@ Whoever uses it needs PETSTORE_URL and PETSTORE_API_KEY alone: docs/command-line
   addDoctor(program)
   program.commandsGroup('Use a running service:')
   addPets(program)
+  addCategories(program)
   addOrders(program)
   addInventory(program)
   return program
