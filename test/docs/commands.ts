@@ -8,7 +8,8 @@ import { ROOT } from './documents.ts'
 
 /** What a test cannot run, and why. Its names are checked all the same. */
 const NOT_RUN: [pattern: RegExp, why: string][] = [
-  [/^npm (install|ci|pack)\b/, 'needs a registry, or writes into the checkout'],
+  [/^npm (install(?! \.\/)|ci)\b/, 'needs a registry'],
+  [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
     /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|test:\w+)\b/,
     'is tested by itself, and takes long',
@@ -35,7 +36,7 @@ const SYSTEM = new Set(
   ),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
-const NPM_WORDS = new Set(['install', 'ci', 'pack', 'exec', 'audit'])
+const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit'])
 
 export interface SimpleCommand {
   /** Variables set for this command alone. */
