@@ -3,13 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { openCsvParser } from '../../src/imports/csv.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { petstore } from '../support/service.ts'
 
 /** Each test starts several processes, one after the other. */
-vi.setConfig({ testTimeout: 120_000 })
+const TIMEOUT_MS = 120_000
+
 const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const DATABASE_URL = await createTestDatabase()
@@ -24,7 +25,9 @@ const rejected = [
   'Ren\u00e9e,4,pending',
 ]
 
-test('the list of rejected rows keeps each row as it stands in the file, so that it can be fixed', async () => {
+test('the list of rejected rows keeps each row as it stands in the file, so that it can be fixed', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   writeFileSync(path, Buffer.from(`name,categoryId,status\r\nTom,1,\r\n${rejected.join('\r\n')}`, 'latin1'))
   const first = await run('import', path)
   expect(first).toMatchObject({ code: 2, stderr: expect.stringMatching(/^1 row added, 4 refused;/) })
@@ -58,7 +61,7 @@ test('the list of rejected rows keeps each row as it stands in the file, so that
   ])
 })
 
-test('one is counted as one', async () => {
+test('one is counted as one', { timeout: TIMEOUT_MS }, async () => {
   const one = join(folder, 'one.csv')
   writeFileSync(one, 'categoryId,name\n1\n')
   expect((await run('import', one, '--dry-run')).stderr).toContain(
