@@ -11,6 +11,7 @@ import {
   type V1,
 } from '../http/operation.ts'
 import { GET_PET_PAGE } from '../http/pages/addresses.ts'
+import { queryKey } from '../http/query-key.ts'
 import { JSON_TYPE } from '../http/security-headers.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../paging.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
@@ -18,6 +19,7 @@ import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, P
 
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
+const listPetsKey = queryKey(ListPetsQuery)
 
 export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services): void {
   app.route({
@@ -42,16 +44,15 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
       },
     },
     handler: async (request, reply) => {
-      const { limit, cursor, id: ids, name, status, categoryId } = request.query
+      const { limit, id: ids, name, status, categoryId } = request.query
       const filters = { status, categoryId }
       await holds.fresh()
       if (ids !== undefined) return listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
       const boundTo = { ...filters, name }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
-      // Whoever asks for the same page at the same time gets the same bytes.
-      const question = [status, categoryId, limit, cursor, name].join('\n')
-      const { body, headers } = await pets.sharePage(question, async () => {
+      // Identical requests at the same time get the same bytes.
+      const { body, headers } = await pets.sharePage(listPetsKey(request.query), async () => {
         const { items, next } =
           name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
         return {
