@@ -1,7 +1,6 @@
-// More requests than can be done in good time are refused at once, before anything is done for them: a refusal
-// must cost far less than an answer, or a flood would leave no time to answer anybody.
-import type { ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+// More requests than can be done in good time are rejected at once, before anything is done for them. Rejecting is
+// much cheaper than responding, so the process stays responsive under overload.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bareError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { requestId } from './request-id.ts'
@@ -9,35 +8,32 @@ import { requestId } from './request-id.ts'
 const REFUSAL = bareError('overloaded')
 const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
-interface Limits {
+export interface OverloadLimits {
   underWayMax: number
   metrics: Metrics
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
 }
 
-export function shedLoad(app: FastifyInstance, { underWayMax, metrics, isDraining }: Limits): void {
+/** True for a request that may go on; another has had its response. */
+export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
+
+export function overloadGuard({ underWayMax, metrics, isDraining }: OverloadLimits): Admit {
   let underWay = 0
   const oneLess = () => {
     underWay -= 1
   }
-  // In the place of Fastify's own listener, which would route every request.
-  app.server.removeAllListeners('request')
-  app.server.on('request', (request, response) => {
+  return (request, response) => {
     if (underWay >= underWayMax) {
       if (isDraining()) response.setHeader('connection', 'close')
-      refuse(response, requestId(request))
+      response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, 'x-request-id', requestId(request)])
+      response.end(REFUSAL.json)
       metrics.observeRequest('none', 503, 0)
-      return
+      return false
     }
     underWay += 1
-    // Also where the client went away before its answer.
+    // Also when the client closes the connection before its response.
     response.on('close', oneLess)
-    app.routing(request, response)
-  })
-}
-
-function refuse(response: ServerResponse, id: string): void {
-  response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, 'x-request-id', id])
-  response.end(REFUSAL.json)
+    return true
+  }
 }

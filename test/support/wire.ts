@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** How long to wait for a second answer after the first: nothing honest takes longer on this machine. */
 const QUIET_MS = 120
 const TIMEOUT_MS = 15_000
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
 export interface WireAnswer {
   status: number
@@ -30,7 +31,9 @@ export async function sendBytes(
   }
   const giveUpAt = Date.now() + TIMEOUT_MS
   let seen = -1
-  while (!socket.closed && Date.now() < giveUpAt && (chunks.length === 0 || chunks.length !== seen)) {
+  // An interim response is followed by another, however busy the machine is.
+  const isAnswered = () => !['', CONTINUE].includes(Buffer.concat(chunks).toString('latin1'))
+  while (!socket.closed && Date.now() < giveUpAt && (!isAnswered() || chunks.length !== seen)) {
     seen = chunks.length
     await sleep(QUIET_MS)
   }
