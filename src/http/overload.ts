@@ -1,6 +1,7 @@
 // More requests than can be done in good time are rejected at once, before anything is done for them. Rejecting is
 // much cheaper than responding, so the process stays responsive under overload.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { requestId } from './request-id.ts'
@@ -10,6 +11,7 @@ const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
 export interface OverloadLimits {
   underWayMax: number
+  corsOrigins: readonly string[]
   metrics: Metrics
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
@@ -18,15 +20,21 @@ export interface OverloadLimits {
 /** True for a request that may go on; another has had its response. */
 export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
 
-export function overloadGuard({ underWayMax, metrics, isDraining }: OverloadLimits): Admit {
+export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
   let underWay = 0
   const oneLess = () => {
     underWay -= 1
   }
+  const headersFor = corsHeaders(corsOrigins)
+
+  /** @fastify/cors responds to these by itself. Rejected, a page would see a network error in place of the 503. */
+  const isPreflight = ({ method }: IncomingMessage) => method === 'OPTIONS' && corsOrigins.length > 0
+
   return (request, response) => {
-    if (underWay >= underWayMax) {
+    if (underWay >= underWayMax && !isPreflight(request)) {
       if (isDraining()) response.setHeader('connection', 'close')
-      response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, 'x-request-id', requestId(request)])
+      const id = ['x-request-id', requestId(request)]
+      response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, ...headersFor(request.headers.origin), ...id])
       response.end(REFUSAL.json)
       metrics.observeRequest('none', 503, 0)
       return false
