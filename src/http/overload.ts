@@ -1,11 +1,13 @@
 // More requests than can be done in good time are rejected at once, before anything is done for them. Rejecting is
-// much cheaper than responding, so the process stays responsive under overload.
+// much cheaper than responding, so the process stays responsive under overload. Writes cannot take every place: reads go
+// on while writes wait for a standby.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { requestId } from './request-id.ts'
 
+const READ_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const REFUSAL = bareError('overloaded')
 const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
@@ -17,13 +19,24 @@ export interface OverloadLimits {
   isDraining: () => boolean
 }
 
+/** How many of the requests in flight may be writes. */
+export function writesInFlightMax(inFlightMax: number): number {
+  return Math.ceil(inFlightMax * 0.75)
+}
+
 /** True for a request that may go on; another has had its response. */
 export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
 
 export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
+  const writesMax = writesInFlightMax(underWayMax)
   let underWay = 0
-  const oneLess = () => {
+  let writes = 0
+  const endRead = () => {
     underWay -= 1
+  }
+  const endWrite = () => {
+    underWay -= 1
+    writes -= 1
   }
   const headersFor = corsHeaders(corsOrigins)
 
@@ -31,7 +44,9 @@ export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }:
   const isPreflight = ({ method }: IncomingMessage) => method === 'OPTIONS' && corsOrigins.length > 0
 
   return (request, response) => {
-    if (underWay >= underWayMax && !isPreflight(request)) {
+    const isWrite = !READ_METHODS.has(request.method)
+    const isFull = underWay >= underWayMax || (isWrite && writes >= writesMax)
+    if (isFull && !isPreflight(request)) {
       if (isDraining()) response.setHeader('connection', 'close')
       const id = ['x-request-id', requestId(request)]
       response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, ...headersFor(request.headers.origin), ...id])
@@ -40,8 +55,9 @@ export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }:
       return false
     }
     underWay += 1
+    if (isWrite) writes += 1
     // Also when the client closes the connection before its response.
-    response.on('close', oneLess)
+    response.on('close', isWrite ? endWrite : endRead)
     return true
   }
 }

@@ -53,6 +53,29 @@ test('more requests at a time than can be done in good time: the next is 503 ove
   expect((await petstore.get('/pets')).status).toBe(200)
 })
 
+test('writes take at most three quarters of the places: reads go on while every write waits', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<void>()
+  const pets = petBatches(db, true, 1, () => {})
+  const insertPet: typeof pets.insertPet = async (pet) => {
+    await databaseIsBack
+    return pets.insertPet(pet)
+  }
+  const petstore = await startApp(db, { pets: { ...pets, insertPet }, underWayMax: 4 })
+  const create = () => petstore.post('/pets', { name: 'Rex', categoryId: 1 })
+  const writes = [create(), create(), create()]
+  // While one of the three has not arrived yet, this write takes its place and waits.
+  const fourth = create()
+  const rejected = await Promise.race([fourth, ...writes])
+  expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
+  for (let round = 0; round < 5; round += 1) expect((await petstore.get('/pets')).status).toBe(200)
+
+  letGo()
+  const statuses = (await Promise.all([fourth, ...writes])).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([201, 201, 201, 503])
+  expect((await create()).status).toBe(201)
+})
+
 test('a request with an Expect header counts against the limit like any other', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
