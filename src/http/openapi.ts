@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
+import type { Scope } from '../api-keys/scopes.ts'
 import { CATEGORY_SCHEMAS } from '../categories/schema.ts'
 import { HISTORY_SCHEMAS } from '../history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
@@ -64,10 +65,17 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => ({
       // Not as roles in `security`: a client would be told that its key is needed in another way than before.
-      schema: { ...schema, 'x-scope': route.config?.scope } as typeof schema,
+      schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) } as typeof schema,
       url: url.replace(VERSION_PREFIX, ''),
     }),
   })
+}
+
+/** For programs as `x-scope`, for readers of the reference page as the last sentence. */
+function describeScope(description: string | undefined, scope: Scope | 'any' | undefined) {
+  if (scope === undefined) return {}
+  const sentence = scope === 'any' ? 'Any API key may call it.' : `Needs the scope \`${scope}\`.`
+  return { description: description ? `${description}\n\n${sentence}` : sentence, 'x-scope': scope }
 }
 
 function server(description: string, origin: string) {

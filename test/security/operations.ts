@@ -14,10 +14,12 @@ export interface Operation {
   body: object | undefined
   /** Those that openapi.json documents. */
   statuses: string[]
+  description: string
 }
 
 interface Described {
   operationId: string
+  description?: string
   requestBody?: unknown
   responses: Record<string, unknown>
 }
@@ -27,12 +29,13 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 }
 
 export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
-  Object.entries(verbs).map(([verb, { operationId, requestBody, responses }]) => ({
+  Object.entries(verbs).map(([verb, { operationId, description = '', requestBody, responses }]) => ({
     operationId,
     method: verb.toUpperCase(),
     path: `/v1${path.replace(/\{\w+\}/g, '9223372036854775807')}`,
     body: requestBody === undefined ? undefined : {},
     statuses: Object.keys(responses),
+    description,
   })),
 )
 

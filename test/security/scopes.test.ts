@@ -42,6 +42,12 @@ test('openapi.json, the routes and the table of scopes know the same operations,
   expect(declaredScopes()).toEqual(NEEDED)
 })
 
+test.each(operations)('the description of $operationId names its scope', ({ operationId, description }) => {
+  const scope = NEEDED[operationId]
+  const sentence = scope === 'any' ? 'Any API key may call it.' : `Needs the scope \`${scope}\`.`
+  expect(description.endsWith(sentence), description).toBe(true)
+})
+
 test('an operation that declares no scope keeps the service from starting', () => {
   const app = fastify()
   requireScope(app)
