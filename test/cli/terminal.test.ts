@@ -72,7 +72,7 @@ test('every command has examples in its help, and those for users say where the 
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
     expect(help, name).toContain(`petstore ${name}`)
-    const isForUsers = /^(?:pets|orders|inventory)/.test(name)
+    const isForUsers = /^(?:pets|categories|orders|inventory)/.test(name)
     expect(help.includes('comes from PETSTORE_API_KEY alone'), name).toBe(isForUsers)
   }
 })
@@ -93,6 +93,11 @@ test('the options of the commands for users are all that the interface takes', (
   expect(optionsOf('orders list')).toEqual(['--pet', '--status', '--limit', '--all', ...common])
   expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status'])
   expect(optionsOf('pets add')).toEqual(['--category', '--status', '--idempotency-key', ...common])
+  expect(fieldsOf('PetChange')).toEqual(['name', 'categoryId', 'status', 'reason'])
+  const change = ['--name', '--category', '--status', '--reason', '--if-match']
+  expect(optionsOf('pets update')).toEqual([...change, ...common])
+  expect(fieldsOf('CategoryName')).toEqual(['name'])
+  expect(optionsOf('categories put')).toEqual(['--name', ...common])
   expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note'])
   expect(optionsOf('orders place')).toEqual(['--hold-minutes', '--note', '--idempotency-key', ...common])
 })
