@@ -24,7 +24,7 @@ await sql(
 test('csv has a header and every animal, sorted by id', async () => {
   const { code, stdout, stderr } = await petstore(['export'], { DATABASE_URL })
   expect(code).toBe(0)
-  expect(stderr).toContain('5 animals exported')
+  expect(stderr).toContain('5 pets exported')
   expect(stdout.split('\n').slice(0, 1)).toEqual(['id,name,categoryId,status'])
   expect(stdout).toContain('\n2,"two\r\nlines\tand \\N",1,available\n3, 🐈 ,7,pending\n')
   expect(stdout).toMatch(/\n9223372036854775807,"Rex, the ""great""",9223372036854775807,sold\n$/)
