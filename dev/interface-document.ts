@@ -13,6 +13,7 @@ export async function interfaceDocument(): Promise<object> {
     size: 1,
     onError: () => {},
   })
+  const log = openLog('silent')
   const app = await buildApp({
     db,
     pets: petBatches(db, true, 1, () => {}),
@@ -28,8 +29,8 @@ export async function interfaceDocument(): Promise<object> {
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],
-    metrics: openMetrics(db),
-    log: openLog('silent'),
+    metrics: openMetrics(db, log),
+    log,
   })
   const document = app.swagger()
   await app.close()

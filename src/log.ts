@@ -1,13 +1,10 @@
 // The log of the process: one JSON line per event on standard output. No line holds a query string,
 // a header or a body: what is logged is named field by field.
-import { destination, type Logger, pino, stdSerializers } from 'pino'
+import { type Logger, pino, stdSerializers } from 'pino'
+import { type LogWriter, openLogWriter } from './log-writer.ts'
 
 /** Pino's logger, and a way past it for the one line that every request writes. */
-export type Log = Logger & { writeLine: (json: string) => void }
-
-/** Lines are written in blocks, at the latest after this time, and all of them before the process ends. */
-const WRITTEN_EVERY_MS = 100
-const BLOCK_BYTES = 8_192
+export type Log = Logger & { writeLine: (json: string) => void; writer: LogWriter }
 
 export function openLog(level: string): Log {
   const options = {
@@ -16,8 +13,12 @@ export function openLog(level: string): Log {
     timestamp: () => `,"time":"${timeNow()}"`,
     serializers: { err: describeError },
   }
-  const stream = destination({ sync: false, minLength: BLOCK_BYTES, periodicFlush: WRITTEN_EVERY_MS })
-  return Object.assign(pino(options, stream), { writeLine: (json: string) => stream.write(`${json}\n`) })
+  // Reading process.stdout makes a pipe non-blocking: a write to a full one fails instead of blocking a thread.
+  const writer = openLogWriter(process.stdout.fd, (dropped) =>
+    logger.warn({ dropped }, 'log lines were dropped: their reader was too slow, stalled or gone'),
+  )
+  const logger = pino(options, writer)
+  return Object.assign(logger, { writeLine: (json: string) => writer.write(`${json}\n`), writer })
 }
 
 let lastMs = 0

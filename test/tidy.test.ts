@@ -21,7 +21,7 @@ const LAYERS = [
   // The client is for others: it knows nothing of the service but its interface.
   /^client\/src\//,
   /^src\/(counts|deadlines|errors|int64|int64-schema|json|paging)\.ts$/,
-  /^src\/(config|log)\.ts$/,
+  /^src\/(config|log|log-writer)\.ts$/,
   /^src\/db\//,
   /^src\/[\w-]+\/(schema|scopes|format)\.ts$/,
   /^src\/(?!http|cli)[\w-]+\/queries\.ts$/,

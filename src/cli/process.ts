@@ -25,13 +25,14 @@ const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
 /** Serves requests until a signal ends the process. */
 export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
+  process.on('exit', log.writer.flushSync)
   const db = openDatabase({
     databaseUrl: config.DATABASE_URL,
     applicationName: instanceName(),
     size: config.DATABASE_POOL_SIZE,
     onError: (err) => log.warn({ err }, 'a database connection was lost'),
   })
-  const metrics = openMetrics(db)
+  const metrics = openMetrics(db, log)
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log)
   let draining = false

@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
 
+/** The process ends at the latest after this time, and after `graceMs`. */
 export const HARD_EXIT_AFTER_MS = 15_000
+/** Its last part, which also has a limit: the exit itself. */
+const LOG_WRITTEN_WITHIN_MS = 1_000
+const THREADS_IDLE_WITHIN_MS = 1_000
+const EXIT_WITHIN_MS = LOG_WRITTEN_WITHIN_MS + THREADS_IDLE_WITHIN_MS
+const EXIT_CHECKED_EVERY_MS = 10
 const IDLE_CLOSED_EVERY_MS = 100
 
 export interface DrainOptions {
@@ -21,13 +27,13 @@ export function drain(options: DrainOptions): void {
   // What nobody caught leaves the process in a state that nobody knows.
   process.on('uncaughtException', (err) => {
     options.log.fatal({ err }, 'a fault that nothing caught')
-    process.exit(1)
+    void exit(1, options.log)
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (draining) process.exit(1)
+      if (draining) void exit(1, options.log)
+      else void end(options, signal)
       draining = true
-      void end(options, signal)
     })
   }
 }
@@ -37,7 +43,7 @@ async function end(
   signal: string,
 ): Promise<void> {
   log.info({ signal }, 'shutting down')
-  setTimeout(() => process.exit(1), graceMs + HARD_EXIT_AFTER_MS).unref()
+  setTimeout(() => void exit(1, log), graceMs + HARD_EXIT_AFTER_MS - EXIT_WITHIN_MS).unref()
   onDraining()
   try {
     await sleep(graceMs)
@@ -47,9 +53,30 @@ async function end(
     clearInterval(closing)
     await afterwards()
     log.info('ended')
-    process.exit(0)
+    await exit(0, log)
   } catch (err) {
     log.error({ err }, 'the shutdown failed')
-    process.exit(1)
+    await exit(1, log)
   }
+}
+
+/** Ends the process soon, whether or not anyone reads the log. */
+async function exit(code: number, { writer }: Log): Promise<void> {
+  writer.flush()
+  await waitUntil(() => writer.unwrittenCharacters() === 0, LOG_WRITTEN_WITHIN_MS)
+  writer.close()
+  await waitUntil(() => !isThreadPoolBusy(), THREADS_IDLE_WITHIN_MS)
+  // process.exit() waits for the threads of the pool, without a limit: for one that is blocked, forever.
+  if (isThreadPoolBusy()) process.kill(process.pid, 'SIGKILL')
+  process.exit(code)
+}
+
+async function waitUntil(isDone: () => boolean, timeoutMs: number): Promise<void> {
+  const giveUpAt = performance.now() + timeoutMs
+  while (!isDone() && performance.now() < giveUpAt) await sleep(EXIT_CHECKED_EVERY_MS)
+}
+
+/** Threads can be blocked by a look-up of a name, and by a file that is a terminal, a pipe or on a remote disk. */
+function isThreadPoolBusy(): boolean {
+  return process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfoReq|GetNameInfoReq)/.test(name))
 }

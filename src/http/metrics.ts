@@ -1,6 +1,7 @@
 // Figures for operators, in the format of Prometheus.
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Db } from '../db/database.ts'
+import type { Log } from '../log.ts'
 
 export interface Metrics {
   registry: Registry
@@ -10,7 +11,7 @@ export interface Metrics {
   observeBatch: (kind: string, size: number) => void
 }
 
-export function openMetrics(db: Pick<Db, 'connections'>): Metrics {
+export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, 'writer'>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
 
@@ -37,6 +38,16 @@ export function openMetrics(db: Pick<Db, 'connections'>): Metrics {
     registers: [registry],
     collect() {
       for (const [state, count] of Object.entries(db.connections())) connections.set({ state }, count)
+    },
+  })
+
+  const droppedLogLines = new Counter({
+    name: 'petstore_log_lines_dropped_total',
+    help: 'Log lines dropped because the reader of the log was too slow, stalled or gone.',
+    registers: [registry],
+    collect() {
+      droppedLogLines.reset()
+      droppedLogLines.inc(writer.droppedLines())
     },
   })
 

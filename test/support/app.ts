@@ -29,7 +29,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promi
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],
-    metrics: openMetrics(db),
+    metrics: openMetrics(db, log),
     log,
     ...choices,
   })
