@@ -29,6 +29,8 @@ export async function interfaceDocument(): Promise<object> {
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],
+    logClientAddress: false,
+    unauthenticatedLimitPerSecond: 0,
     metrics: openMetrics(db, log),
     log,
   })

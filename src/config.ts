@@ -1,5 +1,6 @@
 // The only reader of the environment: every variable, its default and its rule in one table.
 import { hostname } from 'node:os'
+import { isAddressRange } from './ip-address.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -62,6 +63,10 @@ export const VARIABLES = {
     help: '`info`, `debug`, `trace`, `warn`, `error`, `fatal` or `silent`. Default: info.',
     read: oneOf('info', 'debug', 'trace', 'warn', 'error', 'fatal', 'silent'),
   },
+  LOG_CLIENT_ADDRESS: {
+    help: '`on` adds the IP address of the client to the log line of each request. Default: off.',
+    read: oneOf('off', 'on'),
+  },
   CATEGORIES: {
     help: '`any` accepts every category id; `strict` only those in the table `categories`. Default: any.',
     read: oneOf('any', 'strict'),
@@ -74,15 +79,19 @@ export const VARIABLES = {
     help: 'Requests per second and API key for keys without a limit of their own; 0 is no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),
   },
+  UNAUTHENTICATED_LIMIT_PER_SECOND: {
+    help: 'Requests per second and client address that may lack a valid API key; further ones get 429. 0 is no limit. Default: 0.',
+    read: integer(0, 0, 1_000_000),
+  },
   CORS_ORIGINS: {
     help: 'Origins of web pages that may call the service, separated by commas, or `*`. Default: none.',
     example: 'https://shop.example,https://staff.example',
     read: readOrigins,
   },
   TRUST_PROXY: {
-    help: 'Proxies whose `X-Forwarded-For` is believed: addresses or ranges separated by commas. Default: none.',
-    example: '10.0.0.0/8',
-    read: (text) => text?.split(',').map((part) => part.trim()) ?? [],
+    help: 'Proxies whose `X-Forwarded-For` names the client: addresses, ranges, `loopback`, `linklocal` or `uniquelocal`, separated by commas. Default: none.',
+    example: '10.0.0.0/8,loopback',
+    read: readProxies,
   },
   SHUTDOWN_GRACE_MS: {
     help: 'How long `/ready` says 503 on SIGTERM before the port closes, for the balancer to notice. Default: 0.',
@@ -222,4 +231,20 @@ function readOrigins(text: string | undefined): string[] {
     }
   }
   return origins
+}
+
+/** Names for ranges, as the web framework has them. */
+const RANGE_NAMES = ['loopback', 'linklocal', 'uniquelocal']
+
+function readProxies(text: string | undefined): string[] {
+  if (text === undefined) return []
+  const proxies = text.split(',').map((proxy) => proxy.trim())
+  for (const proxy of proxies) {
+    if (!RANGE_NAMES.includes(proxy) && !isAddressRange(proxy)) {
+      throw new Fault(
+        `must be IP addresses or ranges such as 10.0.0.0/8, or ${RANGE_NAMES.join(', ')}; "${proxy}" is not one`,
+      )
+    }
+  }
+  return proxies
 }

@@ -147,7 +147,7 @@ export const ERRORS = {
   },
   rate_limited: {
     status: 429,
-    message: 'Too many requests for this API key; see Retry-After.',
+    message: 'Too many requests; see Retry-After.',
     fix: 'Wait for `Retry-After` seconds.',
   },
   headers_too_large: {

@@ -50,8 +50,14 @@ interface LookUp {
   isDone: boolean
 }
 
-/** At once where the answer is known, which is nearly always: a promise for each request is worth saving. */
-export type VerifyApiKey = (text: string) => Caller | undefined | Promise<Caller | undefined>
+/**
+ * At once where the answer is known, which is nearly always: a promise for each request is worth saving.
+ * `beforeLookUp` is called before the look-up of a key that this process has not seen valid; it may throw.
+ */
+export type VerifyApiKey = (
+  text: string,
+  beforeLookUp?: () => void,
+) => Caller | undefined | Promise<Caller | undefined>
 
 /**
  * Answers who a key belongs to. Each key is looked up at most once a second, and whoever asks meanwhile
@@ -91,12 +97,14 @@ export function apiKeyVerifier(
     keep(unknown, UNKNOWN_MAX, text, lookUp)
   }
 
-  return (text) => {
+  return (text, beforeLookUp) => {
     const kept = known.get(text) ?? unknown.get(text)
     if (kept !== undefined && now() - kept.startedAt < BELIEVED_FOR_MS) {
       return kept.isDone ? kept.found : kept.caller
     }
-    return isApiKeyText(text, environment) ? start(text).caller : undefined
+    if (!isApiKeyText(text, environment)) return undefined
+    if (!known.has(text)) beforeLookUp?.()
+    return start(text).caller
   }
 }
 

@@ -52,6 +52,8 @@ export async function runService(config: Config): Promise<void> {
     rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
+    logClientAddress: config.LOG_CLIENT_ADDRESS === 'on',
+    unauthenticatedLimitPerSecond: config.UNAUTHENTICATED_LIMIT_PER_SECOND,
     isDraining: () => draining,
     metrics,
     log,

@@ -1,6 +1,7 @@
 // One line and one measurement for every answered request.
 import type { FastifyInstance } from 'fastify'
 import { type Log, timeNow } from '../log.ts'
+import { clientAddress } from './client-address.ts'
 import type { Metrics } from './metrics.ts'
 
 declare module 'fastify' {
@@ -12,7 +13,23 @@ declare module 'fastify' {
 
 const INFO = 30
 
-export function logRequests(app: FastifyInstance, log: Log, metrics: Metrics): void {
+interface AccessLogOptions {
+  log: Log
+  metrics: Metrics
+  logClientAddress: boolean
+}
+
+export function logRequests(
+  app: FastifyInstance,
+  { log, metrics, logClientAddress }: AccessLogOptions,
+): void {
+  if (logClientAddress) {
+    app.addHook('onRequest', (request, _reply, done) => {
+      // A socket remembers its address only if it was read before the connection was lost.
+      void request.raw.socket.remoteAddress
+      done()
+    })
+  }
   app.addHook('onResponse', (request, reply, done) => {
     const { schema, url: route } = request.routeOptions
     const operation = schema?.operationId ?? 'none'
@@ -26,6 +43,7 @@ export function logRequests(app: FastifyInstance, log: Log, metrics: Metrics): v
           (route === undefined ? '' : `"route":"${route}",`) +
           `"operation":"${operation}","status":${reply.statusCode},"ms":${Math.round(ms * 10) / 10},` +
           (request.caller === null ? '' : `"apiKeyId":${request.caller.id},`) +
+          (logClientAddress ? `"clientAddress":"${clientAddress(request)}",` : '') +
           '"msg":"request"}',
       )
     }

@@ -39,6 +39,7 @@ import { requestId } from './request-id.ts'
 import { DATA_HEADERS } from './security-headers.ts'
 import { openServer } from './server.ts'
 import { limitTime } from './time-limit.ts'
+import { unauthenticatedLimiter } from './unauthenticated-limit.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { buildValidator } from './validation.ts'
 
@@ -84,6 +85,9 @@ export interface AppOptions extends Services {
   rateLimitPerSecond: number
   corsOrigins: readonly string[]
   trustProxy: readonly string[]
+  logClientAddress: boolean
+  /** Requests per second and client address that may fail authentication; 0 is no limit. */
+  unauthenticatedLimitPerSecond: number
   /** How long a request may take before it is answered 503. */
   answerWithinMs?: number
   /** How many requests may be under way before the next is answered 503. */
@@ -132,7 +136,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   app.decorateRequest('caller', null)
   app.setErrorHandler(answerError)
-  logRequests(app, options.log, options.metrics)
+  logRequests(app, options)
   limitTime(app, options.answerWithinMs ?? RESPONSE_TIMEOUT_MS)
   // Hooks that wait for nothing take a callback: a promise for each would cost a tenth of a request.
   app.addHook('onRequest', (request, reply, done) => {
@@ -157,7 +161,10 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
     reply.headers(DATA_HEADERS)
     done()
   })
-  app.addHook('onRequest', authenticate({ ...options, limitRate: rateLimiter(options.rateLimitPerSecond) }))
+  const { unauthenticatedLimitPerSecond: failuresMax, clock } = options
+  const unauthenticated = failuresMax > 0 ? unauthenticatedLimiter(failuresMax, clock) : undefined
+  const limitRate = rateLimiter(options.rateLimitPerSecond)
+  app.addHook('onRequest', authenticate({ ...options, limitRate, unauthenticated }))
   app.addHook('onRequest', authorise)
   acceptJsonBodies(app)
   refuseUnknownRoutes(app)

@@ -5,18 +5,22 @@ import type { Caller } from '../api-keys/schema.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Usage } from '../api-keys/usage.ts'
 import { AppError } from '../errors.ts'
+import { clientAddress } from './client-address.ts'
 import { countHeader } from './headers.ts'
 import type { LimitRate } from './rate-limit.ts'
+import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
 
 const CHALLENGE = 'Bearer realm="petstore"'
 
 export interface AuthenticationOptions {
   verifyApiKey: VerifyApiKey
   limitRate: LimitRate
+  /** Without one, any number of requests may fail. */
+  unauthenticated: UnauthenticatedLimiter | undefined
   usage: Pick<Usage, 'noteCall'>
 }
 
-export function authenticate({ verifyApiKey, limitRate, usage }: AuthenticationOptions) {
+export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }: AuthenticationOptions) {
   /** Lets the caller in, at once where no limit holds. */
   function admit(
     caller: Caller | undefined,
@@ -29,24 +33,46 @@ export function authenticate({ verifyApiKey, limitRate, usage }: AuthenticationO
     return limitRate(caller, reply)
   }
 
+  /** Past the limit of its address, an unknown key is rejected without a look-up. */
+  function requireUnderLimit(request: FastifyRequest): void {
+    if (unauthenticated?.isOver(clientAddress(request))) {
+      throw new AppError('rate_limited', { headers: unauthenticated.headers })
+    }
+  }
+
+  /** A failure counts against the address of the client. Past its limit the status is 429 instead of 401. */
+  function count(error: AppError, request: FastifyRequest): AppError {
+    if (unauthenticated === undefined || error.status !== 401) return error
+    const address = clientAddress(request)
+    if (unauthenticated.isOver(address)) {
+      return new AppError('rate_limited', { headers: unauthenticated.headers })
+    }
+    unauthenticated.count(address)
+    return error
+  }
+
+  async function settle(
+    admitted: Promise<void>,
+    request: FastifyRequest,
+    done: HookHandlerDoneFunction,
+  ): Promise<void> {
+    const rejection = await admitted.catch((error: AppError) => count(error, request))
+    done(rejection ?? undefined)
+  }
+
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     try {
-      const caller = verifyApiKey(readBearer(request))
+      const caller = verifyApiKey(readBearer(request), () => requireUnderLimit(request))
       const admitted =
         caller instanceof Promise
           ? caller.then((found) => admit(found, request, reply))
           : admit(caller, request, reply)
       if (admitted === undefined) done()
-      else void settle(admitted, done)
+      else void settle(admitted, request, done)
     } catch (error) {
-      done(error as AppError)
+      done(count(error as AppError, request))
     }
   }
-}
-
-async function settle(admitted: Promise<void>, done: HookHandlerDoneFunction): Promise<void> {
-  const refusal = await admitted.catch((error: AppError) => error)
-  done(refusal ?? undefined)
 }
 
 /** An operation that forgot to say who may call it is no operation: the process does not start with one. */

@@ -1,3 +1,4 @@
+import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { petstore } from '../support/service.ts'
@@ -17,9 +18,11 @@ test('with only DATABASE_URL everything else has its default', () => {
     PUBLIC_URL: '',
     PETSTORE_ENV: 'production',
     LOG_LEVEL: 'info',
+    LOG_CLIENT_ADDRESS: 'off',
     CATEGORIES: 'any',
     HOLD_MINUTES: 60,
     RATE_LIMIT_PER_SECOND: 0,
+    UNAUTHENTICATED_LIMIT_PER_SECOND: 0,
     SHARE_PORT: 'off',
     CORS_ORIGINS: [],
     TRUST_PROXY: [],
@@ -42,6 +45,7 @@ test('every fault is reported at once, by name, without repeating a password', (
     CATEGORIES: 'some',
     RATE_LIMIT_PER_SECOND: '1e3',
     CORS_ORIGINS: 'https://shop.example/path',
+    TRUST_PROXY: 'abc',
   }
   let thrown: unknown
   try {
@@ -53,6 +57,36 @@ test('every fault is reported at once, by name, without repeating a password', (
   const { faults } = thrown as ConfigError
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual(Object.keys(faulty))
   expect(faults.join()).not.toContain('hunter2')
+})
+
+test.each([
+  'abc',
+  '10',
+  '127.1',
+  '10.0.0.0/33',
+  '0.0.0.0/0',
+  '10.0.0.0/8/8',
+  '::1/129',
+  'fe80::1%eth0',
+  '::1,,::2',
+])('TRUST_PROXY rejects %s and names the variable', (TRUST_PROXY) => {
+  expect(() => readConfig({ DATABASE_URL, TRUST_PROXY })).toThrow(/TRUST_PROXY must be IP addresses/)
+})
+
+test('TRUST_PROXY takes addresses, ranges and names that the web framework takes too', () => {
+  const proxies = [
+    '127.0.0.1',
+    '10.0.0.0/8',
+    '::1',
+    'fd00::/8',
+    '::ffff:10.0.0.1',
+    'loopback',
+    'linklocal',
+    'uniquelocal',
+  ]
+  const { TRUST_PROXY } = readConfig({ DATABASE_URL, TRUST_PROXY: proxies.join(' , ') })
+  expect(TRUST_PROXY).toEqual(proxies)
+  expect(() => fastify({ trustProxy: TRUST_PROXY })).not.toThrow()
 })
 
 test('an operator sees all of them on the terminal', async () => {

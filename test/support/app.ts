@@ -29,6 +29,8 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promi
     rateLimitPerSecond: 0,
     corsOrigins: [],
     trustProxy: [],
+    logClientAddress: false,
+    unauthenticatedLimitPerSecond: 0,
     metrics: openMetrics(db, log),
     log,
     ...choices,

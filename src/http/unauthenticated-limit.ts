@@ -1,0 +1,46 @@
+// Requests per second and client address that may fail authentication: for this process, in its memory. Counted here
+// and not by the library of rate-limit.ts, which sets a timer for each address: with 100,000 addresses it took ten
+// times as long and 40 MB, and the number of addresses has no limit there.
+import { networkOf } from '../ip-address.ts'
+
+const WINDOW_SECONDS = 1
+const WINDOW_MS = WINDOW_SECONDS * 1_000
+/** Further addresses share one count. */
+export const ADDRESSES_MAX = 10_000
+const OTHERS = 'others'
+
+export interface UnauthenticatedLimiter {
+  isOver: (address: string) => boolean
+  count: (address: string) => void
+  /** Of the response to a client that is over the limit. */
+  headers: Record<string, string>
+}
+
+export function unauthenticatedLimiter(perSecond: number, clock: () => Date): UnauthenticatedLimiter {
+  const failures = new Map<string, number>()
+  let startedAt = 0
+
+  function keyOf(address: string): string {
+    const elapsedMs = clock().getTime() - startedAt
+    // Also when the clock of the host was set back.
+    if (elapsedMs >= WINDOW_MS || elapsedMs < 0) {
+      failures.clear()
+      startedAt += elapsedMs
+    }
+    const network = networkOf(address)
+    return failures.has(network) || failures.size < ADDRESSES_MAX ? network : OTHERS
+  }
+
+  return {
+    isOver: (address) => (failures.get(keyOf(address)) ?? 0) >= perSecond,
+    count: (address) => {
+      const key = keyOf(address)
+      failures.set(key, (failures.get(key) ?? 0) + 1)
+    },
+    headers: {
+      'retry-after': String(WINDOW_SECONDS),
+      'ratelimit-policy': `"unauthenticated";q=${perSecond};w=${WINDOW_SECONDS}`,
+      ratelimit: `"unauthenticated";r=0;t=${WINDOW_SECONDS}`,
+    },
+  }
+}

@@ -1,0 +1,135 @@
+// The address of a client: whose word is taken for it, where it is logged, and what it limits.
+import { expect, test } from 'vitest'
+import { makeApiKeyText } from '../../src/api-keys/format.ts'
+import { ADDRESSES_MAX, unauthenticatedLimiter } from '../../src/http/unauthenticated-limit.ts'
+import { openLog } from '../../src/log.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { countStatements, createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const { db, count } = countStatements(openTestDatabase(await createTestDatabase()))
+
+/** A limit of 2 per second, in a second that does not end. */
+const LIMITED = { unauthenticatedLimitPerSecond: 2, clock: () => new Date('2026-01-01') }
+const TRUSTING = { trustProxy: ['loopback'] }
+
+const forwarded = (address: string) => ({ 'x-forwarded-for': address })
+
+/** The statuses of requests without a key, one after the other. */
+async function statusesFor(petstore: Awaited<ReturnType<typeof startApp>>, addresses: string[]) {
+  const statuses = []
+  for (const address of addresses) {
+    const { status } = await petstore.get('/pets', { apiKey: null, headers: forwarded(address) })
+    statuses.push(status)
+  }
+  return statuses
+}
+
+test('by default any number of requests without a valid key get 401', async () => {
+  const petstore = await startApp(db)
+  expect(await statusesFor(petstore, Array<string>(50).fill('203.0.113.1'))).toEqual(Array(50).fill(401))
+})
+
+test('past the limit, requests with no key or a wrong one get 429 until the second is over', async () => {
+  let now = 0
+  const petstore = await startApp(db, { ...LIMITED, clock: () => new Date(now) })
+  expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
+  expect((await petstore.get('/nothing', { apiKey: 'wrong' })).status).toBe(401)
+  const { status, body, headers } = await petstore.get('/pets', { apiKey: null })
+  expect(status).toBe(429)
+  expect(body).toMatchObject({ code: 'rate_limited' })
+  expect(headers.get('retry-after')).toBe('1')
+  expect(headers.get('ratelimit-policy')).toBe('"unauthenticated";q=2;w=1')
+  now += 1_000
+  expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
+})
+
+test('past the limit a valid key still works, and an unknown key is not looked up', async () => {
+  const petstore = await startApp(db, LIMITED)
+  expect((await petstore.get('/pets')).status).toBe(200)
+  const before = count()
+  const statuses = []
+  for (let sent = 0; sent < 6; sent += 1) {
+    statuses.push((await petstore.get('/pets', { apiKey: makeApiKeyText('production') })).status)
+  }
+  expect(statuses).toEqual([401, 401, 429, 429, 429, 429])
+  expect(count() - before).toBe(2)
+  expect((await petstore.get('/pets')).status).toBe(200)
+})
+
+test('without TRUST_PROXY a forged X-Forwarded-For does not get around the limit', async () => {
+  const petstore = await startApp(db, LIMITED)
+  expect(await statusesFor(petstore, ['203.0.113.1', '203.0.113.2', '203.0.113.3'])).toEqual([401, 401, 429])
+})
+
+test('behind a trusted proxy each client has its own limit, and cannot forge another address', async () => {
+  const petstore = await startApp(db, { ...LIMITED, ...TRUSTING })
+  const other = (await issueApiKey(db)).text
+  const mine = ['198.51.100.1, 203.0.113.1', '198.51.100.2, 203.0.113.1', '198.51.100.3,203.0.113.1']
+  expect(await statusesFor(petstore, mine)).toEqual([401, 401, 429])
+  expect(await statusesFor(petstore, ['203.0.113.2'])).toEqual([401])
+  const authenticated = await petstore.get('/pets', { apiKey: other, headers: forwarded('203.0.113.2') })
+  expect(authenticated.status).toBe(200)
+})
+
+test('an IPv6 client is limited by its /64, and IPv4 has one form', () => {
+  const limiter = unauthenticatedLimiter(1, () => new Date(0))
+  const isOver = (address: string) => {
+    limiter.count(address)
+    return limiter.isOver(address)
+  }
+  expect(isOver('2001:db8::1')).toBe(true)
+  for (const same of ['2001:db8:0:0:ffff::2', '2001:0DB8::', '2001:db8::1.2.3.4']) {
+    expect(limiter.isOver(same), same).toBe(true)
+  }
+  for (const other of ['2001:db8:0:1::1', '2001:db8:1::', '::1', '1::', '10.0.0.1']) {
+    expect(limiter.isOver(other), other).toBe(false)
+  }
+})
+
+test('addresses beyond the number that is kept share one limit', () => {
+  let now = 0
+  const limiter = unauthenticatedLimiter(1, () => new Date(now))
+  for (let index = 0; index < ADDRESSES_MAX; index += 1) limiter.count(`10.0.${index >> 8}.${index & 255}`)
+  limiter.count('192.0.2.1')
+  expect(limiter.isOver('192.0.2.2')).toBe(true)
+  now += 1_000
+  expect(limiter.isOver('192.0.2.2')).toBe(false)
+})
+
+async function loggedAddress(choices: object, address: string): Promise<unknown> {
+  const lines: string[] = []
+  const log = Object.assign(openLog('silent'), {
+    isLevelEnabled: () => true,
+    writeLine: (json: string) => lines.push(json),
+  })
+  const petstore = await startApp(db, { ...choices, log })
+  await petstore.get('/pets', { headers: forwarded(address) })
+  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1)
+  return (JSON.parse(lines[0] ?? '') as { clientAddress?: unknown }).clientAddress
+}
+
+const LOOPBACK = expect.stringMatching(/^(127\.0\.0\.1|::1)$/)
+
+test.each([
+  { what: 'not by default', choices: TRUSTING, forwardedFor: '203.0.113.1', logged: undefined },
+  {
+    what: 'that of the connection',
+    choices: { logClientAddress: true },
+    forwardedFor: '203.0.113.1',
+    logged: LOOPBACK,
+  },
+  {
+    what: 'that of a trusted proxy',
+    choices: { ...TRUSTING, logClientAddress: true },
+    forwardedFor: '198.51.100.1, 203.0.113.1',
+    logged: '203.0.113.1',
+  },
+  {
+    what: 'that of the proxy, if it forwards no address',
+    choices: { ...TRUSTING, logClientAddress: true },
+    forwardedFor: 'x","level":60,"y":"',
+    logged: LOOPBACK,
+  },
+])('the log has the client address: $what', async ({ choices, forwardedFor, logged }) => {
+  expect(await loggedAddress(choices, forwardedFor)).toEqual(logged)
+})
