@@ -36,14 +36,17 @@ export async function doManyOnce(
     const locked = await lockIdempotencyKeys(tx, requests)
     const kept = await findKeptAnswers(tx, requests)
     const outcomes: (Outcome | undefined)[] = requests.map((request, index) => {
+      const before = kept[index]
+      if (before !== undefined) {
+        // A kept response never changes, so a replay does not need the lock.
+        if (before.fingerprint.equals(fingerprints[index] as Buffer))
+          return { answer: before.answer, replayed: true }
+        return { refusal: new AppError('idempotency_key_reused') }
+      }
       // The lock does not keep two requests of one transaction apart: of those the first one works.
       const isSecond = requests.findIndex((other) => isSame(other, request)) < index
       if (locked[index] !== true || isSecond) return { refusal: new AppError('idempotency_key_in_use') }
-      const before = kept[index]
-      if (before === undefined) return undefined
-      if (before.fingerprint.equals(fingerprints[index] as Buffer))
-        return { answer: before.answer, replayed: true }
-      return { refusal: new AppError('idempotency_key_reused') }
+      return undefined
     })
     const todo = [...requests.keys()].filter((index) => outcomes[index] === undefined)
     if (todo.length > 0) {

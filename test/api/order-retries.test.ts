@@ -1,7 +1,9 @@
 // Idempotency-Key on placeOrder: who lost the answer asks again, and holds the animal once.
 import { randomUUID } from 'node:crypto'
+import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { issueApiKey } from '../support/app.ts'
+import { asSuperuser } from '../support/roles.ts'
 import { type Order, openShop, openShopOn } from './shop.ts'
 
 const shop = await openShop()
@@ -84,6 +86,24 @@ test('16 racing orders with one key make one order, and everyone who is told 201
     }
     expect((await shop.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
     expect((await shop.history(petId)).map(({ event }) => event)).toEqual(['order_placed', 'created'])
+  }
+})
+
+test('16 simultaneous replays of a placed order all return its response, while another session has the lock', async () => {
+  const key = randomUUID()
+  const { id: petId } = await shop.addPet()
+  const first = await place({ petId }, key)
+  const other = new Client(asSuperuser(shop.databaseUrl))
+  await other.connect()
+  await other.query(
+    'select pg_advisory_lock(hashtextextended(key, api_key_id)) from idempotency_keys where key = $1',
+    [key],
+  )
+  const replays = await Promise.all(Array.from({ length: 16 }, () => place({ petId }, key)))
+  await other.end()
+  for (const replay of replays) {
+    expect(replay).toMatchObject({ status: 201, text: first.text })
+    expect(replay.headers.get('idempotency-replayed')).toBe('true')
   }
 })
 

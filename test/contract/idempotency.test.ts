@@ -112,6 +112,19 @@ test('20 racing creates with one key make exactly one animal', async () => {
   }
 })
 
+test('16 simultaneous replays of a finished create all return its response', async () => {
+  const key = randomUUID()
+  const pet = newPet()
+  const first = await create(pet, key)
+  const replays = await Promise.all(Array.from({ length: 16 }, () => create(pet, key)))
+  for (const replay of replays) {
+    expect(replay).toMatchObject({ status: 201, text: first.text })
+    expect(replay.headers.get('idempotency-replayed')).toBe('true')
+  }
+  const reused = await Promise.all(Array.from({ length: 16 }, () => create({ ...pet, name: 'Other' }, key)))
+  expect(reused.map(({ status }) => status)).toEqual(reused.map(() => 422))
+})
+
 test('20 racing creates with keys of their own make 20 animals', async () => {
   const pet = newPet()
   const answers = await Promise.all(Array.from({ length: 20 }, () => create(pet, randomUUID())))
