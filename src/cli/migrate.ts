@@ -1,8 +1,7 @@
 // `petstore migrate`: brings the schema up to date.
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { readConfig } from '../config.ts'
 import { LOCK_WAIT_SECONDS, migrate } from '../db/migrate.ts'
-import { parseWhole } from './remote.ts'
 import { say } from './terminal.ts'
 
 const LOCK_WAIT_MAX_SECONDS = 86_400
@@ -17,7 +16,7 @@ export function addMigrate(program: Command): void {
     .option(
       '--lock-wait <seconds>',
       'how long to wait for sessions that use the tables, such as an export',
-      parseWhole(0, LOCK_WAIT_MAX_SECONDS),
+      parseLockWait,
       LOCK_WAIT_SECONDS,
     )
     .addHelpText(
@@ -31,4 +30,10 @@ export function addMigrate(program: Command): void {
       for (const name of ran) say(`ran ${name}`)
       say(ran.length === 0 ? 'The schema is up to date.' : 'The schema is up to date now.')
     })
+}
+
+function parseLockWait(text: string): number {
+  const seconds = Number(text)
+  if (/^[0-9]{1,9}$/.test(text) && seconds <= LOCK_WAIT_MAX_SECONDS) return seconds
+  throw new InvalidArgumentError(`It must be a whole number of seconds from 0 to ${LOCK_WAIT_MAX_SECONDS}.`)
 }

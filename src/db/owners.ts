@@ -3,7 +3,7 @@
 import type { Reader } from './database.ts'
 import { NEEDED_RIGHTS } from './rights.ts'
 
-const OBJECTS = [
+export const OWNED_OBJECTS = [
   ...Object.keys(NEEDED_RIGHTS),
   'order_status',
   'pet_status',
@@ -54,7 +54,7 @@ export async function readOwners(db: Reader, migrator: string | undefined): Prom
         ) as "notOwned"
       from migrator
       left join pg_roles role on role.rolname = migrator.name`,
-    values: [migrator, OBJECTS],
+    values: [migrator, OWNED_OBJECTS],
   })
   return state ?? { migrator: '', exists: false, notOwned: [] }
 }

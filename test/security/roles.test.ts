@@ -2,10 +2,11 @@
 // the service as this role, so that a right too few fails them; here is that there is none too many.
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { OWNED_OBJECTS } from '../../src/db/owners.ts'
 import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { asOwner, asSuperuser, makeRoles } from '../support/roles.ts'
+import { asOwner, asSuperuser, changeRoles, makeRoles } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const databaseUrl = await createTestDatabase()
@@ -166,13 +167,12 @@ test('run again, it keeps the connection limit that an operator has set', async 
     return role?.limit
   }
   expect(await limit()).toBe(100)
-  // Roles belong to the server: the other test files use this one at the same time.
-  await sql(databaseUrl, 'alter role petstore_app connection limit 150')
+  await changeRoles(databaseUrl, 'alter role petstore_app connection limit 150')
   try {
     await makeRoles(asSuperuser(databaseUrl))
     expect(await limit()).toBe(150)
   } finally {
-    await sql(databaseUrl, 'alter role petstore_app connection limit 100')
+    await changeRoles(databaseUrl, 'alter role petstore_app connection limit 100')
   }
 })
 
@@ -202,6 +202,8 @@ test('gives every object that migrations make to petstore_migrator, as a restore
   expect(new Set(before.map(({ owner }) => owner))).toEqual(new Set(['petstore_migrator']))
   // The owner of a table is that of its sequences.
   const taken = before.filter(({ object }) => !object.startsWith('sequence'))
+  const names = taken.map(({ object }) => object.replace(/^\w+ (\w+).*$/, '$1'))
+  expect(names.toSorted()).toEqual(OWNED_OBJECTS.toSorted())
   await sql(url, taken.map(({ object }) => `alter ${object} owner to postgres`).join('; '))
   await sql(url, 'create table theirs ()')
   await makeRoles(asSuperuser(url))

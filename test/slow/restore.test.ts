@@ -78,12 +78,12 @@ async function openClient(environment: Record<string, string>, apiKey: string) {
   return { ...openTestClient({ origin: service.origin, apiKey }), origin: service.origin }
 }
 
+/** Without the tables in which a running service sums up its counts; the inventory compares those. */
+const COUNTED = Object.keys(NEEDED_RIGHTS).filter((table) => !table.startsWith('pet_count'))
 const countsIn = (url: string) =>
   sql(
     url,
-    Object.keys(NEEDED_RIGHTS)
-      .map((table) => `select '${table}' as name, count(*)::int from ${table}`)
-      .join(' union all '),
+    COUNTED.map((table) => `select '${table}' as name, count(*)::int from ${table}`).join(' union all '),
   )
 
 const seen = async (client: TestClient) =>

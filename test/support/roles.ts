@@ -22,7 +22,17 @@ function as(role: string, databaseUrl: string): string {
 
 /** Runs deploy/roles.sql there, as an operator would. */
 export async function makeRoles(databaseUrl: string): Promise<void> {
-  await onClient(databaseUrl, (client) => client.query(ROLES_SQL))
+  await changeRoles(databaseUrl, ROLES_SQL)
+}
+
+/** Roles belong to the server, and PostgreSQL rejects two changes of one at a time: test files take turns. */
+export async function changeRoles(databaseUrl: string, statements: string): Promise<void> {
+  const shared = new URL(databaseUrl)
+  shared.pathname = 'postgres'
+  await onClient(shared.href, async (turn) => {
+    await turn.query('select pg_advisory_lock(1)')
+    await onClient(databaseUrl, (client) => client.query(statements))
+  })
 }
 
 /** Roles, schema, and the roles again, since only then the tables are there to be narrowed. */
