@@ -1,5 +1,6 @@
 // The operations on animals over HTTP: what each takes, what it answers, which scope it needs.
 import type { Caller } from '../api-keys/schema.ts'
+import { AppError } from '../errors.ts'
 import { deprecateGetPet, GET_PET_REMOVAL, petAddress } from '../http/deprecation.ts'
 import { etag, IfMatchHeaders, ifMatch } from '../http/etag.ts'
 import {
@@ -237,7 +238,17 @@ export function deletePetRoute(app: V1, { db }: Services): void {
       },
     },
     handler: async (request, reply) => {
-      await removePet(db, request.params.petId, ifMatch(request.headers['if-match']), request.id)
+      const { petId } = request.params
+      // The history of the pet goes with it, so the log is where an operator finds who deleted it.
+      const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
+      try {
+        await removePet(db, petId, ifMatch(request.headers['if-match']), request.id)
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'outcome_unknown')
+          request.log.warn(deletion, 'pet may have been deleted')
+        throw error
+      }
+      request.log.info(deletion, 'pet deleted')
       return reply.code(204).send()
     },
   })

@@ -1,6 +1,7 @@
 // DELETE /v1/pets/{petId}: a mistaken entry goes, one that was ever ordered stays.
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { NOT_IDS, openShop, UNKNOWN_ID } from './shop.ts'
+import { NOT_IDS, openShop, openShopOn, UNKNOWN_ID } from './shop.ts'
 
 const shop = await openShop()
 
@@ -23,6 +24,22 @@ test('a deleted animal is 204 without a body, and then it is nowhere', async () 
     expect({ status, body }).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   }
   expect(await shop.sql('select 1 from pet_history where pet_id = $1', [id])).toEqual([])
+})
+
+test('a deletion is logged with the pet, the API key and the request; a rejected one is not', async () => {
+  const lines: Record<string, unknown>[] = []
+  const stream = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }
+  const log = Object.assign(pino({ base: null }, stream), { writeLine: () => {} })
+  const logging = await openShopOn(shop.databaseUrl, shop.db, { log })
+  const { id } = await logging.addPet()
+  const [row] = await shop.sql('select created_by::int as "apiKeyId" from pets where id = $1', [id])
+  await logging.remove(`/pets/${id}`, { 'if-match': '"9"', 'x-request-id': 'too-late' })
+  await logging.remove(`/pets/${id}`, { 'x-request-id': 'mistake' })
+  await logging.remove(`/pets/${id}`, { 'x-request-id': 'again' })
+  const deletions = lines.filter(({ msg }) => msg === 'pet deleted')
+  expect(deletions).toEqual([
+    { level: 30, time: expect.any(Number), ...row, requestId: 'mistake', petId: id, msg: 'pet deleted' },
+  ])
 })
 
 test('its id is never given to another animal', async () => {
