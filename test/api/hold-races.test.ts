@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { asSuperuser } from '../support/roles.ts'
 import { openShop } from './shop.ts'
 
-const BUYERS = 4
+const BUYERS = 3
 const shop = await openShop()
 const other = new Client(asSuperuser(shop.databaseUrl))
 await other.connect()

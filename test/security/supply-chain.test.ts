@@ -62,8 +62,8 @@ test('the service opens no connection but to PostgreSQL', () => {
   const wayOut =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const leaving = sources.filter((path) => wayOut.test(read(join('src', path))))
-  // The commands for users call a service, and only they do; the others name statuses and read addresses, as below.
-  expect(leaving.toSorted()).toEqual(['cli/remote.ts', 'http/errors.ts', 'ip-address.ts'])
+  // The commands for users call a service, and only they do; the others listen, name statuses and read addresses, as below.
+  expect(leaving.toSorted()).toEqual(['cli/remote.ts', 'http/errors.ts', 'http/server.ts', 'ip-address.ts'])
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/answers.ts',
@@ -74,7 +74,10 @@ test('the service opens no connection but to PostgreSQL', () => {
     'cli/remote.ts',
   ])
   expect(read('src/http/errors.ts')).toContain(
-    "import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'",
+    "import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'",
+  )
+  expect(read('src/http/server.ts')).toContain(
+    "import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'",
   )
   expect(read('src/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
 })

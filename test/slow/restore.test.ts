@@ -31,7 +31,7 @@ symlinkSync(join(ROOT, 'deploy'), join(folder, 'deploy'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const page = readFileSync(join(ROOT, 'docs/deploying.md'), 'utf8')
-const section = page.slice(page.indexOf('## Backups'), page.indexOf('### With Compose'))
+const section = page.slice(page.indexOf('### Dump'), page.indexOf('### With Compose'))
 const [dump = '', ...restore] = parseDocument('docs/deploying.md', section)
   .blocks.filter(({ language }) => language === 'sh')
   .map(({ text }) => text)
