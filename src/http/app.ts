@@ -38,6 +38,7 @@ import { rateLimiter } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS } from './security-headers.ts'
 import { openServer } from './server.ts'
+import { STALLED_AFTER_MS } from './stalled-responses.ts'
 import { limitTime } from './time-limit.ts'
 import { unauthenticatedLimiter } from './unauthenticated-limit.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
@@ -92,6 +93,8 @@ export interface AppOptions extends Services {
   answerWithinMs?: number
   /** How many requests may be under way before the next is answered 503. */
   underWayMax?: number
+  /** How long a client may accept nothing of its response before its connection is reset. */
+  stalledAfterMs?: number
   pageLimits?: PageLimits
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
@@ -111,6 +114,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       openServer(route, {
         ...options,
         underWayMax: options.underWayMax ?? UNDER_WAY_MAX,
+        stalledAfterMs: options.stalledAfterMs ?? STALLED_AFTER_MS,
         connectionsMax: CONNECTIONS_MAX,
         http: {
           requestTimeout: REQUEST_TIMEOUT_MS,

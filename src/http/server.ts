@@ -4,9 +4,12 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Socket } from 'node:net'
 import { answerClientError, noteRequest } from './errors.ts'
 import { overloadGuard, type OverloadLimits } from './overload.ts'
+import { resetStalledConnections } from './stalled-responses.ts'
 
 export interface ServerLimits extends OverloadLimits {
   connectionsMax: number
+  /** How long a client may accept nothing of its response. */
+  stalledAfterMs: number
   http: ServerOptions
 }
 
@@ -27,5 +30,6 @@ export function openServer(route: RequestListener, limits: ServerLimits): Server
   server.on('checkExpectation', serve(false))
   server.on('checkContinue', serve(true))
   server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))
+  resetStalledConnections(server, limits.stalledAfterMs)
   return server
 }

@@ -1,0 +1,80 @@
+// Clients that do not read their responses: they lose their connection, while slow ones keep theirs.
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { resetStalledConnections } from '../../src/http/stalled-responses.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+
+const STALLED_AFTER_MS = 500
+/** More than the kernel buffers for both sides. */
+const BYTES = 16 * 1_048_576
+
+function open(origin: string, request: string): Socket {
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''))
+  onTestFinished(() => void socket.destroy())
+  return socket.setEncoding('latin1').once('connect', () => socket.write(request))
+}
+
+/** Writes until that fails, since a client that does not read learns of a reset in no other way. */
+async function reset(socket: Socket): Promise<string> {
+  const writing = setInterval(() => socket.write('\r\n'), 50)
+  const [{ code }] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  clearInterval(writing)
+  return code ?? ''
+}
+
+async function startServer(respond: RequestListener): Promise<string> {
+  const server = createServer(respond)
+  resetStalledConnections(server, STALLED_AFTER_MS)
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+
+test('the service resets the connection of a client that reads nothing', async () => {
+  const databaseUrl = await createTestDatabase()
+  await sql(
+    databaseUrl,
+    `insert into pets (name, category_id) select repeat('🐶', 490), 1 from generate_series(1, 100)`,
+  )
+  const db = openTestDatabase(databaseUrl)
+  const petstore = await startApp(db, { stalledAfterMs: STALLED_AFTER_MS })
+  const { text: apiKey } = await issueApiKey(db)
+  const list = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`
+  const pages = Math.ceil(BYTES / 200_000)
+  expect(await reset(open(petstore.origin, list.repeat(pages)).pause())).toMatch(/ECONNRESET|EPIPE/)
+})
+
+test('a client that reads slowly gets the whole response', async () => {
+  const origin = await startServer((_request, response) => response.end(Buffer.alloc(BYTES)))
+  const started = performance.now()
+  let length = 0
+  for await (const chunk of open(origin, GET)) {
+    length += (chunk as string).length
+    await sleep(5)
+  }
+  expect(length).toBeGreaterThan(BYTES)
+  expect(performance.now() - started).toBeGreaterThan(2 * STALLED_AFTER_MS)
+})
+
+test('bytes that the service adds are no progress of a client that does not read', async () => {
+  const origin = await startServer((_request, response) => {
+    response.write(Buffer.alloc(BYTES))
+    const keepAlive = setInterval(() => response.write(':\n'), STALLED_AFTER_MS / 20)
+    response.on('close', () => clearInterval(keepAlive))
+  })
+  expect(await reset(open(origin, GET).pause())).toMatch(/ECONNRESET|EPIPE/)
+})
+
+test('a stream with nothing to send stays open', async () => {
+  const origin = await startServer((_request, response) => response.write(':\n'))
+  const socket = open(origin, GET).resume()
+  await sleep(3 * STALLED_AFTER_MS)
+  expect(socket.closed).toBe(false)
+})
