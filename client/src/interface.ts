@@ -126,7 +126,7 @@ export type Orders = Order[]
 
 /** The key that you are calling with. */
 export interface OwnApiKey {
-  /** Who or what uses it. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
   /** When it ends by itself. */
@@ -136,7 +136,7 @@ export interface OwnApiKey {
 /** A key, without its text. */
 export interface ApiKey {
   id: Id
-  /** Who or what uses it. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
   /** Requests per second for this key. */
@@ -153,7 +153,7 @@ export interface ApiKey {
 /** A new key. */
 export interface IssuedApiKey {
   id: Id
-  /** Who or what uses it. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
   /** Requests per second for this key. */
@@ -174,7 +174,7 @@ export type ApiKeys = ApiKey[]
 
 /** A key to make. Without scopes it may read and write animals. */
 export interface NewApiKey {
-  /** Who or what uses it. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[] | undefined
   /** Requests per second for this key. */

@@ -1,9 +1,10 @@
 // Making, rotating and verifying API keys.
 import { together } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
+import { AppError } from '../errors.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
 import { findCallersByHashes, insertApiKey, retireApiKey } from './queries.ts'
-import type { ApiKey, Caller, NewApiKey } from './schema.ts'
+import { type ApiKey, type Caller, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from './schema.ts'
 
 /** How long an answer about a key is believed: the bound on how late a revocation can take hold. */
 const BELIEVED_FOR_MS = 1_000
@@ -24,6 +25,10 @@ export async function createApiKey(
   environment: Environment,
   apiKey: NewApiKey,
 ): Promise<IssuedApiKey> {
+  if (isServiceName(apiKey.name)) {
+    const details = [{ field: 'name', code: 'reserved', message: SERVICE_NAME_FAULT }]
+    throw new AppError('invalid_body', { details })
+  }
   const text = makeApiKeyText(environment)
   return { text, ...(await insertApiKey(db, hashApiKey(text), apiKey)) }
 }

@@ -31,6 +31,17 @@ export interface NewApiKey {
   expiresInSeconds: number | undefined
 }
 
+/** Stands for the service itself wherever the name of a key is shown, so no key may have it. */
+export const SERVICE_NAME = 'petstore'
+
+/** Whether a reader could take this name for that of the service: in other letters, or with blanks. */
+export function isServiceName(name: string): boolean {
+  const visible = name.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
+  return visible.toLowerCase() === SERVICE_NAME
+}
+
+export const SERVICE_NAME_FAULT = `name must not be "${SERVICE_NAME}", which stands for the service itself. Create a key with another name.`
+
 const NAME_LENGTH_MAX = 100
 const LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
 const RATE_LIMIT_MAX = 1_000_000
@@ -44,7 +55,7 @@ const name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
   pattern: '\\S',
-  description: 'Who or what uses it.',
+  description: `Who or what uses it. A new key cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
 })
 const rateLimit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX, description: 'Requests per second for this key.' }),

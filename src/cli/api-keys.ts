@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { createApiKey, type IssuedApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
 import { type DeprecatedUse, listApiKeys, listDeprecatedUse, revokeApiKey } from '../api-keys/queries.ts'
-import type { ApiKey } from '../api-keys/schema.ts'
+import { type ApiKey, isServiceName, SERVICE_NAME_FAULT } from '../api-keys/schema.ts'
 import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../api-keys/scopes.ts'
 import { type Config, readConfig } from '../config.ts'
 import { countOf } from '../counts.ts'
@@ -173,6 +173,7 @@ function describeDeprecatedUse(uses: readonly DeprecatedUse[], asJson: boolean):
 
 function parseName(text: string): string {
   const name = text.trim()
+  if (isServiceName(name)) throw new InvalidArgumentError(SERVICE_NAME_FAULT)
   if (name.length >= 1 && name.length <= 100) return name
   throw new InvalidArgumentError('It must have 1 to 100 characters.')
 }

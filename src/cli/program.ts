@@ -60,6 +60,8 @@ export async function runProgram(commandLine: readonly string[]): Promise<void> 
 
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
+  if (error instanceof AppError && error.details)
+    return error.details.map(({ message }) => message).join('\n')
   if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Try: petstore doctor`
   if (!(error instanceof Error)) return String(error)
   const refused = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))

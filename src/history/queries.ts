@@ -1,4 +1,5 @@
 // Every statement on pet_history.
+import { isServiceName, SERVICE_NAME } from '../api-keys/schema.ts'
 import type { Reader, Tx } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pets/schema.ts'
@@ -51,6 +52,7 @@ interface HistoryRow {
   to_category_id: bigint | null
   from_status: PetStatus | null
   to_status: PetStatus | null
+  api_key_id: bigint | null
   api_key_name: string | null
   request_id: string
   reason: string | null
@@ -66,7 +68,7 @@ export async function findHistoryBefore(
   const rows = await db.read<HistoryRow>({
     name: 'find_history_before',
     text: `select h.id, h.at, h.event, h.from_name, h.to_name, h.from_category_id, h.to_category_id,
-        h.from_status, h.to_status, api_keys.name as api_key_name, h.request_id, h.reason
+        h.from_status, h.to_status, h.api_key_id, api_keys.name as api_key_name, h.request_id, h.reason
       from pet_history h left join api_keys on api_keys.id = h.api_key_id
       where (h.pet_id, h.id) < ($1, $2) and (h.pet_id, h.id) >= ($1, 0)
       order by h.pet_id desc, h.id desc
@@ -78,9 +80,11 @@ export async function findHistoryBefore(
 
 /** That the animal was added, from its own row; undefined where no animal has the id. */
 export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEntry | undefined> {
-  const [row] = await db.read<{ at: Date; api_key_name: string | null; request_id: string | null }>({
+  const [row] = await db.read<
+    Pick<HistoryRow, 'at' | 'api_key_id' | 'api_key_name'> & { request_id: string | null }
+  >({
     name: 'find_creation',
-    text: `select pets.created_at as at, api_keys.name as api_key_name, pets.request_id
+    text: `select pets.created_at as at, pets.created_by as api_key_id, api_keys.name as api_key_name, pets.request_id
       from pets left join api_keys on api_keys.id = pets.created_by
       where pets.id = $1`,
     values: [petId],
@@ -89,12 +93,16 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
   return {
     at: row.at,
     event: 'created',
-    apiKeyName: row.api_key_name ?? SERVICE_NAME,
+    apiKeyName: nameOf(row),
     requestId: row.request_id ?? 'unknown',
   }
 }
 
-const SERVICE_NAME = 'petstore'
+/** The service where no key acted. An older key may still have its name, and must not pass for it. */
+function nameOf({ api_key_id, api_key_name }: Pick<HistoryRow, 'api_key_id' | 'api_key_name'>): string {
+  if (api_key_name === null) return SERVICE_NAME
+  return isServiceName(api_key_name) ? `${api_key_name} (API key ${api_key_id})` : api_key_name
+}
 
 function toEntry(row: HistoryRow): HistoryEntry {
   return {
@@ -102,7 +110,7 @@ function toEntry(row: HistoryRow): HistoryEntry {
     event: row.event,
     from: toFields(row.from_name, row.from_category_id, row.from_status),
     to: toFields(row.to_name, row.to_category_id, row.to_status),
-    apiKeyName: row.api_key_name ?? SERVICE_NAME,
+    apiKeyName: nameOf(row),
     requestId: row.request_id,
     reason: row.reason ?? undefined,
   }

@@ -72,6 +72,18 @@ describe('a new key', () => {
     expect([await statusWith(key), await statusWith(key)]).toEqual([200, 429])
   })
 
+  test.each(['petstore', 'PetStore', ' petstore\t', 'pet store', 'pet\u200bstore', 'ｐｅｔｓｔｏｒｅ'])(
+    'cannot be named %j, which stands for the service in the history',
+    async (name) => {
+      const answer = await shop.post('/api-keys', { name })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_body', details: [{ field: 'name', code: 'reserved' }] },
+      })
+      expect((await issue({ name: `${name}-web` })).name).toBe(`${name}-web`)
+    },
+  )
+
   test('belongs to the environment of the service', async () => {
     const staging = await openShop({ environment: 'staging' })
     const { body } = await staging.post('/api-keys', { name: 'x' })
@@ -262,4 +274,15 @@ describe('a key about itself', () => {
     const { key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
     expect((await shop.get('/api-keys/self', { apiKey: key })).body).toEqual({ name, scopes, expiresAt })
   })
+})
+
+test('an older key that is named like the service is not rotated, and works on', async () => {
+  const { id, key } = await issue()
+  await shop.sql(`update api_keys set name = 'petstore' where id = $1`, [id])
+  expect(await rotate(id)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_body', details: [{ field: 'name', code: 'reserved' }] },
+  })
+  expect(await find(id)).not.toHaveProperty('expiresAt')
+  expect(await statusWith(key)).toBe(200)
 })

@@ -119,6 +119,20 @@ test('an entry names the key and the request that made it', async () => {
   ])
 })
 
+test('an older key that is named like the service is told apart from it', async () => {
+  const { id: apiKeyId, text: apiKey } = await issueApiKey(shop.db)
+  await shop.sql(`update api_keys set name = 'PetStore' where id = $1`, [apiKeyId])
+  const body = { name: 'Luna', categoryId: 1 }
+  const created = await shop.call('POST', '/v1/pets', { apiKey, body })
+  const { id } = created.body as { id: number }
+  await shop.call('PATCH', `/v1/pets/${id}`, { apiKey, body: { name: 'Rex' } })
+  const apiKeyName = `PetStore (API key ${apiKeyId})`
+  expect(await shop.history(id)).toMatchObject([
+    { event: 'updated', apiKeyName },
+    { event: 'created', apiKeyName },
+  ])
+})
+
 test('an animal added by hand has a history too', async () => {
   const [row] = await shop.sql(`insert into pets (name, category_id) values ('Hand', 1) returning id`)
   expect(await shop.history(Number(row?.['id']))).toEqual([

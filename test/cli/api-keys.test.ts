@@ -63,6 +63,7 @@ test('in staging a key says test', async () => {
 test.each([
   [['create'], "required option '--name <name>'"],
   [['create', '--name', ''], '1 to 100 characters'],
+  [['create', '--name', 'Petstore'], 'stands for the service itself'],
   [['create', '--name', 'x', '--scopes', 'pets:fly'], 'pets:read, pets:write'],
   [['create', '--name', 'x', '--expires', 'soon'], '90d, 24h, 30m or 60s'],
   [['create', '--name', 'x', '--rate-limit', '0'], 'above 0'],
@@ -130,6 +131,16 @@ test('rotate hands out a successor with the same rights; the old key works on du
     expect((await openTestClient({ origin: service.origin, apiKey }).get('/pets')).status).toBe(200)
   }
   await service.stop()
+})
+
+test('rotate rejects a key that is named like the service, and says what to do', async () => {
+  await create('--name', 'older')
+  const id = Number((await list()).find(({ name }) => name === 'older')?.['id'])
+  await sql(DATABASE_URL, `update api_keys set name = 'petstore' where id = $1`, [id])
+  const { code, stdout, stderr } = await petstore(['api-keys', 'rotate', String(id)], environment)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain('Create a key with another name')
+  expect(stderr).not.toContain('doctor')
 })
 
 test('when a key was last used is written at the latest when the service ends', async () => {
