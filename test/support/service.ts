@@ -1,11 +1,12 @@
 // The product as an operator runs it: the executable, in a process of its own.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { COMPILE_CACHE } from './compile-cache.ts'
 
 const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
-const READY_TIMEOUT_MS = 20_000
+const READY_TIMEOUT_MS = 120_000
 
 export interface Finished {
   /** Null where a signal ended it. */
@@ -51,8 +52,24 @@ export function startPetstore(args: string[], environment: Environment = {}): Co
   return startCommand(process.execPath, [EXECUTABLE, ...args], environment)
 }
 
+const running = new Set<ChildProcess>()
+
+/** Kills what a failed test has left running: it would slow down every test after it. */
+export async function killRunning(): Promise<void> {
+  const left = [...running]
+  for (const child of left) child.kill('SIGKILL')
+  await Promise.all(left.map((child) => once(child, 'close')))
+}
+
+function start(file: string, args: string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(file, args, options)
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  return child
+}
+
 function startCommand(file: string, args: string[], environment: Environment): Command {
-  const child = spawn(file, args, { env: cleanEnvironment(environment) })
+  const child = start(file, args, { env: cleanEnvironment(environment) })
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
   const finished = once(child, 'close').then(([code, signal]) => ({
@@ -88,7 +105,7 @@ export async function startService(
   { args = ['serve'], untilReady = true, executable = EXECUTABLE }: StartOptions = {},
 ): Promise<Service> {
   const ports = { PORT: '0', ADMIN_PORT: '0', ADMIN_HOST: '127.0.0.1' }
-  const child = spawn(process.execPath, [executable, ...args], {
+  const child = start(process.execPath, [executable, ...args], {
     env: cleanEnvironment({ ...ports, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -130,7 +147,7 @@ export async function waitUntilReady(service: Service): Promise<void> {
 /** Nothing of the machine's own configuration reaches a test. */
 function cleanEnvironment(added: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, ...added }
+  return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }
 }
 
 function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
