@@ -17,6 +17,7 @@ export default defineConfig({
     // Only a hung test reaches these: no test may fail because the host is busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     setupFiles: ['test/support/stop-processes.ts'],
   },
 })

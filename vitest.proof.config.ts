@@ -12,6 +12,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 1_800_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     setupFiles: ['test/support/stop-processes.ts'],
   },
 })

@@ -12,6 +12,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 900_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     setupFiles: ['test/support/stop-processes.ts'],
   },
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
+export const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
 const READY_TIMEOUT_MS = 120_000
 
 export interface Finished {
@@ -145,7 +145,7 @@ export async function waitUntilReady(service: Service): Promise<void> {
 }
 
 /** Nothing of the machine's own configuration reaches a test. */
-function cleanEnvironment(added: Environment): Environment {
+export function cleanEnvironment(added: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }
 }
