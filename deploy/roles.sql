@@ -2,7 +2,7 @@
 -- schema, and has on each table what the service does there and no more.
 --
 -- Run it as a superuser, connected to the database of Petstore, before the first `petstore migrate` and again
--- after each; it is all or nothing, and can be run at any time:
+-- after each, and before and after a restore; it is all or nothing, and can be run at any time:
 --
 --   psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/roles.sql
 --
@@ -20,14 +20,15 @@ do $$ begin
     create role petstore_migrator login;
   end if;
   if not exists (select from pg_roles where rolname = 'petstore_app') then
-    create role petstore_app login;
+    -- A starting value: to change it, alter the role. This file does not set it again.
+    create role petstore_app login connection limit 100;
   end if;
 end $$;
 
 alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
-alter role petstore_app nosuperuser nocreatedb nocreaterole connection limit 100;
+alter role petstore_app nosuperuser nocreatedb nocreaterole;
 
--- The service gives up after 3 seconds; the server should not work on for longer.
+-- Two seconds less than the service waits (src/deadlines.ts): a slow statement is cancelled, so its outcome is known.
 alter role petstore_app set statement_timeout = '3s';
 alter role petstore_app set lock_timeout = '1s';
 alter role petstore_app set idle_in_transaction_session_timeout = '5s';
@@ -54,9 +55,15 @@ alter default privileges for role petstore_migrator in schema public
   grant usage on sequences to petstore_app;
 
 -- What was sold, what happened and who was let in is never deleted; `petstore doctor` knows the same list.
+--
+-- A dump that was restored before petstore_migrator existed leaves the restoring role as the owner, and
+-- petstore_migrator could not migrate: it gets every object that migrations make. Only a wrong owner is changed, because
+-- the change waits for all transactions that use the table; if one of them runs for long, this file fails.
+set local lock_timeout = '2s';
 do $$
 declare
   right_on record;
+  object record;
 begin
   for right_on in
     select * from (values
@@ -75,8 +82,30 @@ begin
     ) as needed (name, rights)
     where to_regclass('public.' || name) is not null
   loop
+    if exists (
+      select from pg_class
+      where oid = to_regclass('public.' || right_on.name) and relowner <> 'petstore_migrator'::regrole
+    ) then
+      execute format('alter table public.%I owner to petstore_migrator', right_on.name);
+    end if;
     execute format('revoke all on public.%I from public, petstore_app', right_on.name);
     execute format('grant %s on public.%I to petstore_app', right_on.rights, right_on.name);
+  end loop;
+
+  for object in
+    select format('type %s', oid::regtype) as name
+    from pg_type
+    where typnamespace = 'public'::regnamespace and typowner <> 'petstore_migrator'::regrole
+      and typname in ('order_status', 'pet_status')
+    union all
+    select format('function %s', oid::regprocedure)
+    from pg_proc
+    where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
+      and proname in (
+        'count_deleted_pets', 'count_inserted_pets', 'count_truncated_pets', 'count_updated_pets', 'pet_name_key'
+      )
+  loop
+    execute format('alter %s owner to petstore_migrator', object.name);
   end loop;
 end $$;
 

@@ -16,7 +16,7 @@ export const HOLD_MINUTES_MAX = 10_080
 
 export const VARIABLES = {
   DATABASE_URL: {
-    help: 'Where PostgreSQL is. TLS by its usual parameters: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.',
+    help: 'Where PostgreSQL is. TLS by its usual parameters: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`; without `sslmode`, no TLS.',
     example: 'postgres://petstore_app:secret@db.example:5432/petstore?sslmode=verify-full',
     read: (text) => {
       if (text === undefined) throw new Fault('is not set; without a database of your own, try `npm run dev`')

@@ -20,7 +20,7 @@ const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 const LAYERS = [
   // The client is for others: it knows nothing of the service but its interface.
   /^client\/src\//,
-  /^src\/(errors|int64|int64-schema|json|paging)\.ts$/,
+  /^src\/(counts|deadlines|errors|int64|int64-schema|json|paging)\.ts$/,
   /^src\/(config|log)\.ts$/,
   /^src\/db\//,
   /^src\/[\w-]+\/(schema|scopes|format)\.ts$/,

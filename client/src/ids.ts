@@ -4,9 +4,10 @@ import { PetstoreError } from './errors.ts'
 import type { Id, IdInput } from './interface.ts'
 
 // Inside a string JSON writes a quote as \", so that no text of an animal is ever taken for a field.
-const DIGITS_OF_IDS = /"(id|\w+Id)"\s*:\s*(\d+)(?![\d.eE])/g
-const QUOTED_IDS = /"(id|\w+Id)":"(\d+)"/g
-const ID_NAME = /^(?:id|\w+Id)$/
+// A requestId is text, and no id in this sense.
+const DIGITS_OF_IDS = /"(id|(?!requestId")\w+Id)"\s*:\s*(\d+)(?![\d.eE])/g
+const QUOTED_IDS = /"(id|(?!requestId")\w+Id)":"(\d+)"/g
+const ID_NAME = /^(?:id|(?!requestId$)\w+Id)$/
 /** As JSON writes it: without a sign, without a zero in front. */
 const ID = /^(?:0|[1-9]\d{0,18})$/
 

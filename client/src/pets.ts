@@ -25,16 +25,18 @@ const ONE_VERSION = /^"[^"]*"$/
 export type Pets = ReturnType<typeof petsOf>
 
 export function petsOf(send: Send) {
-  const list = (query?: ListPetsQuery, options?: CallOptions) =>
-    listOf(send, 'listPets', () => '/pets', query, options)
-
   return {
     /** Newest first; with `name`, by name. */
-    list,
+    list: (query?: ListPetsQuery, options?: CallOptions) =>
+      listOf(send, 'listPets', () => '/pets', query, options),
 
-    /** The animal, or undefined where none has this id. */
-    find: async (id: IdInput, options?: CallOptions): Promise<Pet | undefined> =>
-      (await list({ id: [id] }, options).page()).items[0],
+    /** The pet with its `etag`, or undefined if no pet has this id. */
+    find: async (id: IdInput, options?: CallOptions): Promise<VersionedPet | undefined> => {
+      const query = { id: [id] }
+      const call = { operation: 'listPets', method: 'GET', path: '/pets', query, repeatable: true } as const
+      const { value, headers } = await send(call, options)
+      return value[0] && versioned({ value: value[0], headers })
+    },
 
     /**
      * The animal with its `etag`; `pet_not_found` where none has this id.

@@ -64,8 +64,7 @@ export async function printList<Item extends object>(
     if (left === 0) break
   }
   await printPart(show.end())
-  if (left === 0 && hasMore)
-    say(paint('dim', `There are more than these ${options.limit}: see --limit and --all.`))
+  if (left === 0 && hasMore) say(paint('dim', 'There are more: see --limit and --all.'))
 }
 
 interface Shown<Item> {

@@ -5,6 +5,7 @@ import { type DeprecatedUse, listApiKeys, listDeprecatedUse, revokeApiKey } from
 import type { ApiKey } from '../api-keys/schema.ts'
 import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../api-keys/scopes.ts'
 import { type Config, readConfig } from '../config.ts'
+import { countOf } from '../counts.ts'
 import { type Db, openDatabase } from '../db/database.ts'
 import { GET_PET_REMOVAL } from '../http/deprecation.ts'
 import { parseId } from '../int64.ts'
@@ -91,7 +92,7 @@ export function addApiKeys(program: Command): void {
         if (issued === undefined) {
           throw new CommandError(`No working key has the id ${id}; see: petstore api-keys list`)
         }
-        show(issued, `Key ${id} ends in ${overlap} seconds. Made`)
+        show(issued, `Key ${id} ends in ${countOf(overlap, 'second')}. Made`)
       }),
     )
 }

@@ -2,14 +2,18 @@
 import type { Command } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, readConfig } from '../config.ts'
+import { listStaleCollations, type StaleCollation } from '../db/collations.ts'
 import type { Reader } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
+import { readOwners } from '../db/owners.ts'
 import { openClient } from '../db/pool.ts'
 import { readRights } from '../db/rights.ts'
 import { paint, print } from './terminal.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
 const SERVER_VERSION_MIN = 150_000
+/** A Unix socket or the loopback interface: nothing leaves the host. */
+const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 
 interface Finding {
   check: string
@@ -21,7 +25,9 @@ interface Finding {
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration, database, rights, schema and clock; say what to do')
+    .description(
+      'check configuration, database, encryption, schema, rights, owners, collations and clock; say what to do',
+    )
     .option('--json', 'as a JSON array of {check, state, message, remedy}')
     .addHelpText(
       'after',
@@ -67,11 +73,16 @@ async function examine(): Promise<Finding[]> {
     ]
   }
   try {
+    const server = await checkServer(client)
+    if (server.state === 'fault') return [configuration, server]
     return [
       configuration,
-      await checkServer(client),
+      server,
+      checkEncryption(config),
       await checkSchema(client),
       await checkRights(client),
+      await checkOwners(client, config),
+      await checkCollations(client),
       await checkClock(client),
     ]
   } finally {
@@ -80,7 +91,7 @@ async function examine(): Promise<Finding[]> {
 }
 
 function readerOf(client: pg.Client): Reader {
-  return { read: async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[] }
+  return { read: async ({ text, values }) => (await client.query(text, values)).rows }
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {
@@ -108,6 +119,28 @@ async function checkServer(client: pg.Client): Promise<Finding> {
     }
   }
   return { check, state: 'ok', message: `PostgreSQL ${version} answers` }
+}
+
+/** Of this side of the connection: behind a pooler, PostgreSQL itself sees another one. */
+function checkEncryption(config: Config): Finding {
+  const check = 'encryption'
+  const plain = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
+    const url = config[name]
+    if (url === undefined) return []
+    // node-postgres never falls back: a client with these options encrypts, or does not connect.
+    const { host, ssl } = openClient(url, 'petstore-doctor')
+    return ssl || LOCAL_HOST.test(host) ? [] : [`${name} connects to ${host}`]
+  })
+  if (plain.length > 0) {
+    return {
+      check,
+      state: 'warning',
+      message: `${plain.join(', ')} without encryption`,
+      remedy:
+        'Add ?sslmode=verify-full&sslrootcert=… to the URL, unless nobody else can read the network between the hosts.',
+    }
+  }
+  return { check, state: 'ok', message: 'every connection to another host is encrypted' }
 }
 
 async function checkSchema(client: pg.Client): Promise<Finding> {
@@ -160,6 +193,57 @@ async function checkRights(client: pg.Client): Promise<Finding> {
     state: 'ok',
     message: `the role ${role} may do what the service does, and not change the schema`,
   }
+}
+
+/** A restore can leave another role as the owner; then the service works, and the next migration fails. */
+async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config): Promise<Finding> {
+  const check = 'owners'
+  const role = MIGRATION_DATABASE_URL && decodeURIComponent(new URL(MIGRATION_DATABASE_URL).username)
+  const { migrator, exists, notOwned } = await readOwners(readerOf(client), role)
+  if (!exists) {
+    return {
+      check,
+      state: 'ok',
+      message: `not checked: there is no role ${migrator}. Set MIGRATION_DATABASE_URL to check its role`,
+    }
+  }
+  if (notOwned.length > 0) {
+    return {
+      check,
+      state: 'fault',
+      message: `the role ${migrator} does not own ${notOwned.join(', ')}: \`petstore migrate\` can fail`,
+      remedy: 'Run deploy/roles.sql again.',
+    }
+  }
+  return {
+    check,
+    state: 'ok',
+    message: `the role ${migrator} can migrate: it owns every table, type and function`,
+  }
+}
+
+async function checkCollations(client: pg.Client): Promise<Finding> {
+  const check = 'collations'
+  const stale = await listStaleCollations(readerOf(client))
+  if (stale.length === 0) {
+    return { check, state: 'ok', message: 'every index is built with the current version of its collation' }
+  }
+  return {
+    check,
+    state: 'warning',
+    message: stale.map(describeCollation).join('. '),
+    remedy: stale.map(rebuildIndexes).join(' '),
+  }
+}
+
+function describeCollation({ name, recordedVersion, actualVersion, indexes }: StaleCollation): string {
+  const now = actualVersion === null ? 'now without a version' : `now version ${actualVersion}`
+  return `version ${recordedVersion} of the collation ${name}, ${now}, built these indexes: ${indexes.join(', ')}; queries can miss rows`
+}
+
+function rebuildIndexes({ indexes, owner, refresh }: StaleCollation): string {
+  const rebuilt = indexes.map((index) => `reindex index concurrently ${index};`).join(' ')
+  return `Run one at a time, as ${owner}: ${rebuilt} Then as a superuser: ${refresh};`
 }
 
 async function checkClock(client: pg.Client): Promise<Finding> {

@@ -5,9 +5,10 @@ import { Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
+import { countOf } from '../counts.ts'
 import { openClient } from '../db/pool.ts'
 import type { ExportFormat } from '../imports/queries.ts'
-import { count, openProgress } from './progress.ts'
+import { openProgress } from './progress.ts'
 import { CommandError, say } from './terminal.ts'
 
 const FORMATS: readonly ExportFormat[] = ['csv', 'ndjson']
@@ -47,7 +48,7 @@ export function addExport(program: Command): void {
         })
         await writeTo(options.output, (output) => pipeline(copy, meter, output))
         progress.end()
-        say(`${count(copy.rowCount)} animals exported.`)
+        say(`${countOf(copy.rowCount, 'pet')} exported.`)
       } catch (error) {
         // Whoever reads has seen enough, as `head` does.
         if (hasCode(error, 'EPIPE')) return

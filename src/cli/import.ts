@@ -3,9 +3,10 @@ import { realpath } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from 'pg'
 import { type Config, readConfig } from '../config.ts'
+import { count, countOf } from '../counts.ts'
 import { openClient } from '../db/pool.ts'
 import type { Source } from '../imports/source.ts'
-import { count, openProgress } from './progress.ts'
+import { openProgress } from './progress.ts'
 import { CommandError, paint, print, say } from './terminal.ts'
 
 const EXIT_REFUSED = 2
@@ -197,9 +198,9 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
     )
   }
   const earlier = rowsBefore > 0 ? `, ${count(rowsBefore)} of them read by earlier runs` : ''
-  const added = `${count(rows - refused)} rows ${options.dryRun ? 'can be added' : 'added'}`
+  const added = `${countOf(rows - refused, 'row')} ${options.dryRun ? 'can be added' : 'added'}`
   say(
-    `${added}, ${count(refused)} refused${earlier}; ${seconds.toFixed(1)} s, ${count(rowsPerSecond)} rows/s.`,
+    `${added}, ${count(refused)} refused${earlier}; ${seconds.toFixed(1)} s, ${countOf(rowsPerSecond, 'row')}/s.`,
   )
   if (refusedFile !== null) {
     say(paint('yellow', `The refused rows, with lines and reasons, are in ${refusedFile}`))

@@ -20,7 +20,7 @@ import {
   type RemoteOptions,
   withIdempotencyKey,
 } from './remote.ts'
-import { print, say, type Style } from './terminal.ts'
+import { localTime, print, say, type Style } from './terminal.ts'
 
 const STATUS_STYLES: Record<Order['status'], Style> = {
   open: 'yellow',
@@ -131,12 +131,4 @@ function addEnding(orders: Command, verb: 'complete' | 'cancel', description: st
 
 function endOf({ closedAt }: Order): string {
   return closedAt === undefined ? '' : ` at ${localTime(closedAt)}`
-}
-
-/** To the minute, by the clock on the wall of the shop. */
-function localTime(instant: string): string {
-  const date = new Date(instant)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
 }

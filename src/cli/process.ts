@@ -15,6 +15,7 @@ import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { type Log, openLog } from '../log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
 import { petBatches } from '../pets/batches.ts'
+import { listen } from './listen.ts'
 import { drain } from './shutdown.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
@@ -56,20 +57,15 @@ export async function runService(config: Config): Promise<void> {
   })
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
 
+  // Health first: a process whose ADMIN_PORT is taken ends before it accepts a request.
+  await listen(admin, {
+    hostSetting: 'ADMIN_HOST',
+    portSetting: 'ADMIN_PORT',
+    host: config.ADMIN_HOST,
+    port: config.ADMIN_PORT,
+  })
   // Before anyone can look: holds that ended while no instance ran. Without a database nobody can look either.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'holds could not be ended yet'))
-  await app.listen({
-    host: config.HOST,
-    port: config.PORT,
-    // As many as may be open: a burst of new ones must not wait for the kernel to try again.
-    backlog: CONNECTIONS_MAX,
-    ...(config.SHARE_PORT === 'on' && { reusePort: true }),
-  })
-  await admin.listen({ host: config.ADMIN_HOST, port: config.ADMIN_PORT })
-  const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
-  log.info(addresses, 'listening')
-  // A parent that asked for free ports learns here which ones they are.
-  process.send?.(addresses)
 
   const background = startBackground(
     [
@@ -104,6 +100,21 @@ export async function runService(config: Config): Promise<void> {
       await db.close()
     },
   })
+
+  // Last: a signal that arrives from now on drains.
+  await listen(
+    app,
+    { hostSetting: 'HOST', portSetting: 'PORT', host: config.HOST, port: config.PORT },
+    {
+      // As many as may be open: a burst of new ones must not wait for the kernel to try again.
+      backlog: CONNECTIONS_MAX,
+      ...(config.SHARE_PORT === 'on' && { reusePort: true }),
+    },
+  )
+  const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
+  log.info(addresses, 'listening')
+  // A parent that asked for free ports learns here which ones they are.
+  process.send?.(addresses)
 
   const current = await waitForSchema(db, log)
   if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }

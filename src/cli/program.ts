@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { addApiKeys } from './api-keys.ts'
+import { addCategories } from './categories.ts'
 import { addDoctor } from './doctor.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
@@ -10,7 +11,7 @@ import { addInventory } from './inventory.ts'
 import { addMigrate } from './migrate.ts'
 import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
-import { addServe } from './serve.ts'
+import { addServe, StartFailure } from './serve.ts'
 import { paint, say } from './terminal.ts'
 
 export function buildProgram(): Command {
@@ -40,6 +41,7 @@ Whoever uses it needs PETSTORE_URL and PETSTORE_API_KEY alone: docs/command-line
   addDoctor(program)
   program.commandsGroup('Use a running service:')
   addPets(program)
+  addCategories(program)
   addOrders(program)
   addInventory(program)
   return program
@@ -50,8 +52,9 @@ export async function runProgram(commandLine: readonly string[]): Promise<void> 
   try {
     await buildProgram().parseAsync(commandLine)
   } catch (error) {
-    say(paint('red', explain(error)))
+    say(paint('red', explain(error instanceof StartFailure ? error.cause : error)))
     process.exitCode = 1
+    if (error instanceof StartFailure) process.exit()
   }
 }
 
@@ -59,9 +62,6 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Try: petstore doctor`
   if (!(error instanceof Error)) return String(error)
-  if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}\nAnother program has the port; set PORT or ADMIN_PORT to a free one.`
-  }
   const refused = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
   return refused ? `PostgreSQL does not answer (${String(error)}).\nTry: petstore doctor` : error.message
 }

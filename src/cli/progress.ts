@@ -1,4 +1,5 @@
 // How far a long command has come: one line that repaints itself on a terminal, else a line now and then.
+import { countOf } from '../counts.ts'
 import { paint, say } from './terminal.ts'
 
 const REPAINTED_EVERY_MS = 200
@@ -57,17 +58,14 @@ export function describeProgress(first: ProgressState, last: ProgressState, seco
   if (rows === undefined) {
     parts.push(`${megabytes(bytes)} MB`, `${megabytes((bytes - first.bytes) / seconds)} MB/s`)
   } else {
-    parts.push(`${count(rows)} rows`, `${count(Math.round((rows - (first.rows ?? 0)) / seconds))} rows/s`)
+    const rowsPerSecond = Math.round((rows - (first.rows ?? 0)) / seconds)
+    parts.push(countOf(rows, 'row'), `${countOf(rowsPerSecond, 'row')}/s`)
   }
   const bytesPerSecond = (bytes - first.bytes) / seconds
   if (bytesTotal !== undefined && bytesPerSecond > 0) {
     parts.push(`${describeSeconds((bytesTotal - bytes) / bytesPerSecond)} left`)
   }
   return parts.join('  ')
-}
-
-export function count(value: number): string {
-  return value.toLocaleString('en')
 }
 
 function megabytes(bytes: number): string {

@@ -31,6 +31,8 @@ export interface RemoteOptions {
   timeout: number
   json?: boolean
   idempotencyKey?: string
+  /** The command that shows whether a change was made, for a change that is not safe to retry. */
+  checkWith?: string
 }
 
 export interface Remote {
@@ -157,7 +159,8 @@ function isPassing({ code, status }: PetstoreError): boolean {
   return PASSING_CODES.has(code) || PASSING_STATUSES.has(status)
 }
 
-function howToRepeat({ idempotencyKey }: RemoteOptions): string {
+function howToRepeat({ idempotencyKey, checkWith }: RemoteOptions): string {
+  if (checkWith !== undefined) return `The change may have been made. Check before you retry: ${checkWith}`
   const how = idempotencyKey === undefined ? 'as it is' : `with --idempotency-key ${idempotencyKey}`
   return `It may have been done all the same. Repeat the command ${how}: nothing is done twice.`
 }
@@ -169,6 +172,13 @@ function firstCause(error: PetstoreError): string | undefined {
   if (cause === error || !(cause instanceof Error)) return undefined
   // That of a host with several addresses has no text of its own.
   return cause.message || ('code' in cause ? String(cause.code) : undefined)
+}
+
+/** Ends the command with everything that is missing. Commander by itself names the first missing thing only. */
+export function requireGiven<Given extends Record<string, unknown>>(command: Command, given: Given) {
+  const missing = Object.keys(given).filter((name) => given[name] === undefined)
+  if (missing.length > 0) command.error(`error: missing ${missing.join(' and ')}`)
+  return given as { [Name in keyof Given]: NonNullable<Given[Name]> }
 }
 
 export function parseWhole(least: number, most: number): (text: string) => number {

@@ -2,6 +2,14 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
+import { sayWaiting } from './migrate.ts'
+
+/** The service could not start. Ports and timers that are already open would keep the process alive. */
+export class StartFailure extends Error {
+  constructor(cause: unknown) {
+    super('The service could not start.', { cause })
+  }
+}
 
 export function addServe(program: Command): void {
   program
@@ -11,9 +19,15 @@ export function addServe(program: Command): void {
     .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… petstore serve --migrate')
     .action(async (options: { migrate?: boolean }) => {
       const config = readConfig()
-      if (options.migrate) await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL)
-      // Loaded here alone: the other commands start in half the time without the web framework.
-      const { runService } = await import('./process.ts')
-      await runService(config)
+      try {
+        if (options.migrate) {
+          await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, { onWait: sayWaiting })
+        }
+        // Loaded here alone: the other commands start in half the time without the web framework.
+        const { runService } = await import('./process.ts')
+        await runService(config)
+      } catch (error) {
+        throw new StartFailure(error)
+      }
     })
 }

@@ -37,6 +37,14 @@ export function paint(style: Style, text: string, stream: NodeJS.WriteStream = p
   return styleText(style, text, { stream })
 }
 
+/** To the minute, by the clock on the wall of the shop. */
+export function localTime(instant: string): string {
+  const date = new Date(instant)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
 /** What went wrong and what to do about it; ends the command. */
 export class CommandError extends Error {}
 

@@ -2,14 +2,15 @@
 // Decides what is repeated after a failure, and never repeats what may have been committed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
 import { openPool, type PoolOptions } from './pool.ts'
+import { openSlots, type Slot, type Work } from './slots.ts'
+import { trackUnansweredWrites } from './unanswered.ts'
 
-/** How long a failed attempt may be repeated, counted from the first one. */
-const RETRY_FOR_MS = 2_000
 const RETRIES_MAX = 20
-/** How many requests may wait for a connection at once; the next one is told that the service is busy. */
+/** How many requests may wait for a connection at once; the next one is rejected with 503 `overloaded`. */
 const POOL_QUEUE_MAX = 1_000
 
 export interface Statement {
@@ -41,13 +42,17 @@ export interface Tx extends Reader, Writer {
 export interface Db extends Reader, Writer {
   /** Runs the work in one transaction, again from its start if it was surely rolled back. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
-  connections(): { total: number; idle: number; waiting: number }
+  /** `unanswered`: writes whose response did not arrive in time; their connections cannot be used. */
+  connections(): { total: number; idle: number; waiting: number; unanswered: number }
   close(): Promise<void>
 }
 
-/** One connection during one attempt, and whether that attempt has reached the point of no return. */
+/** One connection during one attempt, and how far that attempt has come. */
 interface Attempt {
   client: pg.PoolClient
+  /** The statement in flight commits. */
+  isCommitting: boolean
+  /** It must not be repeated if its response is lost. */
   mayHaveCommitted: boolean
   /** Whether an attempt before it lost its connection. */
   isAgain: boolean
@@ -55,32 +60,38 @@ interface Attempt {
 
 export function openDatabase(options: PoolOptions): Db {
   const pool = openPool(options)
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS } = options
+  const query = <Row>(client: pg.PoolClient, statement: Statement | string) =>
+    runQuery<Row>(client, statement, queryTimeoutMs)
+  const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
+  const unanswered = trackUnansweredWrites(findBusy)
 
-  // A commit whose wait for a standby is cancelled succeeds with no more than this warning, and
-  // a failover may still lose it: its outcome is as unknown as that of a lost connection. Any other statement may
-  // be warned of other things by the same code.
-  const warned = new WeakSet<pg.ClientBase>()
+  // A commit whose wait for a standby is cancelled succeeds with no more than this warning, and a failover may
+  // still lose it: its outcome is unknown. The code of the warning (01000) is that of any other warning, and its
+  // text depends on the server's language.
+  const unreplicated = new WeakSet<pg.ClientBase>()
   pool.on('connect', (client) => {
-    client.on('notice', (notice) => {
-      if (notice.code === '01000') warned.add(client)
+    client.on('notice', ({ routine }) => {
+      if (routine === 'SyncRepWaitForLSN') unreplicated.add(client)
     })
   })
 
-  async function attempt<Result>(work: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+  async function attempt<Result>(kind: Work, work: (attempt: Attempt) => Promise<Result>): Promise<Result> {
     const giveUpAt = performance.now() + RETRY_FOR_MS
     let isAgain = false
     for (let tries = 1; ; tries += 1) {
-      if (pool.waitingCount >= POOL_QUEUE_MAX) throw new AppError('overloaded')
+      const slot = await slots.take(kind)
       let current: Attempt | undefined
       try {
-        current = { client: await connect(pool), mayHaveCommitted: false, isAgain }
+        const client = await connect(pool)
+        current = { client, isCommitting: false, mayHaveCommitted: false, isAgain }
         const result = await work(current)
-        if (current.mayHaveCommitted && warned.has(current.client)) throw new AppError('outcome_unknown')
-        current.client.release()
+        if (current.mayHaveCommitted && unreplicated.has(client)) throw new AppError('outcome_unknown')
+        release(current, slot)
         return result
       } catch (error) {
         const failed = error instanceof QueryFailure ? error : undefined
-        current?.client.release(failed?.poisonsConnection)
+        release(current, slot, failed)
         if (failed === undefined || failed.failure === 'fault') throw error
         if (failed.failure === 'lost' && current?.mayHaveCommitted === true) {
           throw new AppError('outcome_unknown', { cause: failed.cause })
@@ -93,23 +104,56 @@ export function openDatabase(options: PoolOptions): Db {
     }
   }
 
+  /** Gives back the connection and the slot, once PostgreSQL has responded. */
+  function release(current: Attempt | undefined, slot: Slot, failed?: QueryFailure): void {
+    if (current?.isCommitting && failed?.cause instanceof NoResponse) {
+      slot.markUnanswered()
+      unanswered.keep({
+        pid: backendPid(current.client),
+        response: failed.cause.response,
+        release: (isBroken) => {
+          current.client.release(isBroken)
+          slot.leave()
+        },
+      })
+      return
+    }
+    current?.client.release(failed?.poisonsConnection)
+    slot.leave()
+  }
+
   /** The next statement of this attempt commits. */
-  function passPointOfNoReturn(current: Attempt): void {
-    current.mayHaveCommitted = true
-    warned.delete(current.client)
+  function passPointOfNoReturn(current: Attempt, isRepeatable = false): void {
+    current.isCommitting = true
+    current.mayHaveCommitted = !isRepeatable
+    unreplicated.delete(current.client)
+  }
+
+  /** Undefined behind a connection pooler, where the process ids that a client sees are not PostgreSQL's. */
+  async function findBusy(pids: number[]): Promise<number[] | undefined> {
+    return attempt('read', async ({ client }) => {
+      const [row] = await query<{ own: number; busy: number[] }>(client, {
+        name: 'find_busy_backends',
+        text: `select pg_backend_pid() as own, array(
+            select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active'
+          ) as busy`,
+        values: [pids],
+      })
+      return row?.own === backendPid(client) ? row.busy : undefined
+    })
   }
 
   return {
-    read: (statement) => attempt(({ client }) => query(client, statement)),
+    read: (statement) => attempt('read', ({ client }) => query(client, statement)),
 
     write: (statement) =>
-      attempt((current) => {
-        if (!statement.isRepeatable) passPointOfNoReturn(current)
+      attempt('write', (current) => {
+        passPointOfNoReturn(current, statement.isRepeatable)
         return query(current.client, statement)
       }),
 
     transaction: (work) =>
-      attempt(async (current) => {
+      attempt('write', async (current) => {
         const { client, isAgain } = current
         const run = <Row>(statement: Statement) => query<Row>(client, statement)
         await query(client, 'begin')
@@ -126,8 +170,27 @@ export function openDatabase(options: PoolOptions): Db {
         return result
       }),
 
-    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    connections: () => ({
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: slots.waiting(),
+      unanswered: slots.unanswered(),
+    }),
+
+    close: async () => {
+      unanswered.close()
+      await pool.end()
+    },
+  }
+}
+
+/** PostgreSQL did not respond in time; it may still do so. */
+class NoResponse extends Error {
+  readonly response: Promise<unknown>
+
+  constructor(response: Promise<unknown>, timeoutMs: number) {
+    super(`PostgreSQL did not respond within ${timeoutMs} ms`)
+    this.response = response
   }
 }
 
@@ -139,10 +202,27 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function query<Row>(client: pg.PoolClient, statement: Statement | string): Promise<Row[]> {
+async function runQuery<Row>(
+  client: pg.PoolClient,
+  statement: Statement | string,
+  timeoutMs: number,
+): Promise<Row[]> {
   try {
-    return (await client.query(statement)).rows as Row[]
+    return (await inTime(client.query(statement), timeoutMs)).rows as Row[]
   } catch (error) {
     throw new QueryFailure(error)
   }
+}
+
+/** On our side, since PostgreSQL's statement_timeout does not end a wait for synchronous replication. */
+function inTime<Result>(response: Promise<Result>, timeoutMs: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new NoResponse(response, timeoutMs)), timeoutMs)
+    response.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Missing in the types of node-postgres. */
+function backendPid(client: pg.PoolClient): number {
+  return (client as pg.PoolClient & { processID: number }).processID
 }

@@ -1,4 +1,5 @@
 // What an error from PostgreSQL or its connection means for the work that met it.
+import { DatabaseError } from 'pg'
 
 /**
  * - `lost`: the connection went away; whether the statement took effect is not known
@@ -31,14 +32,14 @@ const REFUSED_CLASSES = [
   '42704', // no such type
 ]
 
+/** Only for errors that PostgreSQL sent: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */
 function sqlState(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  return error instanceof DatabaseError ? error.code : undefined
 }
 
 function judgeFailure(error: unknown): Failure {
   const state = sqlState(error)
-  // Without a SQLSTATE it is the socket, or a time-out of ours.
+  // Without a SQLSTATE it is the socket, or a timeout of ours.
   if (state === undefined) return 'lost'
   if (ROLLED_BACK.has(state)) return 'rolled_back'
   if (LOST_CLASSES.some((prefix) => state.startsWith(prefix))) return 'lost'

@@ -1,11 +1,24 @@
 // The schema: which migrations the code brings, which the database has, and running what is missing.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { watchBlockers } from './blockers.ts'
 import type { Reader } from './database.ts'
 import { openClient } from './pool.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../migrations')
 const MIGRATIONS_TABLE = 'petstore_migrations'
+/**
+ * How long a migration waits for one lock. Every request for the same table queues behind that wait, so it is shorter
+ * than the `lock_timeout` of petstore_app: requests are late by this much and do not fail.
+ */
+const LOCK_TIMEOUT_MS = 500
+/** Between two attempts requests pass freely. */
+const ATTEMPT_PAUSE_MS = 2_000
+/** How long attempts go on before the command fails. */
+export const LOCK_WAIT_SECONDS = 300
+const LOCK_TIMEOUT_STATE = '55P03'
 
 export interface SchemaState {
   /** Newest migration that the database has; undefined while it is empty. */
@@ -46,42 +59,130 @@ export function compareSchema(applied: string[], known: string[]): SchemaState {
 /** This database cannot be brought up to this code. */
 class UnfitDatabaseError extends Error {}
 
+export interface MigrateOptions {
+  lockWaitSeconds?: number
+  /** Called when a lock was not granted in time, with the sessions that hold it. */
+  onWait?: (blockers: string) => void
+}
+
 /** Brings the schema up to this code; of many at once, one works and the others wait. Answers what it ran. */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  { lockWaitSeconds = LOCK_WAIT_SECONDS, onWait = () => {} }: MigrateOptions = {},
+): Promise<string[]> {
   const client = openClient(databaseUrl, 'petstore-migrate')
   await client.connect()
   try {
-    const read = async <Row>(statement: { text: string }) =>
-      (await client.query(statement.text)).rows as Row[]
-    const { unknown } = await readSchemaState({ read })
-    if (unknown.length > 0) {
-      throw new UnfitDatabaseError(
-        `the database has migrations that this version of Petstore does not know (${unknown.join(', ')}); use a newer version`,
-      )
+    if ((await checkDatabase(client)).missing.length === 0) return []
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const watch = watchBlockers(databaseUrl, rows[0]?.pid ?? 0)
+    let told = ''
+    try {
+      return await runMissing(client, lockWaitSeconds, () => {
+        const blockers = watch.blockers()
+        if (blockers !== told) onWait(blockers)
+        told = blockers
+        return blockers
+      })
+    } finally {
+      await watch.stop()
     }
-    const [database] = await read<{ encoding: string }>({
-      text: `select current_setting('server_encoding') as encoding`,
-    })
-    if (database?.encoding !== 'UTF8') {
-      throw new UnfitDatabaseError(
-        `the database keeps text as ${database?.encoding}, and names may be in any script; make it anew: create database … template template0 encoding 'UTF8'`,
-      )
-    }
-    // Loaded here alone: most commands never migrate.
-    const { runner } = await import('node-pg-migrate')
-    const ran = await runner({
-      dbClient: client,
-      dir: MIGRATIONS_FOLDER,
-      direction: 'up',
-      migrationsTable: MIGRATIONS_TABLE,
-      // The other mode, `fail`, would end all but one of several instances that start together.
-      advisoryLockMode: 'wait',
-      logger: { debug() {}, info() {}, warn() {}, error() {} },
-    })
-    return ran.map((migration) => migration.name)
   } finally {
     await client.end()
   }
+}
+
+function readerOf(client: Client): Reader {
+  return { read: async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[] }
+}
+
+async function checkDatabase(client: Client): Promise<SchemaState> {
+  const state = await readSchemaState(readerOf(client))
+  if (state.unknown.length > 0) {
+    throw new UnfitDatabaseError(
+      `the database has migrations that this version of Petstore does not know (${state.unknown.join(', ')}); use a newer version`,
+    )
+  }
+  const { rows } = await client.query<{ encoding: string }>(
+    `select current_setting('server_encoding') as encoding`,
+  )
+  if (rows[0]?.encoding !== 'UTF8') {
+    throw new UnfitDatabaseError(
+      `the database keeps text as ${rows[0]?.encoding}, and names may be in any script; make it anew: create database … template template0 encoding 'UTF8'`,
+    )
+  }
+  return state
+}
+
+/** Runs migrations one at a time, each in its own transaction, until the database has all of them. */
+async function runMissing(client: Client, lockWaitSeconds: number, onWait: () => string): Promise<string[]> {
+  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
+  await waitForOthers(client, onWait)
+  const ran: string[] = []
+  const giveUpAt = performance.now() + lockWaitSeconds * 1_000
+  for (;;) {
+    try {
+      const name = await runNext(client)
+      if (name === undefined) return ran
+      ran.push(name)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      await client.query('rollback')
+      const blockers = onWait()
+      const leftMs = giveUpAt - performance.now()
+      if (leftMs <= 0) throw await lockWaitError(client, blockers, lockWaitSeconds)
+      await sleep(Math.min(ATTEMPT_PAUSE_MS, leftMs))
+    }
+  }
+}
+
+/**
+ * One process migrates; the others wait for it however long it works, since no request queues behind this lock. It is
+ * released when the connection ends.
+ */
+async function waitForOthers(client: Client, onWait: () => string): Promise<void> {
+  const { PG_MIGRATE_LOCK_ID } = await loadRunner()
+  for (;;) {
+    try {
+      await client.query(`select pg_advisory_lock(${PG_MIGRATE_LOCK_ID})`)
+      return
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      onWait()
+    }
+  }
+}
+
+/** Runs the next migration; undefined when the database has all of them. */
+async function runNext(client: Client): Promise<string | undefined> {
+  const { runner } = await loadRunner()
+  const [migration] = await runner({
+    dbClient: client,
+    dir: MIGRATIONS_FOLDER,
+    direction: 'up',
+    count: 1,
+    migrationsTable: MIGRATIONS_TABLE,
+    noLock: true,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  return migration?.name
+}
+
+/** Loaded here alone: most commands never migrate. */
+function loadRunner() {
+  return import('node-pg-migrate')
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_TIMEOUT_STATE
+}
+
+async function lockWaitError(client: Client, blockers: string, seconds: number): Promise<Error> {
+  const { missing } = await readSchemaState(readerOf(client))
+  return new Error(
+    `${missing[0]} was not run: it needs a lock that ${blockers} still holds after ${seconds} s.
+Wait until that session ends, or end it; then migrate again. \`petstore migrate --lock-wait <seconds>\` waits longer.`,
+  )
 }
 
 async function migrationNames(): Promise<string[]> {

@@ -1,6 +1,5 @@
 // The application: every route by name, and what surrounds them. No port, no signal, no environment.
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
 import {
@@ -11,6 +10,7 @@ import {
   rotateApiKeyRoute,
 } from '../api-keys/routes.ts'
 import { listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
+import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { getPetHistoryRoute } from '../history/routes.ts'
 import { getInventoryRoute } from '../inventory/routes.ts'
@@ -26,7 +26,7 @@ import { createPetRoute, deletePetRoute, getPetRoute, listPetsRoute, updatePetRo
 import { logRequests } from './access-log.ts'
 import { authenticate, authorise, requireScope } from './authentication.ts'
 import { allowOrigins } from './cors.ts'
-import { answerClientError, answerError, noteRequests } from './errors.ts'
+import { answerClientError, answerError } from './errors.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts'
 import { countHeader } from './headers.ts'
 import type { Metrics } from './metrics.ts'
@@ -37,14 +37,13 @@ import { PAGE_LIMITS, type PageLimits } from './pages/limits.ts'
 import { rateLimiter } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS } from './security-headers.ts'
-import { shedLoad } from './overload.ts'
+import { openServer } from './server.ts'
 import { limitTime } from './time-limit.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { buildValidator } from './validation.ts'
 
 const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
-export const ANSWER_TIMEOUT_MS = 12_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
@@ -104,15 +103,21 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     genReqId: requestId,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
-      maxHeaderSize: HEADERS_LIMIT_BYTES,
-      // Node would answer with an empty body; the hook below does it in our shape.
-      requireHostHeader: false,
-    },
+    serverFactory: (route) =>
+      openServer(route, {
+        ...options,
+        underWayMax: options.underWayMax ?? UNDER_WAY_MAX,
+        connectionsMax: CONNECTIONS_MAX,
+        http: {
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
+          maxHeaderSize: HEADERS_LIMIT_BYTES,
+          // Node would answer with an empty body; the hook below does it in our shape.
+          requireHostHeader: false,
+        },
+      }),
     return503OnClosing: false,
     // The longest address that fits into the headers is a parameter too: 404, not 414.
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
@@ -124,17 +129,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   // A logger of its own for each request would cost more than its line: the lines name the request instead.
   app.setChildLoggerFactory((logger) => logger)
-  shedLoad(app, { ...options, underWayMax: options.underWayMax ?? UNDER_WAY_MAX })
-  noteRequests(app.server)
-  app.server.maxConnections = CONNECTIONS_MAX
-  app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))
-  // Node would answer an unknown expectation with an empty body. A server may ignore it (RFC 9110).
-  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
 
   app.decorateRequest('caller', null)
   app.setErrorHandler(answerError)
   logRequests(app, options.log, options.metrics)
-  limitTime(app, options.answerWithinMs ?? ANSWER_TIMEOUT_MS)
+  limitTime(app, options.answerWithinMs ?? RESPONSE_TIMEOUT_MS)
   // Hooks that wait for nothing take a callback: a promise for each would cost a tenth of a request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -29,3 +29,14 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     strictPreflight: false,
   })
 }
+
+/** The headers that a page needs to read a response made without Fastify, names and values in turn. */
+export function corsHeaders(origins: readonly string[]): (origin: string | undefined) => readonly string[] {
+  const exposed = ['access-control-expose-headers', EXPOSED.join(', ')]
+  if (origins.length === 0) return () => []
+  if (origins.includes('*')) return () => ['access-control-allow-origin', '*', ...exposed]
+  const allowed = new Map(
+    origins.map((origin) => [origin, ['vary', 'Origin', 'access-control-allow-origin', origin, ...exposed]]),
+  )
+  return (origin) => allowed.get(origin ?? '') ?? ['vary', 'Origin']
+}

@@ -9,6 +9,11 @@ import { GET_PET_PAGE } from './pages/addresses.ts'
 const DEPRECATED_SINCE = new Date('2026-11-15T00:00:00Z')
 export const GET_PET_REMOVAL = new Date('2030-12-05T00:00:00Z')
 
+/** The address of a pet for `Location`: getPet until its removal, then the list of its id. */
+export function petAddress({ publicUrl, clock }: Pick<Services, 'publicUrl' | 'clock'>, id: bigint): string {
+  return clock() >= GET_PET_REMOVAL ? `${publicUrl}/v1/pets?id=${id}` : `${publicUrl}/v1/pets/${id}`
+}
+
 /** Runs before anything about the request is judged, so that 200, 404 and 410 all carry the same words. */
 export function deprecateGetPet({
   publicUrl,

@@ -1,5 +1,5 @@
 // The one place where an error becomes an answer, also for requests that never reached a route.
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorBody } from '../errors.ts'
@@ -53,10 +53,8 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
 /** The request that each connection is at, to tell whose bytes could not be read. */
 const requests = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
 
-export function noteRequests(server: Server): void {
-  server.prependListener('request', (request, response) =>
-    requests.set(request.socket, { request, response }),
-  )
+export function noteRequest(request: IncomingMessage, response: ServerResponse): void {
+  requests.set(request.socket, { request, response })
 }
 
 /** Bytes that Node could not read as a request: there is no request and no reply, only a socket. */

@@ -1,43 +1,63 @@
-// More requests than can be done in good time are refused at once, before anything is done for them: a refusal
-// must cost far less than an answer, or a flood would leave no time to answer anybody.
-import type { ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+// More requests than can be done in good time are rejected at once, before anything is done for them. Rejecting is
+// much cheaper than responding, so the process stays responsive under overload. Writes cannot take every place: reads go
+// on while writes wait for a standby.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { requestId } from './request-id.ts'
 
+const READ_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const REFUSAL = bareError('overloaded')
 const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
-interface Limits {
+export interface OverloadLimits {
   underWayMax: number
+  corsOrigins: readonly string[]
   metrics: Metrics
   /** While true, every answer asks the client to close its connection. */
   isDraining: () => boolean
 }
 
-export function shedLoad(app: FastifyInstance, { underWayMax, metrics, isDraining }: Limits): void {
-  let underWay = 0
-  const oneLess = () => {
-    underWay -= 1
-  }
-  // In the place of Fastify's own listener, which would route every request.
-  app.server.removeAllListeners('request')
-  app.server.on('request', (request, response) => {
-    if (underWay >= underWayMax) {
-      if (isDraining()) response.setHeader('connection', 'close')
-      refuse(response, requestId(request))
-      metrics.observeRequest('none', 503, 0)
-      return
-    }
-    underWay += 1
-    // Also where the client went away before its answer.
-    response.on('close', oneLess)
-    app.routing(request, response)
-  })
+/** How many of the requests in flight may be writes. */
+export function writesInFlightMax(inFlightMax: number): number {
+  return Math.ceil(inFlightMax * 0.75)
 }
 
-function refuse(response: ServerResponse, id: string): void {
-  response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, 'x-request-id', id])
-  response.end(REFUSAL.json)
+/** True for a request that may go on; another has had its response. */
+export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
+
+export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
+  const writesMax = writesInFlightMax(underWayMax)
+  let underWay = 0
+  let writes = 0
+  const endRead = () => {
+    underWay -= 1
+  }
+  const endWrite = () => {
+    underWay -= 1
+    writes -= 1
+  }
+  const headersFor = corsHeaders(corsOrigins)
+
+  /** @fastify/cors responds to these by itself. Rejected, a page would see a network error in place of the 503. */
+  const isPreflight = ({ method }: IncomingMessage) => method === 'OPTIONS' && corsOrigins.length > 0
+
+  return (request, response) => {
+    const isWrite = !READ_METHODS.has(request.method)
+    const isFull = underWay >= underWayMax || (isWrite && writes >= writesMax)
+    if (isFull && !isPreflight(request)) {
+      if (isDraining()) response.setHeader('connection', 'close')
+      const id = ['x-request-id', requestId(request)]
+      response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, ...headersFor(request.headers.origin), ...id])
+      response.end(REFUSAL.json)
+      metrics.observeRequest('none', 503, 0)
+      return false
+    }
+    underWay += 1
+    if (isWrite) writes += 1
+    // Also when the client closes the connection before its response.
+    response.on('close', isWrite ? endWrite : endRead)
+    return true
+  }
 }

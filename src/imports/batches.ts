@@ -1,12 +1,14 @@
 // Rows into batches, ready to be copied: judged, and written as PostgreSQL's COPY reads them.
 // Rows go straight into bytes and two buffers take turns: kept as objects, they drove the process over 200 MB.
 import { setImmediate as turn } from 'node:timers/promises'
+import { count, countOf } from '../counts.ts'
 import { parseId } from '../int64.ts'
 import type { CsvPosition, CsvRecord } from './csv.ts'
 import {
   type Columns,
   ImportError,
   isRefused,
+  type ListedRow,
   readRow,
   type RefusedRow,
   refuseCategory,
@@ -18,6 +20,8 @@ import type { OpenSource } from './source.ts'
 const BATCH_ROWS = 10_000
 const BATCH_REFUSED_ROWS = 1_000
 const BATCH_BYTES = 2_097_152
+/** Of the text of rejected rows, which may be long. */
+const BATCH_REFUSED_CHARACTERS = 2_097_152
 /** Rows whose categories are asked for at once. All rows of a chunk lived long enough to cost 60 MB. */
 const SLICE_ROWS = 256
 /** More than the longest name, escaped, with what follows it. */
@@ -32,7 +36,7 @@ export interface Batch {
   read: number
   /** The rows that were taken; overwritten by the batch after the next. */
   lines: Buffer
-  refused: RefusedRow[]
+  refused: ListedRow[]
   end: CsvPosition
 }
 
@@ -55,11 +59,13 @@ export async function* readBatches(
   let toPass = pass
   let filling = 0
   let length = 0
+  let refusedLength = 0
   let batch: Omit<Batch, 'lines'> | undefined
   const take = (taken: Omit<Batch, 'lines'>): Batch => {
     const lines = (buffers[filling % 2] as Buffer).subarray(0, length)
     filling += 1
     length = 0
+    refusedLength = 0
     batch = undefined
     return { ...taken, lines }
   }
@@ -74,13 +80,17 @@ export async function* readBatches(
         }
         batch ??= { read: 0, refused: [], end: record.next }
         const row = judge(record, columns, named)
-        if (isRefused(row)) batch.refused.push(row)
-        else length += (buffers[filling % 2] as Buffer).write(toCopyText(row) + end, length)
+        if (isRefused(row)) {
+          const text = record.text()
+          batch.refused.push({ ...row, text })
+          refusedLength += text.length + row.name.length + row.categoryId.length + row.status.length
+        } else length += (buffers[filling % 2] as Buffer).write(toCopyText(row) + end, length)
         batch.read += 1
         batch.end = record.next
         const isFull =
           batch.read === BATCH_ROWS ||
           batch.refused.length === BATCH_REFUSED_ROWS ||
+          refusedLength > BATCH_REFUSED_CHARACTERS ||
           length > BATCH_BYTES - LINE_BYTES_MAX
         if (isFull) yield take(batch)
       }
@@ -90,7 +100,7 @@ export async function* readBatches(
   }
   if (toPass > 0) {
     throw new ImportError(
-      `The input has ${pass - toPass} rows, but ${pass} were read under this id before. ` +
+      `The input has ${countOf(pass - toPass, 'row')}, but ${count(pass)} were read under this id before. ` +
         'Is it the same input? For another one, choose another --id.',
     )
   }

@@ -6,6 +6,8 @@ import { isUtf8 } from 'node:buffer'
 
 /** A longer record is refused, so that a quote which nobody closes does not fill the memory. */
 export const RECORD_BYTES_MAX = 1_048_576
+/** The text of a longer record is cut, so that the list of rejected rows, which shows it, can be imported itself. */
+export const RECORD_TEXT_BYTES_MAX = 65_536
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -18,13 +20,50 @@ export interface CsvPosition {
   line: number
 }
 
-export interface CsvRecord {
+export class CsvRecord {
   /** Where it starts, counted from 1. */
-  line: number
-  fields: string[]
+  readonly line: number
+  readonly fields: string[]
   /** Why it cannot be read; then only its first line counts as the record, and the next line starts another. */
-  fault: string | undefined
-  next: CsvPosition
+  readonly fault: string | undefined
+  readonly next: CsvPosition
+  readonly #bytes: Buffer
+  readonly #start: number
+  readonly #end: number
+
+  constructor(
+    { line, fields, fault, next }: Pick<CsvRecord, 'line' | 'fields' | 'fault' | 'next'>,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ) {
+    this.line = line
+    this.fields = fields
+    this.fault = fault
+    this.next = next
+    this.#bytes = bytes
+    this.#start = start
+    this.#end = end
+  }
+
+  /** As it stands in the file, without its line break. Decoded on request, because most records are never shown. */
+  text(): string {
+    const isCut = this.#end - this.#start > RECORD_TEXT_BYTES_MAX
+    const end = isCut ? characterStart(this.#bytes, this.#start + RECORD_TEXT_BYTES_MAX) : this.#end
+    const bytes = this.#bytes.subarray(this.#start, end)
+    const text = isUtf8(bytes) ? bytes.toString() : WINDOWS_1252.decode(bytes)
+    return isCut ? `${text}…` : text.replace(/\r?\n?$/, '')
+  }
+}
+
+/** The most likely encoding of a row that is not UTF-8, and one in which every byte is a character. */
+const WINDOWS_1252 = new TextDecoder('windows-1252')
+
+/** The position itself, or the start of the UTF-8 character that it is inside of. */
+function characterStart(bytes: Buffer, position: number): number {
+  let at = position
+  while (position - at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1
+  return at
 }
 
 export interface CsvParser {
@@ -40,6 +79,8 @@ export function openCsvParser(start: CsvPosition = { bytes: 0, line: 1 }): CsvPa
   let { bytes: offset, line } = start
   // Why the record under way is refused, while the end of its line has not arrived.
   let endless: string | undefined
+  // The beginning of that line, as far as its text shows it and one byte more.
+  let head: Buffer = Buffer.alloc(0)
 
   function* push(chunk: Buffer, isLast = false): Generator<CsvRecord> {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
@@ -53,13 +94,19 @@ export function openCsvParser(start: CsvPosition = { bytes: 0, line: 1 }): CsvPa
       line += fault === undefined ? countLines(bytes, at, end) : 1
       // A line break is never part of a longer character, so a record can be judged alone.
       const isReadable = isText || isUtf8(bytes.subarray(at, end))
-      at = end
-      return {
+      const parts = {
         line: startsOn,
-        fields,
+        // Fields with replacement characters would be accepted from the list of rejected rows.
+        fields: isReadable ? fields : [],
         fault: fault ?? (isReadable ? undefined : 'The row is not UTF-8.'),
         next: { bytes: offset + end, line },
       }
+      const from = at
+      at = end
+      if (head.length === 0) return new CsvRecord(parts, bytes, from, end)
+      const text = lengthen(head, bytes.subarray(from, end))
+      head = Buffer.alloc(0)
+      return new CsvRecord(parts, text, 0, text.length)
     }
 
     if (offset === 0 && endless === undefined) {
@@ -87,6 +134,7 @@ export function openCsvParser(start: CsvPosition = { bytes: 0, line: 1 }): CsvPa
       }
       const end = bytes.indexOf(LF, at) + 1
       if (end === 0) {
+        head = lengthen(head, bytes.subarray(at))
         at = bytes.length
       } else {
         yield finish(end, [], endless)
@@ -99,6 +147,10 @@ export function openCsvParser(start: CsvPosition = { bytes: 0, line: 1 }): CsvPa
   }
 
   return { push }
+}
+
+function lengthen(head: Buffer, bytes: Buffer): Buffer {
+  return Buffer.concat([head, bytes.subarray(0, RECORD_TEXT_BYTES_MAX + 1 - head.length)])
 }
 
 const INCOMPLETE = Symbol('the end of the record has not arrived')

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { findCategoriesByIds } from '../categories/queries.ts'
+import { countOf } from '../counts.ts'
 import { type Batch, type FindNamed, readBatches } from './batches.ts'
 import {
   advanceImport,
@@ -150,9 +151,9 @@ async function begin(client: Client, source: Source, again: boolean): Promise<Im
   const state = await findOrInsertImport(client, source.key, source.label)
   if (state.finishedAt === null) return state
   if (again) return restartImport(client, source.key)
-  const added = (state.rows - state.refused).toLocaleString('en')
+  const added = countOf(state.rows - state.refused, 'row')
   throw new ImportError(
-    `${source.label} was imported already, ${added} rows until ${state.finishedAt.toISOString()}. ` +
+    `${source.label} was imported already, ${added} until ${state.finishedAt.toISOString()}. ` +
       'To add its animals once more: --again',
   )
 }
@@ -185,7 +186,7 @@ async function commitBatch(
 function explainLoss(error: unknown, state: ImportState): unknown {
   if (error instanceof ImportError || !(error instanceof Error)) return error
   return new ImportError(
-    `The import stopped: ${error.message}\n${state.rows.toLocaleString('en')} rows are done. ` +
+    `The import stopped: ${error.message}\n${countOf(state.rows, 'row')} read and committed. ` +
       'Run the same command again to go on from there.',
     { cause: error },
   )

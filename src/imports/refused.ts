@@ -1,14 +1,14 @@
 // The list of refused rows: a file that is as long as the database says, also after a crash.
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import { ImportError, type RefusedRow } from './schema.ts'
+import { ImportError, type ListedRow } from './schema.ts'
 
-const HEADER = 'line,reason,name,categoryId,status\n'
+const HEADER = 'line,reason,name,categoryId,status,row\n'
 
 export interface RefusedList {
   /** Whether it lacks rows that an earlier run had put there. */
   isIncomplete: boolean
   /** Safely on the disk when it answers, so that the database may count on it; answers how long it is. */
-  append(rows: readonly RefusedRow[]): Promise<number>
+  append(rows: readonly ListedRow[]): Promise<number>
   /** Leaves no file behind where nothing was refused. */
   close(): Promise<void>
 }
@@ -57,12 +57,12 @@ async function openOrExplain(path: string): Promise<FileHandle> {
   if (bytesRead === 0 || buffer.toString() === HEADER) return file
   await file.close()
   throw new ImportError(
-    `${path} exists and is no list of refused rows; move it away, or choose another place with --refused PATH.`,
+    `${path} exists and is not a list of rejected rows of this version; move it away, or choose another place with --refused PATH.`,
   )
 }
 
-function toCsv({ line, reason, name, categoryId, status }: RefusedRow): string {
-  return `${[String(line), reason, name, categoryId, status].map(quote).join(',')}\n`
+function toCsv({ line, reason, name, categoryId, status, text }: ListedRow): string {
+  return `${[String(line), reason, name, categoryId, status, text].map(quote).join(',')}\n`
 }
 
 function quote(field: string): string {

@@ -1,4 +1,5 @@
 // What a row of an import must be: the columns it needs, and the rules of the interface for each of them.
+import { countOf } from '../counts.ts'
 import { INT64_MAX, parseId } from '../int64.ts'
 import { NAME_LENGTH_MAX, PET_STATUSES, type PetStatus } from '../pets/schema.ts'
 
@@ -29,6 +30,12 @@ export interface RefusedRow {
   name: string
   categoryId: string
   status: string
+}
+
+/** A rejected row as the list of them shows it. */
+export interface ListedRow extends RefusedRow {
+  /** As it stands in the file. */
+  text: string
 }
 
 export function findColumns(header: readonly string[], label: string): Columns {
@@ -86,7 +93,9 @@ function findFaults(
   categoryId: string,
   status: PetStatus | undefined,
 ): string | undefined {
-  if (fields !== columns) return `The row has ${fields} columns, the first line has ${columns}.`
+  if (fields !== columns) {
+    return `The row has ${countOf(fields, 'column')}, the first line has ${columns}.`
+  }
   const nameFault = findNameFault(name)
   const categoryIsValid = parseId(categoryId) !== undefined
   if (nameFault === undefined && categoryIsValid && status !== undefined) return undefined

@@ -1,6 +1,8 @@
-// Holds that end by themselves. Every instance sweeps four times a second; and should its last sweep be too long
-// ago, because the database was away or the process was paused, whoever reads waits for a new one first.
+// Holds that end by themselves. Every instance sweeps expired holds four times a second. If the last sweep is too old,
+// because the database was unreachable or the process was paused, a reader waits for a new one first. A reader never
+// waits for a sweep that cannot commit: while no standby confirms writes, reads go on and may show expired holds.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/database.ts'
 import type { Log } from '../log.ts'
 import { expireOrders } from './queries.ts'
@@ -8,34 +10,63 @@ import { expireOrders } from './queries.ts'
 export const SWEPT_EVERY_MS = 250
 /** A reader never sees a hold more than a second past its end; the rest is for the sweep itself. */
 const FRESH_FOR_MS = 700
+/** A sweep that has committed nothing for this time is taken for one that cannot commit. */
+const PROGRESS_WITHIN_MS = 1_000
 const SWEEP_BATCH = 500
 
 export interface Holds {
   sweep: () => Promise<void>
-  /** Resolves at once while the last sweep is fresh. */
+  /** Resolves at once while the last sweep is fresh, or while no sweep can commit. Never rejects. */
   fresh: () => Promise<void> | undefined
+}
+
+interface Sweep {
+  finished: Promise<void>
+  progressAt: number
 }
 
 export function trackHolds(db: Db, log: Log, now = () => performance.now()): Holds {
   let sweptAt = Number.NEGATIVE_INFINITY
-  let sweeping: Promise<void> | undefined
+  let current: Sweep | undefined
 
-  async function sweepAll(): Promise<void> {
+  async function sweepAll(sweep: Sweep): Promise<void> {
     const startedAt = now()
     const requestId = randomUUID()
     for (let ended = SWEEP_BATCH; ended === SWEEP_BATCH; ) {
       ended = await expireOrders(db, requestId, SWEEP_BATCH)
+      sweep.progressAt = performance.now()
       if (ended > 0) log.info({ requestId, ended }, 'holds ended')
     }
     sweptAt = startedAt
   }
 
-  async function sweep(): Promise<void> {
-    sweeping ??= sweepAll().finally(() => {
-      sweeping = undefined
+  /** The sweep in flight, or a new one. */
+  function startSweep(): Sweep {
+    if (current !== undefined) return current
+    const sweep: Sweep = { finished: Promise.resolve(), progressAt: performance.now() }
+    current = sweep
+    sweep.finished = sweepAll(sweep).finally(() => {
+      current = undefined
     })
-    await sweeping
+    return sweep
   }
 
-  return { sweep, fresh: () => (now() - sweptAt < FRESH_FOR_MS ? undefined : sweep()) }
+  async function waitFor(sweep: Sweep): Promise<void> {
+    // A sweep that fails is reported by the background job; the read itself says what the database can do.
+    const finished = sweep.finished.catch(() => {})
+    const isInFlight = () => sweep === current
+    while (isInFlight()) {
+      const leftMs = sweep.progressAt + PROGRESS_WITHIN_MS - performance.now()
+      if (leftMs <= 0) return
+      await Promise.race([finished, sleep(leftMs, undefined, { ref: false })])
+    }
+  }
+
+  return {
+    sweep: () => startSweep().finished,
+    fresh: () => {
+      if (now() - sweptAt < FRESH_FOR_MS || db.connections().unanswered > 0) return undefined
+      return waitFor(startSweep())
+    },
+  }
 }

@@ -22,6 +22,9 @@ import {
 } from './queries.ts'
 import type { NewOrder, Order } from './schema.ts'
 
+/** Transactions that one request may take to place an order, while others free the pet in between. */
+const PLACE_ATTEMPTS_MAX = 3
+
 export interface PlacingOptions {
   callerId: bigint
   requestId: string
@@ -50,7 +53,9 @@ export async function placeOrder(
     return findOrder(tx, id)
   }
 
-  if (idempotencyKey === undefined) return { order: await orRefuse(db.transaction(place)), replayed: false }
+  if (idempotencyKey === undefined) {
+    return { order: await againIfFreed(() => orRefuse(db.transaction(place))), replayed: false }
+  }
   const repeatable = {
     apiKeyId: callerId,
     key: idempotencyKey,
@@ -58,8 +63,8 @@ export async function placeOrder(
     // As sent: the default may be another one by the time of a repeat.
     values: [petId, holdMinutes ?? 'default', note ?? ''],
   }
-  const { answer, replayed } = await orRefuse(
-    doOnce(db, repeatable, async (tx) => stringifyJson(await place(tx))),
+  const { answer, replayed } = await againIfFreed(() =>
+    orRefuse(doOnce(db, repeatable, async (tx) => stringifyJson(await place(tx)))),
   )
   return { order: toOrder(answer), replayed }
 }
@@ -68,9 +73,28 @@ export async function placeOrder(
 async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: string): Promise<bigint> {
   const pet = await lockPetAmongBuyers(tx, order.petId)
   if (pet === undefined) throw new AppError('pet_not_found')
+  if (pet.status === 'available') throw new PetFreedError()
   const id = (await releaseIfOver(tx, pet, requestId)) ? await insertOrder(tx, order) : undefined
   if (id === undefined) throw new AppError('pet_not_available')
   return id
+}
+
+/**
+ * The pet was pending when insertOrder read it, and available once this transaction had its lock. Inserting the order
+ * now could deadlock: another buyer may have inserted one already, and waits for that lock to update the pet.
+ */
+class PetFreedError extends Error {}
+
+/** Places the order in a new transaction, which holds no lock, if the pet was freed during the last one. */
+async function againIfFreed<Result>(place: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await place()
+    } catch (error) {
+      if (!(error instanceof PetFreedError)) throw error
+      if (attempt === PLACE_ATTEMPTS_MAX) throw new AppError('pet_not_available')
+    }
+  }
 }
 
 /** What the database itself refused: a second open order, or one for an animal that was just deleted. */

@@ -47,7 +47,7 @@ export async function listPetsByIds(
   { status, categoryId }: PetFilters,
   ids: readonly bigint[],
   limit: number,
-): Promise<Pet[]> {
+): Promise<VersionedPet[]> {
   const found = await findPetsByIds(db, ids)
   const matching = found.filter(
     (pet) =>

@@ -1,6 +1,6 @@
 // The operations on animals over HTTP: what each takes, what it answers, which scope it needs.
 import type { Caller } from '../api-keys/schema.ts'
-import { deprecateGetPet, GET_PET_REMOVAL } from '../http/deprecation.ts'
+import { deprecateGetPet, GET_PET_REMOVAL, petAddress } from '../http/deprecation.ts'
 import { etag, IfMatchHeaders, ifMatch } from '../http/etag.ts'
 import {
   answer,
@@ -11,6 +11,7 @@ import {
   type V1,
 } from '../http/operation.ts'
 import { GET_PET_PAGE } from '../http/pages/addresses.ts'
+import { queryKey } from '../http/query-key.ts'
 import { JSON_TYPE } from '../http/security-headers.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../paging.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
@@ -18,6 +19,7 @@ import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, P
 
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
+const listPetsKey = queryKey(ListPetsQuery)
 
 export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services): void {
   app.route({
@@ -36,22 +38,28 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
           description: 'The animals of this page.',
           schema: 'Pets',
           example: [EXAMPLE],
-          headers: { Link: 'The next page, while there is one (RFC 8288): `<…>; rel="next"`.' },
+          headers: {
+            Link: 'The next page, while there is one (RFC 8288): `<…>; rel="next"`.',
+            ETag: 'Only with exactly one `id`, if the list holds that pet: its version, for `If-Match`.',
+          },
         }),
         ...errorAnswers('invalid_parameter', 'invalid_cursor', 'missing_api_key', 'invalid_api_key'),
       },
     },
     handler: async (request, reply) => {
-      const { limit, cursor, id: ids, name, status, categoryId } = request.query
+      const { limit, id: ids, name, status, categoryId } = request.query
       const filters = { status, categoryId }
       await holds.fresh()
-      if (ids !== undefined) return listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
+      if (ids !== undefined) {
+        const found = await listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
+        if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
+        return found
+      }
       const boundTo = { ...filters, name }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
-      // Whoever asks for the same page at the same time gets the same bytes.
-      const question = [status, categoryId, limit, cursor, name].join('\n')
-      const { body, headers } = await pets.sharePage(question, async () => {
+      // Identical requests at the same time get the same bytes.
+      const { body, headers } = await pets.sharePage(listPetsKey(request.query), async () => {
         const { items, next } =
           name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
         return {
@@ -64,7 +72,8 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
   })
 }
 
-export function createPetRoute(app: V1, { db, pets, publicUrl, categories }: Services): void {
+export function createPetRoute(app: V1, services: Services): void {
+  const { db, pets, categories } = services
   app.route({
     method: 'POST',
     url: '/pets',
@@ -83,7 +92,7 @@ export function createPetRoute(app: V1, { db, pets, publicUrl, categories }: Ser
           schema: 'Pet',
           example: EXAMPLE,
           headers: {
-            Location: 'Where the animal is.',
+            Location: 'Where the animal is. From the removal of `getPet` on, the list of its id.',
             ETag: 'The version of the animal, for `If-Match`.',
             'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
           },
@@ -110,7 +119,7 @@ export function createPetRoute(app: V1, { db, pets, publicUrl, categories }: Ser
         categories,
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
-      reply.code(201).header('location', `${publicUrl}/v1/pets/${pet.id}`).header('etag', etag(1))
+      reply.code(201).header('location', petAddress(services, pet.id)).header('etag', etag(1))
       return pet
     },
   })

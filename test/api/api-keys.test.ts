@@ -100,6 +100,7 @@ describe('a new key', () => {
     { sent: { name: 'x', scopes: 'admin' }, fields: ['scopes'] },
     { sent: { name: 'x', scopes: ['root'] }, fields: ['scopes.0'] },
     { sent: { name: 'x', scopes: ['admin', null] }, fields: ['scopes.1'] },
+    { sent: { name: 'x', scopes: ['admin', 'admin'] }, fields: ['scopes'] },
     { sent: { name: 'x', rateLimit: 0 }, fields: ['rateLimit'] },
     { sent: { name: 'x', rateLimit: 1.5 }, fields: ['rateLimit'] },
     { sent: { name: 'x', rateLimit: 1_000_001 }, fields: ['rateLimit'] },
@@ -111,6 +112,13 @@ describe('a new key', () => {
     const answer = await shop.post('/api-keys', sent)
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(answer)).toEqual(fields)
+  })
+
+  test('with 20,000 scopes is rejected with one detail, without looking at each scope', async () => {
+    const scopes = Array.from({ length: 20_000 }, (_, index) => index)
+    const { status, body } = await shop.post('/api-keys', { name: 'x', scopes })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ details: [{ field: 'scopes', code: 'too_many' }] })
   })
 
   test.each([

@@ -42,6 +42,24 @@ test('it may read the version, paging, rate, deprecation and request-id headers,
   }
 })
 
+test('it may read that the service is overloaded, and preflights are not rejected then', async () => {
+  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'], underWayMax: 0 })
+  const origin = 'https://shop.example'
+  const rejected = await petstore.get('/pets', { headers: { origin } })
+  expect(rejected.status).toBe(503)
+  expect(rejected.headers.get('access-control-allow-origin')).toBe(origin)
+  expect(rejected.headers.get('access-control-expose-headers')).toContain('Retry-After')
+  expect(rejected.headers.get('vary')).toBe('Origin')
+  expect((await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })).status).toBe(204)
+
+  const other = await petstore.get('/pets', { headers: { origin: 'https://evil.example' } })
+  expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([503, null])
+  const open = await startApp(db, { corsOrigins: ['*'], underWayMax: 0 })
+  expect((await open.get('/pets')).headers.get('access-control-allow-origin')).toBe('*')
+  const closed = await startApp(db, { underWayMax: 0 })
+  expect((await closed.get('/pets', { headers: { origin } })).headers.has('vary')).toBe(false)
+})
+
 test('a page of another origin is told nothing', async () => {
   const petstore = await allowing
   const headers = { ...preflight, origin: 'https://evil.example' }

@@ -13,6 +13,7 @@ test('getPet answers up to the last millisecond before 5 December 2030', async (
   const answer = await petstore.get(`/pets/${id}`)
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual({ id, name: 'Biscuit', categoryId: 1, status: 'available' })
+  expect(created.headers.get('location')).toBe(`/v1/pets/${id}`)
 })
 
 test('from that instant on it answers 410, for any id, and still names its successor', async () => {
@@ -28,6 +29,18 @@ test('from that instant on it answers 410, for any id, and still names its succe
   }
   const successor = await petstore.get(`/pets?id=${id}`)
   expect(successor.body).toEqual([{ id, name: 'Biscuit', categoryId: 1, status: 'available' }])
+})
+
+test('from that instant on Location names the list of the id, which carries the ETag', async () => {
+  const petstore = await startApp(db, { clock: () => REMOVAL, publicUrl: 'https://api.petstore.test' })
+  const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
+  const { id } = created.body as { id: number }
+  const location = created.headers.get('location') ?? ''
+  expect(location).toBe(`https://api.petstore.test/v1/pets?id=${id}`)
+  const { pathname, search } = new URL(location)
+  const found = await petstore.call('GET', pathname + search)
+  expect(found.body).toEqual([created.body])
+  expect(found.headers.get('etag')).toBe(created.headers.get('etag'))
 })
 
 test('without a key the removed operation says 401 and nothing more', async () => {

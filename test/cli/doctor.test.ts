@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { asOwner } from '../support/roles.ts'
+import { asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore } from '../support/service.ts'
 
 interface Finding {
@@ -20,7 +21,16 @@ async function examine(
 test('a sound installation: every check is ok, and the exit code is 0', async () => {
   const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() })
   expect(code).toBe(0)
-  expect(found.map(({ check }) => check)).toEqual(['configuration', 'database', 'schema', 'rights', 'clock'])
+  expect(found.map(({ check }) => check)).toEqual([
+    'configuration',
+    'database',
+    'encryption',
+    'schema',
+    'rights',
+    'owners',
+    'collations',
+    'clock',
+  ])
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
 
@@ -89,6 +99,97 @@ test('a role that may do more than the service needs: a warning, and what to run
     state: 'warning',
     message: 'the role petstore_migrator may change the schema, more than the service needs',
   })
+})
+
+test('objects that the role of migrations does not own: a fault that names them, until deploy/roles.sql has run', async () => {
+  const databaseUrl = await createTestDatabase()
+  const ownersOf = async (environment: Record<string, string>) => {
+    const { code, found } = await examine({ DATABASE_URL: databaseUrl, ...environment })
+    return { code, ...found.find(({ check }) => check === 'owners') }
+  }
+  await sql(
+    databaseUrl,
+    `alter table pets owner to postgres; alter type pet_status owner to postgres;
+      alter function pet_name_key(text) owner to postgres`,
+  )
+  expect(await ownersOf({})).toMatchObject({
+    code: 1,
+    state: 'fault',
+    message:
+      'the role petstore_migrator does not own pet_name_key, pet_status, pets: `petstore migrate` can fail',
+    remedy: 'Run deploy/roles.sql again.',
+  })
+  expect(await ownersOf({ MIGRATION_DATABASE_URL: asSuperuser(databaseUrl) })).toMatchObject({
+    code: 0,
+    state: 'ok',
+    message: 'the role postgres can migrate: it owns every table, type and function',
+  })
+  const url = databaseUrl.replace('petstore_app', 'elsewhere')
+  expect(await ownersOf({ MIGRATION_DATABASE_URL: url })).toMatchObject({
+    code: 0,
+    state: 'ok',
+    message: expect.stringContaining('not checked: there is no role elsewhere'),
+  })
+  await makeRoles(databaseUrl)
+  expect(await ownersOf({})).toMatchObject({ code: 0, state: 'ok' })
+})
+
+const collationsOf = async (DATABASE_URL: string) => {
+  const { code, found } = await examine({ DATABASE_URL })
+  return { code, ...found.find(({ check }) => check === 'collations') }
+}
+
+/** Does what the doctor says: statements as the role that it names before them. */
+async function follow(databaseUrl: string, remedy = ''): Promise<void> {
+  const [, asMigrator = '', asAdmin = ''] =
+    /^Run one at a time, as petstore_migrator: (.+) Then as a superuser: (.+)$/.exec(remedy) ?? []
+  for (const [url, statements] of [
+    [asOwner(databaseUrl), asMigrator],
+    [asSuperuser(databaseUrl), asAdmin],
+  ] as const) {
+    const client = new Client(url)
+    await client.connect()
+    for (const statement of statements.split(';').filter((text) => text !== '')) await client.query(statement)
+    await client.end()
+  }
+}
+
+test('a collation whose version has changed: a warning that says which index to rebuild, and how', async () => {
+  const databaseUrl = await createTestDatabase()
+  await sql(databaseUrl, `update pg_collation set collversion = '1.0' where collname = 'und-x-icu'`)
+  const found = await collationsOf(databaseUrl)
+  expect(found).toMatchObject({
+    code: 0,
+    state: 'warning',
+    message: expect.stringMatching(
+      /^version 1\.0 of the collation "und-x-icu", now version [\d.]+, built these indexes: pets_by_name; queries can miss rows$/,
+    ),
+    remedy:
+      'Run one at a time, as petstore_migrator: reindex index concurrently pets_by_name; Then as a superuser: alter collation pg_catalog."und-x-icu" refresh version;',
+  })
+  await follow(databaseUrl, found.remedy)
+  expect(await collationsOf(databaseUrl)).toMatchObject({ state: 'ok' })
+})
+
+test("the database's own collation, whose version has changed: every index of text in it is named", async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  const name = `${new URL(databaseUrl).pathname.slice(1)}_icu`
+  await sql(databaseUrl, `create database ${name} template template0 locale_provider icu icu_locale 'en-US'`)
+  onTestFinished(async () => void (await sql(databaseUrl, `drop database ${name} with (force)`)))
+  const url = new URL(databaseUrl)
+  url.pathname = name
+  await prepareDatabase(url.href)
+  expect(await collationsOf(url.href)).toMatchObject({ state: 'ok' })
+  await sql(url.href, `update pg_database set datcollversion = '1.0' where datname = '${name}'`)
+  const found = await collationsOf(url.href)
+  expect(found).toMatchObject({
+    state: 'warning',
+    message: expect.stringMatching(
+      /^version 1\.0 of the collation of the database, .*: deprecated_calls_pkey, idempotency_keys_pkey, imports_pkey; /,
+    ),
+  })
+  await follow(url.href, found.remedy)
+  expect(await collationsOf(url.href)).toMatchObject({ state: 'ok' })
 })
 
 test.runIf(process.platform === 'linux')('colours are for the terminal, not for a file', async () => {

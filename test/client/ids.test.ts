@@ -108,6 +108,13 @@ test('any JSON comes out as JSON.parse reads it, but for its ids, which are thei
   )
 })
 
+test('a request id is text, also where it is all digits', () => {
+  for (const requestId of ['7', 'd003f207-941c-4409-9c37-e609032c665a']) {
+    expect(writeJson({ petId: '7', requestId })).toBe(`{"petId":7,"requestId":"${requestId}"}`)
+    expect(readJson(`{"requestId":"${requestId}"}`)).toEqual({ requestId })
+  }
+})
+
 test('a query leaves out what is undefined and repeats a list', () => {
   expect(writeQuery({ id: [1, 2n, '3'], status: undefined, limit: 5, name: 'a&b' })).toBe(
     '?id=1&id=2&id=3&limit=5&name=a%26b',

@@ -43,10 +43,9 @@ export async function animals({ pets }: Petstore) {
   const found = await pets.find(pet.id)
   // @ts-expect-error it may not exist
   found.name.trim()
-  same<typeof found, Pet | undefined>(true)
+  same<typeof found, VersionedPet | undefined>(true)
 
   await pets.update(pet.id, { status: 'sold' }, { ifMatch: pet.etag })
-  // @ts-expect-error a list has no version
   await pets.update(pet.id, { status: 'sold' }, { ifMatch: found?.etag })
   // @ts-expect-error an animal, not its id
   await pets.update(pet, { status: 'sold' })

@@ -8,6 +8,7 @@ import {
   linkTo,
   newCategoryId,
   newestFirst,
+  newPet,
   type Pet,
   petsOf,
   rows,
@@ -49,6 +50,36 @@ function query(ids: readonly (number | string)[]): string {
 test('an animal is found by its id, in an array', async () => {
   const [pet] = pets as [Pet]
   expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([pet])
+})
+
+test('a list of exactly one id carries the ETag of that pet, also on HEAD', async () => {
+  const created = await petstore.post('/pets', newPet({ status: 'sold' }))
+  const { id } = created.body as Pet
+  const tag = async (path: string) => (await petstore.get(path)).headers.get('etag')
+  expect(await tag(`/pets?id=${id}`)).toBe(created.headers.get('etag'))
+  const changed = await petstore.call('PATCH', `/v1/pets/${id}`, { body: { name: 'Renamed' } })
+  for (const query of ['', '&status=sold', '&limit=1']) {
+    expect(await tag(`/pets?id=${id}${query}`)).toBe(changed.headers.get('etag'))
+  }
+  const head = await petstore.call('HEAD', `/v1/pets?id=${id}`)
+  expect(head.headers.get('etag')).toBe(changed.headers.get('etag'))
+  const seen = (await tag(`/pets?id=${id}`)) ?? ''
+  const update = { body: { name: 'Again' }, headers: { 'if-match': seen } }
+  expect((await petstore.call('PATCH', `/v1/pets/${id}`, update)).status).toBe(200)
+  expect((await petstore.call('PATCH', `/v1/pets/${id}`, update)).status).toBe(412)
+})
+
+test('a list of no pet, of several ids or of no id carries no ETag', async () => {
+  const [pet, other] = pets as [Pet, Pet]
+  for (const query of [
+    `id=${UNKNOWN_ID}`,
+    `id=${pet.id}&status=available`,
+    `id=${pet.id}&id=${other.id}`,
+    `id=${pet.id}&id=${UNKNOWN_ID}`,
+    `categoryId=${categoryId}&limit=1`,
+  ]) {
+    expect((await petstore.get(`/pets?${query}`)).headers.get('etag'), query).toBeNull()
+  }
 })
 
 test('100 animals are found at once, newest first, without a limit and without a Link', async () => {

@@ -4,13 +4,9 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { HARD_EXIT_AFTER_MS } from '../../src/cli/shutdown.ts'
 import { readConfig, VARIABLES } from '../../src/config.ts'
+import { RESPONSE_TIMEOUT_MS } from '../../src/deadlines.ts'
 import { ERRORS, type ErrorBody, errorBody } from '../../src/errors.ts'
-import {
-  ANSWER_TIMEOUT_MS,
-  HEADERS_LIMIT_BYTES,
-  KEEP_ALIVE_TIMEOUT_MS,
-  UNDER_WAY_MAX,
-} from '../../src/http/app.ts'
+import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, UNDER_WAY_MAX } from '../../src/http/app.ts'
 import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -123,7 +119,7 @@ describe('haproxy.cfg', () => {
   })
 
   test('it waits longer for an answer than the service takes, and keeps a connection for less long', () => {
-    expect(time('server')).toBeGreaterThan(ANSWER_TIMEOUT_MS)
+    expect(time('server')).toBeGreaterThan(RESPONSE_TIMEOUT_MS)
     expect(time('http-keep-alive')).toBeLessThan(KEEP_ALIVE_TIMEOUT_MS)
   })
 

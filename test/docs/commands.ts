@@ -8,7 +8,8 @@ import { ROOT } from './documents.ts'
 
 /** What a test cannot run, and why. Its names are checked all the same. */
 const NOT_RUN: [pattern: RegExp, why: string][] = [
-  [/^npm (install|ci|pack)\b/, 'needs a registry, or writes into the checkout'],
+  [/^npm (install(?! \.\/)|ci)\b/, 'needs a registry'],
+  [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
     /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|test:\w+)\b/,
     'is tested by itself, and takes long',
@@ -19,17 +20,23 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   ],
   [/^node (bench|test)\//, 'takes minutes'],
   [/^git clone\b/, 'needs a network'],
+  [
+    /^(createdb|pg_dump|pg_restore|psql)\b/,
+    'needs two servers of its own; test/slow/restore.test.ts runs it',
+  ],
   [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
   [/ \/(etc|opt|usr|var)\b/, 'changes the machine'],
 ]
 
 /** Programs of the system, and words of the shell, that a page may use. */
 const SYSTEM = new Set(
-  `apt apt-get cat cd cp curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
-  openssl pg_dump printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(/\s+/),
+  `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
+  openssl pg_dump pg_restore printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
+    /\s+/,
+  ),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
-const NPM_WORDS = new Set(['install', 'ci', 'pack', 'exec', 'audit'])
+const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit'])
 
 export interface SimpleCommand {
   /** Variables set for this command alone. */

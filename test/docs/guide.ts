@@ -1,5 +1,6 @@
 // A document as something to do: its commands and programs in their sequence, the files that it tells the reader to
 // make, and what it says that each step prints.
+import { dirname, join } from 'node:path'
 import type { Block, Document } from './documents.ts'
 import { linesOf, linesToRun } from './commands.ts'
 
@@ -8,7 +9,7 @@ const PROGRAMS = new Set(['ts', 'js'])
 const OUTPUTS = new Set(['json', 'text', 'http', 'csv'])
 
 export interface Step {
-  /** Where it is in the document; also its name. */
+  /** Where it is in the document. */
   line: number
   /** What it prints, if the document says so. */
   shown: Block | undefined
@@ -16,6 +17,8 @@ export interface Step {
 
 export interface Guide {
   path: string
+  /** The page that the reader has followed before, in the same terminal. */
+  continues: string | undefined
   steps: Step[]
   files: { name: string; text: string }[]
   /** One script of all of it; each step begins with a line that `stepMark` makes. */
@@ -23,27 +26,32 @@ export interface Guide {
   statements: string[]
 }
 
-export const stepMark = (line: number) => `@@step ${line}`
-export const STEP_MARK = /^@@step (\d+)$/m
+export const stepName = (path: string, line: number) => `${path}:${line}`
+const stepMark = (path: string, line: number) => `@@step ${stepName(path, line)}`
+export const STEP_MARK = /^@@step (\S+:\d+)$/m
+const CONTINUES = /\bin the terminal of the \[[^\]]+\]\(([\w-]+\.md)\)/
 export const HTTP_MARK = /\n@@http (\d+)\n/g
 
 /**
  * What a terminal shows is both streams, and of a curl no progress. Every curl also says which status it was answered
  * with, for the test alone.
  */
-const PROLOGUE = `set -euo pipefail
+export const PROLOGUE = `set -euo pipefail
 exec 2>&1
 curl() { command curl -sS -w '%{stderr}\\n@@http %{http_code}\\n' "$@"; }
 `
 
-export function guideOf({ path, blocks }: Document): Guide {
-  const guide: Guide = { path, steps: [], files: [], script: '', statements: [] }
+export function guideOf({ path, text, blocks }: Document): Guide {
+  const before = CONTINUES.exec(text)?.[1]
+  const continues = before === undefined ? undefined : join(dirname(path), before)
+  const guide: Guide = { path, continues, steps: [], files: [], script: '', statements: [] }
   for (const [index, block] of blocks.entries()) {
     const next = blocks[index + 1]
     const isShown = next !== undefined && next.followsBlock && next.file === '' && OUTPUTS.has(next.language)
     const step = { line: block.line, shown: isShown ? next : undefined }
     if (block.file !== '') {
       guide.files.push({ name: block.file, text: block.text })
+      guide.script += `cat > ${block.file} <<'@@end'\n${block.text}@@end\n`
     } else if (block.language === SHELL) {
       addCommands(guide, step, block)
     } else if (PROGRAMS.has(block.language)) {
@@ -52,7 +60,6 @@ export function guideOf({ path, blocks }: Document): Guide {
       guide.statements.push(block.text)
     }
   }
-  if (guide.script !== '') guide.script = PROLOGUE + guide.script
   return guide
 }
 
@@ -63,7 +70,7 @@ function addCommands(guide: Guide, step: Step, block: Block): void {
   }
   if (toRun.length === 0) return
   guide.steps.push(step)
-  guide.script += `printf '\\n%s\\n' '${stepMark(step.line)}'\n${toRun.map(failingLoudly).join('\n')}\n`
+  guide.script += `printf '\\n%s\\n' '${stepMark(guide.path, step.line)}'\n${toRun.map(failingLoudly).join('\n')}\n`
 }
 
 /** `export` succeeds whatever becomes of the command inside; an assignment does not. */
@@ -82,7 +89,7 @@ function addProgram(guide: Guide, step: Step, block: Block, after: readonly Bloc
     guide.files.push(program)
   }
   guide.steps.push(step)
-  program.text += `console.log('\\n${stepMark(step.line)}')\n${block.text}`
+  program.text += `console.log('\\n${stepMark(guide.path, step.line)}')\n${block.text}`
   const following = after.find(isPart)
   if (following === undefined || begins(following)) guide.script += `node ${program.name}\n`
 }

@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseExactly } from '../support/client.ts'
 import { type Document, documents, parseDocument, ROOT } from './documents.ts'
-import { type Guide, guideOf } from './guide.ts'
+import { type Guide, guideOf, stepName } from './guide.ts'
 import { toCompare } from './likeness.ts'
 import { metricsNamed, otherAddresses } from './names.ts'
-import { openWorkshop, type Printed } from './workshop.ts'
+import { GUIDE_TIMEOUT_MS, openWorkshop, type Printed } from './workshop.ts'
 
 /** Without a language it is a map or a drawing. */
 const KINDS = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', ''])
@@ -31,9 +31,9 @@ const planted = {
 const workshop = await openWorkshop([...guides, ...Object.values(planted)])
 
 /** A refusal that the page does not show is one that its reader did not expect. */
-function unexpectedRefusals({ steps }: Guide, printed: Map<number, Printed>): string[] {
+function unexpectedRefusals({ path, steps }: Guide, printed: Map<string, Printed>): string[] {
   return steps.flatMap(({ line, shown }) =>
-    (printed.get(line)?.statuses ?? [])
+    (printed.get(stepName(path, line))?.statuses ?? [])
       .filter((status) => !/^[23]/.test(status) && !shown?.text.includes(status))
       .map((status) => `the command at line ${line} was answered ${status}`),
   )
@@ -45,8 +45,9 @@ async function tryOut(guide: Guide): Promise<void> {
   expect(refusals, refusals.join('\n')).toEqual([])
   for (const { line, shown } of guide.steps) {
     if (shown === undefined) continue
-    const both = toCompare(shown, printed.get(line)?.text ?? '')
-    expect(both.printed, `${guide.path}:${line}`).toEqual(both.shown)
+    const step = stepName(guide.path, line)
+    const both = toCompare(shown, printed.get(step)?.text ?? '')
+    expect(both.printed, step).toEqual(both.shown)
   }
 }
 
@@ -67,9 +68,13 @@ const typeCheck = (checked: readonly Guide[]) =>
     { cwd: workshop.folder },
   )
 
-test.each(guides)('$path: its commands and programs run, and print what it shows', tryOut)
+test.each(guides)(
+  '$path: its commands and programs run, and print what it shows',
+  { timeout: GUIDE_TIMEOUT_MS },
+  tryOut,
+)
 
-test('every program of the documents has the right types', async () => {
+test('every program of the documents has the right types', { timeout: GUIDE_TIMEOUT_MS }, async () => {
   await typeCheck(guides)
 })
 
@@ -117,10 +122,12 @@ test('a line of the log has the fields that docs/running.md shows', () => {
   ])
 })
 
-test('a page that shows something else, asks what is refused, or has a wrong program is seen', async () => {
+test('a page that shows something else, asks what is refused, or has a wrong program is seen', {
+  timeout: GUIDE_TIMEOUT_MS,
+}, async () => {
   await expect(tryOut(planted.output)).rejects.toThrow('wrong-output.md:2')
   await expect(tryOut(planted.refusal)).rejects.toThrow('was answered 401')
-  await expect(tryOut(planted.program)).rejects.toThrow('the step at line 2')
+  await expect(tryOut(planted.program)).rejects.toThrow('the step wrong-program.md:2')
   await expect(typeCheck([planted.program])).rejects.toMatchObject({
     stdout: expect.stringContaining("'url'"),
   })

@@ -11,14 +11,15 @@ import { addDemoAnimals } from '../../dev/demo.ts'
 import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../src/api-keys/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
-import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { asOwner } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 import { ROOT } from './documents.ts'
-import { type Guide, HTTP_MARK, STEP_MARK } from './guide.ts'
+import { type Guide, HTTP_MARK, PROLOGUE, STEP_MARK } from './guide.ts'
 
-const SCRIPT_TIMEOUT_MS = 60_000
+/** Some pages start dozens of processes: a second for each of them on an idle machine, more on a busy one. */
+const SCRIPT_TIMEOUT_MS = 240_000
+export const GUIDE_TIMEOUT_MS = SCRIPT_TIMEOUT_MS + 60_000
 const TOOLS = join(ROOT, 'node_modules/.bin')
 
 export interface Workshop {
@@ -29,7 +30,7 @@ export interface Workshop {
   folderOf: (guide: Guide) => string
   /** Everything that the service has logged so far. */
   log: () => string
-  run: (guide: Guide) => Promise<Map<number, Printed>>
+  run: (guide: Guide) => Promise<Map<string, Printed>>
 }
 
 /** What a step printed, and the statuses that its requests were answered with. */
@@ -53,7 +54,8 @@ export async function openWorkshop(guides: readonly Guide[]): Promise<Workshop> 
     text
       .replaceAll('http://127.0.0.1:3000', service.origin)
       .replaceAll('http://127.0.0.1:9090', service.adminOrigin)
-      .replaceAll(/postgres:\/\/[^\s'"]+/g, DATABASE_URL)
+      .replaceAll(/postgres:\/\/petstore_app@[^\s'"]+/g, DATABASE_URL)
+      .replaceAll(/postgres:\/\/(?!petstore_app)[^\s'"]+/g, asOwner(DATABASE_URL))
   const asWritten = (text: string) =>
     text
       .replaceAll(service.origin, 'http://127.0.0.1:3000')
@@ -64,25 +66,37 @@ export async function openWorkshop(guides: readonly Guide[]): Promise<Workshop> 
     for (const { name, text } of guide.files) writeFileSync(join(folderOf(guide), name), asTyped(text))
   }
 
-  async function run(guide: Guide): Promise<Map<number, Printed>> {
-    const apiKey = await stockShop(guide.path, DATABASE_URL, db, service.origin)
-    const script = asTyped(guide.script).replaceAll(/petstore_(?:test|live)_…/g, apiKey)
+  const runs = new Map<string, Promise<Map<string, Printed>>>()
+
+  /** Pages that continue each other run in one terminal, once. */
+  function run(guide: Guide): Promise<Map<string, Printed>> {
+    const first = guide.continues ?? guide.path
+    const pages = guides.filter(({ path, continues }) => path === first || continues === first)
+    const running = runs.get(first) ?? runPages(pages)
+    runs.set(first, running)
+    return running
+  }
+
+  async function runPages(pages: readonly Guide[]): Promise<Map<string, Printed>> {
+    const [first] = pages as [Guide]
+    const apiKey = await stockShop(DATABASE_URL, db)
+    const commands = pages.map(({ script }) => script).join('')
+    const script = PROLOGUE + asTyped(commands).replaceAll(/petstore_(?:test|live)_…/g, apiKey)
     if (script.includes('…')) throw new Error(`nobody can type this: ${/.*….*/.exec(script)?.[0]}`)
     const { PATH = '', HOME = '' } = process.env
-    const printed = await runScript(script, folderOf(guide), {
+    const printed = await runScript(script, folderOf(first), {
       PATH: [join(folder, 'bin'), TOOLS, PATH].join(':'),
       HOME,
-      DATABASE_URL,
-      MIGRATION_DATABASE_URL: asOwner(DATABASE_URL),
-      PETSTORE_ENV: 'staging',
+      // What the quick start leaves in its terminal. Whatever else a page needs, the page itself must set.
       PETSTORE_URL: service.origin,
       PETSTORE_API_KEY: apiKey,
       NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+      NPM_CONFIG_OFFLINE: 'true',
     })
-    for (const statement of guide.statements) await sql(DATABASE_URL, statement)
+    for (const statement of pages.flatMap(({ statements }) => statements)) await sql(DATABASE_URL, statement)
     return new Map(
-      [...printed].map(([line, text]) => [
-        line,
+      [...printed].map(([step, text]) => [
+        step,
         {
           text: asWritten(text.replaceAll(HTTP_MARK, '')),
           statuses: [...text.matchAll(HTTP_MARK)].map(([, status = '']) => status),
@@ -116,50 +130,53 @@ async function fillFolder(folder: string): Promise<void> {
 function likeAClone(folder: string): void {
   mkdirSync(folder)
   for (const name of readdirSync(ROOT)) {
-    if (!['node_modules', '.git', '.dev', '.proof'].includes(name))
+    // A reader may pack the client, which builds it in its folder.
+    if (name === 'client') cpSync(join(ROOT, name), join(folder, name), { recursive: true })
+    else if (!['node_modules', '.git', '.dev', '.proof'].includes(name)) {
       symlinkSync(join(ROOT, name), join(folder, name))
+    }
   }
 }
 
-/** The catalogue of `npm run dev`, or that of the page; answers a key that may do everything. */
-async function stockShop(path: string, databaseUrl: string, db: Db, origin: string): Promise<string> {
-  // In the sequence in which the service locks them when it folds its counts.
+const TABLES = `pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports,
+  pet_count_deltas, pet_counts_by_category, pet_counts`
+
+/**
+ * The catalogue of `npm run dev`; answers a key that may do everything. The service sweeps and folds meanwhile, and locks
+ * tables in another sequence than `truncate` does. This never waits for a lock while it holds one, so that the two cannot
+ * deadlock.
+ */
+async function stockShop(databaseUrl: string, db: Db): Promise<string> {
   await sql(
     databaseUrl,
-    `begin;
-    lock table pet_count_deltas;
-    truncate pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports
-      restart identity cascade;
-    commit`,
+    `do $$ begin
+      loop
+        begin
+          lock table ${TABLES} in access exclusive mode nowait;
+          exit;
+        exception when lock_not_available then perform pg_sleep(0.01);
+        end;
+      end loop;
+      truncate pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports
+        restart identity cascade;
+    end $$`,
   )
-  const issue = async (name: string) =>
-    (
-      await createApiKey(db, 'staging', {
-        name,
-        scopes: SCOPES,
-        rateLimit: undefined,
-        expiresInSeconds: undefined,
-      })
-    ).text
-  const apiKey = await issue('dev')
-  if (path !== 'docs/selling.md') {
-    await addDemoAnimals(db)
-    return apiKey
-  }
-  // A shop whose next ids are those of the page, with one more animal before Biscuit and one after.
-  await sql(databaseUrl, 'alter sequence pets_id_seq restart with 41')
-  await sql(databaseUrl, 'alter table orders alter column id restart with 7')
-  const webShop = openTestClient({ origin, apiKey: await issue('web-shop') })
-  for (const name of ['Luna', 'Biscuit', 'Milo']) await webShop.post('/pets', { name, categoryId: 1 })
+  const { text: apiKey } = await createApiKey(db, 'staging', {
+    name: 'dev',
+    scopes: SCOPES,
+    rateLimit: undefined,
+    expiresInSeconds: undefined,
+  })
+  await addDemoAnimals(db)
   return apiKey
 }
 
-/** What each step printed, by its line. */
+/** What each step printed, by its name. */
 async function runScript(
   script: string,
   cwd: string,
   env: Record<string, string>,
-): Promise<Map<number, string>> {
+): Promise<Map<string, string>> {
   const child = spawn('bash', ['--norc', '-c', script], { cwd, env, timeout: SCRIPT_TIMEOUT_MS })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -167,10 +184,10 @@ async function runScript(
   })
   const [code] = (await once(child, 'close')) as [number | null]
   const [, ...parts] = output.split(STEP_MARK)
-  const steps = new Map<number, string>()
+  const steps = new Map<string, string>()
   for (let index = 0; index < parts.length; index += 2) {
-    steps.set(Number(parts[index]), parts[index + 1] ?? '')
+    steps.set(parts[index] ?? '', parts[index + 1] ?? '')
   }
   if (code === 0) return steps
-  throw new Error(`the step at line ${parts.at(-2)} failed (${code}):\n${parts.at(-1)}`)
+  throw new Error(`the step ${parts.at(-2)} failed (${code}):\n${parts.at(-1)}`)
 }

@@ -1,4 +1,6 @@
 // More than can be done: whoever would wait too long is told so at once, and the others are answered.
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { together } from '../../src/db/batch.ts'
@@ -62,6 +64,74 @@ test('more requests at a time than can be done in good time: the next is 503 ove
   letGo(undefined)
   for (const answer of await Promise.all(underWay)) expect(answer.status).toBe(404)
   expect((await petstore.get('/pets')).status).toBe(200)
+})
+
+test('writes take at most three quarters of the places: reads go on while every write waits', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<void>()
+  const pets = petBatches(db, true, 1, () => {})
+  const insertPet: typeof pets.insertPet = async (pet) => {
+    await databaseIsBack
+    return pets.insertPet(pet)
+  }
+  const petstore = await startApp(db, { pets: { ...pets, insertPet }, underWayMax: 4 })
+  const create = () => petstore.post('/pets', { name: 'Rex', categoryId: 1 })
+  const writes = [create(), create(), create()]
+  // While one of the three has not arrived yet, this write takes its place and waits.
+  const fourth = create()
+  const rejected = await Promise.race([fourth, ...writes])
+  expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
+  for (let round = 0; round < 5; round += 1) expect((await petstore.get('/pets')).status).toBe(200)
+
+  letGo()
+  const statuses = (await Promise.all([fourth, ...writes])).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([201, 201, 201, 503])
+  expect((await create()).status).toBe(201)
+})
+
+test('a request with an Expect header counts against the limit like any other', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
+  const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => databaseIsBack }
+  const petstore = await startApp(db, { pets, underWayMax: 2 })
+  const { text: apiKey } = await issueApiKey(db)
+  async function get(path: string, expectation: string) {
+    const headers = { authorization: `Bearer ${apiKey}`, expect: expectation }
+    const sent = request(`${petstore.origin}/v1${path}`, { headers, agent: false })
+    let continued = false
+    sent.on('continue', () => {
+      continued = true
+    })
+    const [response] = (await once(sent.end(), 'response')) as [IncomingMessage]
+    response.resume()
+    return { status: response.statusCode, connection: response.headers.connection, continued }
+  }
+
+  const underWay = [get('/pets/1', 'a-miracle'), get('/pets/1', '100-continue')]
+  await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
+  expect(await get('/pets', 'a-miracle')).toMatchObject({ status: 503 })
+  // Not asked to send its body, which would be read as the next request if it did not come.
+  expect(await get('/pets', '100-continue')).toEqual({ status: 503, connection: 'close', continued: false })
+
+  letGo(undefined)
+  expect(await Promise.all(underWay)).toMatchObject([
+    { status: 404, continued: false },
+    { status: 404, continued: true },
+  ])
+  expect((await petstore.get('/pets')).status).toBe(200)
+})
+
+test('a client that closes its connection gives up the places of all its pipelined requests', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => new Promise<undefined>(() => {}) }
+  const petstore = await startApp(db, { pets, underWayMax: 5 })
+  const { text: apiKey } = await issueApiKey(db)
+  const { hostname, port } = new URL(petstore.origin)
+  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''))
+  socket.write(`GET /v1/pets/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`.repeat(5))
+  await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
+  socket.destroy()
+  await expect.poll(async () => (await petstore.get('/pets')).status).toBe(200)
 })
 
 test('a client who goes away leaves its place to the next', async () => {

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { openClient } from '../../src/db/pool.ts'
+import { petstore } from '../support/service.ts'
 
 const folder = mkdtempSync('/var/tmp/petstore-test-')
 const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
@@ -74,9 +75,16 @@ async function isEncrypted(host: string, parameters: string): Promise<boolean> {
   }
 }
 
-test('without a word, and with sslmode=disable, the connection is plain', async () => {
+test('without sslmode, and with sslmode=disable, the connection is not encrypted', async () => {
   expect(await isEncrypted('localhost', '')).toBe(false)
   expect(await isEncrypted('localhost', '?sslmode=disable')).toBe(false)
+})
+
+test('sslmode=prefer encrypts, and does not fall back to an unencrypted connection as psql does', async () => {
+  expect(await isEncrypted('127.0.0.1', '?sslmode=prefer')).toBe(true)
+  // The server of the other tests has no TLS.
+  const client = openClient(`${inject('serverUrl')}?sslmode=prefer`, 'petstore-test')
+  await expect(client.connect()).rejects.toThrow('does not support SSL')
 })
 
 test('sslmode=require encrypts, whoever the server is', async () => {
@@ -95,4 +103,29 @@ test('sslmode=verify-ca looks at the root and not at the name', async () => {
   const root = (name: string) => `?sslmode=verify-ca&sslrootcert=${join(folder, `${name}.crt`)}`
   expect(await isEncrypted('127.0.0.1', root('server'))).toBe(true)
   await expect(isEncrypted('127.0.0.1', root('stranger'))).rejects.toThrow()
+})
+
+/** What the doctor says of the encryption of each connection. */
+async function encryptionOf(environment: Record<string, string>): Promise<object | undefined> {
+  const { stdout } = await petstore(['doctor', '--json'], environment)
+  return (JSON.parse(stdout) as { check: string }[]).find(({ check }) => check === 'encryption')
+}
+
+// The system connects 0.0.0.0 to this host, and the doctor knows it for no address of the loopback interface.
+test('the doctor warns of an unencrypted connection to another host, by the name of the variable', async () => {
+  const urlOf = (host: string, parameters = '') =>
+    `postgres://postgres@${host}:${cluster.port}/postgres${parameters}`
+  const ok = { state: 'ok' }
+  expect(await encryptionOf({ DATABASE_URL: urlOf('localhost') })).toMatchObject(ok)
+  expect(await encryptionOf({ DATABASE_URL: urlOf('0.0.0.0', '?sslmode=require') })).toMatchObject(ok)
+  expect(await encryptionOf({ DATABASE_URL: urlOf('0.0.0.0') })).toMatchObject({
+    state: 'warning',
+    message: 'DATABASE_URL connects to 0.0.0.0 without encryption',
+    remedy: expect.stringContaining('sslmode=verify-full'),
+  })
+  const both = { DATABASE_URL: urlOf('127.0.0.1'), MIGRATION_DATABASE_URL: urlOf('db.example') }
+  expect(await encryptionOf(both)).toMatchObject({
+    state: 'warning',
+    message: 'MIGRATION_DATABASE_URL connects to db.example without encryption',
+  })
 })

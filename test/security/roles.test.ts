@@ -156,3 +156,58 @@ test('run once, before the first migration, it is enough to serve; run again it 
   expect(await grantsIn(url)).toEqual(narrow)
   expect(await service.stop()).toBe(0)
 })
+
+test('run again, it keeps the connection limit that an operator has set', async () => {
+  const limit = async () => {
+    const [role] = await sql<{ limit: number }>(
+      databaseUrl,
+      `select rolconnlimit as "limit" from pg_roles where rolname = 'petstore_app'`,
+    )
+    return role?.limit
+  }
+  expect(await limit()).toBe(100)
+  // Roles belong to the server: the other test files use this one at the same time.
+  await sql(databaseUrl, 'alter role petstore_app connection limit 150')
+  try {
+    await makeRoles(asSuperuser(databaseUrl))
+    expect(await limit()).toBe(150)
+  } finally {
+    await sql(databaseUrl, 'alter role petstore_app connection limit 100')
+  }
+})
+
+/** Every table, sequence, type and function of the schema, and the role that owns it. */
+const ownersIn = (url: string) =>
+  sql<{ object: string; owner: string }>(
+    url,
+    `select object, owner::regrole::text as owner from (
+        select format('table %s', oid::regclass), relowner
+        from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')
+        union all
+        select format('sequence %s', oid::regclass), relowner
+        from pg_class where relnamespace = 'public'::regnamespace and relkind = 'S'
+        union all
+        select format('type %s', oid::regtype), typowner
+        from pg_type where typnamespace = 'public'::regnamespace and typtype in ('e', 'd', 'r')
+        union all
+        select format('function %s', oid::regprocedure), proowner
+        from pg_proc where pronamespace = 'public'::regnamespace
+      ) as objects (object, owner)
+      order by object`,
+  )
+
+test('gives every object that migrations make to petstore_migrator, as a restore by a superuser needs it', async () => {
+  const url = await createTestDatabase()
+  const before = await ownersIn(url)
+  expect(new Set(before.map(({ owner }) => owner))).toEqual(new Set(['petstore_migrator']))
+  // The owner of a table is that of its sequences.
+  const taken = before.filter(({ object }) => !object.startsWith('sequence'))
+  await sql(url, taken.map(({ object }) => `alter ${object} owner to postgres`).join('; '))
+  await sql(url, 'create table theirs ()')
+  await makeRoles(asSuperuser(url))
+  expect(await ownersIn(url)).toEqual(
+    [...before, { object: 'table theirs', owner: 'postgres' }].toSorted((a, b) =>
+      a.object < b.object ? -1 : 1,
+    ),
+  )
+})

@@ -7,7 +7,12 @@ import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { buildValidator } from '../../src/http/validation.ts'
-import { type CsvRecord, openCsvParser, RECORD_BYTES_MAX } from '../../src/imports/csv.ts'
+import {
+  type CsvRecord,
+  openCsvParser,
+  RECORD_BYTES_MAX,
+  RECORD_TEXT_BYTES_MAX,
+} from '../../src/imports/csv.ts'
 import { findColumns, isRefused, readRow } from '../../src/imports/schema.ts'
 import { NewPetRef, PET_SCHEMAS } from '../../src/pets/schema.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
@@ -109,15 +114,15 @@ test('refused rows are listed with their line and reason, the others are added, 
   expect(stderr).toContain(`${path}.refused.csv`)
   expect(await names()).toEqual(['first\nover\nthree lines', 'good', 'last'])
   expect(readFileSync(`${path}.refused.csv`, 'utf8').split('\n')).toEqual([
-    'line,reason,name,categoryId,status',
-    '5,name must not be blank., ,1,available',
-    '6,"categoryId must be an integer from 1 to 9223372036854775807. status must be one of available, pending, sold.",Rex,0,gone',
-    '7,"The row has 2 columns, the first line has 3.",Rex,1,',
-    '8,Text follows a closing quote.,,,',
-    '10,Text follows a closing quote.,,,',
-    `11,name must have at most 500 characters.,${'x'.repeat(501)},1,available`,
-    '13,The row is not UTF-8.,bad � byte,1,',
-    '14,name must be well-formed Unicode without NUL.,nul\0,1,',
+    'line,reason,name,categoryId,status,row',
+    '5,name must not be blank., ,1,available," ,1,available"',
+    '6,"categoryId must be an integer from 1 to 9223372036854775807. status must be one of available, pending, sold.",Rex,0,gone,"Rex,0,gone"',
+    '7,"The row has 2 columns, the first line has 3.",Rex,1,,"Rex,1"',
+    '8,Text follows a closing quote.,,,,"""unclosed,1,available"',
+    '10,Text follows a closing quote.,,,,"""bad"" quote,1,available"',
+    `11,name must have at most 500 characters.,${'x'.repeat(501)},1,available,"${'x'.repeat(501)},1,available"`,
+    '13,The row is not UTF-8.,,,,"bad ÿ byte,1,"',
+    '14,name must be well-formed Unicode without NUL.,nul\0,1,,"nul\0,1,"',
     '',
   ])
 })
@@ -151,7 +156,7 @@ test('a dry run says what would be refused, and writes neither to the database n
   const { code, stdout, stderr } = await run(path, '--dry-run', '--json')
   expect(code).toBe(2)
   expect(JSON.parse(stdout)).toMatchObject({ dryRun: true, rows: 3, added: 1, refused: 2, refusedFile: null })
-  expect(stderr).toContain('1 rows can be added, 2 refused')
+  expect(stderr).toContain('1 row can be added, 2 refused')
   expect(stderr).toContain('line 3: name must have at least 1 character.')
   expect(await names()).toEqual([])
   expect(await sql(DATABASE_URL, 'select * from imports')).toEqual([])
@@ -165,7 +170,7 @@ test('a finished file is refused, whatever it is called, and added once more wit
   expect((await run(path)).code).toBe(2)
   const second = await run(file(content))
   expect(second.code).toBe(1)
-  expect(second.stderr).toMatch(/was imported already, 1 rows until .*--again/)
+  expect(second.stderr).toMatch(/was imported already, 1 row until .*--again/)
   expect((await run(path, '--again', '--json')).stdout).toContain('"added":1,"refused":1')
   expect(await names()).toEqual(['Rex', 'Rex'])
   expect(readFileSync(`${path}.refused.csv`, 'utf8').split('\n')).toHaveLength(3)
@@ -241,7 +246,7 @@ test('after a failure in the middle a second run adds the rest, and lists each r
   const failed = await run(path)
   expect(failed.code).toBe(1)
   expect(failed.stderr).toContain('the disk is full')
-  expect(failed.stderr).toContain('20,000 rows are done. Run the same command again')
+  expect(failed.stderr).toContain('20,000 rows read and committed. Run the same command again')
   await sql(DATABASE_URL, 'drop trigger fail on pets')
   // As if it had been killed after writing to the list and before the commit.
   const list = `${path}.refused.csv`
@@ -314,6 +319,7 @@ const parse = (chunks: readonly Buffer[]): CsvRecord[] => {
   const parser = openCsvParser()
   return [...chunks.flatMap((chunk) => [...parser.push(chunk)]), ...parser.push(Buffer.alloc(0), true)]
 }
+const textsOf = (records: readonly CsvRecord[]) => records.map((record) => record.text())
 const cut = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
 
@@ -330,12 +336,14 @@ test('whatever the fields hold, they come out as they went in, however the file 
       fc.constantFrom('\n', '\r\n'),
       (rows, size, end) => {
         const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
-        const bytes = Buffer.from(rows.map((row) => row.map(quote).join(',') + end).join(''))
+        const texts = rows.map((row) => row.map(quote).join(',').toWellFormed())
+        const bytes = Buffer.from(texts.map((row) => row + end).join(''))
         // What UTF-8 cannot say became a replacement when the file was written; a first BOM is not content.
         const expected = rows.map((row) => row.map((value) => value.toWellFormed()))
         fc.pre(!bytes.subarray(0, 3).equals(Buffer.from('\u{feff}')))
         const parsed = parse(cut(bytes, size))
         expect(parsed.map(({ fields }) => fields)).toEqual(expected)
+        expect(textsOf(parsed)).toEqual(texts)
         expect(parsed.every(({ fault }) => fault === undefined)).toBe(true)
         expect(parsed.at(-1)?.next.bytes).toBe(bytes.length)
       },
@@ -352,6 +360,7 @@ test('broken files give the same records however they are cut, and from any reco
       const input = Buffer.from(characters.join(''), 'latin1')
       const whole = parse([input])
       expect(parse(cut(input, size))).toEqual(whole)
+      expect(textsOf(parse(cut(input, size)))).toEqual(textsOf(whole))
       for (const [index, { next }] of whole.entries()) {
         const parser = openCsvParser(next)
         expect([...parser.push(input.subarray(next.bytes), true)]).toEqual(whole.slice(index + 1))
@@ -363,7 +372,7 @@ test('broken files give the same records however they are cut, and from any reco
 
 test('a quote that nobody closes, or a line without end, costs that line alone', () => {
   const long = 'x'.repeat(RECORD_BYTES_MAX + 10)
-  const input = Buffer.from(`a,b\n"open,${long}\nc,d\n${long}${long}\n"e\n",f\n"g`)
+  const input = Buffer.from(`a,b\n"open,${long}\nc,d\né${long}${long}\n"e\n",f\n"g`)
   for (const size of [50_000, 65_536, input.length]) {
     const parsed = parse(cut(input, size))
     expect(parsed.map(({ line, fields, fault }) => [line, fields, fault !== undefined])).toEqual([
@@ -373,6 +382,15 @@ test('a quote that nobody closes, or a line without end, costs that line alone',
       [4, [], true],
       [5, ['e\n', 'f'], false],
       [7, [], true],
+    ])
+    const shown = RECORD_TEXT_BYTES_MAX
+    expect(textsOf(parsed)).toEqual([
+      'a,b',
+      `"open,${long.slice(0, shown - 6)}…`,
+      'c,d',
+      `é${long.slice(0, shown - 2)}…`,
+      '"e\n",f',
+      '"g',
     ])
   }
 })

@@ -75,8 +75,8 @@ function beginningOf(text = ''): string {
 }
 
 /** Something that PostgreSQL might say of its own accord: a warning, or that it ends the connection. */
-export function notice(severity: 'WARNING' | 'FATAL', code: string, text: string): Buffer {
-  const fields = Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0\0`)
+export function notice(severity: 'WARNING' | 'FATAL', code: string, text: string, routine: string): Buffer {
+  const fields = Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0R${routine}\0\0`)
   const head = Buffer.alloc(5)
   head.write(severity === 'FATAL' ? 'E' : 'N')
   head.writeInt32BE(4 + fields.length, 1)

@@ -10,8 +10,8 @@ export interface Proxy {
   cut: () => void
   /** From now on: let through, refuse new connections, or swallow what PostgreSQL answers. */
   behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
-  /** Swallows the next answer to the statement of this name, and resets every connection instead. */
-  loseAnswer: (statement: string) => void
+  /** Swallows the next answer to the statement of this name; then resets every connection, or this one falls silent. */
+  loseAnswer: (statement: string, effect: 'reset' | 'silence') => void
   /** How many connections of the service are open. */
   clients: () => number
   /** Resolves when both sides of every connection that is over are closed: PostgreSQL has done all that it will do. */
@@ -55,7 +55,7 @@ export async function startProxy(
   const clients = new Set<Socket>()
   const links = new Set<Link>()
   let mode: Parameters<Proxy['behave']>[0] = 'pass'
-  let lost: string | undefined
+  let loss: { statement: string; effect: 'reset' | 'silence' } | undefined
 
   const server = createServer((client) => {
     if (mode === 'refuse') {
@@ -67,15 +67,15 @@ export async function startProxy(
     const relay = openRelay(link)
     clients.add(client)
     links.add(link)
-    let isLost = false
+    let isSilent = false
     client.on('data', (chunk: Buffer) => {
-      if (lost !== undefined && chunk.includes(lost)) isLost = true
+      if (loss !== undefined && chunk.includes(loss.statement)) isSilent = true
       relay.fromClient(chunk)
     })
     upstream.on('data', (chunk: Buffer) => {
-      if (isLost) {
-        lost = undefined
-        cut()
+      if (isSilent) {
+        if (loss?.effect === 'reset') cut()
+        loss = undefined
       } else if (mode !== 'swallow answers') relay.fromServer(chunk)
     })
     for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => {})
@@ -117,8 +117,8 @@ export async function startProxy(
     behave: (next) => {
       mode = next
     },
-    loseAnswer: (statement) => {
-      lost = statement
+    loseAnswer: (statement, effect) => {
+      loss = { statement, effect }
     },
     clients: () => clients.size,
     settled: async () => {

@@ -1,7 +1,8 @@
 // The product as an operator runs it: the executable, in a process of its own.
-import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
@@ -20,6 +21,7 @@ type Environment = Record<string, string>
 
 export interface Command {
   kill: (signal: NodeJS.Signals) => void
+  stderr: Readable
   finished: Promise<Finished>
 }
 
@@ -29,7 +31,7 @@ export function petstore(
   environment: Environment = {},
   executable = EXECUTABLE,
 ): Promise<Finished> {
-  return startCommand(process.execPath, [executable, ...args], environment).finished
+  return startPetstore(args, environment, executable).finished
 }
 
 /** Runs a line of a shell, in which `petstore` is the executable. */
@@ -48,8 +50,12 @@ export function onTerminal(line: string, environment: Environment = {}): Promise
 }
 
 /** Starts a command that a test wants to interrupt. */
-export function startPetstore(args: string[], environment: Environment = {}): Command {
-  return startCommand(process.execPath, [EXECUTABLE, ...args], environment)
+export function startPetstore(
+  args: string[],
+  environment: Environment = {},
+  executable = EXECUTABLE,
+): Command {
+  return startCommand(process.execPath, [executable, ...args], environment)
 }
 
 const running = new Set<ChildProcess>()
@@ -61,15 +67,14 @@ export async function killRunning(): Promise<void> {
   await Promise.all(left.map((child) => once(child, 'close')))
 }
 
-function start(file: string, args: string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(file, args, options)
+function track<Child extends ChildProcess>(child: Child): Child {
   running.add(child)
   child.once('close', () => running.delete(child))
   return child
 }
 
 function startCommand(file: string, args: string[], environment: Environment): Command {
-  const child = start(file, args, { env: cleanEnvironment(environment) })
+  const child = track(spawn(file, args, { env: cleanEnvironment(environment) }))
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
   const finished = once(child, 'close').then(([code, signal]) => ({
@@ -78,7 +83,7 @@ function startCommand(file: string, args: string[], environment: Environment): C
     stdout: stdout(),
     stderr: stderr(),
   }))
-  return { kill: (signal) => child.kill(signal), finished }
+  return { kill: (signal) => child.kill(signal), stderr: child.stderr, finished }
 }
 
 export interface Service {
@@ -105,10 +110,11 @@ export async function startService(
   { args = ['serve'], untilReady = true, executable = EXECUTABLE }: StartOptions = {},
 ): Promise<Service> {
   const ports = { PORT: '0', ADMIN_PORT: '0', ADMIN_HOST: '127.0.0.1' }
-  const child = start(process.execPath, [executable, ...args], {
+  const child = spawn(process.execPath, [executable, ...args], {
     env: cleanEnvironment({ ...ports, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+  track(child)
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
   const ended = once(child, 'close').then(([code]) => code as number | null)

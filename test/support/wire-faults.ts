@@ -44,10 +44,25 @@ export interface Faults {
   onInjected: (fault: Fault, statement: string) => void
 }
 
-const WARNING = notice('WARNING', '01000', 'canceling wait for synchronous replication due to user request')
+const WARNING = notice(
+  'WARNING',
+  '01000',
+  'canceling wait for synchronous replication due to user request',
+  'SyncRepWaitForLSN',
+)
 const LAST_WORDS: Partial<Record<Kind, Buffer>> = {
-  shutdown: notice('FATAL', '57P01', 'terminating connection due to administrator command'),
-  'idle too long': notice('FATAL', '25P03', 'terminating connection due to idle-in-transaction timeout'),
+  shutdown: notice(
+    'FATAL',
+    '57P01',
+    'terminating connection due to administrator command',
+    'ProcessInterrupts',
+  ),
+  'idle too long': notice(
+    'FATAL',
+    '25P03',
+    'terminating connection due to idle-in-transaction timeout',
+    'ProcessInterrupts',
+  ),
 }
 
 const DELAY_MS = 40

@@ -46,7 +46,7 @@ export async function sendBytes(
   return parseAnswers(Buffer.concat(chunks), method)
 }
 
-/** Without the one that has only arrived in part. */
+/** Without interim ones, and none while the last has only arrived in part. */
 function answersIn(bytes: Buffer, method: string): WireAnswer[] {
   try {
     return parseAnswers(bytes, method)

@@ -19,6 +19,8 @@ export function getPetPage(): string {
 <pre><code>GET /v1/pets?id=42</code></pre>
 <p>It answers an array: with the animal, or empty where getPet answers 404. Ask for up to 100 animals at once:</p>
 <pre><code>GET /v1/pets?id=42&amp;id=43</code></pre>
+<p>The response to exactly one id carries the <code>ETag</code> of that pet, for <code>If-Match</code>. From the removal on,
+the <code>Location</code> of createPet is this list instead of <code>/v1/pets/{petId}</code>.</p>
 <h2>How to notice</h2>
 <p>Every answer of getPet says so in its headers: <code>Deprecation</code> since when, <code>Sunset</code> until when,
 and <code>Link</code> what to call instead. <code>@petstore/client</code> warns once in a process.</p>

@@ -1,0 +1,59 @@
+// `petstore categories`: list the categories of a running service, and name them.
+import type { Command } from 'commander'
+import type { Category } from '../../client/src/petstore.ts'
+import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './answers.ts'
+import { addRemoteOptions, callService, parseAnyId, type RemoteOptions, requireGiven } from './remote.ts'
+import { print, say, visible } from './terminal.ts'
+
+const COUNT_HEADS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
+
+const COLUMNS: Columns<Category> = {
+  heads: ['ID', ...COUNT_HEADS, 'NAME'],
+  toRow: ({ id, counts, name }) => [
+    id,
+    ...[counts.available, counts.pending, counts.sold].map((count, index) =>
+      String(count).padStart(COUNT_HEADS[index]?.length ?? 0),
+    ),
+    name ?? '-',
+  ],
+}
+
+interface PutOptions extends RemoteOptions {
+  name?: string
+}
+
+export function addCategories(program: Command): void {
+  const categories = program
+    .command('categories')
+    .description('list the categories of a running service, and name them')
+    .addHelpText('after', '\nlist needs a key with pets:read, put one with pets:write.')
+
+  const list = categories
+    .command('list')
+    .description('list the categories that have a name or pets, by id, with their pets counted by status')
+    .action((options: ListOptions) =>
+      callService(options, async (remote) => {
+        const all = remote.store.categories.list({ limit: pageSize(options) }, remote.call)
+        await printList(all, options, COLUMNS, remote)
+      }),
+    )
+  addListOptions(list)
+  addRemoteOptions(list, ['petstore categories list', 'petstore categories list --all --json'])
+
+  const put = categories
+    .command('put')
+    .usage('<id> --name <text> [options]')
+    .description('name a category, or rename it')
+    .argument('[id]', 'the id of the category', parseAnyId)
+    .option('--name <text>', 'its name, 1 to 100 characters')
+    .action((givenId: bigint | undefined, options: PutOptions) => {
+      const required = requireGiven(put, { '<id>': givenId, '--name <text>': options.name })
+      const { '<id>': id, '--name <text>': name } = required
+      return callService(options, async ({ store, call }) => {
+        const category = await store.categories.put(id, { name }, call)
+        if (options.json) return print(toJson(category))
+        say(`Category ${category.id}: ${visible(category.name ?? '')}`)
+      })
+    })
+  addRemoteOptions(put, ['petstore categories put 7 --name Reptiles'])
+}

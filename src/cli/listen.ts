@@ -1,0 +1,58 @@
+// Opens the port of a listener. A failure names the settings that chose the address and says what to do.
+import type { FastifyInstance, FastifyListenOptions } from 'fastify'
+import { CommandError } from './terminal.ts'
+
+export interface Listener {
+  hostSetting: 'HOST' | 'ADMIN_HOST'
+  portSetting: 'PORT' | 'ADMIN_PORT'
+  host: string
+  port: number
+}
+
+export async function listen(
+  app: FastifyInstance,
+  listener: Listener,
+  options: FastifyListenOptions = {},
+): Promise<void> {
+  try {
+    await app.listen({ ...options, host: listener.host, port: listener.port })
+  } catch (error) {
+    throw new CommandError(explainListenFailure(error as NodeJS.ErrnoException, listener), { cause: error })
+  }
+}
+
+/** What is wrong and what to do, by the code of the operating system. */
+const FAILURES: Record<string, (listener: Listener) => string> = {
+  EADDRINUSE: ({ portSetting, host, port }) =>
+    `${portSetting}: port ${port} on ${host} is in use by another program (EADDRINUSE).\n` +
+    `Stop that program, or set ${portSetting} to a free port.`,
+  EACCES: ({ portSetting, port }) =>
+    `${portSetting}: this user is not permitted to open port ${port} (EACCES).\n` +
+    `Set ${portSetting} to 1024 or higher, or give the process the capability CAP_NET_BIND_SERVICE.`,
+  EADDRNOTAVAIL: foreignAddress,
+  EAFNOSUPPORT: foreignAddress,
+  ENOTFOUND: unknownName,
+  EAI_AGAIN: unknownName,
+}
+
+function foreignAddress({ hostSetting, host }: Listener): string {
+  return (
+    `${hostSetting}: ${host} is not an address of this machine.\n` +
+    `Set ${hostSetting} to one of its addresses, such as 127.0.0.1, or to 0.0.0.0 for all of them.`
+  )
+}
+
+function unknownName({ hostSetting, host }: Listener): string {
+  return (
+    `${hostSetting}: the name ${host} has no address.\n` +
+    `Set ${hostSetting} to an address of this machine, such as 127.0.0.1.`
+  )
+}
+
+export function explainListenFailure(error: NodeJS.ErrnoException, listener: Listener): string {
+  const { hostSetting, portSetting, host, port } = listener
+  return (
+    FAILURES[error.code ?? '']?.(listener) ??
+    `The service cannot listen on ${host}, port ${port}: ${error.message}.\nCheck ${hostSetting} and ${portSetting}.`
+  )
+}

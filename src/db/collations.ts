@@ -1,0 +1,61 @@
+// Collations whose rules have changed since indexes were built with them, as an upgrade of the operating system does:
+// such an index has entries where they are no longer looked for.
+import type { Reader } from './database.ts'
+
+export interface StaleCollation {
+  /** For a message: `"und-x-icu"`, or `of the database`. */
+  name: string
+  recordedVersion: string
+  actualVersion: string | null
+  indexes: string[]
+  /** The role that owns these indexes, and so may rebuild them. */
+  owner: string
+  /** The statement that records the actual version, once the indexes are rebuilt. */
+  refresh: string
+}
+
+/** Needs PostgreSQL 15. */
+export function listStaleCollations(db: Reader): Promise<StaleCollation[]> {
+  return db.read<StaleCollation>({
+    name: 'list_stale_collations',
+    // The index pets_by_name compares bytes, and yet depends on a collation: that by which pet_name_key makes its entries
+    // lower-case. PostgreSQL records no such dependency, so it is read from the text of the function.
+    text: `with indexes as (
+        select oid, relname, relowner from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind = 'i'
+      ),
+      used (collation_id, index_id) as (
+        select unnest(definition.indcollation::oid[]), indexes.oid
+        from indexes join pg_index definition on definition.indexrelid = indexes.oid
+        union
+        select coalesce(named.oid, 'pg_catalog."default"'::regcollation), indexes.oid
+        from indexes
+        cross join to_regprocedure('pet_name_key(text)') as folding
+        left join pg_collation named on position(
+          'COLLATE ' || quote_ident(named.collname) in pg_get_function_sqlbody(folding)
+        ) > 0
+        where indexes.relname = 'pets_by_name'
+      ),
+      versions as (
+        select oid, oid::regcollation::text as name, collversion as recorded,
+          pg_collation_actual_version(oid) as actual,
+          format('alter collation %I.%I refresh version', collnamespace::regnamespace, collname) as refresh
+        from pg_collation where collprovider <> 'd'
+        union all
+        select 'pg_catalog."default"'::regcollation, 'of the database', datcollversion,
+          pg_database_collation_actual_version(oid),
+          format('alter database %I refresh collation version', datname)
+        from pg_database where datname = current_database()
+      )
+      select versions.name, versions.recorded as "recordedVersion", versions.actual as "actualVersion",
+        array_agg(distinct indexes.oid::regclass::text order by indexes.oid::regclass::text) as indexes,
+        min(indexes.relowner::regrole::text) as owner, versions.refresh
+      from used
+      join versions on versions.oid = used.collation_id
+      join indexes on indexes.oid = used.index_id
+      where versions.recorded is distinct from versions.actual and versions.recorded is not null
+      group by versions.name, versions.recorded, versions.actual, versions.refresh
+      order by versions.name`,
+    values: [],
+  })
+}

@@ -1,0 +1,60 @@
+// Which objects migrations make, and whether the role that migrates owns them: only an owner may change an object.
+// deploy/roles.sql gives the same objects to petstore_migrator.
+import type { Reader } from './database.ts'
+import { NEEDED_RIGHTS } from './rights.ts'
+
+const OBJECTS = [
+  ...Object.keys(NEEDED_RIGHTS),
+  'order_status',
+  'pet_status',
+  'count_deleted_pets',
+  'count_inserted_pets',
+  'count_truncated_pets',
+  'count_updated_pets',
+  'pet_name_key',
+]
+
+export interface OwnersState {
+  /** The role that migrates. */
+  migrator: string
+  /** Otherwise nothing can be said: the role has another name here. */
+  exists: boolean
+  /** Names of objects that it neither owns nor shares the ownership of. */
+  notOwned: string[]
+}
+
+/**
+ * Without a name, the role that migrates is the current one if it may create objects in the schema, else the
+ * petstore_migrator of deploy/roles.sql.
+ */
+export async function readOwners(db: Reader, migrator: string | undefined): Promise<OwnersState> {
+  const [state] = await db.read<OwnersState>({
+    name: 'read_owners',
+    text: `with migrator (name) as (
+        select coalesce(
+          nullif($1, ''),
+          case when has_schema_privilege(current_schema(), 'create') then current_user::text end,
+          'petstore_migrator'
+        )
+      ),
+      objects (name, owner) as (
+        select relname::text, relowner from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+        union all
+        select typname, typowner from pg_type
+        where typnamespace = current_schema()::regnamespace and typtype = 'e'
+        union all
+        select proname, proowner from pg_proc where pronamespace = current_schema()::regnamespace
+      )
+      select migrator.name as migrator, role.oid is not null as exists,
+        array(
+          select objects.name from objects
+          where objects.name = any($2) and not pg_has_role(role.oid, objects.owner, 'usage')
+          order by objects.name
+        ) as "notOwned"
+      from migrator
+      left join pg_roles role on role.rolname = migrator.name`,
+    values: [migrator, OBJECTS],
+  })
+  return state ?? { migrator: '', exists: false, notOwned: [] }
+}

@@ -1,0 +1,108 @@
+// Who may use a connection now. Every attempt takes a slot before it asks the pool for a connection, so the pool never
+// queues. Writes cannot take every slot: reads go on while all writes wait for a standby.
+import { AppError } from '../errors.ts'
+
+export type Work = 'read' | 'write'
+
+export interface SlotLimits {
+  size: number
+  /** How many may wait for a slot; the next one is rejected. */
+  waitingMax: number
+  waitMs: number
+}
+
+export interface Slot {
+  leave: () => void
+  /** The slot of a write whose response did not arrive in time: it stays taken until the connection is free. */
+  markUnanswered: () => void
+}
+
+export interface Slots {
+  take: (work: Work) => Promise<Slot>
+  waiting: () => number
+  unanswered: () => number
+}
+
+interface Waiter {
+  arrival: number
+  resolve: (slot: Slot) => void
+  reject: (error: AppError) => void
+  timer: NodeJS.Timeout
+}
+
+/** A quarter of the connections, and at least one, is for reads alone; a pool of one cannot keep any. */
+export function writeSlots(size: number): number {
+  return Math.max(1, size - Math.ceil(size / 4))
+}
+
+export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
+  const writesMax = writeSlots(size)
+  const waiters: Record<Work, Waiter[]> = { read: [], write: [] }
+  let taken = 0
+  let writes = 0
+  let unanswered = 0
+  let arrivals = 0
+
+  const hasRoom = (work: Work) => taken < size && (work === 'read' || writes < writesMax)
+  const waiting = () => waiters.read.length + waiters.write.length
+
+  function open(work: Work): Slot {
+    let isUnanswered = false
+    taken += 1
+    if (work === 'write') writes += 1
+    return {
+      leave: () => {
+        taken -= 1
+        if (work === 'write') writes -= 1
+        if (isUnanswered) unanswered -= 1
+        admitNext()
+      },
+      markUnanswered: () => {
+        isUnanswered = true
+        unanswered += 1
+        if (unanswered < writesMax) return
+        for (const { reject, timer } of waiters.write.splice(0)) {
+          clearTimeout(timer)
+          reject(new AppError('unavailable'))
+        }
+      },
+    }
+  }
+
+  function admitNext(): void {
+    const candidates = (['read', 'write'] as const).filter(
+      (work) => waiters[work].length > 0 && hasRoom(work),
+    )
+    const work = candidates.sort((one, other) => arrivalOf(one) - arrivalOf(other))[0]
+    const next = work && waiters[work].shift()
+    if (work === undefined || next === undefined) return
+    clearTimeout(next.timer)
+    next.resolve(open(work))
+  }
+
+  const arrivalOf = (work: Work) => waiters[work][0]?.arrival ?? 0
+
+  function wait(work: Work): Promise<Slot> {
+    const { promise, resolve, reject } = Promise.withResolvers<Slot>()
+    // All wait equally long, so the first to give up is the first in the queue.
+    const timer = setTimeout(() => {
+      waiters[work].shift()
+      reject(new AppError('overloaded'))
+    }, waitMs)
+    arrivals += 1
+    waiters[work].push({ arrival: arrivals, resolve, reject, timer })
+    return promise
+  }
+
+  return {
+    take: async (work) => {
+      if (hasRoom(work)) return open(work)
+      // No write can commit: reject at once, so that writes do not fill the service while reads go on.
+      if (work === 'write' && unanswered >= writesMax) throw new AppError('unavailable')
+      if (waiting() >= waitingMax) throw new AppError('overloaded')
+      return wait(work)
+    },
+    waiting,
+    unanswered: () => unanswered,
+  }
+}

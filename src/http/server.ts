@@ -1,0 +1,31 @@
+// The HTTP server that Fastify runs on. Every request passes the same checks before Fastify routes it, also one with an
+// Expect header, for which Node emits other events than 'request'.
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { Socket } from 'node:net'
+import { answerClientError, noteRequest } from './errors.ts'
+import { overloadGuard, type OverloadLimits } from './overload.ts'
+
+export interface ServerLimits extends OverloadLimits {
+  connectionsMax: number
+  http: ServerOptions
+}
+
+export function openServer(route: RequestListener, limits: ServerLimits): Server {
+  const server = createServer(limits.http)
+  server.maxConnections = limits.connectionsMax
+  const admit = overloadGuard(limits)
+  const serve =
+    (awaitsContinue: boolean): RequestListener =>
+    (request, response) => {
+      noteRequest(request, response)
+      if (!admit(request, response)) return
+      if (awaitsContinue) response.writeContinue()
+      route(request, response)
+    }
+  server.on('request', serve(false))
+  // Node would reject an unknown expectation with an empty body. A server may ignore it (RFC 9110).
+  server.on('checkExpectation', serve(false))
+  server.on('checkContinue', serve(true))
+  server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))
+  return server
+}

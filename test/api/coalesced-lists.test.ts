@@ -1,0 +1,100 @@
+// Identical lists at the same time are read by one query. Lists that differ in any parameter never are.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { queryKey } from '../../src/http/query-key.ts'
+import { petBatches } from '../../src/pets/batches.ts'
+import { startApp } from '../support/app.ts'
+import type { Answer } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+interface Parameter {
+  name: string
+  in: string
+}
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
+  paths: Record<string, Record<string, { parameters: Parameter[] }>>
+}
+const documented = document.paths['/pets']?.['get']?.parameters.filter(
+  (parameter) => parameter.in === 'query',
+)
+const names = documented?.map(({ name }) => name) ?? []
+
+const db = openTestDatabase(await createTestDatabase())
+const batches = petBatches(db, true, 1, () => {})
+let lists = 0
+let gate = Promise.resolve()
+const petstore = await startApp(db, {
+  pets: {
+    ...batches,
+    sharePage: (key, work) => {
+      lists += 1
+      return batches.sharePage(key, async () => {
+        await gate
+        return work()
+      })
+    },
+  },
+})
+
+for (const pet of [
+  { name: 'Biscuit', categoryId: 1, status: 'sold' },
+  { name: 'Rex', categoryId: 2 },
+  { name: 'Rexy', categoryId: 1 },
+  { name: 'Ada', categoryId: 3, status: 'pending' },
+]) {
+  expect((await petstore.post('/pets', pet)).status).toBe(201)
+}
+
+async function cursorAfter(limit: number): Promise<string> {
+  const { headers } = await petstore.get(`/pets?limit=${limit}`)
+  return /cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1] ?? ''
+}
+
+/** Two values for each parameter. Each gives other pets, or another Link, than the other and than none. */
+const SAMPLES: Record<string, [string, string]> = {
+  limit: ['1', '2'],
+  status: ['available', 'sold'],
+  categoryId: ['1', '2'],
+  id: ['1', '2'],
+  name: ['Rex', 'Biscuit'],
+  cursor: [await cursorAfter(1), await cursorAfter(2)],
+}
+
+test('every documented query parameter of listPets has sample values in this file', () => {
+  expect(Object.keys(SAMPLES).toSorted()).toEqual(names.toSorted())
+})
+
+const facts = ({ status, text, headers }: Answer) => ({ status, text, link: headers.get('link') })
+
+test.each(names)('lists that differ in %s are never mixed up, however many run at once', async (name) => {
+  const queries = ['', ...(SAMPLES[name] ?? []).map((value) => `?${name}=${value}`)]
+  const alone = []
+  for (const query of queries) alone.push(facts(await petstore.get(`/pets${query}`)))
+  expect(new Set(alone.map((answer) => JSON.stringify(answer))).size).toBe(queries.length)
+
+  // All of them wait until the last one has arrived, so that any two that could share a query do.
+  const { promise, resolve: openGate } = Promise.withResolvers<void>()
+  const before = lists
+  gate = promise
+  const rounds = [queries, queries, queries].flat()
+  const together = rounds.map((query) => petstore.get(`/pets${query}`))
+  const batched = rounds.filter((query) => !query.startsWith('?id=')).length
+  await expect.poll(() => lists - before, { timeout: 20_000 }).toBe(batched)
+  openGate()
+  expect((await Promise.all(together)).map(facts)).toEqual([alone, alone, alone].flat())
+})
+
+test('queries have the same key only if all their parameters are the same', () => {
+  const keyOf = queryKey({ properties: { a: {}, b: {}, c: {} } })
+  const text = fc.string({ unit: fc.constantFrom('1', ':', '-', '[', ']', '\n'), maxLength: 4 })
+  const value = fc.option(fc.oneof(text, fc.array(text, { maxLength: 2 })), { nil: undefined })
+  const query = fc.record({ a: value, b: value, c: value })
+  fc.assert(
+    fc.property(query, query, (one, other) => {
+      expect(keyOf(one) === keyOf(other)).toBe(JSON.stringify(one) === JSON.stringify(other))
+    }),
+    { numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,72 @@
+// The list of rejected rows, and the counts that an import prints. The rules for each row are in
+// test/slow/import-rules.test.ts.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { openCsvParser } from '../../src/imports/csv.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore } from '../support/service.ts'
+
+/** Each test starts several processes, one after the other. */
+const TIMEOUT_MS = 120_000
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const DATABASE_URL = await createTestDatabase()
+const path = join(folder, 'pets.csv')
+const list = `${path}.refused.csv`
+const run = (...args: string[]) => petstore(args, { DATABASE_URL })
+
+const rejected = [
+  'Rex, the great,2,available',
+  '"Ada ""the cat"" Byron,3,sold',
+  '"two\nlines",none,',
+  'Ren\u00e9e,4,pending',
+]
+
+test('the list of rejected rows keeps each row as it stands in the file, so that it can be fixed', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  writeFileSync(path, Buffer.from(`name,categoryId,status\r\nTom,1,\r\n${rejected.join('\r\n')}`, 'latin1'))
+  const first = await run('import', path)
+  expect(first).toMatchObject({ code: 2, stderr: expect.stringMatching(/^1 row added, 4 refused;/) })
+  const records = [...openCsvParser().push(readFileSync(list), true)].map(({ fields }) => fields)
+  expect(records[0]).toEqual(['line', 'reason', 'name', 'categoryId', 'status', 'row'])
+  expect(records.slice(1).map((fields) => fields.at(-1))).toEqual(rejected)
+  expect(records[1]?.[1]).toBe('The row has 4 columns, the first line has 3.')
+
+  // Nothing is guessed: a list that nobody fixed is rejected again.
+  const unfixed = await run('import', list, '--dry-run')
+  expect(unfixed).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('0 rows can be added, 4 refused'),
+  })
+
+  const fixed = [
+    '"Rex, the great",2,available',
+    '"Ada ""the cat"" Byron",3,sold',
+    'Two,1,',
+    'Renée,4,pending',
+  ]
+  writeFileSync(list, ['name,categoryId,status', ...fixed].join('\n'))
+  expect(await run('import', list)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^4 rows added/) })
+  const names = await sql<{ name: string }>(DATABASE_URL, 'select name from pets order by id')
+  expect(names.map(({ name }) => name)).toEqual([
+    'Tom',
+    'Rex, the great',
+    'Ada "the cat" Byron',
+    'Two',
+    'Renée',
+  ])
+})
+
+test('one is counted as one', { timeout: TIMEOUT_MS }, async () => {
+  const one = join(folder, 'one.csv')
+  writeFileSync(one, 'categoryId,name\n1\n')
+  expect((await run('import', one, '--dry-run')).stderr).toContain(
+    'line 2: The row has 1 column, the first line has 2.',
+  )
+  await sql(DATABASE_URL, `delete from pets; insert into pets (name, category_id) values ('Solo', 1)`)
+  expect((await run('export')).stderr).toBe('1 pet exported.\n')
+})

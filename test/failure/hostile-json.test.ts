@@ -1,0 +1,99 @@
+// Bodies made to keep the process busy: parsing exact integers takes time in proportion to the length of the text.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseJson } from '../../src/json.ts'
+
+const LENGTH = 1_000_000
+const ID = '1234567890123456789'
+const ROUNDS = 3
+/** Compared with JSON.parse of as many keys as fit into the same length. A reviver or a long BigInt reached 20. */
+const RATIO_MAX = 5
+
+/** CPU time of this thread, because other work on the machine stretches the elapsed time. */
+function cpuTime(work: () => unknown): number {
+  const times = Array.from({ length: ROUNDS }, () => {
+    const before = process.threadCpuUsage().user
+    work()
+    return process.threadCpuUsage().user - before
+  })
+  return Math.min(...times)
+}
+
+const manyKeys = JSON.stringify(
+  Object.fromEntries(Array.from({ length: LENGTH / 11 }, (_, n) => [`k${n}`, 1])),
+)
+
+test.each([
+  { what: 'a number with millions of digits', text: `{"categoryId":${'9'.repeat(4 * LENGTH)}}` },
+  { what: 'a long number after half a million values', text: `[${'1,'.repeat(LENGTH / 2)}${ID}]` },
+  { what: 'a list of long numbers', text: `[${`${ID},`.repeat(LENGTH / 20)}1]` },
+  { what: 'a string that never ends', text: `[${ID},"${'\\"'.repeat(LENGTH / 2)}` },
+])('parses or rejects $what in linear time', ({ text }) => {
+  const ratio = cpuTime(() => outcomeOf(parseJson, text)) / cpuTime(() => JSON.parse(manyKeys))
+  expect(ratio).toBeLessThan(RATIO_MAX)
+})
+
+test('parses nesting deeper than the stack beside a long number', () => {
+  const depth = LENGTH / 2
+  expect(parseJson(`[${'['.repeat(depth)}${']'.repeat(depth)},${ID}]`)).toHaveProperty('1', BigInt(ID))
+})
+
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
+const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
+
+/** The same rules, one value at a time, by the engine's own access to the source text. */
+function parseByReviver(text: string): unknown {
+  return parseWithSource(text, (_key, value, { source = '' }) => {
+    if (typeof value !== 'number') return value
+    const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e')
+    const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+    const beyondPoint = (whole + fraction).slice(Math.max(0, whole.length + Number(exponent)))
+    if (Number.isSafeInteger(value)) return /^0*$/.test(beyondPoint) ? value : Number.NaN
+    if (/^-?\d+$/.test(source)) return source.replace('-', '').length > 19 ? Number.NaN : BigInt(source)
+    return value
+  })
+}
+
+const digits = fc.string({ unit: fc.constantFrom('0', '1', '9'), minLength: 1, maxLength: 22 })
+const numberText = fc
+  .tuple(
+    fc.constantFrom('', '-', '--'),
+    fc.oneof(digits, fc.bigInt().map(String)),
+    fc.option(digits),
+    fc.option(
+      fc.tuple(fc.constantFrom('e', 'E-', 'e+'), fc.oneof(digits, fc.constantFrom('400', '320', '15'))),
+    ),
+  )
+  .map(
+    ([sign, whole, fraction, exponent]) =>
+      `${sign}${whole.replace('-', '')}${fraction === null ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`,
+  )
+const jsonText = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    numberText,
+    fc.oneof(fc.string(), numberText).map((text) => JSON.stringify(text)),
+    fc.constantFrom('null', '', '"', '\\"', '\u0000'),
+    fc.array(tie('value'), { maxLength: 4 }).map((values) => `[${values.join(',')}]`),
+    fc
+      .array(fc.tuple(fc.constantFrom('a', '7', '__proto__'), tie('value')), { maxLength: 4 })
+      .map((entries) => `{${entries.map(([key, value]) => `"${key}":${value}`).join(',')}}`),
+  ),
+})).value as fc.Arbitrary<string>
+
+function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    return (error as Error).name
+  }
+}
+
+test('accepts, rejects and reads every text as a reviver with the source text does', () => {
+  fc.assert(
+    fc.property(jsonText, (text) => {
+      expect(outcomeOf(parseJson, text)).toStrictEqual(outcomeOf(parseByReviver, text))
+    }),
+    { numRuns: 5_000 },
+  )
+})

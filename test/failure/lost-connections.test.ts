@@ -1,0 +1,88 @@
+// Connections that are lost or slow: what PostgreSQL said and what the socket said are told apart.
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { type Db, openDatabase } from '../../src/db/database.ts'
+import { QueryFailure } from '../../src/db/failures.ts'
+import { STATEMENT_TIMEOUT_MS } from '../../src/deadlines.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+function open(databaseUrl: string, onError: (error: Error) => void = () => {}): Db {
+  const db = openDatabase({ databaseUrl, applicationName: 'lost', size: 2, onError })
+  afterAll(() => db.close())
+  return db
+}
+
+const one = { name: 'one', text: 'select 1 as one', values: [] }
+const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost'`
+
+test.each(['EPIPE', 'ECONNRESET', 'ENOENT'])(
+  '%s of a socket is a lost connection, not a SQLSTATE',
+  (code) => {
+    const failure = new QueryFailure(Object.assign(new Error(code), { code }))
+    expect(failure.failure).toBe('lost')
+    expect(failure.state).toBeUndefined()
+  },
+)
+
+test('a read on a unix socket that PostgreSQL closed is repeated', async () => {
+  const id = randomUUID().slice(0, 8)
+  const [dataFolder, sockets] = [`/var/tmp/petstore-test-${id}`, `/tmp/petstore-test-${id}`]
+  mkdirSync(sockets)
+  chmodSync(sockets, 0o777)
+  const cluster = await startCluster({
+    binaries: process.env['TEST_POSTGRES'] ?? embeddedBinaries(),
+    dataFolder,
+    port: await freePort(),
+    settings: { unix_socket_directories: sockets },
+  })
+  const db = openDatabase({
+    databaseUrl: `postgres://postgres@${encodeURIComponent(sockets)}:${cluster.port}/postgres`,
+    applicationName: 'lost',
+    size: 2,
+    onError: () => {},
+  })
+  try {
+    await db.read(one)
+    // In another process while this one is blocked: it cannot see the end of its connection before it writes to it.
+    const script = `import { Client } from 'pg'
+      const client = new Client('${cluster.url('postgres')}')
+      await client.connect()
+      await client.query(\`${endConnections}\`)
+      await client.end()`
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT })
+    expect(ended.status, String(ended.stderr)).toBe(0)
+    expect(await db.read(one)).toEqual([{ one: 1 }])
+  } finally {
+    await db.close()
+    await cluster.stop()
+    for (const folder of [dataFolder, sockets]) rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a write that takes too long is cancelled by PostgreSQL and rejected; its outcome is known', async () => {
+  const db = open(await createTestDatabase())
+  const slow = { name: 'slow', text: `insert into categories select 1, 'slow' from pg_sleep(30)`, values: [] }
+  await expect(db.write(slow)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '57014' } })
+})
+
+test('deploy/roles.sql sets the statement timeout that the service counts on', () => {
+  const roles = readFileSync(join(ROOT, 'deploy/roles.sql'), 'utf8')
+  const [, seconds] = /alter role petstore_app set statement_timeout = '(\d+)s'/.exec(roles) ?? []
+  expect(Number(seconds) * 1000).toBe(STATEMENT_TIMEOUT_MS)
+})
+
+test('an error about a lost connection carries no connection: no key, no address', async () => {
+  const databaseUrl = await createTestDatabase()
+  const errors: Error[] = []
+  const db = open(databaseUrl, (error) => errors.push(error))
+  await db.read(one)
+  await sql(databaseUrl, endConnections)
+  await expect.poll(() => errors.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  for (const error of errors) expect(error).not.toHaveProperty('client')
+})

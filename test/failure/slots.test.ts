@@ -1,0 +1,72 @@
+// Waiting for a connection: how long, how many, and what is kept for reads.
+import { expect, test } from 'vitest'
+import { openSlots, type Work, writeSlots } from '../../src/db/slots.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const LIMITS = { size: 4, waitingMax: 10, waitMs: 60_000 }
+
+function takeMany(slots: ReturnType<typeof openSlots>, work: Work, count: number) {
+  return Promise.all(Array.from({ length: count }, () => slots.take(work)))
+}
+
+test('a request waits for a free connection as long as its deadline allows', async () => {
+  const db = openTestDatabase(await createTestDatabase(), 1)
+  const slow = db.read({ name: 'slow', text: 'select pg_sleep(2.5)', values: [] })
+  const waiting = db.read({ name: 'one', text: 'select 1 as one', values: [] })
+  expect(await waiting).toEqual([{ one: 1 }])
+  await slow
+})
+
+test('rejects with `overloaded` when no connection is free in time', async () => {
+  const slots = openSlots({ ...LIMITS, size: 1, waitMs: 20 })
+  const first = await slots.take('read')
+  await expect(slots.take('read')).rejects.toMatchObject({ code: 'overloaded' })
+  expect(slots.waiting()).toBe(0)
+  first.leave()
+  await slots.take('read')
+})
+
+test('rejects with `overloaded` at once when too many wait', async () => {
+  const slots = openSlots({ ...LIMITS, size: 1, waitingMax: 1 })
+  const first = await slots.take('read')
+  const second = slots.take('read')
+  await expect(slots.take('read')).rejects.toMatchObject({ code: 'overloaded' })
+  first.leave()
+  await second
+})
+
+test('admits in order of arrival, and no more writes than may run at once', async () => {
+  const slots = openSlots(LIMITS)
+  const writes = await takeMany(slots, 'write', writeSlots(LIMITS.size))
+  const admitted: string[] = []
+  const enter = (name: string, work: Work) => slots.take(work).then(() => admitted.push(name))
+  const waiting = [enter('write', 'write'), enter('first read', 'read'), enter('second read', 'read')]
+  await waiting[1]
+  expect(admitted).toEqual(['first read'])
+  for (const slot of writes) slot.leave()
+  await Promise.all(waiting)
+  expect(admitted).toEqual(['first read', 'write', 'second read'])
+})
+
+test('rejects writes with `unavailable` while every write is unanswered, and admits them again afterwards', async () => {
+  const slots = openSlots(LIMITS)
+  const writes = await takeMany(slots, 'write', writeSlots(LIMITS.size))
+  const waiting = slots.take('write')
+  for (const slot of writes) slot.markUnanswered()
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(slots.take('write')).rejects.toMatchObject({ code: 'unavailable' })
+  await slots.take('read')
+  for (const slot of writes) slot.leave()
+  expect(slots.unanswered()).toBe(0)
+  await slots.take('write')
+})
+
+test.each([
+  [1, 1],
+  [2, 1],
+  [4, 3],
+  [10, 7],
+  [200, 150],
+])('of %i connections writes may take %i', (size, writes) => {
+  expect(writeSlots(size)).toBe(writes)
+})

@@ -1,0 +1,49 @@
+// `petstore migrate` while an export and the service use the tables: requests must not queue behind its locks.
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { startExport } from '../support/long-export.ts'
+import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
+import { asOwner } from '../support/roles.ts'
+import { petstore, startPetstore, startService } from '../support/service.ts'
+
+const NEXT = makeNextVersion('alter table pets add column chip text;')
+/** Longer than the pause between two attempts of a migration, so that reads meet at least one attempt. */
+const READING_MS = 3_000
+
+test('migrate waits for an export without failing reads; a second one waits for the first', async () => {
+  const databaseUrl = await createTestDatabase()
+  const environment = { DATABASE_URL: databaseUrl, MIGRATION_DATABASE_URL: asOwner(databaseUrl) }
+  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
+  onTestFinished(async () => void (await service.stop()))
+  const made = await petstore(['api-keys', 'create', '--name', 'x'], environment)
+  const client = openTestClient({ origin: service.origin, apiKey: made.stdout.trim() })
+  const running = await startExport(databaseUrl)
+
+  const first = startPetstore(['migrate'], environment, NEXT)
+  const [waiting] = (await once(first.stderr, 'data')) as [string]
+  expect(waiting).toBe(
+    `Waiting for a lock held by pid ${running.pid} (application petstore-export, role petstore_app).\n`,
+  )
+  // The time limit is for locks that requests need; a migration that works may take as long as it takes.
+  const second = startPetstore(['migrate', '--lock-wait', '0'], environment, NEXT)
+  const secondWaits = once(second.stderr, 'data')
+  const statuses = new Set<number>()
+  const readUntil = performance.now() + READING_MS
+  while (performance.now() < readUntil) statuses.add((await client.get('/pets')).status)
+  expect([...statuses]).toEqual([200])
+  await secondWaits
+
+  await running.end()
+  expect(await first.finished).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`ran ${NEXT_MIGRATION}\n`),
+  })
+  const { code, stderr } = await second.finished
+  expect(code).toBe(0)
+  expect(stderr).toMatch(
+    /^Waiting for a lock held by pid \d+ \(application petstore-migrate, role petstore_migrator\)\.$/m,
+  )
+  expect(stderr).toContain('The schema is up to date.')
+})

@@ -1,0 +1,151 @@
+// A dump restored into a new server by the commands of docs/deploying.md, from the dump to the first request.
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { type Cluster, freePort, startCluster } from '../../dev/cluster.ts'
+import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
+import { parseDocument } from '../docs/documents.ts'
+import { openTestClient, type TestClient } from '../support/client.ts'
+import { sql } from '../support/database.ts'
+import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
+import { prepareDatabase } from '../support/roles.ts'
+import { petstore, shell, startService } from '../support/service.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+/** The package for tests has no pg_dump. */
+const BINARIES = process.env['TEST_POSTGRES'] ?? '/usr/lib/postgresql/15/bin'
+const PASSWORDS = { PETSTORE_APP_PASSWORD: 'apppassword', PETSTORE_MIGRATOR_PASSWORD: 'migratorpassword' }
+const LUNA = { name: 'Luna', categoryId: 1 }
+const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
+/** Needs the ownership of a table, of a type and of a function. */
+const NEXT = makeNextVersion(`
+  alter table pets add column chip text;
+  alter type order_status add value 'returned';
+  alter function pet_name_key(text) cost 10;
+`)
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-restore-'))
+symlinkSync(join(ROOT, 'deploy'), join(folder, 'deploy'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const page = readFileSync(join(ROOT, 'docs/deploying.md'), 'utf8')
+const section = page.slice(page.indexOf('## Backups'), page.indexOf('### With Compose'))
+const [dump = '', ...restore] = parseDocument('docs/deploying.md', section)
+  .blocks.filter(({ language }) => language === 'sh')
+  .map(({ text }) => text)
+
+async function openServer(): Promise<{ cluster: Cluster; dataFolder: string }> {
+  const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
+  const cluster = await startCluster({ binaries: BINARIES, dataFolder, port: await freePort() })
+  afterAll(async () => {
+    await cluster.stop()
+    rmSync(dataFolder, { recursive: true, force: true })
+  })
+  return { cluster, dataFolder }
+}
+
+/** A server without roles, on which the roles of Petstore need their passwords. */
+async function openTarget(): Promise<Record<string, string>> {
+  const { cluster, dataFolder } = await openServer()
+  const rules = join(dataFolder, 'pg_hba.conf')
+  const asked = 'host all petstore_app,petstore_migrator 127.0.0.1/32 scram-sha-256\n'
+  writeFileSync(rules, asked + readFileSync(rules, 'utf8'))
+  await sql(cluster.url('postgres'), 'select pg_reload_conf()')
+  const urlOf = (role: string, password: string) =>
+    cluster.url('petstore').replace('postgres@', `${role}:${password}@`)
+  return {
+    SERVER_URL: cluster.url('postgres'),
+    ADMIN_URL: cluster.url('petstore'),
+    DATABASE_URL: urlOf('petstore_app', PASSWORDS.PETSTORE_APP_PASSWORD),
+    MIGRATION_DATABASE_URL: urlOf('petstore_migrator', PASSWORDS.PETSTORE_MIGRATOR_PASSWORD),
+    ...PASSWORDS,
+  }
+}
+
+async function run(command: string, environment: Record<string, string>): Promise<string> {
+  const { PATH = '' } = process.env
+  const line = `set -eo pipefail; cd "${folder}"; ${command}`
+  const { code, stdout, stderr } = await shell(line, { PATH: `${BINARIES}:${PATH}`, ...environment })
+  expect(code, `${command}${stdout}${stderr}`).toBe(0)
+  return stdout + stderr
+}
+
+async function openClient(environment: Record<string, string>, apiKey: string) {
+  const service = await startService({ ...environment, LOG_LEVEL: 'error' })
+  afterAll(service.stop)
+  return { ...openTestClient({ origin: service.origin, apiKey }), origin: service.origin }
+}
+
+const countsIn = (url: string) =>
+  sql(
+    url,
+    Object.keys(NEEDED_RIGHTS)
+      .map((table) => `select '${table}' as name, count(*)::int from ${table}`)
+      .join(' union all '),
+  )
+
+const seen = async (client: TestClient) =>
+  Promise.all(
+    ['/pets', '/store/orders', '/store/inventory', '/categories'].map(
+      async (path) => (await client.get(path)).text,
+    ),
+  )
+
+async function expectMigratable(environment: Record<string, string>): Promise<void> {
+  expect(await petstore(['doctor'], environment)).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining('warning'),
+  })
+  expect(await petstore(['migrate'], environment, NEXT)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`ran ${NEXT_MIGRATION}`),
+  })
+}
+
+/** A database with pets, orders and keys, and the client of one key. */
+async function openSource() {
+  const { cluster } = await openServer()
+  await sql(cluster.url('postgres'), 'create database petstore')
+  const DATABASE_URL = await prepareDatabase(cluster.url('petstore'))
+  const made = await petstore(['api-keys', 'create', '--name', 'shop', '--scopes', SCOPES], { DATABASE_URL })
+  const apiKey = made.stdout.trim()
+  const client = await openClient({ DATABASE_URL }, apiKey)
+  for (const name of ['Rex', 'Ωmega']) await client.post('/pets', { name, categoryId: 1 })
+  await client.post('/pets', LUNA, { 'idempotency-key': 'luna' })
+  expect((await client.post('/store/orders', { petId: 1 })).status).toBe(201)
+  return { adminUrl: cluster.url('petstore'), client, apiKey }
+}
+
+const source = await openSource()
+await run(dump, { ADMIN_URL: source.adminUrl })
+
+test('the documented restore ends with a service that has everything, and can be migrated', async () => {
+  const target = await openTarget()
+  for (const command of restore.slice(0, -1)) await run(command, target)
+  expect(await countsIn(target['ADMIN_URL'] ?? '')).toEqual(await countsIn(source.adminUrl))
+
+  const client = await openClient(target, source.apiKey)
+  const request = (restore.at(-1) ?? '').replace('http://127.0.0.1:3000', client.origin)
+  const first = await run(request, { PETSTORE_API_KEY: source.apiKey })
+  expect(first).toContain('{"available":2,"pending":1,"sold":0}')
+  expect(await seen(client)).toEqual(await seen(source.client))
+  expect(await client.post('/pets', { name: 'Milo', categoryId: 1 })).toMatchObject({
+    status: 201,
+    body: { id: 4 },
+  })
+  const repeated = await client.post('/pets', LUNA, { 'idempotency-key': 'luna' })
+  expect(repeated).toMatchObject({ status: 201, body: { id: 3 } })
+  await expectMigratable(target)
+})
+
+test('a dump restored before the roles existed can be migrated once deploy/roles.sql has run', async () => {
+  const target = await openTarget()
+  const [create = '', roles = '', passwords = ''] = restore
+  await run(create, target)
+  await run('pg_restore --dbname="$ADMIN_URL" petstore.dump 2> errors.txt || true', target)
+  expect(readFileSync(join(folder, 'errors.txt'), 'utf8')).toContain('"petstore_migrator" does not exist')
+  await run(`${roles}\n${passwords}`, target)
+  await expectMigratable(target)
+})

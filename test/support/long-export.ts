@@ -1,0 +1,15 @@
+// A transaction that stays open, as that of an export of many pets does.
+import { Client } from 'pg'
+import { onTestFinished } from 'vitest'
+
+/** It has read pets, and so conflicts with `alter table` alone. */
+export async function startExport(databaseUrl: string): Promise<{ pid: number; end: () => Promise<void> }> {
+  const url = new URL(databaseUrl)
+  url.searchParams.set('application_name', 'petstore-export')
+  const client = new Client(url.href)
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query('set idle_in_transaction_session_timeout = 0; begin; select from pets limit 1')
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return { pid: rows[0]?.pid ?? 0, end: async () => void (await client.query('commit')) }
+}
