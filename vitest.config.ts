@@ -1,4 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { COMPILE_CACHE } from './test/support/compile-cache.ts'
+
+// The workers inherit it.
+process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
 
 export default defineConfig({
   test: {
@@ -10,7 +14,10 @@ export default defineConfig({
     maxWorkers: 5,
     isolate: false,
     maxConcurrency: 20,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Only a hung test reaches these: no test may fail because the host is busy.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
+    setupFiles: ['test/support/stop-processes.ts'],
   },
 })

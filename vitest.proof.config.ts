@@ -1,4 +1,8 @@
 import { defineConfig } from 'vitest/config'
+import { COMPILE_CACHE } from './test/support/compile-cache.ts'
+
+// The workers inherit it.
+process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
 
 export default defineConfig({
   test: {
@@ -6,7 +10,9 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // One at a time: each of them loads the machine.
     fileParallelism: false,
-    testTimeout: 600_000,
-    hookTimeout: 60_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
+    setupFiles: ['test/support/stop-processes.ts'],
   },
 })

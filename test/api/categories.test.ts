@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
 import { faultyFields } from '../contract/animals.ts'
-import { cursorOf, NOT_IDS, openShop, type Shop, walkPages } from './shop.ts'
+import { cursorOf, NOT_IDS, openShop, shareShop, type Shop, walkPages } from './shop.ts'
 
 interface Category {
   id: number | bigint
@@ -82,8 +82,10 @@ describe('naming a category', async () => {
   })
 })
 
+const emptyShop = shareShop()
+
 test('the list has the named ones and those in use, by id, and no name where there is none', async () => {
-  const shop = await openShop()
+  const shop = await emptyShop()
   expect(await list(shop)).toEqual([])
   await shop.put('/categories/30', { name: 'Birds' })
   await shop.addPet({ categoryId: 20 })
@@ -100,7 +102,7 @@ describe.each([
   { when: 'after each step was folded', settle: (shop: Shop) => foldAllCounts(shop.db) },
 ])('$when', ({ settle }) => {
   test('they are exact after every create, change, hold, sale and deletion', async () => {
-    const shop = await openShop()
+    const shop = await emptyShop()
     const expectCounts = async (one: Category['counts'] | undefined, two?: Category['counts']) => {
       await settle(shop)
       expect([await countsOf(shop, 1), await countsOf(shop, 2)]).toEqual([one, two])
@@ -126,7 +128,7 @@ describe.each([
   })
 
   test('pages of every size show each category exactly once and pass over those that were left', async () => {
-    const shop = await openShop()
+    const shop = await emptyShop()
     const kept: number[] = []
     for (let id = 1; id <= 24; id += 1) {
       if (id % 4 === 0) await shop.put(`/categories/${id}`, { name: `Named ${id}` })
@@ -151,7 +153,7 @@ describe.each([
 })
 
 test('a page has 100 unless asked otherwise', async () => {
-  const shop = await openShop()
+  const shop = await emptyShop()
   await shop.sql(`insert into categories select id, 'C' || id from generate_series(1, 101) as id`)
   const answer = await shop.get('/categories')
   expect(answer.body).toHaveLength(100)

@@ -3,6 +3,7 @@ import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const db = openTestDatabase(await createTestDatabase())
+const allowing = startApp(db, { corsOrigins: ['https://shop.example'] })
 const preflight = {
   origin: 'https://shop.example',
   'access-control-request-method': 'POST',
@@ -10,7 +11,7 @@ const preflight = {
 }
 
 test('a page of an allowed origin may ask without a key what it may send', async () => {
-  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  const petstore = await allowing
   const answer = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })
   expect(answer.status).toBe(204)
   expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example')
@@ -19,7 +20,7 @@ test('a page of an allowed origin may ask without a key what it may send', async
 })
 
 test('it may read the version, paging, rate, deprecation and request-id headers, also of an error', async () => {
-  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  const petstore = await allowing
   for (const apiKey of [undefined, null] as const) {
     const answer = await petstore.get('/pets', {
       headers: { origin: 'https://shop.example' },
@@ -60,7 +61,7 @@ test('it may read that the service is overloaded, and preflights are not rejecte
 })
 
 test('a page of another origin is told nothing', async () => {
-  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
+  const petstore = await allowing
   const headers = { ...preflight, origin: 'https://evil.example' }
   const answer = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers })
   expect(answer.headers.get('access-control-allow-origin')).toBeNull()

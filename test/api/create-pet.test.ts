@@ -68,17 +68,23 @@ test('an Idempotency-Key is kept for 24 hours and purged after', async () => {
 test('a create that still runs under the same Idempotency-Key answers 409 at once', async () => {
   const body = { name: 'Freya', categoryId: 1 }
   const headers = { 'idempotency-key': 'held' }
+  const timed = async (key: string) => {
+    const startedAt = performance.now()
+    const answer = await petstore.post('/pets', body, { 'idempotency-key': key })
+    return { answer, ms: performance.now() - startedAt }
+  }
+  // How long the host takes for a create that nothing holds up.
+  const free = await timed('free')
   await db.transaction(async (tx) => {
     await tx.read({
       name: 'hold',
       text: `select pg_advisory_xact_lock(hashtextextended('held', id)) from api_keys`,
       values: [],
     })
-    const started = performance.now()
-    const answer = await petstore.post('/pets', body, headers)
+    const { answer, ms } = await timed('held')
     expect(answer.status).toBe(409)
     expect(answer.body).toMatchObject({ code: 'idempotency_key_in_use' })
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(ms).toBeLessThan(1_000 + 10 * free.ms)
   })
   const after = await petstore.post('/pets', body, headers)
   expect(after.status).toBe(201)

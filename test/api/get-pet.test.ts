@@ -4,6 +4,7 @@ import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const db = openTestDatabase(await createTestDatabase())
 const REMOVAL = new Date('2030-12-05T00:00:00Z')
+const afterRemoval = startApp(db, { clock: () => REMOVAL })
 
 test('getPet answers up to the last millisecond before 5 December 2030', async () => {
   const petstore = await startApp(db, { clock: () => new Date(REMOVAL.getTime() - 1) })
@@ -16,7 +17,7 @@ test('getPet answers up to the last millisecond before 5 December 2030', async (
 })
 
 test('from that instant on it answers 410, for any id, and still names its successor', async () => {
-  const petstore = await startApp(db, { clock: () => REMOVAL })
+  const petstore = await afterRemoval
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
   for (const petId of [String(id), '999999', 'abc']) {
@@ -43,7 +44,7 @@ test('from that instant on Location names the list of the id, which carries the 
 })
 
 test('without a key the removed operation says 401 and nothing more', async () => {
-  const petstore = await startApp(db, { clock: () => REMOVAL })
+  const petstore = await afterRemoval
   const answer = await petstore.get('/pets/1', { apiKey: null })
   expect(answer.status).toBe(401)
 })

@@ -2,14 +2,14 @@
 // meets an over-due hold first; the last ones run the real service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { SCOPES } from '../../src/api-keys/scopes.ts'
 import { openLog } from '../../src/log.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
+import { issueApiKey } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { petstore, startService } from '../support/service.ts'
-import { type Order, openShop, openShopOn, type Shop, shopAt } from './shop.ts'
-
-const EVERYTHING = 'pets:read,pets:write,orders:read,orders:write'
+import { startService } from '../support/service.ts'
+import { type Order, openShop, openShopOn, shareShop, type Shop, shopAt } from './shop.ts'
 
 describe('nobody has swept yet, and', () => {
   let shop: Shop
@@ -76,6 +76,13 @@ describe('nobody has swept yet, and', () => {
 })
 
 describe('whoever looks more than a second after the last sweep sees no over-due hold:', () => {
+  let clock = 0
+  const emptyShop = shareShop(async () => {
+    const databaseUrl = await createTestDatabase()
+    const db = openTestDatabase(databaseUrl)
+    return openShopOn(databaseUrl, db, { holds: trackHolds(db, openLog('silent'), () => clock) })
+  })
+
   test.each<{ operation: string; read: (shop: Shop, order: Order) => Promise<Answer>; seen: unknown }>([
     {
       operation: 'listPets',
@@ -120,14 +127,10 @@ describe('whoever looks more than a second after the last sweep sees no over-due
       seen: [{ event: 'order_expired', from: { status: 'pending' }, to: { status: 'available' } }],
     },
   ])('$operation', async ({ read, seen }) => {
-    const databaseUrl = await createTestDatabase()
-    const db = openTestDatabase(databaseUrl)
-    let clock = 0
-    const shop = await openShopOn(databaseUrl, db, {
-      holds: trackHolds(db, openLog('silent'), () => clock),
-    })
+    const shop = await emptyShop()
     const order = await shop.hold()
     // Sweeps, and finds nothing.
+    clock += 1_001
     await shop.get('/pets')
     await shop.makeOverdue(order.id)
     clock += 1_001
@@ -158,10 +161,9 @@ test('a sweep ends any number of holds and leaves the others', async () => {
 
 test('in `petstore serve` a hold ends within a second of its end, not before, on every instance', async () => {
   const DATABASE_URL = await createTestDatabase()
-  const made = await petstore(['api-keys', 'create', '--name', 'x', '--scopes', EVERYTHING], { DATABASE_URL })
-  const apiKey = made.stdout.trim()
-  const services = await Promise.all([startService({ DATABASE_URL }), startService({ DATABASE_URL })])
   const db = openTestDatabase(DATABASE_URL)
+  const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
+  const services = await Promise.all([startService({ DATABASE_URL }), startService({ DATABASE_URL })])
   const [one, two] = services.map(({ origin }) => shopAt({ origin, apiKey }, DATABASE_URL, db)) as [
     Shop,
     Shop,
@@ -174,7 +176,8 @@ test('in `petstore serve` a hold ends within a second of its end, not before, on
   )
   const end = row?.end.getTime() ?? 0
   const freed = new Set<Shop>()
-  while (Date.now() < end + 1_500) {
+  // On a busy host one look may take longer than all of this.
+  while (freed.size < 2 || Date.now() < end + 1_500) {
     for (const shop of [one, two]) {
       const askedAt = Date.now()
       const pet = await shop.findPet(petId)
@@ -200,9 +203,9 @@ test('in `petstore serve` a hold ends within a second of its end, not before, on
 
 test('a hold that ended while no instance ran is over before the first answer of the next one', async () => {
   const DATABASE_URL = await createTestDatabase()
-  const made = await petstore(['api-keys', 'create', '--name', 'x', '--scopes', EVERYTHING], { DATABASE_URL })
   const db = openTestDatabase(DATABASE_URL)
-  const open = (origin: string) => shopAt({ origin, apiKey: made.stdout.trim() }, DATABASE_URL, db)
+  const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
+  const open = (origin: string) => shopAt({ origin, apiKey }, DATABASE_URL, db)
   const crashed = await startService({ DATABASE_URL })
   const { id, petId } = await open(crashed.origin).hold()
   crashed.kill('SIGKILL')

@@ -1,7 +1,7 @@
 // GET /v1/pets?name=…: animals whose name begins so.
 import { describe, expect, test } from 'vitest'
 import { faultyFields, type Pet } from '../contract/animals.ts'
-import { cursorOf, openShop, type Shop, walkPages } from './shop.ts'
+import { cursorOf, openShop, shareShop, type Shop, walkPages } from './shop.ts'
 
 const shop = await openShop()
 const search = (name: string, more = '', at: Shop = shop) =>
@@ -9,12 +9,7 @@ const search = (name: string, more = '', at: Shop = shop) =>
 const find = async (name: string, at: Shop = shop) =>
   ((await search(name, '&limit=100', at)).body as Pet[]).map((pet) => pet.name)
 
-/** A shop with animals of these names, in this sequence. */
-async function shopWith(names: readonly string[]): Promise<Shop> {
-  const own = await openShop()
-  for (const name of names) await own.addPet({ name })
-  return own
-}
+const emptyShop = shareShop()
 
 const NAMES = ['Äpfelchen', 'äpfelin', 'Apfel', 'ÉCLAIR', 'éclat', 'Eclair', 'ÖL', 'über', 'ЖУК', 'жучка']
 const SIGNS = [
@@ -30,7 +25,10 @@ const SIGNS = [
   'a+b',
   '(x)',
 ]
-const others = await shopWith([...NAMES, ...SIGNS, 'Ω🐕 Rex', 'Ω🐈', 'Biscuit', 'a Biscuit', 'xBiscuit'])
+const others = await openShop()
+for (const name of [...NAMES, ...SIGNS, 'Ω🐕 Rex', 'Ω🐈', 'Biscuit', 'a Biscuit', 'xBiscuit']) {
+  await others.addPet({ name })
+}
 
 test.each([
   { typed: 'ä', found: ['Äpfelchen', 'äpfelin'] },
@@ -93,7 +91,8 @@ test('pages of the longest names are walked', async () => {
 describe('the answer', () => {
   test('is sorted by name whatever its case, then by id, and each page goes on where the last one ended', async () => {
     const names = ['rex b', 'Rex', 'rex', 'REX A', 'Rex', 'rexa', 'rex', 'Rexine', 'Bello', 'Rex\u{1f415}']
-    const own = await shopWith(names)
+    const own = await emptyShop()
+    for (const name of names) await own.addPet({ name })
     const key = ({ name, id }: Pet) => `${name.toLowerCase()}\u0001${id}`
     const byBytes = (a: Pet, b: Pet) => Buffer.compare(Buffer.from(key(a)), Buffer.from(key(b)))
     const all = ((await own.get('/pets')).body as Pet[]).filter(({ name }) => /^rex/i.test(name))
@@ -105,7 +104,7 @@ describe('the answer', () => {
   })
 
   test('shows equal names exactly once on pages of 1 and of 7', async () => {
-    const own = await openShop()
+    const own = await emptyShop()
     const pets = await Promise.all(Array.from({ length: 25 }, () => own.addPet({ name: 'Twin' })))
     for (const limit of [1, 7]) {
       const pages = await walkPages<Pet>(own, `/pets?name=twin&limit=${limit}`)

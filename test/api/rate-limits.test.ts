@@ -1,22 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { issueApiKey, startApp } from '../support/app.ts'
+import type { Answer } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const db = openTestDatabase(await createTestDatabase())
+const petstore = await startApp(db)
+
+/**
+ * Runs requests that must all fall into one second of the limiter. On a busy host the second may end in between: then
+ * they are sent once more, with another key.
+ */
+async function withinOneSecond<Result>(send: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 0; attempts < 100; attempts += 1) {
+    const startedAt = performance.now()
+    const result = await send()
+    if (performance.now() - startedAt < 1_000) return result
+  }
+  throw new Error('the host is too slow for these requests in one second')
+}
 
 test('without a limit no answer speaks of one', async () => {
-  const petstore = await startApp(db)
   const { headers } = await petstore.get('/pets')
   expect(headers.get('ratelimit')).toBeNull()
   expect(headers.get('ratelimit-policy')).toBeNull()
 })
 
 test('past its limit a key gets 429 until the second is over, and is told so on every answer', async () => {
-  const petstore = await startApp(db)
-  const apiKey = (await issueApiKey(db, { rateLimit: 3 })).text
-  const answers = []
-  for (let count = 0; count < 5; count += 1) answers.push(await petstore.get('/pets', { apiKey }))
+  const { apiKey, answers } = await withinOneSecond(async () => {
+    const { text } = await issueApiKey(db, { rateLimit: 3 })
+    const got: Answer[] = []
+    for (let count = 0; count < 5; count += 1) got.push(await petstore.get('/pets', { apiKey: text }))
+    return { apiKey: text, answers: got }
+  })
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
   expect(answers.map(({ headers }) => headers.get('ratelimit'))).toEqual(
     [2, 1, 0, 0, 0].map((left) => `"default";r=${left};t=1`),
@@ -29,25 +45,35 @@ test('past its limit a key gets 429 until the second is over, and is told so on 
 })
 
 test('RATE_LIMIT_PER_SECOND holds for keys without a limit of their own, each by itself', async () => {
-  const petstore = await startApp(db, { rateLimitPerSecond: 1 })
-  const [one, two, generous] = await Promise.all([
-    issueApiKey(db),
-    issueApiKey(db),
-    issueApiKey(db, { rateLimit: 100 }),
+  const limited = await startApp(db, { rateLimitPerSecond: 1 })
+  const statuses = await withinOneSecond(async () => {
+    const [one, two, generous] = await Promise.all([
+      issueApiKey(db),
+      issueApiKey(db),
+      issueApiKey(db, { rateLimit: 100 }),
+    ])
+    const twice = async ({ text: apiKey }: typeof one) => [
+      (await limited.get('/pets', { apiKey })).status,
+      (await limited.get('/pets', { apiKey })).status,
+    ]
+    return [await twice(one), await twice(two), await twice(generous)]
+  })
+  expect(statuses).toEqual([
+    [200, 429],
+    [200, 429],
+    [200, 200],
   ])
-  const statuses = async (apiKey: string) => [
-    (await petstore.get('/pets', { apiKey })).status,
-    (await petstore.get('/pets', { apiKey })).status,
-  ]
-  expect(await statuses(one.text)).toEqual([200, 429])
-  expect(await statuses(two.text)).toEqual([200, 429])
-  expect(await statuses(generous.text)).toEqual([200, 200])
 })
 
 test('429 comes after 401 and before 404', async () => {
-  const petstore = await startApp(db)
-  const apiKey = (await issueApiKey(db, { rateLimit: 1 })).text
-  await petstore.get('/pets', { apiKey })
-  expect((await petstore.get('/nothing', { apiKey })).status).toBe(429)
-  expect((await petstore.get('/nothing', { apiKey: `${apiKey}x` })).status).toBe(401)
+  const { limited, unknown } = await withinOneSecond(async () => {
+    const { text: apiKey } = await issueApiKey(db, { rateLimit: 1 })
+    await petstore.get('/pets', { apiKey })
+    return {
+      limited: await petstore.get('/nothing', { apiKey }),
+      unknown: await petstore.get('/nothing', { apiKey: `${apiKey}x` }),
+    }
+  })
+  expect(limited.status).toBe(429)
+  expect(unknown.status).toBe(401)
 })

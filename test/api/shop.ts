@@ -92,6 +92,17 @@ export async function openShop(choices: Partial<AppOptions> = {}): Promise<Shop>
   return openShopOn(databaseUrl, db, choices)
 }
 
+/** For tests that each want an empty shop: one that is emptied, at a tenth of the CPU of opening another. */
+export function shareShop(open: () => Promise<Shop> = openShop): () => Promise<Shop> {
+  let opened: Promise<Shop> | undefined
+  return async () => {
+    opened ??= open()
+    const shop = await opened
+    await shop.sql('truncate pets, categories, idempotency_keys restart identity cascade')
+    return shop
+  }
+}
+
 /** Another instance on a database that there is. */
 export async function openShopOn(databaseUrl: string, db: Db, choices: Partial<AppOptions>): Promise<Shop> {
   const { origin } = await startApp(db, choices)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { behindMiddle, cellsOf, openCounter } from './counter.ts'
+import { rejectionOf } from './in-process.ts'
 
 const counter = await openCounter()
 const { run, json, shop } = counter
@@ -153,7 +154,7 @@ test.each([
   [['get'], "missing required argument 'id'"],
   [['add', 'Rex', '--category', '1', '--idempotency-key', 'ü'], 'signs of ASCII'],
 ])('pets %j is refused before anything is sent, with words that help', async (args, words) => {
-  const { code, stdout, stderr } = await run('pets', ...args, '--url', 'http://127.0.0.1:9')
+  const { code, stdout, stderr } = await rejectionOf(['pets', ...args, '--url', 'http://127.0.0.1:9'])
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(words)
   expect(stderr).toContain('--help')

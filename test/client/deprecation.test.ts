@@ -17,7 +17,7 @@ async function run(lines: string, options = '') {
     const store = new Petstore(options)
     const other = new Petstore(options)
     ${lines}`
-  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 })
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 })
 }
 
 test('getPet warns once, however often and by however many clients it is called, also when it is refused', async () => {

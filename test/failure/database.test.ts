@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { beforeEach, expect, test } from 'vitest'
+import { RESPONSE_TIMEOUT_MS } from '../../src/deadlines.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -11,6 +12,8 @@ import { asSuperuser } from '../support/roles.ts'
 const databaseUrl = await createTestDatabase()
 const proxy = await startProxy(databaseUrl)
 const POOL_SIZE = 3
+/** The limits of the database end a request, not the one of the whole request: also on a busy host. */
+const BEFORE_THE_LAST_LIMIT_MS = RESPONSE_TIMEOUT_MS - 1_000
 const db = openTestDatabase(proxy.url, POOL_SIZE)
 const petstore = await startApp(db)
 // Two in one second would be answered by the cache of the first.
@@ -41,7 +44,7 @@ test('a key that cannot be checked because the database is away is 503, never 40
   const answer = await petstore.get('/pets', { apiKey })
   expect(answer.status).toBe(503)
   expect(answer.body).toMatchObject({ code: 'unavailable' })
-  expect(performance.now() - started).toBeLessThan(6_000)
+  expect(performance.now() - started).toBeLessThan(BEFORE_THE_LAST_LIMIT_MS)
 })
 
 test('a create that was never sent waits for the database to come back, and is done once', async () => {
@@ -56,11 +59,7 @@ test('a create that was never sent waits for the database to come back, and is d
 
 test('a create whose answer is lost is 503 outcome_unknown, is not repeated, and may be there', async () => {
   const name = randomUUID()
-  proxy.behave('swallow answers')
-  setTimeout(() => {
-    proxy.behave('pass')
-    proxy.cut()
-  }, 300)
+  proxy.loseAnswer('insert_pets', 'reset')
   const answer = await create(name)
   expect(answer.status).toBe(503)
   expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
@@ -70,14 +69,10 @@ test('a create whose answer is lost is 503 outcome_unknown, is not repeated, and
 test('repeated with its Idempotency-Key, it is answered and there is still one animal', async () => {
   const name = randomUUID()
   const headers = { 'idempotency-key': randomUUID() }
-  proxy.behave('swallow answers')
-  setTimeout(() => {
-    proxy.behave('pass')
-    proxy.cut()
-  }, 300)
+  proxy.loseAnswer('insert_pets', 'reset')
   const first = await create(name, headers)
   // Swallowed before the commit was sent, it was surely not done and was done again by the service.
-  expect([201, 503]).toContain(first.status)
+  expect(first.status).toBe(201)
   const second = await create(name, headers)
   expect(second.status).toBe(201)
   expect(await rowsNamed(name)).toBe(1)
@@ -85,7 +80,7 @@ test('repeated with its Idempotency-Key, it is answered and there is still one a
 
 test('a database that never answers ends a create with outcome_unknown once the query timeout has passed', async () => {
   const name = randomUUID()
-  proxy.behave('swallow answers')
+  proxy.loseAnswer('insert_pets', 'silence')
   const answer = await create(name)
   expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
 })

@@ -30,6 +30,26 @@ async function standby(name: string): Promise<void> {
   // New connections have the new setting as soon as the server has read it.
   const text = `select current_setting('synchronous_standby_names') = '${name}' as "isSet"`
   await until(async () => (await sql<{ isSet: boolean }>(databaseUrl, text))[0]?.isSet === true)
+  // Commits wait only when the checkpointer has read it too.
+  if (name !== '') await until(doesCommitWait)
+}
+
+/** Commits something of no consequence, and ends the wait if there is one. */
+async function doesCommitWait(): Promise<boolean> {
+  const before = await waitingBackends()
+  let isWaiting = false
+  const committing = sql(databaseUrl, `select pg_logical_emit_message(true, 'test', '')`)
+  const isDone = () => Promise.race([committing.then(() => true), sleep(10, false)])
+  while (!(await isDone())) {
+    if ((await waitingBackends()) === before) continue
+    isWaiting = true
+    await sql(
+      databaseUrl,
+      `select pg_cancel_backend(pid) from pg_stat_activity
+        where wait_event = 'SyncRep' and query like '%pg_logical_emit_message%'`,
+    )
+  }
+  return isWaiting
 }
 
 async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {

@@ -113,7 +113,7 @@ function askAndTakeNothing({ origin }: TestClient): Socket {
   return socket
 }
 
-async function until(isSo: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
+async function until(isSo: () => Promise<boolean>, withinMs = 120_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs
   while (!(await isSo())) {
     if (Date.now() > giveUpAt) throw new Error('it did not become so')

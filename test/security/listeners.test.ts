@@ -1,5 +1,5 @@
 // Two ports with nothing in common: one for whoever has a key, one for whoever runs the service.
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { SCOPES } from '../../src/api-keys/scopes.ts'
 import { readConfig } from '../../src/config.ts'
 import { issueApiKey } from '../support/app.ts'
@@ -14,9 +14,10 @@ const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL), {
   scopes: SCOPES,
 })
 const ADMIN_PATHS = ['/live', '/ready', '/metrics']
+const service = await startService({ DATABASE_URL })
+afterAll(() => service.stop())
 
 test('the admin port has health and figures, and the service port has none of them, with a key or without', async () => {
-  const service = await startService({ DATABASE_URL })
   const client = openTestClient({ origin: service.origin, apiKey })
   await client.get('/pets')
   for (const path of ADMIN_PATHS) {
@@ -31,11 +32,9 @@ test('the admin port has health and figures, and the service port has none of th
   expect(metrics).toMatch(/petstore_http_request_seconds_count\{operation="listPets",status="200"\} 1/)
   expect(metrics).toMatch(/petstore_database_connections\{state="total"\} \d/)
   expect(metrics).not.toContain('tell-nobody')
-  await service.stop()
 })
 
 test('no operation is on the admin port, whatever the key', async () => {
-  const service = await startService({ DATABASE_URL })
   const seen = await Promise.all(
     operations.map(async ({ operationId, method, path, body }) => {
       const answer = await fetch(service.adminOrigin + path, {
@@ -52,7 +51,6 @@ test('no operation is on the admin port, whatever the key', async () => {
   expect((await fetch(`${service.adminOrigin}/openapi.json`)).status).toBe(404)
   const changing = await fetch(`${service.adminOrigin}/metrics`, { method: 'POST', body: '{' })
   expect([changing.status, changing.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-  await service.stop()
 })
 
 test('without a word, both ports listen on this machine alone', () => {

@@ -1,5 +1,6 @@
 // A database of its own for each test file: a clone of the migrated template.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, inject } from 'vitest'
 import { type Db, openDatabase } from '../../src/db/database.ts'
@@ -52,6 +53,12 @@ export function countStatements(db: Db): { db: Db; count: () => number } {
     },
     count: () => count,
   }
+}
+
+/** Waits until a statement in this database waits for a lock. */
+export async function untilBlocked(databaseUrl: string): Promise<void> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await sql(databaseUrl, text)).length === 0) await sleep(10)
 }
 
 /** Runs one statement as the superuser, whoever the given URL names: for what the service itself may not do. */

@@ -10,6 +10,8 @@ export interface Proxy {
   cut: () => void
   /** From now on: let through, refuse new connections, or swallow what PostgreSQL answers. */
   behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
+  /** Swallows the next answer to the statement of this name; then resets every connection, or this one falls silent. */
+  loseAnswer: (statement: string, effect: 'reset' | 'silence') => void
   /** How many connections of the service are open. */
   clients: () => number
   /** Resolves when both sides of every connection that is over are closed: PostgreSQL has done all that it will do. */
@@ -53,6 +55,7 @@ export async function startProxy(
   const clients = new Set<Socket>()
   const links = new Set<Link>()
   let mode: Parameters<Proxy['behave']>[0] = 'pass'
+  let loss: { statement: string; effect: 'reset' | 'silence' } | undefined
 
   const server = createServer((client) => {
     if (mode === 'refuse') {
@@ -64,9 +67,16 @@ export async function startProxy(
     const relay = openRelay(link)
     clients.add(client)
     links.add(link)
-    client.on('data', relay.fromClient)
+    let isSilent = false
+    client.on('data', (chunk: Buffer) => {
+      if (loss !== undefined && chunk.includes(loss.statement)) isSilent = true
+      relay.fromClient(chunk)
+    })
     upstream.on('data', (chunk: Buffer) => {
-      if (mode !== 'swallow answers') relay.fromServer(chunk)
+      if (isSilent) {
+        if (loss?.effect === 'reset') cut()
+        loss = undefined
+      } else if (mode !== 'swallow answers') relay.fromServer(chunk)
     })
     for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => {})
     const forget = () => {
@@ -106,6 +116,9 @@ export async function startProxy(
     cut,
     behave: (next) => {
       mode = next
+    },
+    loseAnswer: (statement, effect) => {
+      loss = { statement, effect }
     },
     clients: () => clients.size,
     settled: async () => {

@@ -4,9 +4,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { COMPILE_CACHE } from './compile-cache.ts'
 
 export const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
-const READY_TIMEOUT_MS = 20_000
+const READY_TIMEOUT_MS = 120_000
 
 export interface Finished {
   /** Null where a signal ended it. */
@@ -57,8 +58,23 @@ export function startPetstore(
   return startCommand(process.execPath, [executable, ...args], environment)
 }
 
+const running = new Set<ChildProcess>()
+
+/** Kills what a failed test has left running: it would slow down every test after it. */
+export async function killRunning(): Promise<void> {
+  const left = [...running]
+  for (const child of left) child.kill('SIGKILL')
+  await Promise.all(left.map((child) => once(child, 'close')))
+}
+
+function track<Child extends ChildProcess>(child: Child): Child {
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  return child
+}
+
 function startCommand(file: string, args: string[], environment: Environment): Command {
-  const child = spawn(file, args, { env: cleanEnvironment(environment) })
+  const child = track(spawn(file, args, { env: cleanEnvironment(environment) }))
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
   const finished = once(child, 'close').then(([code, signal]) => ({
@@ -98,6 +114,7 @@ export async function startService(
     env: cleanEnvironment({ ...ports, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+  track(child)
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
   const ended = once(child, 'close').then(([code]) => code as number | null)
@@ -136,7 +153,7 @@ export async function waitUntilReady(service: Service): Promise<void> {
 /** Nothing of the machine's own configuration reaches a test. */
 export function cleanEnvironment(added: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, ...added }
+  return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }
 }
 
 function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {

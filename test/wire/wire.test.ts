@@ -34,7 +34,7 @@ test.concurrent.each(WIRE_CASES)(
 
 test('garbage behind a good request waits for the answer to that request', async () => {
   const good = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`
-  const answers = await sendBytes(origin, `${good}garbage\r\n\r\n`)
+  const answers = await sendBytes(origin, `${good}garbage\r\n\r\n`, { count: 2 })
   expect(answers.map(({ status }) => status)).toEqual([200, 400])
 })
 
@@ -43,17 +43,19 @@ test('pipelined requests are answered one by one, in their sequence', async () =
   const answers = await sendBytes(
     origin,
     get('/v1/pets?limit=1') + get('/v1/nothing') + get('/v1/pets?limit=0'),
+    { count: 3 },
   )
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 400])
 })
 
 test('whoever sends 20 MiB is told 413 while still sending', async () => {
+  const body = Buffer.alloc(20 * 1024 * 1024, 'a')
   const statuses = await Promise.all(
-    Array.from({ length: 10 }, async () => {
+    Array.from({ length: 4 }, async () => {
       const response = await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: Buffer.alloc(20 * 1024 * 1024, 'a'),
+        body,
       })
       return response.status
     }),
