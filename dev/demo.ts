@@ -2,7 +2,7 @@
 import { type Category, upsertCategories } from '../src/categories/queries.ts'
 import type { Db } from '../src/db/database.ts'
 import { insertPets, type PetToInsert } from '../src/pets/queries.ts'
-import type { PetStatus } from '../src/pets/schema.ts'
+import type { PetStatus } from '../src/pet-status.ts'
 
 const ANIMALS = 500
 

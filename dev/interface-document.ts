@@ -1,9 +1,9 @@
 // The OpenAPI document of the application as it is now; nothing listens and no database is asked.
 import { trackUsage } from '../src/api-keys/usage.ts'
 import { openDatabase } from '../src/db/database.ts'
-import { buildApp } from '../src/http/app.ts'
-import { openMetrics } from '../src/http/metrics.ts'
-import { openLog } from '../src/log.ts'
+import { buildApp } from '../src/server/app.ts'
+import { openMetrics } from '../src/telemetry/metrics.ts'
+import { openLog } from '../src/telemetry/log.ts'
 import { petBatches } from '../src/pets/batches.ts'
 
 export async function interfaceDocument(): Promise<object> {

@@ -1,5 +1,6 @@
 // The only reader of the environment: every variable, its default and its rule in one table.
 import { hostname } from 'node:os'
+import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
 import { isAddressRange } from './ip-address.ts'
 
 type Environment = Record<string, string | undefined>
@@ -11,9 +12,6 @@ interface Variable<Value> {
 }
 
 class Fault extends Error {}
-
-/** A week: for the default of the operator, and for what a buyer may ask. */
-export const HOLD_MINUTES_MAX = 10_080
 
 export const VARIABLES = {
   DATABASE_URL: {

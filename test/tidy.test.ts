@@ -13,24 +13,29 @@ const filesIn = (folder: string, ending: string) =>
     .filter((path) => path.endsWith(ending))
     .map((path) => join(folder, path))
 
-const sources = ['src', 'bin', 'dev', 'client/src'].flatMap((folder) => filesIn(folder, '.ts'))
+const sources = ['src', 'bin', 'dev', 'bench', 'client/src'].flatMap((folder) => filesIn(folder, '.ts'))
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
 
 /** From the ground up: a file may import from its own layer and from those before it. */
 const LAYERS = [
   // The client is for others: it knows nothing of the service but its interface.
   /^client\/src\//,
-  /^src\/(counts|deadlines|errors|int64|int64-schema|ip-address|json|paging)\.ts$/,
-  /^src\/(config|log|log-writer)\.ts$/,
+  /^src\/(caller|counts|deadlines|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes)\.ts$/,
+  /^src\/orders\/hold-limit\.ts$/,
+  /^src\/config\.ts$/,
   /^src\/db\//,
-  /^src\/[\w-]+\/(schema|scopes|format)\.ts$/,
-  /^src\/(?!http|cli)[\w-]+\/queries\.ts$/,
-  /^src\/(background\.ts$|(?!http|cli)[\w-]+\/(?!routes)[\w-]+\.ts$)/,
-  /^src\/http\/(?!app\.ts)/,
-  /^src\/[\w-]+\/routes\.ts$/,
-  /^src\/http\/app\.ts$/,
+  /^src\/telemetry\//,
+  /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/(schema|format)\.ts$/,
+  /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/queries\.ts$/,
+  /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/(?!routes|deprecation)[\w-]+\.ts$/,
+  /^src\/http\//,
+  /^src\/(?!pages|server|cli)[\w-]+\/(routes|deprecation)\.ts$/,
+  /^src\/pages\//,
+  /^src\/server\//,
   /^src\/cli\//,
-  /^(bin|dev)\//,
+  /^bin\//,
+  /^dev\//,
+  /^bench\//,
 ]
 
 const layerOf = (path: string) => LAYERS.findIndex((pattern) => pattern.test(path))
@@ -49,6 +54,31 @@ test('imports flow one way: no file imports from a layer above its own', () => {
       .map((target) => `${path} imports ${target}`)
   })
   expect(upward).toEqual([])
+})
+
+test('src/http is made of building blocks: it imports no feature', () => {
+  const features = sources
+    .filter((path) => path.startsWith('src/http/'))
+    .flatMap((path) => importsOf(path).map((target) => ({ path, target })))
+    .filter(({ target }) => /^src\/[\w-]+\//.test(target) && !/^src\/(http|telemetry)\//.test(target))
+  expect(features).toEqual([])
+})
+
+/** A pet's status and its open order are one rule: changing a pet asks for its order, and an order changes its pet. */
+const MUTUAL_IMPORTS = ['orders and pets']
+
+test('no two folders of src import each other', () => {
+  const folderOf = (path: string) => /^src\/([\w-]+)\//.exec(path)?.[1]
+  const imports = new Set(
+    sources.flatMap((path) => importsOf(path).map((target) => `${folderOf(path)} ${folderOf(target)}`)),
+  )
+  const folders = [...new Set(sources.map(folderOf))].filter((folder) => folder !== undefined).sort()
+  const mutual = folders.flatMap((one) =>
+    folders
+      .filter((other) => one < other && imports.has(`${one} ${other}`) && imports.has(`${other} ${one}`))
+      .map((other) => `${one} and ${other}`),
+  )
+  expect(mutual).toEqual(MUTUAL_IMPORTS)
 })
 
 test('the environment is read in config.ts alone', () => {

@@ -1,10 +1,11 @@
 // Making, rotating and verifying API keys.
+import type { Caller } from '../caller.ts'
 import { together } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
 import { findCallersByHashes, insertApiKey, retireApiKey } from './queries.ts'
-import { type ApiKey, type Caller, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from './schema.ts'
+import { type ApiKey, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from './schema.ts'
 
 /** How long an answer about a key is believed: the bound on how late a revocation can take hold. */
 const BELIEVED_FOR_MS = 1_000

@@ -1,8 +1,9 @@
 // Every statement on api_keys. Only hashes come here; no statement ever sees a key.
+import type { Caller } from '../caller.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
-import type { ApiKey, Caller, NewApiKey } from './schema.ts'
-import type { Scope } from './scopes.ts'
+import type { ApiKey, NewApiKey } from './schema.ts'
+import type { Scope } from '../scopes.ts'
 
 interface ApiKeyRow {
   id: bigint

@@ -1,12 +1,21 @@
 // API keys over HTTP, for whoever may hand them out, and what any key may know of itself.
 import { Type } from 'typebox'
+import type { Caller } from '../caller.ts'
+import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
-import { answer, emptyAnswer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
+import { answer, emptyAnswer, type V1 } from '../http/operation.ts'
 import { CursorParameter, LimitParameter, nextPageHeaders, readPage, toPage } from '../paging.ts'
 import { createApiKey, type IssuedApiKey, rotateApiKey } from './api-keys.ts'
 import { findApiKeysBefore, findApiKeysByIds, revokeApiKey } from './queries.ts'
-import { type ApiKey, ApiKeyParams, ApiKeyRequestRef, type Caller, RotationRef } from './schema.ts'
-import { DEFAULT_SCOPES } from './scopes.ts'
+import { type ApiKey, ApiKeyParams, ApiKeyRequestRef, RotationRef } from './schema.ts'
+import type { Environment } from './format.ts'
+import { DEFAULT_SCOPES } from '../scopes.ts'
+
+export interface ApiKeyServices {
+  db: Db
+  publicUrl: string
+  environment: Environment
+}
 
 const LIMIT_DEFAULT = 20
 const OVERLAP_SECONDS_DEFAULT = 86_400
@@ -21,7 +30,7 @@ const EXAMPLE = {
 }
 const ISSUED = { ...EXAMPLE, key: 'petstore_live_…' }
 
-export function getOwnApiKeyRoute(app: V1, { db }: Services): void {
+export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'GET',
     url: '/api-keys/self',
@@ -36,7 +45,6 @@ export function getOwnApiKeyRoute(app: V1, { db }: Services): void {
           schema: 'OwnApiKey',
           example: { name: 'web-shop', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
         }),
-        ...errorAnswers('missing_api_key', 'invalid_api_key'),
       },
     },
     handler: async (request): Promise<ApiKey> => {
@@ -46,7 +54,7 @@ export function getOwnApiKeyRoute(app: V1, { db }: Services): void {
   })
 }
 
-export function listApiKeysRoute(app: V1, { db, publicUrl }: Services): void {
+export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
   app.route({
     method: 'GET',
     url: '/api-keys',
@@ -64,13 +72,6 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: Services): void {
           example: [EXAMPLE],
           headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
         }),
-        ...errorAnswers(
-          'invalid_parameter',
-          'invalid_cursor',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-        ),
       },
     },
     handler: async (request, reply): Promise<ApiKey[]> => {
@@ -84,7 +85,7 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: Services): void {
   })
 }
 
-export function createApiKeyRoute(app: V1, { db, environment }: Services): void {
+export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
     url: '/api-keys',
@@ -97,15 +98,6 @@ export function createApiKeyRoute(app: V1, { db, environment }: Services): void 
       body: ApiKeyRequestRef,
       response: {
         201: answer({ description: 'The key.', schema: 'IssuedApiKey', example: ISSUED }),
-        ...errorAnswers(
-          'missing_body',
-          'invalid_json',
-          'invalid_body',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply) => {
@@ -117,7 +109,7 @@ export function createApiKeyRoute(app: V1, { db, environment }: Services): void 
   })
 }
 
-export function rotateApiKeyRoute(app: V1, { db, environment }: Services): void {
+export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
     url: '/api-keys/:apiKeyId/rotate',
@@ -132,16 +124,6 @@ export function rotateApiKeyRoute(app: V1, { db, environment }: Services): void 
       body: RotationRef,
       response: {
         201: answer({ description: 'The successor.', schema: 'IssuedApiKey', example: ISSUED }),
-        ...errorAnswers(
-          'missing_body',
-          'invalid_json',
-          'invalid_body',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-          'api_key_not_found',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply) => {
@@ -154,7 +136,7 @@ export function rotateApiKeyRoute(app: V1, { db, environment }: Services): void 
   })
 }
 
-export function revokeApiKeyRoute(app: V1, { db }: Services): void {
+export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'DELETE',
     url: '/api-keys/:apiKeyId',
@@ -167,14 +149,6 @@ export function revokeApiKeyRoute(app: V1, { db }: Services): void {
       params: ApiKeyParams,
       response: {
         204: emptyAnswer('It is revoked.'),
-        ...errorAnswers(
-          'invalid_json',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-          'api_key_not_found',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply) => {

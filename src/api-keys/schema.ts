@@ -1,16 +1,7 @@
 // What an API key is and what it may do.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
-import { type Scope, SCOPES } from './scopes.ts'
-
-/** What a request may do, as learned from its key. */
-export interface Caller {
-  id: bigint
-  name: string
-  scopes: readonly Scope[]
-  /** Requests per second; undefined where the service's own limit holds. */
-  rateLimit: number | undefined
-}
+import { type Scope, SCOPES } from '../scopes.ts'
 
 /** A key as an operator sees it; the key itself is shown once, when it is made. */
 export interface ApiKey {

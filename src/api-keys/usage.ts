@@ -1,9 +1,9 @@
 // When each key was last used, and how often it called what will be removed: noted in memory by every call,
 // written together once a minute.
+import type { Caller } from '../caller.ts'
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import { addDeprecatedCalls, type DeprecatedCalls, touchApiKeys } from './queries.ts'
-import type { Caller } from './schema.ts'
 
 export interface Usage {
   noteCall: (caller: Pick<Caller, 'id'>) => void

@@ -1,15 +1,23 @@
 // Categories over HTTP.
-import { answer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
+import type { Db } from '../db/database.ts'
+import { answer, type V1 } from '../http/operation.ts'
 import type { CategoryCounts } from '../inventory/queries.ts'
 import { nextPageHeaders, readPage } from '../paging.ts'
 import { listCategories, putCategory } from './categories.ts'
 import { CategoryNameRef, CategoryParams, LIST_LIMIT_DEFAULT, ListCategoriesQuery } from './schema.ts'
 
+export interface CategoryServices {
+  db: Db
+  publicUrl: string
+  /** Resolves once holds that have expired are swept, at once while they are. */
+  holds: { fresh: () => Promise<void> | undefined }
+}
+
 const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
 /** What a cursor of this list is bound to: it has no filters, but a cursor of another list must not fit. */
 const FILTERS = { list: 'categories' }
 
-export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: Services): void {
+export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryServices): void {
   app.route({
     method: 'GET',
     url: '/categories',
@@ -27,7 +35,6 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: Services)
           example: [EXAMPLE],
           headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
         }),
-        ...errorAnswers('invalid_parameter', 'invalid_cursor', 'missing_api_key', 'invalid_api_key'),
       },
     },
     handler: async (request, reply): Promise<CategoryCounts[]> => {
@@ -41,7 +48,7 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: Services)
   })
 }
 
-export function putCategoryRoute(app: V1, { db, holds }: Services): void {
+export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void {
   app.route({
     method: 'PUT',
     url: '/categories/:categoryId',
@@ -55,15 +62,6 @@ export function putCategoryRoute(app: V1, { db, holds }: Services): void {
       response: {
         200: answer({ description: 'It had a name before.', schema: 'Category', example: EXAMPLE }),
         201: answer({ description: 'It had no name before.', schema: 'Category', example: EXAMPLE }),
-        ...errorAnswers(
-          'missing_body',
-          'invalid_json',
-          'invalid_body',
-          'missing_api_key',
-          'invalid_api_key',
-          'route_not_found',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply): Promise<CategoryCounts> => {

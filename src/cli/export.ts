@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { countOf } from '../counts.ts'
-import { openClient } from '../db/pool.ts'
-import type { ExportFormat } from '../imports/queries.ts'
+import { liftTimeouts, openClient } from '../db/pool.ts'
+import type { ExportFormat } from '../exports/queries.ts'
 import { openProgress } from './progress.ts'
 import { CommandError, say } from './terminal.ts'
 
@@ -35,7 +35,7 @@ export function addExport(program: Command): void {
       const progress = openProgress('Exporting')
       try {
         // Loaded here alone: the other commands do without.
-        const { copyPetsTo, liftTimeouts } = await import('../imports/queries.ts')
+        const { copyPetsTo } = await import('../exports/queries.ts')
         await liftTimeouts(client)
         const copy = copyPetsTo(client, options.format)
         let bytes = 0

@@ -1,7 +1,7 @@
 // `petstore orders`: hold an animal of a running service, then sell it or let it go.
 import { type Command, Option } from 'commander'
 import type { Order } from '../../client/src/petstore.ts'
-import { HOLD_MINUTES_MAX } from '../config.ts'
+import { HOLD_MINUTES_MAX } from '../orders/hold-limit.ts'
 import {
   addListOptions,
   type Columns,

@@ -24,7 +24,7 @@ export function addServe(program: Command): void {
           await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, { onWait: sayWaiting })
         }
         // Loaded here alone: the other commands start in half the time without the web framework.
-        const { runService } = await import('./process.ts')
+        const { runService } = await import('../server/process.ts')
         await runService(config)
       } catch (error) {
         throw new StartFailure(error)

@@ -75,3 +75,10 @@ export function openClient(databaseUrl: string, applicationName: string): Client
   client.on('error', () => {})
   return client
 }
+
+/** The service's role gives up after seconds; a copy of a whole catalogue may not. */
+export async function liftTimeouts(client: Client): Promise<void> {
+  await client.query(
+    `set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`,
+  )
+}

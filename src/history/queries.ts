@@ -2,7 +2,7 @@
 import { isServiceName, SERVICE_NAME } from '../api-keys/schema.ts'
 import type { Reader, Tx } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
-import type { PetStatus } from '../pets/schema.ts'
+import type { PetStatus } from '../pet-status.ts'
 import type { ChangedFields, HistoryEntry, HistoryEvent } from './schema.ts'
 
 /** Who changed something, and by which request. */

@@ -1,14 +1,21 @@
 // The history of an animal over HTTP.
+import type { Db } from '../db/database.ts'
 import { Type } from 'typebox'
-import { answer, errorAnswers, type Services, type V1 } from '../http/operation.ts'
+import { answer, type V1 } from '../http/operation.ts'
 import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../paging.ts'
-import { PetParams } from '../pets/schema.ts'
 import { getPetHistory } from './history.ts'
-import type { HistoryEntry } from './schema.ts'
+import { type HistoryEntry, HistoryParams } from './schema.ts'
+
+export interface HistoryServices {
+  db: Db
+  publicUrl: string
+  /** Resolves once holds that have expired are swept, at once while they are. */
+  holds: { fresh: () => Promise<void> | undefined }
+}
 
 const LIMIT_DEFAULT = 20
 
-export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: Services): void {
+export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistoryServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/history',
@@ -19,7 +26,7 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: Services):
       description:
         'Newest first, paged like the list of animals: who changed what, when, why, and by which request.',
       tags: ['pets'],
-      params: PetParams,
+      params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
         200: answer({
@@ -37,13 +44,6 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: Services):
           ],
           headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
         }),
-        ...errorAnswers(
-          'invalid_parameter',
-          'invalid_cursor',
-          'missing_api_key',
-          'invalid_api_key',
-          'pet_not_found',
-        ),
       },
     },
     handler: async (request, reply): Promise<HistoryEntry[]> => {

@@ -1,7 +1,7 @@
 // What happened to an animal, as an answer tells it.
 import { Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
-import { PET_STATUSES, type PetStatus } from '../pets/schema.ts'
+import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
 
 export const EVENTS = [
   'created',
@@ -63,3 +63,8 @@ const HistorySchema = Type.Unsafe<HistoryEntry[]>({
 })
 
 export const HISTORY_SCHEMAS = [HistoryEntrySchema, HistorySchema]
+
+export const HistoryParams = Type.Object(
+  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the animal.' }) },
+  { notFound: 'pet_not_found' },
+)

@@ -1,8 +1,8 @@
 // One line and one measurement for every answered request.
 import type { FastifyInstance } from 'fastify'
-import { type Log, timeNow } from '../log.ts'
+import { type Log, timeNow } from '../telemetry/log.ts'
 import { clientAddress } from './client-address.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 declare module 'fastify' {
   interface FastifySchema {

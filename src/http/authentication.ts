@@ -1,9 +1,7 @@
 // Who is calling, and whether they may: 401, 429 and 403, in this sequence and before anything else.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { VerifyApiKey } from '../api-keys/api-keys.ts'
-import type { Caller } from '../api-keys/schema.ts'
-import type { Scope } from '../api-keys/scopes.ts'
-import type { Usage } from '../api-keys/usage.ts'
+import type { Caller } from '../caller.ts'
+import type { Scope } from '../scopes.ts'
 import { AppError } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
 import { countHeader } from './headers.ts'
@@ -13,11 +11,12 @@ import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
 const CHALLENGE = 'Bearer realm="petstore"'
 
 export interface AuthenticationOptions {
-  verifyApiKey: VerifyApiKey
+  /** `beforeLookUp` is called before the database is asked about an unknown key; it may throw. */
+  verifyApiKey: (text: string, beforeLookUp?: () => void) => Caller | undefined | Promise<Caller | undefined>
   limitRate: LimitRate
   /** Without one, any number of requests may fail. */
   unauthenticated: UnauthenticatedLimiter | undefined
-  usage: Pick<Usage, 'noteCall'>
+  usage: { noteCall: (caller: Caller) => void }
 }
 
 export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }: AuthenticationOptions) {

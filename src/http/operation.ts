@@ -1,31 +1,10 @@
-// What every operation under /v1 is made of: the services it is given, the scope it declares, and the
-// errors that it documents.
-import type { FastifyInstance, FastifyTypeProvider } from 'fastify'
+// What every operation under /v1 is made of: the scope it declares, and the responses that it documents.
+import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Environment } from '../api-keys/format.ts'
-import type { Caller } from '../api-keys/schema.ts'
-import type { Scope } from '../api-keys/scopes.ts'
-import type { Usage } from '../api-keys/usage.ts'
-import type { Db } from '../db/database.ts'
+import type { Caller } from '../caller.ts'
+import type { Scope } from '../scopes.ts'
 import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
-import type { Holds } from '../orders/holds.ts'
-import type { PetBatches } from '../pets/batches.ts'
-import { ERRORS_PAGE } from './pages/addresses.ts'
-
-export interface Services {
-  db: Db
-  pets: PetBatches
-  categories: 'any' | 'strict'
-  /** The origin that clients see, or nothing: addresses then start at `/`. */
-  publicUrl: string
-  /** The time by which a removed operation is judged. */
-  clock: () => Date
-  usage: Usage
-  holds: Pick<Holds, 'fresh'>
-  /** How long an order holds its animal when the buyer did not say. */
-  holdMinutes: number
-  environment: Environment
-}
+import { ERRORS_PAGE } from './page-addresses.ts'
 
 interface SchemaTypes extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
@@ -43,6 +22,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the key must be allowed to do; `any` for an operation that every key may call. */
     scope?: Scope | 'any'
+    /** Errors that only this operation has; the others follow from its schema. */
+    errors?: readonly ErrorCode[]
   }
   interface FastifyRequest {
     caller: Caller | null
@@ -104,10 +85,45 @@ export function answer({ description, schema, example, headers = {} }: Answer) {
   }
 }
 
-/** The documented errors of an operation, grouped by status, and any other as `default`. */
-export function errorAnswers(...codes: ErrorCode[]) {
-  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status)
-  const answers = [...byStatus].map(([status, ofStatus]) => [
+/** Documents the errors of every operation: its own, and those that follow from its method, scope and schema. */
+export function documentErrors(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, config, schema }) => {
+    if (schema === undefined) return
+    const isWrite = ![method].flat().includes('GET') && ![method].flat().includes('HEAD')
+    const codes = [...schemaErrors(schema, isWrite), ...(config?.errors ?? [])]
+    if (config?.scope !== 'any') codes.push('insufficient_scope')
+    schema.response = { ...(schema.response as object), ...errorResponses(codes) }
+  })
+}
+
+interface DeclaredParts {
+  body?: unknown
+  params?: { notFound?: ErrorCode }
+  querystring?: { properties: object }
+  headers?: { properties: object }
+}
+
+function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
+  const { body, params, querystring, headers } = schema as DeclaredParts
+  const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
+  if (body !== undefined) codes.push('missing_body', 'invalid_body')
+  // A body that is not needed is ignored, but must be JSON.
+  if (isWrite) codes.push('invalid_json', 'outcome_unknown')
+  if (querystring !== undefined) codes.push('invalid_parameter')
+  if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
+  if (params !== undefined) codes.push(params.notFound ?? 'route_not_found')
+  if (headers !== undefined && 'if-match' in headers.properties) codes.push('precondition_failed')
+  if (headers !== undefined && 'idempotency-key' in headers.properties) {
+    codes.push('invalid_parameter', 'idempotency_key_in_use', 'idempotency_key_reused')
+  }
+  return codes
+}
+
+/** Errors grouped by status, in the order of the table of errors, and any other as `default`. */
+function errorResponses(codes: readonly ErrorCode[]) {
+  const sorted = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code))
+  const byStatus = Map.groupBy(sorted, (code) => ERRORS[code].status)
+  const responses = [...byStatus].map(([status, ofStatus]) => [
     status,
     {
       description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
@@ -121,9 +137,10 @@ export function errorAnswers(...codes: ErrorCode[]) {
     },
   ])
   return {
-    ...Object.fromEntries(answers),
+    ...Object.fromEntries(responses),
     default: {
-      description: 'Any other answer: the service is away or busy, or the request is none of this interface.',
+      description:
+        'Any other response: the service is unavailable or busy, or the request is not part of this interface.',
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
@@ -136,6 +153,7 @@ export function errorAnswers(...codes: ErrorCode[]) {
 
 const ERROR_HEADERS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'How to authenticate (RFC 6750).' },
+  403: { 'WWW-Authenticate': 'The scope that the API key lacks (RFC 6750).' },
 }
 
 function describeHeaders(headers: Record<string, string>) {

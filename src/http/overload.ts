@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { requestId } from './request-id.ts'
 
 const READ_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])

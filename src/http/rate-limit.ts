@@ -1,7 +1,7 @@
 // Requests per second and API key, where a limit holds: for this process, in its memory.
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Caller } from '../api-keys/schema.ts'
+import type { Caller } from '../caller.ts'
 import { AppError } from '../errors.ts'
 
 const WINDOW_SECONDS = 1

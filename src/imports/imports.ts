@@ -1,5 +1,6 @@
 // An import: rows in batches, each committed together with how far it came, parsed while PostgreSQL copies
 // the batch before. Knows nothing of terminals.
+import { liftTimeouts } from '../db/pool.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { findCategoriesByIds } from '../categories/queries.ts'
@@ -11,7 +12,6 @@ import {
   findOrInsertImport,
   finishImport,
   type ImportState,
-  liftTimeouts,
   restartImport,
   tryLockImport,
 } from './queries.ts'

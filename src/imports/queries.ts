@@ -1,7 +1,7 @@
-// Every statement of import and export, each on one connection that may work for hours.
+// Every statement of an import, each on one connection that may work for hours.
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
-import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { from as copyFrom } from 'pg-copy-streams'
 
 export interface ImportState {
   /** Where the next row begins. */
@@ -16,13 +16,6 @@ export interface ImportState {
 
 const STATE = `bytes::float8, line::float8, rows::float8, refused::float8, refused_bytes::float8 as "refusedBytes",
   finished_at as "finishedAt"`
-
-/** The service's role gives up after seconds; a copy of a whole catalogue may not. */
-export async function liftTimeouts(client: Client): Promise<void> {
-  await client.query(
-    `set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`,
-  )
-}
 
 /** Held until the connection ends, however that happens. */
 export async function tryLockImport(client: Client, source: string): Promise<boolean> {
@@ -89,18 +82,4 @@ export async function copyPetsFrom(client: Client, lines: Buffer, onSent: () => 
   copying.write(lines, onSent)
   copying.end()
   await finished(copying)
-}
-
-export type ExportFormat = 'csv' | 'ndjson'
-
-/** Every animal as of one moment, as one stream of bytes; PostgreSQL waits where nobody reads. */
-export function copyPetsTo(client: Client, format: ExportFormat): CopyToStreamQuery {
-  const pets = 'select id, name, category_id as "categoryId", status from pets'
-  const statement = {
-    csv: `copy (${pets} order by id) to stdout with (format csv, header)`,
-    // JSON holds no control characters: with two of them as quote and delimiter its lines leave as they are.
-    ndjson: `copy (select row_to_json(pet) from (${pets}) as pet order by pet.id)
-      to stdout with (format csv, quote e'\\x01', delimiter e'\\x02')`,
-  }[format]
-  return client.query(copyTo(statement))
 }

@@ -1,6 +1,6 @@
 // Counts of animals: the sums, and what statements on pets have appended since they were folded.
 import type { Db, Reader } from '../db/database.ts'
-import type { PetStatus } from '../pets/schema.ts'
+import type { PetStatus } from '../pet-status.ts'
 
 export type Counts = Record<PetStatus, bigint>
 

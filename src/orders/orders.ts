@@ -7,8 +7,9 @@ import { type Actor, insertHistory } from '../history/queries.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { parseJson, stringifyJson } from '../json.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
+import type { PetStatus } from '../pet-status.ts'
 import { lockPet, lockPetAmongBuyers, updatePet } from '../pets/queries.ts'
-import type { Pet, PetStatus } from '../pets/schema.ts'
+import type { Pet } from '../pets/schema.ts'
 import {
   closeOrder,
   expireOrder,

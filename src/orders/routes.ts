@@ -1,10 +1,20 @@
 // Orders over HTTP.
+import type { Db } from '../db/database.ts'
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../api-keys/schema.ts'
-import { answer, errorAnswers, IdempotencyKeyHeaders, type Services, type V1 } from '../http/operation.ts'
+import type { Caller } from '../caller.ts'
+import { answer, IdempotencyKeyHeaders, type V1 } from '../http/operation.ts'
 import { nextPageHeaders, readPage } from '../paging.ts'
 import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import { LIST_LIMIT_DEFAULT, ListOrdersQuery, NewOrderRef, type Order, OrderParams } from './schema.ts'
+
+export interface OrderServices {
+  db: Db
+  publicUrl: string
+  /** Resolves once holds that have expired are swept, at once while they are. */
+  holds: { fresh: () => Promise<void> | undefined }
+  /** How long an order holds its pet when the buyer did not say. */
+  holdMinutes: number
+}
 
 const EXAMPLE = {
   id: 7,
@@ -17,11 +27,11 @@ const EXAMPLE = {
 }
 const CLOSED_AT = '2026-11-15T10:12:00.000Z'
 
-export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: Services): void {
+export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders',
-    config: { scope: 'orders:write' },
+    config: { scope: 'orders:write', errors: ['pet_not_found', 'pet_not_available'] },
     schema: {
       operationId: 'placeOrder',
       summary: 'Hold an animal',
@@ -40,20 +50,6 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: Service
             'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
           },
         }),
-        ...errorAnswers(
-          'missing_body',
-          'invalid_json',
-          'invalid_body',
-          'invalid_parameter',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-          'pet_not_found',
-          'pet_not_available',
-          'idempotency_key_in_use',
-          'idempotency_key_reused',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply): Promise<Order> => {
@@ -70,7 +66,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: Service
   })
 }
 
-export function completeOrderRoute(app: V1, services: Services): void {
+export function completeOrderRoute(app: V1, services: OrderServices): void {
   endingRoute(app, services, {
     verb: 'complete',
     status: 'completed',
@@ -79,7 +75,7 @@ export function completeOrderRoute(app: V1, services: Services): void {
   })
 }
 
-export function cancelOrderRoute(app: V1, services: Services): void {
+export function cancelOrderRoute(app: V1, services: OrderServices): void {
   endingRoute(app, services, {
     verb: 'cancel',
     status: 'cancelled',
@@ -95,11 +91,11 @@ interface Ending {
   description: string
 }
 
-function endingRoute(app: V1, { db }: Services, { verb, status, summary, description }: Ending): void {
+function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, description }: Ending): void {
   app.route({
     method: 'POST',
     url: `/store/orders/:orderId/${verb}`,
-    config: { scope: 'orders:write' },
+    config: { scope: 'orders:write', errors: ['order_closed'] },
     schema: {
       operationId: `${verb}Order`,
       summary,
@@ -112,22 +108,13 @@ function endingRoute(app: V1, { db }: Services, { verb, status, summary, descrip
           schema: 'Order',
           example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
         }),
-        ...errorAnswers(
-          'invalid_json',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-          'order_not_found',
-          'order_closed',
-          'outcome_unknown',
-        ),
       },
     },
     handler: (request): Promise<Order> => endOrder(db, request.params.orderId, status, actorOf(request)),
   })
 }
 
-export function listOrdersRoute(app: V1, { db, publicUrl, holds }: Services): void {
+export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders',
@@ -145,13 +132,6 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: Services): vo
           example: [EXAMPLE],
           headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
         }),
-        ...errorAnswers(
-          'invalid_parameter',
-          'invalid_cursor',
-          'missing_api_key',
-          'invalid_api_key',
-          'insufficient_scope',
-        ),
       },
     },
     handler: async (request, reply): Promise<Order[]> => {
@@ -167,7 +147,7 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: Services): vo
   })
 }
 
-export function getOrderRoute(app: V1, { db, holds }: Services): void {
+export function getOrderRoute(app: V1, { db, holds }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders/:orderId',
@@ -179,7 +159,6 @@ export function getOrderRoute(app: V1, { db, holds }: Services): void {
       params: OrderParams,
       response: {
         200: answer({ description: 'The order.', schema: 'Order', example: EXAMPLE }),
-        ...errorAnswers('missing_api_key', 'invalid_api_key', 'insufficient_scope', 'order_not_found'),
       },
     },
     handler: async (request): Promise<Order> => {

@@ -1,8 +1,8 @@
 // The shapes of an order: it holds one animal for a while, then sells it or lets it go.
 import { type Static, Type } from 'typebox'
-import { HOLD_MINUTES_MAX } from '../config.ts'
 import { Int64 } from '../int64-schema.ts'
 import { CursorParameter, LimitParameter } from '../paging.ts'
+import { HOLD_MINUTES_MAX } from './hold-limit.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]

@@ -8,6 +8,7 @@ import { orThrow } from '../idempotency/idempotency.ts'
 import { releaseIfOver } from '../orders/orders.ts'
 import { findHold, hasOrders } from '../orders/queries.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
+import type { PetStatus } from '../pet-status.ts'
 import type { PetBatches } from './batches.ts'
 import {
   deletePet,
@@ -18,7 +19,7 @@ import {
   type PetFilters,
   updatePet,
 } from './queries.ts'
-import type { NewPet, Pet, PetChange, PetStatus, VersionedPet } from './schema.ts'
+import type { NewPet, Pet, PetChange, VersionedPet } from './schema.ts'
 
 export async function listPets(
   db: Db,

@@ -1,7 +1,8 @@
 // Every statement on pets. Each takes and answers sets, and reads by an index.
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
-import type { Pet, PetStatus, VersionedPet } from './schema.ts'
+import type { PetStatus } from '../pet-status.ts'
+import type { Pet, VersionedPet } from './schema.ts'
 
 const COLUMNS = 'id, name, category_id as "categoryId", status'
 

@@ -1,28 +1,31 @@
 // The operations on animals over HTTP: what each takes, what it answers, which scope it needs.
-import type { Caller } from '../api-keys/schema.ts'
+import type { Db } from '../db/database.ts'
+import type { Caller } from '../caller.ts'
 import { AppError } from '../errors.ts'
-import { deprecateGetPet, GET_PET_REMOVAL, petAddress } from '../http/deprecation.ts'
+import type { PetBatches } from './batches.ts'
+import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
 import { etag, IfMatchHeaders, ifMatch } from '../http/etag.ts'
-import {
-  answer,
-  emptyAnswer,
-  errorAnswers,
-  IdempotencyKeyHeaders,
-  type Services,
-  type V1,
-} from '../http/operation.ts'
-import { GET_PET_PAGE } from '../http/pages/addresses.ts'
+import { answer, emptyAnswer, IdempotencyKeyHeaders, type V1 } from '../http/operation.ts'
+import { GET_PET_PAGE } from '../http/page-addresses.ts'
 import { queryKey } from '../http/query-key.ts'
 import { JSON_TYPE } from '../http/security-headers.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../paging.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
 import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, PetParams } from './schema.ts'
 
+export interface PetServices extends DeprecationServices {
+  db: Db
+  pets: PetBatches
+  categories: 'any' | 'strict'
+  /** Resolves once holds that have expired are swept, at once while they are. */
+  holds: { fresh: () => Promise<void> | undefined }
+}
+
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 const listPetsKey = queryKey(ListPetsQuery)
 
-export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services): void {
+export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
@@ -44,7 +47,6 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
             ETag: 'Only with exactly one `id`, if the list holds that pet: its version, for `If-Match`.',
           },
         }),
-        ...errorAnswers('invalid_parameter', 'invalid_cursor', 'missing_api_key', 'invalid_api_key'),
       },
     },
     handler: async (request, reply) => {
@@ -73,12 +75,12 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: Services)
   })
 }
 
-export function createPetRoute(app: V1, services: Services): void {
+export function createPetRoute(app: V1, services: PetServices): void {
   const { db, pets, categories } = services
   app.route({
     method: 'POST',
     url: '/pets',
-    config: { scope: 'pets:write' },
+    config: { scope: 'pets:write', errors: ['unknown_category'] },
     schema: {
       operationId: 'createPet',
       summary: 'Add an animal',
@@ -98,18 +100,6 @@ export function createPetRoute(app: V1, services: Services): void {
             'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
           },
         }),
-        ...errorAnswers(
-          'missing_body',
-          'invalid_json',
-          'invalid_body',
-          'invalid_parameter',
-          'unknown_category',
-          'missing_api_key',
-          'invalid_api_key',
-          'idempotency_key_in_use',
-          'idempotency_key_reused',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply): Promise<Pet> => {
@@ -126,11 +116,11 @@ export function createPetRoute(app: V1, services: Services): void {
   })
 }
 
-export function getPetRoute(app: V1, services: Services): void {
+export function getPetRoute(app: V1, services: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId',
-    config: { scope: 'pets:read' },
+    config: { scope: 'pets:read', errors: ['operation_removed'] },
     onRequest: deprecateGetPet(services),
     schema: {
       operationId: 'getPet',
@@ -152,7 +142,6 @@ export function getPetRoute(app: V1, services: Services): void {
             Link: 'What to use instead, and the page that explains it.',
           },
         }),
-        ...errorAnswers('missing_api_key', 'invalid_api_key', 'pet_not_found', 'operation_removed'),
       },
     },
     handler: async (request, reply): Promise<Pet> => {
@@ -164,11 +153,11 @@ export function getPetRoute(app: V1, services: Services): void {
   })
 }
 
-export function updatePetRoute(app: V1, { db, categories }: Services): void {
+export function updatePetRoute(app: V1, { db, categories }: PetServices): void {
   app.route({
     method: 'PATCH',
     url: '/pets/:petId',
-    config: { scope: 'pets:write' },
+    config: { scope: 'pets:write', errors: ['unknown_category', 'invalid_transition', 'pet_on_hold'] },
     schema: {
       operationId: 'updatePet',
       summary: 'Change an animal',
@@ -185,19 +174,6 @@ export function updatePetRoute(app: V1, { db, categories }: Services): void {
           example: { ...EXAMPLE, status: 'sold' },
           headers: { ETag: 'Its new version.' },
         }),
-        ...errorAnswers(
-          'missing_body',
-          'invalid_json',
-          'invalid_body',
-          'unknown_category',
-          'missing_api_key',
-          'invalid_api_key',
-          'pet_not_found',
-          'invalid_transition',
-          'pet_on_hold',
-          'precondition_failed',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply): Promise<Pet> => {
@@ -212,11 +188,11 @@ export function updatePetRoute(app: V1, { db, categories }: Services): void {
   })
 }
 
-export function deletePetRoute(app: V1, { db }: Services): void {
+export function deletePetRoute(app: V1, { db }: PetServices): void {
   app.route({
     method: 'DELETE',
     url: '/pets/:petId',
-    config: { scope: 'pets:write' },
+    config: { scope: 'pets:write', errors: ['pet_has_orders'] },
     schema: {
       operationId: 'deletePet',
       summary: 'Remove a mistaken entry',
@@ -226,15 +202,6 @@ export function deletePetRoute(app: V1, { db }: Services): void {
       headers: IfMatchHeaders,
       response: {
         204: emptyAnswer('It is gone.'),
-        ...errorAnswers(
-          'invalid_json',
-          'missing_api_key',
-          'invalid_api_key',
-          'pet_not_found',
-          'pet_has_orders',
-          'precondition_failed',
-          'outcome_unknown',
-        ),
       },
     },
     handler: async (request, reply) => {

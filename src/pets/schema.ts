@@ -2,10 +2,8 @@
 // openapi.json all come from here.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
+import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
 import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../paging.ts'
-
-export const PET_STATUSES = ['available', 'pending', 'sold'] as const
-export type PetStatus = (typeof PET_STATUSES)[number]
 
 export const NAME_LENGTH_MAX = 500
 export const LIST_LIMIT_DEFAULT = 20

@@ -1,7 +1,7 @@
 // /v1/api-keys: handing out keys over HTTP, and what a key may know of itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { SCOPES } from '../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import { faultyFields } from '../contract/animals.ts'
 import { issueApiKey } from '../support/app.ts'
 import { cursorOf, NOT_IDS, openShop, UNKNOWN_ID, walkPages } from './shop.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
 import { ADDRESSES_MAX, unauthenticatedLimiter } from '../../src/http/unauthenticated-limit.ts'
-import { openLog } from '../../src/log.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { countStatements, createTestDatabase, openTestDatabase } from '../support/database.ts'
 

@@ -2,8 +2,8 @@
 // meets an over-due hold first; the last ones run the real service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { SCOPES } from '../../src/api-keys/scopes.ts'
-import { openLog } from '../../src/log.ts'
+import { SCOPES } from '../../src/scopes.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { issueApiKey } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'

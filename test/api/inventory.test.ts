@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
-import { openLog } from '../../src/log.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { type Order, shareShop, type Shop } from './shop.ts'
 

@@ -1,9 +1,9 @@
 // What the tests of the store share: a shop on a database of its own, a key that may do everything, and the
 // usual moves in it.
 import { expect } from 'vitest'
-import { SCOPES } from '../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
-import type { AppOptions } from '../../src/http/app.ts'
+import type { AppOptions } from '../../src/server/app.ts'
 import { linkTo, type Pet } from '../contract/animals.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { type Answer, openTestClient, type TestClient } from '../support/client.ts'

@@ -1,5 +1,5 @@
 // What the tests of the commands for users share: a shop, and the executable on its counter, in a process of its own.
-import { SCOPES } from '../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import { openShop, type Shop } from '../api/shop.ts'
 import { issueApiKey } from '../support/app.ts'
 import { parseExactly } from '../support/client.ts'

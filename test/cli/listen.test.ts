@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { explainListenFailure } from '../../src/cli/listen.ts'
+import { explainListenFailure } from '../../src/server/listen.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { petstore } from '../support/service.ts'
 

@@ -5,7 +5,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openLogWriter, UNWRITTEN_MAX_CHARACTERS } from '../../src/log-writer.ts'
+import { openLogWriter, UNWRITTEN_MAX_CHARACTERS } from '../../src/telemetry/log-writer.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { cleanEnvironment, EXECUTABLE } from '../support/service.ts'
 

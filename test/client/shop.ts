@@ -1,7 +1,7 @@
 // What the tests of the client share: a shop of their own, the client on it, and the client behind a faulty middle.
-import { SCOPES } from '../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import { Petstore, PetstoreError, type PetstoreOptions } from '../../client/src/petstore.ts'
-import type { AppOptions } from '../../src/http/app.ts'
+import type { AppOptions } from '../../src/server/app.ts'
 import { openShop, type Shop } from '../api/shop.ts'
 import { issueApiKey } from '../support/app.ts'
 import { type Middle, startMiddle } from '../support/faulty-middle.ts'

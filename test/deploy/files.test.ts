@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { HARD_EXIT_AFTER_MS } from '../../src/cli/shutdown.ts'
+import { HARD_EXIT_AFTER_MS } from '../../src/server/shutdown.ts'
 import { readConfig, VARIABLES } from '../../src/config.ts'
 import { RESPONSE_TIMEOUT_MS } from '../../src/deadlines.ts'
 import { ERRORS, type ErrorBody, errorBody } from '../../src/errors.ts'
-import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, UNDER_WAY_MAX } from '../../src/http/app.ts'
+import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, UNDER_WAY_MAX } from '../../src/server/app.ts'
 import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { trackHolds } from '../../src/orders/holds.ts'
-import { openLog } from '../../src/log.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { shopAt } from '../api/shop.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'

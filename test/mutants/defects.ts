@@ -174,7 +174,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'no answer says when an operation will be removed',
-    file: 'src/http/deprecation.ts',
+    file: 'src/pets/deprecation.ts',
     find: 'reply.headers({ deprecation, sunset,',
     replace: 'reply.headers({ deprecation,',
     test: 'test/contract/get-pet.test.ts',

@@ -1,6 +1,6 @@
 // Two ports with nothing in common: one for whoever has a key, one for whoever runs the service.
 import { afterAll, expect, test } from 'vitest'
-import { SCOPES } from '../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import { readConfig } from '../../src/config.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'

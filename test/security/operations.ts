@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RouteOptions } from 'fastify'
-import type { Scope } from '../../src/api-keys/scopes.ts'
-import { OPERATIONS } from '../../src/http/app.ts'
-import type { Services, V1 } from '../../src/http/operation.ts'
+import type { Scope } from '../../src/scopes.ts'
+import { OPERATIONS } from '../../src/server/app.ts'
+import type { V1 } from '../../src/http/operation.ts'
+import type { AppOptions } from '../../src/server/app.ts'
 
 export interface Operation {
   operationId: string
@@ -43,7 +44,7 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
 export function declaredScopes(): Record<string, Scope | 'any' | undefined> {
   const routes: RouteOptions[] = []
   const recorder = { route: (route: RouteOptions) => routes.push(route) } as unknown as V1
-  const services = new Proxy({}, { get: () => () => {} }) as Services
+  const services = new Proxy({}, { get: () => () => {} }) as AppOptions
   for (const addOperation of OPERATIONS) addOperation(recorder, services)
   return Object.fromEntries(
     routes.map(({ schema, config }) => [schema?.operationId ?? 'none', config?.scope]),

@@ -1,8 +1,8 @@
 // Which key may call which operation: every set of scopes against every operation of openapi.json.
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
-import type { Caller } from '../../src/api-keys/schema.ts'
-import { SCOPES, type Scope } from '../../src/api-keys/scopes.ts'
+import type { Caller } from '../../src/caller.ts'
+import { SCOPES, type Scope } from '../../src/scopes.ts'
 import { requireScope } from '../../src/http/authentication.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'

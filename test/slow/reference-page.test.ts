@@ -2,7 +2,7 @@
 // them, and a request tried out is a real one.
 import type { Browser } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { SCOPES } from '../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { accessibilityFaults, type Look, openBrowser, type Visit, visit } from '../support/browser.ts'
 import type { TestClient } from '../support/client.ts'

@@ -1,7 +1,7 @@
 // The work of the service that no request asks for, and what only the command line and the demo write.
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../../src/api-keys/api-keys.ts'
-import { DEFAULT_SCOPES } from '../../../src/api-keys/scopes.ts'
+import { DEFAULT_SCOPES } from '../../../src/scopes.ts'
 import { upsertCategories } from '../../../src/categories/queries.ts'
 import { purgeIdempotencyKeys } from '../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../src/inventory/inventory.ts'

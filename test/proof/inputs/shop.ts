@@ -2,7 +2,7 @@
 // something in each collection that an id can name.
 import { afterAll } from 'vitest'
 import { makeApiKeyText } from '../../../src/api-keys/format.ts'
-import { isScope, type Scope, SCOPES } from '../../../src/api-keys/scopes.ts'
+import { isScope, type Scope, SCOPES } from '../../../src/scopes.ts'
 import { issueApiKey } from '../../support/app.ts'
 import type { Answer } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../../support/database.ts'

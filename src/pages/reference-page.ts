@@ -1,5 +1,5 @@
 // The page on which Scalar draws openapi.json. Its scripts are files of this host: the policy allows no other.
-import { ERRORS_PAGE, INTERFACE_DOCUMENT } from './addresses.ts'
+import { ERRORS_PAGE, INTERFACE_DOCUMENT } from '../http/page-addresses.ts'
 import { START_SCALAR } from './assets.ts'
 import { pageHead } from './layout.ts'
 import { SCALAR_ADDRESS } from './scalar.ts'

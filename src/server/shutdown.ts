@@ -1,7 +1,7 @@
 // The end of a process: stop taking requests, finish those under way, leave nothing open.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Log } from '../log.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** The process ends at the latest after this time, and after `graceMs`. */
 export const HARD_EXIT_AFTER_MS = 15_000

@@ -1,9 +1,9 @@
 // The listener for operators: whether the process lives, whether it may be sent requests, and its figures.
 import fastify, { type FastifyInstance } from 'fastify'
-import { answerClientError, answerError } from './errors.ts'
-import type { Metrics } from './metrics.ts'
-import { DATA_HEADERS } from './security-headers.ts'
-import { refuseUnknownRoutes } from './unknown-routes.ts'
+import { answerClientError, answerError } from '../http/errors.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { DATA_HEADERS } from '../http/security-headers.ts'
+import { refuseUnknownRoutes } from '../http/unknown-routes.ts'
 
 export interface Readiness {
   ready: boolean

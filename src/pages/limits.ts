@@ -1,6 +1,6 @@
 // Anybody may ask for pages, and some are large. Readers who take their time must leave room for whoever asks for data.
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../errors.ts'
 
 export interface PageLimits {
   /** How many pages and files may be under way before the next is answered 503. */

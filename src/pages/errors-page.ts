@@ -1,7 +1,7 @@
 // Every error code with its meaning and what to do, from the one table of them.
-import { ERRORS, type ErrorCode, errorBody } from '../../errors.ts'
-import { statusName } from '../errors.ts'
-import { ERRORS_PAGE } from './addresses.ts'
+import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
+import { statusName } from '../http/errors.ts'
+import { ERRORS_PAGE } from '../http/page-addresses.ts'
 import { escapeHtml, renderPage, sentence } from './layout.ts'
 
 const CODES = Object.keys(ERRORS) as ErrorCode[]

@@ -1,7 +1,7 @@
 // Figures for operators, in the format of Prometheus.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Db } from '../db/database.ts'
-import type { Log } from '../log.ts'
+import type { Log } from './log.ts'
 
 export interface Metrics {
   registry: Registry

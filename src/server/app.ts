@@ -3,46 +3,56 @@ import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
 import {
+  type ApiKeyServices,
   createApiKeyRoute,
   getOwnApiKeyRoute,
   listApiKeysRoute,
   revokeApiKeyRoute,
   rotateApiKeyRoute,
 } from '../api-keys/routes.ts'
-import { listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
+import type { Usage } from '../api-keys/usage.ts'
+import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
 import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
-import { getPetHistoryRoute } from '../history/routes.ts'
-import { getInventoryRoute } from '../inventory/routes.ts'
-import type { Log } from '../log.ts'
+import { getPetHistoryRoute, type HistoryServices } from '../history/routes.ts'
+import { getInventoryRoute, type InventoryServices } from '../inventory/routes.ts'
+import type { Log } from '../telemetry/log.ts'
 import {
   cancelOrderRoute,
   completeOrderRoute,
   getOrderRoute,
   listOrdersRoute,
+  type OrderServices,
   placeOrderRoute,
 } from '../orders/routes.ts'
-import { createPetRoute, deletePetRoute, getPetRoute, listPetsRoute, updatePetRoute } from '../pets/routes.ts'
-import { logRequests } from './access-log.ts'
-import { authenticate, authorise, requireScope } from './authentication.ts'
-import { allowOrigins } from './cors.ts'
-import { answerClientError, answerError } from './errors.ts'
-import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts'
-import { countHeader } from './headers.ts'
-import type { Metrics } from './metrics.ts'
+import {
+  createPetRoute,
+  deletePetRoute,
+  getPetRoute,
+  listPetsRoute,
+  type PetServices,
+  updatePetRoute,
+} from '../pets/routes.ts'
+import { logRequests } from '../http/access-log.ts'
+import { authenticate, authorise, requireScope } from '../http/authentication.ts'
+import { allowOrigins } from '../http/cors.ts'
+import { answerClientError, answerError } from '../http/errors.ts'
+import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
+import { countHeader } from '../http/headers.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { describeInterface } from './openapi.ts'
-import { type Services, withSchemaTypes } from './operation.ts'
-import { pageRoutes } from './pages.ts'
-import { PAGE_LIMITS, type PageLimits } from './pages/limits.ts'
-import { rateLimiter } from './rate-limit.ts'
-import { requestId } from './request-id.ts'
-import { DATA_HEADERS } from './security-headers.ts'
-import { openServer } from './server.ts'
-import { STALLED_AFTER_MS } from './stalled-responses.ts'
-import { limitTime } from './time-limit.ts'
-import { unauthenticatedLimiter } from './unauthenticated-limit.ts'
-import { refuseUnknownRoutes } from './unknown-routes.ts'
-import { buildValidator } from './validation.ts'
+import { documentErrors, withSchemaTypes } from '../http/operation.ts'
+import { pageRoutes } from '../pages/routes.ts'
+import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
+import { rateLimiter } from '../http/rate-limit.ts'
+import { requestId } from '../http/request-id.ts'
+import { DATA_HEADERS } from '../http/security-headers.ts'
+import { openServer } from '../http/server.ts'
+import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
+import { limitTime } from '../http/time-limit.ts'
+import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
+import { refuseUnknownRoutes } from '../http/unknown-routes.ts'
+import { buildValidator } from '../http/validation.ts'
 
 const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
@@ -81,8 +91,15 @@ export const OPERATIONS = [
   revokeApiKeyRoute,
 ]
 
-export interface AppOptions extends Services {
+export interface AppOptions
+  extends ApiKeyServices,
+    CategoryServices,
+    HistoryServices,
+    InventoryServices,
+    OrderServices,
+    PetServices {
   verifyApiKey: VerifyApiKey
+  usage: Usage
   rateLimitPerSecond: number
   corsOrigins: readonly string[]
   trustProxy: readonly string[]
@@ -173,6 +190,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   acceptJsonBodies(app)
   refuseUnknownRoutes(app)
   requireScope(app)
+  documentErrors(app)
   const v1 = withSchemaTypes(app)
   for (const addOperation of OPERATIONS) addOperation(v1, options)
 }

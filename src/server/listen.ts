@@ -1,6 +1,8 @@
 // Opens the port of a listener. A failure names the settings that chose the address and says what to do.
 import type { FastifyInstance, FastifyListenOptions } from 'fastify'
-import { CommandError } from './terminal.ts'
+
+/** The port cannot be opened: why, and what to do. */
+class ListenError extends Error {}
 
 export interface Listener {
   hostSetting: 'HOST' | 'ADMIN_HOST'
@@ -17,7 +19,7 @@ export async function listen(
   try {
     await app.listen({ ...options, host: listener.host, port: listener.port })
   } catch (error) {
-    throw new CommandError(explainListenFailure(error as NodeJS.ErrnoException, listener), { cause: error })
+    throw new ListenError(explainListenFailure(error as NodeJS.ErrnoException, listener), { cause: error })
   }
 }
 

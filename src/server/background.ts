@@ -1,6 +1,6 @@
 // Work that a running service repeats beside its requests.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from './log.ts'
+import type { Log } from '../telemetry/log.ts'
 
 export interface BackgroundJob {
   name: string

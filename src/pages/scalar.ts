@@ -1,8 +1,8 @@
 // Scalar, the program behind the reference page: one script of four megabytes, from the package that we pin.
 import { Worker } from 'node:worker_threads'
 import { on } from 'node:events'
-import manifest from '../../../package.json' with { type: 'json' }
-import { ASSETS } from './addresses.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { ASSETS } from '../http/page-addresses.ts'
 import { type PageFile, pageFile } from './files.ts'
 
 export const SCALAR_ADDRESS = `${ASSETS}/scalar-${manifest.dependencies['@scalar/fastify-api-reference']}.js`

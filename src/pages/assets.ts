@@ -1,7 +1,7 @@
 // The files of our own that pages load: a style sheet, an icon, and what starts Scalar.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ASSETS } from './addresses.ts'
+import { ASSETS } from '../http/page-addresses.ts'
 import { digest, type PageFile, pageFile } from './files.ts'
 
 export interface Asset {

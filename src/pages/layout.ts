@@ -1,5 +1,5 @@
 // What the pages of our own share: the head, the way between them, and how our sentences become HTML.
-import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from './addresses.ts'
+import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { ICON, STYLE } from './assets.ts'
 
 const PAGES = [

@@ -1,6 +1,6 @@
 // What the headers of getPet point to: until when it works, and what to call instead.
-import { GET_PET_REMOVAL } from '../deprecation.ts'
-import { ERRORS_PAGE, GET_PET_PAGE, REFERENCE_PAGE } from './addresses.ts'
+import { GET_PET_REMOVAL } from '../pets/deprecation.ts'
+import { ERRORS_PAGE, GET_PET_PAGE, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { renderPage } from './layout.ts'
 
 const LONG_DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

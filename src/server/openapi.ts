@@ -2,14 +2,14 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
-import type { Scope } from '../api-keys/scopes.ts'
+import type { Scope } from '../scopes.ts'
 import { CATEGORY_SCHEMAS } from '../categories/schema.ts'
 import { HISTORY_SCHEMAS } from '../history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../orders/schema.ts'
 import { PET_SCHEMAS } from '../pets/schema.ts'
-import { ErrorSchema } from './operation.ts'
-import { ERRORS_PAGE } from './pages/addresses.ts'
+import { ErrorSchema } from '../http/operation.ts'
+import { ERRORS_PAGE } from '../http/page-addresses.ts'
 
 const VERSION_PREFIX = '/v1'
 
