@@ -1,7 +1,7 @@
 // Identical lists at the same time are read by one query. Lists that differ in any parameter never are.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { queryKey } from '../../src/http/query-key.ts'
 import { petBatches } from '../../src/pets/batches.ts'

@@ -52,5 +52,5 @@ test('the only buyer gets it with an Idempotency-Key too', async () => {
 
 test('of several buyers who wait for it one gets it, and the others get 409', async () => {
   const statuses = (await raceForFreedPet('expired', BUYERS)).map(({ status }) => status)
-  expect(statuses.sort()).toEqual([201, ...Array.from({ length: BUYERS - 1 }, () => 409)])
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: BUYERS - 1 }, () => 409)])
 })

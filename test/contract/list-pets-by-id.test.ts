@@ -58,8 +58,8 @@ test('a list of exactly one id carries the ETag of that pet, also on HEAD', asyn
   const tag = async (path: string) => (await petstore.get(path)).headers.get('etag')
   expect(await tag(`/pets?id=${id}`)).toBe(created.headers.get('etag'))
   const changed = await petstore.call('PATCH', `/v1/pets/${id}`, { body: { name: 'Renamed' } })
-  for (const query of ['', '&status=sold', '&limit=1']) {
-    expect(await tag(`/pets?id=${id}${query}`)).toBe(changed.headers.get('etag'))
+  for (const filters of ['', '&status=sold', '&limit=1']) {
+    expect(await tag(`/pets?id=${id}${filters}`)).toBe(changed.headers.get('etag'))
   }
   const head = await petstore.call('HEAD', `/v1/pets?id=${id}`)
   expect(head.headers.get('etag')).toBe(changed.headers.get('etag'))
@@ -71,14 +71,14 @@ test('a list of exactly one id carries the ETag of that pet, also on HEAD', asyn
 
 test('a list of no pet, of several ids or of no id carries no ETag', async () => {
   const [pet, other] = pets as [Pet, Pet]
-  for (const query of [
+  for (const filters of [
     `id=${UNKNOWN_ID}`,
     `id=${pet.id}&status=available`,
     `id=${pet.id}&id=${other.id}`,
     `id=${pet.id}&id=${UNKNOWN_ID}`,
     `categoryId=${categoryId}&limit=1`,
   ]) {
-    expect((await petstore.get(`/pets?${query}`)).headers.get('etag'), query).toBeNull()
+    expect((await petstore.get(`/pets?${filters}`)).headers.get('etag'), filters).toBeNull()
   }
 })
 

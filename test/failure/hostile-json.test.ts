@@ -1,5 +1,5 @@
 // Bodies made to keep the process busy: parsing exact integers takes time in proportion to the length of the text.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseJson } from '../../src/json.ts'
 
@@ -68,7 +68,7 @@ const numberText = fc
     ([sign, whole, fraction, exponent]) =>
       `${sign}${whole.replace('-', '')}${fraction === null ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`,
   )
-const jsonText = fc.letrec((tie) => ({
+const jsonText = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
     numberText,
@@ -79,7 +79,7 @@ const jsonText = fc.letrec((tie) => ({
       .array(fc.tuple(fc.constantFrom('a', '7', '__proto__'), tie('value')), { maxLength: 4 })
       .map((entries) => `{${entries.map(([key, value]) => `"${key}":${value}`).join(',')}}`),
   ),
-})).value as fc.Arbitrary<string>
+})).value
 
 function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
   try {

@@ -30,7 +30,9 @@ async function reset(socket: Socket): Promise<string> {
 async function startServer(respond: RequestListener): Promise<string> {
   const server = createServer(respond)
   resetStalledConnections(server, STALLED_AFTER_MS)
-  onTestFinished(() => void server.close().closeAllConnections())
+  onTestFinished(() => {
+    server.close().closeAllConnections()
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
