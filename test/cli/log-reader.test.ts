@@ -18,6 +18,9 @@ const REQUESTS = 1_200
 const REQUESTS_AT_ONCE = 50
 const LONG_REQUEST_ID = { 'x-request-id': 'x'.repeat(128) }
 
+/** Generous: a process that does not end would take forever. */
+const ENDS_WITHIN_MS = 120_000
+
 const children: ChildProcess[] = []
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
@@ -56,30 +59,42 @@ async function startUnread(fifo = '') {
   }
 }
 
-test.concurrent('a stalled reader does not keep the service from ending on SIGTERM', async () => {
-  const { child, ended, send, metrics } = await startUnread()
-  await send(REQUESTS)
-  expect(await metrics()).toMatch(/^petstore_log_lines_dropped_total 0$/m)
-  child.kill('SIGTERM')
-  expect(await ended).toEqual([0, null])
-})
+test.concurrent(
+  'a stalled reader does not keep the service from ending on SIGTERM',
+  async () => {
+    const { child, ended, send, metrics } = await startUnread()
+    await send(REQUESTS)
+    expect(await metrics()).toMatch(/^petstore_log_lines_dropped_total 0$/m)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  },
+  ENDS_WITHIN_MS,
+)
 
-test.concurrent('a reader that goes away does not end the service', async () => {
-  const { child, ended, send } = await startUnread()
-  child.stdout?.destroy()
-  await send(REQUESTS_AT_ONCE)
-  child.kill('SIGTERM')
-  expect(await ended).toEqual([0, null])
-})
+test.concurrent(
+  'a reader that goes away does not end the service',
+  async () => {
+    const { child, ended, send } = await startUnread()
+    child.stdout?.destroy()
+    await send(REQUESTS_AT_ONCE)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  },
+  ENDS_WITHIN_MS,
+)
 
-test.concurrent('a stalled reader and a blocked thread do not keep the service from ending on a fault', async () => {
-  const fifo = join(folder, 'blocked')
-  execFileSync('mkfifo', [fifo])
-  const { child, ended, send } = await startUnread(fifo)
-  await send(REQUESTS)
-  child.kill('SIGUSR2')
-  expect(await ended).toEqual([null, 'SIGKILL'])
-})
+test.concurrent(
+  'a stalled reader and a blocked thread do not keep the service from ending on a fault',
+  async () => {
+    const fifo = join(folder, 'blocked')
+    execFileSync('mkfifo', [fifo])
+    const { child, ended, send } = await startUnread(fifo)
+    await send(REQUESTS)
+    child.kill('SIGUSR2')
+    expect(await ended).toEqual([null, 'SIGKILL'])
+  },
+  ENDS_WITHIN_MS,
+)
 
 test('lines beyond the limit are dropped and counted, and reported once the reader has caught up', async () => {
   const fifo = join(folder, 'log')
