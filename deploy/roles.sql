@@ -74,6 +74,7 @@ begin
       ('imports', 'select, insert, update'),
       ('orders', 'select, insert, update'),
       ('pet_count_deltas', 'select, insert, delete'),
+      ('pet_count_position', 'select, update'),
       ('pet_counts', 'select, update'),
       ('pet_counts_by_category', 'select, insert, update, delete'),
       ('pet_history', 'select, insert'),
@@ -102,7 +103,8 @@ begin
     from pg_proc
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
-        'count_deleted_pets', 'count_inserted_pets', 'count_truncated_pets', 'count_updated_pets', 'pet_name_key'
+        'count_deleted_pets', 'count_inserted_pets', 'count_truncated_pets', 'count_updated_pets', 'pet_name_key',
+        'unfolded_pet_counts'
       )
   loop
     execute format('alter %s owner to petstore_migrator', object.name);

@@ -30,6 +30,7 @@ const REFUSED_CLASSES = [
   '42P01', // the schema is older than the code: no such table,
   '42703', // no such column
   '42704', // no such type
+  '42883', // no such function
 ]
 
 /** Only for errors that PostgreSQL sent: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */

@@ -12,6 +12,7 @@ export const OWNED_OBJECTS = [
   'count_truncated_pets',
   'count_updated_pets',
   'pet_name_key',
+  'unfolded_pet_counts',
 ]
 
 export interface OwnersState {

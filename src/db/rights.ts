@@ -11,6 +11,7 @@ export const NEEDED_RIGHTS: Record<string, readonly Right[]> = {
   imports: ['select', 'insert', 'update'],
   orders: ['select', 'insert', 'update'],
   pet_count_deltas: ['select', 'insert', 'delete'],
+  pet_count_position: ['select', 'update'],
   pet_counts: ['select', 'update'],
   pet_counts_by_category: ['select', 'insert', 'update', 'delete'],
   pet_history: ['select', 'insert'],

@@ -12,7 +12,7 @@ export async function countPets(db: Reader): Promise<Counts> {
       from (
         select status, count from pet_counts
         union all
-        select status, delta from pet_count_deltas
+        select status, delta from unfolded_pet_counts()
       ) as parts
       group by status`,
     values: [],
@@ -35,22 +35,24 @@ export async function findCategoriesAfter(
   const rows = await db.read<{ id: bigint; name: string | null } & Counts>({
     name: 'find_categories_after',
     // Three rows of counts a category at most, so 3 * $2 of them hold at least $2 categories.
-    text: `with listed as materialized (
+    text: `with unfolded as materialized (
+        select category_id, status, delta from unfolded_pet_counts()
+      ), listed as materialized (
         select id from (
           (select id from categories where id > $1 order by id limit $2)
           union
           (select category_id from pet_counts_by_category
             where category_id > $1 order by category_id limit 3 * $2)
           union
-          select category_id from pet_count_deltas where category_id > $1
+          select category_id from unfolded where category_id > $1
         ) as candidates
         order by id limit $2
       ), parts as (
         select counts.category_id, counts.status, counts.count
         from listed join pet_counts_by_category as counts on counts.category_id = listed.id
         union all
-        select deltas.category_id, deltas.status, deltas.delta
-        from listed join pet_count_deltas as deltas on deltas.category_id = listed.id
+        select unfolded.category_id, unfolded.status, unfolded.delta
+        from listed join unfolded on unfolded.category_id = listed.id
       )
       select listed.id, categories.name,
         coalesce(sum(parts.count) filter (where parts.status = 'available'), 0)::bigint as available,
@@ -70,20 +72,47 @@ export async function findCategoriesAfter(
   }))
 }
 
-/** Folds up to so many appended counts into the sums; answers how many, or 0 while another instance does. */
-export async function foldCounts(db: Db, most: number): Promise<number> {
+export interface FoldLimits {
+  /** The most deltas that one transaction folds. */
+  most: number
+  /** Folds once this many deltas have gathered, */
+  afterDeltas: number
+  /** or this long after the last fold of any instance. */
+  afterSeconds: number
+}
+
+/** Folds deltas into the sums, if it is time to; returns how many, or 0 while another instance does. */
+export async function foldCounts(db: Db, { most, afterDeltas, afterSeconds }: FoldLimits): Promise<number> {
   return db.transaction(async (tx) => {
     const [row] = await tx.read<{ locked: boolean }>({
       name: 'lock_fold',
-      text: `select pg_try_advisory_xact_lock(hashtext('petstore fold counts')) as locked`,
+      // Without sequential scans, for the reason that the migration of unfolded_pet_counts gives.
+      text: `select pg_try_advisory_xact_lock(hashtext('petstore fold counts')) as locked,
+          set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
       values: [],
     })
     if (row?.locked !== true) return 0
     const [folded] = await tx.write<{ count: bigint }>({
       name: 'fold_counts',
-      text: `with taken as (
+      // No row can appear later at or below the new position: it is below every transaction in flight, and whatever
+      // the others inserted is visible here.
+      text: `with position as materialized (
+          select transaction_id, id, folded_at from pet_count_position
+          where is_only and server_started_at = pg_postmaster_start_time()
+        ), unfolded as materialized (
+          select ctid, transaction_id, id from pet_count_deltas
+          where (transaction_id, id) > (
+            coalesce((select transaction_id from position), '0'), coalesce((select id from position), 0)
+          )
+          order by transaction_id, id
+          limit $1
+        ), chosen as materialized (
+          select ctid, transaction_id, id from unfolded
+          where (select count(*) from unfolded) >= $2
+            or coalesce((select folded_at from position) <= now() - make_interval(secs => $3), true)
+        ), taken as (
           delete from pet_count_deltas
-          where ctid = any(array(select ctid from pet_count_deltas limit $1))
+          where ctid = any(array(select ctid from chosen))
           returning category_id, status, delta
         ), by_category as (
           insert into pet_counts_by_category as counts (category_id, status, count)
@@ -93,9 +122,21 @@ export async function foldCounts(db: Db, most: number): Promise<number> {
           update pet_counts set count = pet_counts.count + sums.delta
           from (select status, sum(delta) as delta from taken group by status) as sums
           where pet_counts.status = sums.status
+        ), last_chosen as (
+          select transaction_id, id from chosen order by transaction_id desc, id desc limit 1
+        ), furthest as (
+          select transaction_id, id from last_chosen
+          union all
+          select pg_snapshot_xmin(pg_current_snapshot()), 0 from last_chosen
+          order by transaction_id, id
+          limit 1
+        ), moved as (
+          update pet_count_position set transaction_id = furthest.transaction_id, id = furthest.id,
+            server_started_at = pg_postmaster_start_time(), folded_at = now()
+          from furthest
         )
         select count(*) from taken`,
-      values: [most],
+      values: [most, afterDeltas, afterSeconds],
     })
     return Number(folded?.count ?? 0n)
   })

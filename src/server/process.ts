@@ -10,7 +10,7 @@ import { buildAdminApp, type Readiness } from './admin.ts'
 import { buildApp, CONNECTIONS_MAX } from './app.ts'
 import { openMetrics } from '../telemetry/metrics.ts'
 import { purgeIdempotencyKeys } from '../idempotency/idempotency.ts'
-import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldAllCounts } from '../inventory/inventory.ts'
+import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
 import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
@@ -73,7 +73,7 @@ export async function runService(config: Config): Promise<void> {
   const background = startBackground(
     [
       { name: 'end holds', everyMs: SWEPT_EVERY_MS, work: holds.sweep },
-      { name: 'fold counts', everyMs: FOLDED_EVERY_MS, work: () => foldAllCounts(db) },
+      { name: 'fold counts', everyMs: FOLDED_EVERY_MS, work: () => foldDueCounts(db) },
       {
         name: 'forget empty categories',
         everyMs: EMPTY_COUNTS_DELETED_EVERY_MS,

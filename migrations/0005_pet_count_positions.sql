@@ -1,0 +1,40 @@
+-- Counts that stay cheap to read while an old snapshot, such as that of an export, keeps folded deltas from vacuum,
+-- and that logical replication can publish: docs/decisions/0007-skipping-folded-deltas.md.
+
+-- The transaction stands first in the key: what was inserted by transactions that have ended is one range of the index,
+-- and no row can appear in that range later.
+alter table pet_count_deltas
+  add column transaction_id xid8 not null default pg_current_xact_id(),
+  add column id bigint not null generated always as identity,
+  add primary key (transaction_id, id);
+
+-- All deltas up to this position are folded. It holds for one run of one server: transaction ids of another one, in
+-- which a dump was restored for instance, mean nothing here.
+create table pet_count_position (
+  is_only boolean primary key default true check (is_only),
+  transaction_id xid8 not null,
+  id bigint not null,
+  server_started_at timestamptz not null,
+  folded_at timestamptz not null
+) with (fillfactor = 50);
+
+insert into pet_count_position (transaction_id, id, server_started_at, folded_at)
+values ('0', 0, '-infinity', '-infinity');
+
+-- The deltas after the position, by the index. A scan of the table would also read every folded one that vacuum cannot
+-- remove yet: 4 million of them take a third of a second. "Stable" makes it see the snapshot of the statement that calls
+-- it, so that its sums and the folded ones fit together.
+create function unfolded_pet_counts() returns table (category_id bigint, status pet_status, delta bigint)
+language plpgsql stable set enable_seqscan = off set jit = off as $$
+declare
+  folded_transaction_id xid8;
+  folded_id bigint;
+begin
+  select position.transaction_id, position.id into folded_transaction_id, folded_id
+  from pet_count_position as position
+  where position.is_only and position.server_started_at = pg_postmaster_start_time();
+  return query
+  select deltas.category_id, deltas.status, deltas.delta
+  from pet_count_deltas as deltas
+  where (deltas.transaction_id, deltas.id) > (coalesce(folded_transaction_id, '0'), coalesce(folded_id, 0));
+end $$;

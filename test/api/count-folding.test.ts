@@ -1,0 +1,220 @@
+// Folding of counts: what a reader skips, and that the sums stay exact while transactions, old snapshots, other versions
+// of the service and other servers are about.
+import { join } from 'node:path'
+import { runner } from 'node-pg-migrate'
+import { Client } from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { type Reader } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { foldAllCounts, foldDueCounts } from '../../src/inventory/inventory.ts'
+import { countPets } from '../../src/inventory/queries.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { asOwner, asSuperuser } from '../support/roles.ts'
+
+const DEAD_DELTAS = 40_000
+/** What version 1.0.0 does: an instance of it may run beside this version during an upgrade. */
+const OLD_READ = `select sum(count)::int as count from (
+    select count from pet_counts union all select delta from pet_count_deltas) as parts`
+const OLD_FOLD = `with taken as (
+    delete from pet_count_deltas
+    where ctid = any(array(select ctid from pet_count_deltas limit 20000))
+    returning category_id, status, delta
+  ), by_category as (
+    insert into pet_counts_by_category as counts (category_id, status, count)
+    select category_id, status, sum(delta) from taken group by category_id, status
+    on conflict (category_id, status) do update set count = counts.count + excluded.count
+  )
+  update pet_counts set count = pet_counts.count + sums.delta
+  from (select status, sum(delta) as delta from taken group by status) as sums
+  where pet_counts.status = sums.status`
+
+async function foldAsOldVersion(client: Client): Promise<void> {
+  await client.query('begin')
+  const { rows } = await client.query(
+    `select pg_try_advisory_xact_lock(hashtext('petstore fold counts')) as locked`,
+  )
+  if (rows[0].locked) await client.query(OLD_FOLD)
+  await client.query('commit')
+}
+
+async function open() {
+  const databaseUrl = await createTestDatabase()
+  return { databaseUrl, db: openTestDatabase(databaseUrl) }
+}
+
+async function connect(databaseUrl: string): Promise<Client> {
+  const client = new Client(asSuperuser(databaseUrl))
+  await client.connect()
+  afterAll(() => client.end())
+  return client
+}
+
+const addPets = (databaseUrl: string, count: number) =>
+  sql(
+    databaseUrl,
+    `insert into pets (name, category_id) select 'x', n from generate_series(1, $1::int) as n`,
+    [count],
+  )
+const deltasIn = (databaseUrl: string) => sql(databaseUrl, 'select 1 from pet_count_deltas limit 1')
+
+/** How many pages of 8 KiB PostgreSQL looks at for a read, once its plan is made. */
+async function pagesRead(client: Client, read: (db: Reader) => Promise<unknown>): Promise<number> {
+  let pages = 0
+  const explaining: Reader = {
+    read: async ({ text, values }) => {
+      const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values)
+      const { Plan } = rows[0]['QUERY PLAN'][0]
+      pages = Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
+      return []
+    },
+  }
+  await read(explaining)
+  await read(explaining)
+  return pages
+}
+
+test('every table has a replica identity, and counts are folded under a publication of all tables', async () => {
+  const { databaseUrl, db } = await open()
+  await sql(databaseUrl, 'create publication upgrade for all tables')
+  await addPets(databaseUrl, 5)
+  await foldAllCounts(db)
+  expect(await deltasIn(databaseUrl)).toEqual([])
+  const without = await sql(
+    databaseUrl,
+    `select relname from pg_class as tables
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relreplident = 'd'
+        and not exists (select from pg_index where indrelid = tables.oid and indisprimary)`,
+  )
+  expect(without).toEqual([])
+})
+
+test('while an old snapshot keeps folded deltas from vacuum, a read skips them', async () => {
+  const { databaseUrl, db } = await open()
+  const client = await connect(databaseUrl)
+  const exporting = await connect(databaseUrl)
+  await exporting.query('begin isolation level repeatable read')
+  await exporting.query('select count(*) from pets')
+  const append = `insert into pet_count_deltas (category_id, status, delta)
+    select 1, 'available', 0 from generate_series(1, ${DEAD_DELTAS})`
+  // Once before the plan of the read is made, and once after.
+  for (let round = 0; round < 2; round += 1) {
+    await client.query(append)
+    await foldAllCounts(db)
+    await addPets(databaseUrl, 1)
+    expect(await pagesRead(client, countPets)).toBeLessThan(40)
+  }
+  expect(await countPets(db)).toEqual({ available: 2n, pending: 0n, sold: 0n })
+  // Any other kind of function would see another snapshot than the statement that adds its rows to the sums.
+  const volatility = await sql(
+    databaseUrl,
+    `select provolatile from pg_proc where proname = 'unfolded_pet_counts'`,
+  )
+  expect(volatility).toEqual([{ provolatile: 's' }])
+})
+
+test('a transaction that commits after later ones were folded is counted', async () => {
+  const { databaseUrl, db } = await open()
+  const [first, second] = [await connect(databaseUrl), await connect(databaseUrl)]
+  const add = `insert into pets (name, category_id) values ('x', 1)`
+  for (const slow of [first, second]) {
+    await slow.query('begin')
+    await slow.query(add)
+    await slow.query('savepoint nested')
+    await slow.query(add)
+    await addPets(databaseUrl, 3)
+    await foldAllCounts(db)
+  }
+  expect(await countPets(db)).toMatchObject({ available: 6n })
+  await second.query('commit')
+  expect(await countPets(db)).toMatchObject({ available: 8n })
+  await foldAllCounts(db)
+  await addPets(databaseUrl, 1)
+  await foldAllCounts(db)
+  await first.query('commit')
+  expect(await countPets(db)).toMatchObject({ available: 11n })
+  await foldAllCounts(db)
+  expect(await deltasIn(databaseUrl)).toEqual([])
+  expect(await countPets(db)).toMatchObject({ available: 11n })
+})
+
+test('a position from another server, as after a restore, hides nothing', async () => {
+  const { databaseUrl, db } = await open()
+  await addPets(databaseUrl, 2)
+  await foldAllCounts(db)
+  await sql(
+    databaseUrl,
+    `update pet_count_position
+      set transaction_id = '9000000000000', server_started_at = server_started_at - interval '1 day'`,
+  )
+  await addPets(databaseUrl, 3)
+  expect(await countPets(db)).toMatchObject({ available: 5n })
+  await foldAllCounts(db)
+  expect(await deltasIn(databaseUrl)).toEqual([])
+  await addPets(databaseUrl, 4)
+  expect(await countPets(db)).toMatchObject({ available: 9n })
+  // Also where the row of the position was lost.
+  await sql(databaseUrl, 'delete from pet_count_position')
+  expect(await countPets(db)).toMatchObject({ available: 9n })
+  await foldAllCounts(db)
+  expect(await countPets(db)).toMatchObject({ available: 9n })
+})
+
+test('the instances fold once enough deltas have gathered, or some time after the last fold', async () => {
+  const { databaseUrl, db } = await open()
+  const lastFold = (interval: string) =>
+    sql(databaseUrl, `update pet_count_position set folded_at = now() + $1::interval`, [interval])
+  await addPets(databaseUrl, 1)
+  await foldDueCounts(db)
+  expect(await deltasIn(databaseUrl)).toEqual([])
+  await lastFold('1 hour')
+  await addPets(databaseUrl, 999)
+  await foldDueCounts(db)
+  expect(await deltasIn(databaseUrl)).toHaveLength(1)
+  await addPets(databaseUrl, 1)
+  await foldDueCounts(db)
+  expect(await deltasIn(databaseUrl)).toEqual([])
+  await lastFold('-1 hour')
+  await addPets(databaseUrl, 1)
+  await foldDueCounts(db)
+  expect(await deltasIn(databaseUrl)).toEqual([])
+  expect(await countPets(db)).toMatchObject({ available: 1002n })
+})
+
+test('the schema of version 1.0.0 is upgraded, and both versions count exactly beside each other', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  await runner({
+    databaseUrl: asOwner(databaseUrl),
+    dir: join(import.meta.dirname, '../../migrations'),
+    direction: 'up',
+    migrationsTable: 'petstore_migrations',
+    count: 4,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  await addPets(databaseUrl, 200)
+  await sql(databaseUrl, OLD_FOLD)
+  await addPets(databaseUrl, 300)
+  expect(await migrate(asOwner(databaseUrl))).toEqual(['0005_pet_count_positions'])
+  const db = openTestDatabase(asSuperuser(databaseUrl))
+  expect(await countPets(db)).toMatchObject({ available: 500n })
+
+  const [folder, mover, reader] = [
+    await connect(databaseUrl),
+    await connect(databaseUrl),
+    await connect(databaseUrl),
+  ]
+  const ending = new AbortController()
+  const repeat = async (work: () => Promise<unknown>) => {
+    while (!ending.signal.aborted) await work()
+  }
+  const working = [
+    repeat(() => foldAsOldVersion(folder)),
+    repeat(() => foldAllCounts(db)),
+    repeat(() => mover.query('update pets set category_id = 1 + category_id % 500')),
+  ]
+  for (let count = 0; count < 30; count += 1) {
+    expect(await countPets(db)).toEqual({ available: 500n, pending: 0n, sold: 0n })
+    expect((await reader.query(OLD_READ)).rows).toEqual([{ count: 500 }])
+  }
+  ending.abort()
+  await Promise.all(working)
+})
