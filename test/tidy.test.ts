@@ -21,7 +21,7 @@ const LAYERS = [
   // The client is for others: it knows nothing of the service but its interface.
   /^client\/src\//,
   /^src\/(counts|deadlines|errors|int64|int64-schema|ip-address|json|paging)\.ts$/,
-  /^src\/(config|log|log-writer)\.ts$/,
+  /^src\/(config|log|log-writer|version)\.ts$/,
   /^src\/db\//,
   /^src\/[\w-]+\/(schema|scopes|format)\.ts$/,
   /^src\/(?!http|cli)[\w-]+\/queries\.ts$/,

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
 import { AppError } from '../errors.ts'
+import { VERSION } from '../version.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addCategories } from './categories.ts'
 import { addDoctor } from './doctor.ts'
@@ -17,6 +18,7 @@ import { paint, say } from './terminal.ts'
 export function buildProgram(): Command {
   const program = new Command('petstore')
     .description('The catalogue of a pet store over HTTP and JSON, on PostgreSQL.')
+    .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError('(add --help for what it takes)')
     .addHelpText(
       'after',

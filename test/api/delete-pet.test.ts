@@ -1,4 +1,5 @@
 // DELETE /v1/pets/{petId}: a mistaken entry goes, one that was ever ordered stays.
+import { openLog } from '../../src/log.ts'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { NOT_IDS, openShop, openShopOn, UNKNOWN_ID } from './shop.ts'
@@ -29,7 +30,8 @@ test('a deleted animal is 204 without a body, and then it is nowhere', async () 
 test('a deletion is logged with the pet, the API key and the request; a rejected one is not', async () => {
   const lines: Record<string, unknown>[] = []
   const stream = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }
-  const log = Object.assign(pino({ base: null }, stream), { writeLine: () => {} })
+  const { writer } = openLog('silent')
+  const log = Object.assign(pino({ base: null }, stream), { writeLine: () => {}, writer })
   const logging = await openShopOn(shop.databaseUrl, shop.db, { log })
   const { id } = await logging.addPet()
   const [row] = await shop.sql('select created_by::int as "apiKeyId" from pets where id = $1', [id])

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openLogWriter, UNWRITTEN_MAX_CHARACTERS } from '../../src/log-writer.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { cleanEnvironment, EXECUTABLE } from '../support/service.ts'
+import { cleanEnvironment, END_WITH_PARENT, EXECUTABLE } from '../support/service.ts'
 
 const DATABASE_URL = await createTestDatabase()
 const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
@@ -30,7 +30,7 @@ function faultOnSignal(fifo: string): string {
 
 /** A service whose log nobody reads. */
 async function startUnread(fifo = '') {
-  const child = spawn(process.execPath, [EXECUTABLE, 'serve'], {
+  const child = spawn(process.execPath, [...END_WITH_PARENT, EXECUTABLE, 'serve'], {
     env: cleanEnvironment({
       DATABASE_URL,
       PORT: '0',

@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
 export const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
+/** Otherwise services of a test run that was killed would stay, and keep asking a database that is gone. */
+export const END_WITH_PARENT = ['--import', join(import.meta.dirname, 'end-with-parent.ts')]
 const READY_TIMEOUT_MS = 120_000
 
 export interface Finished {
@@ -110,7 +112,7 @@ export async function startService(
   { args = ['serve'], untilReady = true, executable = EXECUTABLE }: StartOptions = {},
 ): Promise<Service> {
   const ports = { PORT: '0', ADMIN_PORT: '0', ADMIN_HOST: '127.0.0.1' }
-  const child = spawn(process.execPath, [executable, ...args], {
+  const child = spawn(process.execPath, [...END_WITH_PARENT, executable, ...args], {
     env: cleanEnvironment({ ...ports, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
