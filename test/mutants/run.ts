@@ -17,7 +17,9 @@ import { recordFigures } from '../proof/figures.ts'
 import { DEFECTS, type Defect } from './defects.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const TIMEOUT_MS = 300_000
+const TIMEOUT_MS = 600_000
+/** A defect may show as a test that hangs. */
+const TEST_TIMEOUT_MS = 60_000
 /** They wait more than they work. */
 const AT_ONCE = 3
 
@@ -63,6 +65,7 @@ async function runTest(
   const report = join(copy, 'report.json')
   const args = ['run', test, '--reporter=json', `--outputFile=${report}`, '--bail=1']
   if (kind !== undefined) args.push('--config', `vitest.${kind}.config.ts`)
+  else args.push(`--testTimeout=${TEST_TIMEOUT_MS}`)
   if (title !== undefined) args.push('-t', title)
   const output = await new Promise<string>((done) => {
     execFile(

@@ -9,16 +9,19 @@ import { createTestDatabase, openTestDatabase, sql } from '../support/database.t
 import { watchReads } from '../support/linearizable.ts'
 import { openConnection } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
+import { volume } from '../support/volume.ts'
 
 const CLIENTS = 16
+const OPERATIONS = volume(15_000, 50_000)
+const CREATES = volume(4_000, 10_000)
 
-test('50,000 operations on two processes: every read sees every write acknowledged before it began', async () => {
+test(`${OPERATIONS} operations on two processes: every read sees every write acknowledged before it began`, async () => {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], environment)
   const services = [await startService(environment), await startService(environment)]
   const origins = services.map(({ origin }) => origin)
-  const { operations, stale } = await watchReads(origins, stdout.trim(), CLIENTS, 50_000)
+  const { operations, stale } = await watchReads(origins, stdout.trim(), CLIENTS, OPERATIONS)
   console.log(`${operations} operations, ${stale.length} stale reads`)
   expect(stale).toEqual([])
   await Promise.all(services.map((service) => service.stop()))
@@ -55,14 +58,14 @@ test('the same watch sees stale reads where a request may join a query that is a
   expect(joined.stale.length).toBeGreaterThan(0)
 })
 
-test('10,000 creates while a connection is killed every 200 ms: none lost, none doubled, only 201 and 503', async () => {
+test(`${CREATES} creates while a connection is killed every 200 ms: none lost, none doubled, only 201 and 503`, async () => {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'silent' }
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], environment)
   const service = await startService(environment)
   const acknowledged = new Map<string, number>()
   const statuses = new Map<number, number>()
-  let left = 10_000
+  let left = CREATES
   let kills = 0
   const killing = new AbortController()
   const killer = (async () => {

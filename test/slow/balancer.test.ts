@@ -11,6 +11,7 @@ import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { type Exchange, keepAsking } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
+import { volume } from '../support/volume.ts'
 import { sendBytes } from '../support/wire.ts'
 
 const SHUTDOWN_GRACE_MS = 3_000
@@ -131,7 +132,7 @@ test('both instances are replaced twice under load, one after the other: no requ
   expect(balancer.log()).not.toMatch(/petstore_live_|limit=/)
 })
 
-const KILLS = 8
+const KILLS = volume(4, 8)
 
 test(`an instance is killed ${KILLS} times under load: every answer is ours, and no animal is made twice`, async () => {
   const { balancer, instances, startAgain } = await openStage()

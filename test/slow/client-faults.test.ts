@@ -8,9 +8,10 @@ import { createTestDatabase, sql } from '../support/database.ts'
 import { FAULTS, type Fault, type Middle, type SeenRequest, startMiddle } from '../support/faulty-middle.ts'
 import { petstore, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
+import { volume } from '../support/volume.ts'
 
-const CREATES = 5_000
-const ORDERS = 500
+const CREATES = volume(1_500, 5_000)
+const ORDERS = volume(200, 500)
 const AT_ONCE = 200
 /** Of ten requests, this many meet a fault. */
 const FAULTS_IN_TEN = 4
@@ -60,7 +61,7 @@ async function openFaultyShop() {
     baseUrl: `${middle.origin}/v1`,
     apiKey: made.stdout.trim(),
     timeoutMs: TIMEOUT_MS,
-    deadlineMs: 240_000,
+    deadlineMs: 600_000,
   })
   return { databaseUrl: DATABASE_URL, service, middle, store, counts }
 }

@@ -3,12 +3,14 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { type ClusterOptions, embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { slowness } from '../support/busy-host.ts'
 import { sql } from '../support/database.ts'
 import { keepAsking } from '../support/load.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
+import { volume } from '../support/volume.ts'
 
-const ROUNDS = 5
+const ROUNDS = volume(3, 5)
 const CLIENTS = 16
 const BACK_WITHIN_MS = 2_000
 
@@ -65,19 +67,23 @@ test(`PostgreSQL killed with SIGKILL ${ROUNDS} times under load: nothing acknowl
   async function untilAcknowledged(since: number): Promise<number> {
     for (;;) {
       const waited = Date.now() - since
-      if (lastAcknowledgedAt >= since || waited > 10_000) return waited
+      if (lastAcknowledgedAt >= since || waited > 120_000) return waited
       await sleep(10)
     }
   }
 
   const gaps: number[] = []
+  /** On a host that is as busy as this one was then. */
+  const limits: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     await sleep(1_500)
     process.kill(cluster.pid as number, 'SIGKILL')
     await sleep(500)
     cluster = await restart()
     const back = Date.now()
-    gaps.push(await untilAcknowledged(back))
+    const gap = await untilAcknowledged(back)
+    gaps.push(gap)
+    limits.push(BACK_WITHIN_MS * slowness())
   }
   await sleep(500)
   stopping.abort()
@@ -99,7 +105,7 @@ test(`PostgreSQL killed with SIGKILL ${ROUNDS} times under load: nothing acknowl
   expect(doubled).toEqual([])
   expect(strangers).toEqual([])
   for (const key of statuses.keys()) expect(key).toMatch(/^(200|201|409 idempotency_key_in_use|503 \w+)$/)
-  expect(Math.max(...gaps)).toBeLessThan(BACK_WITHIN_MS)
+  for (const [round, gap] of gaps.entries()) expect(gap).toBeLessThan(limits[round] ?? 0)
   expect(await service.stop()).toBe(0)
 })
 

@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { type Connection, keepAsking, openConnection } from '../support/load.ts'
+import { type Connection, keepAsking, openConnection, patiently } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
+import { volume } from '../support/volume.ts'
 
 const BUYERS = 16
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
@@ -36,7 +37,9 @@ async function race(services: Service[], apiKey: string, animals: number): Promi
   )
   const round: Round = { won: new Map(), statuses: new Map() }
   for (let petId = 1; petId <= animals; petId += 1) {
-    const exchanges = await Promise.all(buyers.map(({ send }) => send('POST', '/v1/store/orders', { petId })))
+    const exchanges = await Promise.all(
+      buyers.map(({ send }) => patiently(() => send('POST', '/v1/store/orders', { petId }))),
+    )
     for (const { status, body } of exchanges) {
       const key = status === 201 ? '201' : `${status} ${(body as { code: string }).code}`
       round.statuses.set(key, (round.statuses.get(key) ?? 0) + 1)
@@ -47,12 +50,15 @@ async function race(services: Service[], apiKey: string, animals: number): Promi
   return round
 }
 
-test('two processes, 500 animals, 16 buyers for each, 5 rounds: exactly one gets each animal', async () => {
-  const animals = 500
+const ANIMALS = volume(200, 500)
+const ROUNDS = volume(3, 5)
+
+test(`two processes, ${ANIMALS} animals, ${BUYERS} buyers for each, ${ROUNDS} rounds: exactly one gets each animal`, async () => {
+  const animals = ANIMALS
   const { databaseUrl, environment, apiKey } = await openShop(animals)
   const services = [await startService(environment), await startService(environment)]
   const closer = openConnection({ origin: services[0]?.origin ?? '', apiKey })
-  for (let number = 1; number <= 5; number += 1) {
+  for (let number = 1; number <= ROUNDS; number += 1) {
     const { won, statuses } = await race(services, apiKey, animals)
     console.log(`round ${number}`, Object.fromEntries(statuses))
     expect([...won.values()].every((orders) => orders.length === 1)).toBe(true)
@@ -61,9 +67,10 @@ test('two processes, 500 animals, 16 buyers for each, 5 rounds: exactly one gets
       '409 pet_not_available': animals * (BUYERS - 1),
     })
     // The last winners take their animals home; the others let them go for the next round.
-    const ending = number === 5 ? 'complete' : 'cancel'
+    const ending = number === ROUNDS ? 'complete' : 'cancel'
     for (const [orderId] of won.values()) {
-      expect((await closer.send('POST', `/v1/store/orders/${orderId}/${ending}`)).status).toBe(200)
+      const ended = await patiently(() => closer.send('POST', `/v1/store/orders/${orderId}/${ending}`))
+      expect(ended.status).toBe(200)
     }
     expect(await auditStore(databaseUrl)).toEqual([])
   }
@@ -85,11 +92,11 @@ test('the same race sees a double sale when the unique index is gone', async () 
   await Promise.all(services.map((service) => service.stop()))
 })
 
-const CHAOS_MS = 60_000
-const KILLED_EVERY_MS = 5_000
+const CHAOS_MS = volume(20_000, 60_000)
+const KILLED_EVERY_MS = 4_000
 const CLIENTS = 32
 
-test('32 clients do everything at random for a minute while a process is killed every 5 seconds', async () => {
+test(`32 clients do everything at random for ${CHAOS_MS} ms while a process is killed every ${KILLED_EVERY_MS} ms`, async () => {
   const animals = 300
   const { databaseUrl, environment, apiKey } = await openShop(animals)
   const services = [await startService(environment), await startService(environment)]

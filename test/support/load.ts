@@ -1,6 +1,7 @@
 // Clients that keep asking until they are told to stop, and a record of everything that they were answered.
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Exchange {
   status: number
@@ -53,6 +54,24 @@ export function openConnection({ origin, apiKey }: LoadOptions) {
 }
 
 export type Connection = ReturnType<typeof openConnection>
+
+/** How often a busy service is asked again, and after which pause. */
+const RETRIES_MAX = 100
+const PAUSE_MS = 200
+
+/** Whether nothing was done, since the host has other things to do. */
+export function isBusy({ status, body }: Exchange): boolean {
+  return status === 503 && ['overloaded', 'unavailable'].includes((body as { code: string }).code)
+}
+
+/** Sends again what a service on a busy host had no time for. */
+export async function patiently(send: () => Promise<Exchange>): Promise<Exchange> {
+  for (let retries = 0; ; retries += 1) {
+    const exchange = await send()
+    if (!isBusy(exchange) || retries === RETRIES_MAX) return exchange
+    await sleep(PAUSE_MS)
+  }
+}
 
 /** Runs the work on so many connections at once, each again and again until the signal. */
 export async function keepAsking(

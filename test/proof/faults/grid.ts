@@ -4,7 +4,7 @@ import { inTime, type Operation, type Trial } from './operation.ts'
 import { count, countOutcome, judgeEffects, type Outcome, OUTCOMES } from './tally.ts'
 import { type Fault, MOMENTS } from '../../support/wire-faults.ts'
 
-const SETTLED_WITHIN_MS = 5_000
+const SETTLED_WITHIN_MS = 60_000
 
 export interface Cell extends Aim {
   operation: Operation

@@ -15,7 +15,7 @@ const POOL_SIZE = 6
 const CHANCE_OF_A_FAULT = 0.1
 /** Each of them keeps whoever creates an animal waiting for three seconds. */
 const SILENCES_MAX = 3
-const QUIET_WITHIN_MS = 10_000
+const QUIET_WITHIN_MS = 60_000
 const CONTESTED = 20
 const CHANGED = 20
 

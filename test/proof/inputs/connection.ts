@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { type Answer, parseExactly } from '../../support/client.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 300_000
 
 export interface Request {
   method: string

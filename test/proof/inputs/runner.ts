@@ -1,4 +1,5 @@
 // Many inputs at a time, each answer judged, every kind of fault counted; the first one is made as small as it gets.
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { assert } from 'vitest'
 import { type ErrorCode, ERRORS } from '../../../src/errors.ts'
@@ -9,6 +10,8 @@ import type { Connection, Request } from './connection.ts'
 import type { NegativeInput, Refusal } from './negative.ts'
 
 const SHRINKING_MAX_MS = 20_000
+/** How often a request is sent again that the service on a busy host had no time for. */
+const RETRIES_MAX = 20
 const SHOWN_MAX = 5
 
 /** What the proof tried and found. Each is counted where it happens. */
@@ -19,6 +22,7 @@ export const counts = {
   'of these at an edge': 0,
   'answers checked': 0,
   'answers of 5xx': 0,
+  'sent again after 503 and Retry-After': 0,
   'wrongly accepted': 0,
   'wrongly refused': 0,
   'refused with another code or field': 0,
@@ -56,7 +60,7 @@ export function record(connection: Connection): Recorder {
     send: async (request) => {
       const exchange: Exchange = { request, answer: undefined }
       recorder.last = exchange
-      const answer = await connection.send(request)
+      const answer = await sendPolitely(connection, request)
       exchange.answer = answer
       counts['answers checked'] += 1
       if (answer.status >= 500) throw new Complaint('answers of 5xx', 'a fault of the service')
@@ -65,6 +69,28 @@ export function record(connection: Connection): Recorder {
     },
   }
   return recorder
+}
+
+/** As a client should: what was surely not done is sent again after the time that the service asks for. */
+async function sendPolitely(connection: Connection, request: Request): Promise<Answer> {
+  for (let retries = 0; ; retries += 1) {
+    const answer = await connection.send(request)
+    const retryAfter = answer.headers.get('retry-after')
+    if (!isBusy(answer, request) || retryAfter === null || retries === RETRIES_MAX) return answer
+    checkAnswer({ method: request.method, path: request.target, ...answer })
+    counts['sent again after 503 and Retry-After'] += 1
+    await sleep(Number(retryAfter) * 1_000)
+  }
+}
+
+/** Whether nothing was done since the host is busy. An answer to HEAD has no body, and HEAD does nothing anyway. */
+function isBusy({ status, body }: Answer, { method }: Request): boolean {
+  if (status !== 503) return false
+  return method === 'HEAD' || isBusyCode((body as { code?: unknown }).code)
+}
+
+export function isBusyCode(code: unknown): boolean {
+  return code === 'overloaded' || code === 'unavailable'
 }
 
 export interface Group<Input> {

@@ -1,6 +1,6 @@
 // Many clients on a few animals at a time, and the history of each animal: what was asked, what was answered, when.
 // All of them live in this process, so "before" is what its own clock says.
-import { type Connection, openConnection } from '../../support/load.ts'
+import { type Connection, isBusy, openConnection, patiently } from '../../support/load.ts'
 import { seeded } from '../random.ts'
 import type { AnimalCall, AnimalOperation } from './animal.ts'
 
@@ -40,13 +40,14 @@ export async function keepAnimalsHot({
   const animals: Animal[] = []
   const hot = new Map<number, Promise<Animal>>()
   let left = operations
+  let busy = 0
 
   async function addAnimal({ send }: Connection): Promise<Animal> {
     const categoryId = FIRST_CATEGORY + animals.length
     const values = { name: 'Pet', categoryId }
     const animal = { ...values, id: 0, history: [], orders: [], version: 1, enough: OPERATIONS_EACH }
     animals.push(animal)
-    const { status, body } = await send('POST', '/v1/pets', values)
+    const { status, body } = await patiently(() => send('POST', '/v1/pets', values))
     if (status !== 201) throw new Error(`an animal could not be added: ${status}`)
     animal.id = (body as { id: number }).id
     return animal
@@ -54,10 +55,15 @@ export async function keepAnimalsHot({
 
   async function record(connection: Connection, animal: Animal, input: AnimalCall): Promise<void> {
     const calledAt = performance.now()
-    const { status, body, etag } = await sendCall(connection, animal, input)
+    const exchange = await sendCall(connection, animal, input)
+    const { status, body, etag } = exchange
     const returnedAt = performance.now()
-    // Refused before anything began, on a machine that has other things to do.
-    if (status === 503 && (body as { code: string }).code !== 'outcome_unknown') return
+    if (isBusy(exchange) && busy < operations) {
+      // Another one in its place.
+      busy += 1
+      left += 1
+      return
+    }
     animal.history.push({ input, output: { status, body, etag }, calledAt, returnedAt })
     animal.version = Math.max(animal.version, etag)
     if (status === 204) animal.enough = animal.history.length + OPERATIONS_AFTER_DELETION

@@ -1,5 +1,5 @@
 // Many clients that repeat the same create with the same Idempotency-Key at the same time.
-import { type Connection, openConnection } from '../../support/load.ts'
+import { type Connection, openConnection, patiently } from '../../support/load.ts'
 
 export interface KeyRace {
   key: string
@@ -37,7 +37,7 @@ export async function raceForKeys(
       connections.map((connection, index) => insist(connection, result, index === odd ? 2 : 1)),
     )
     const other = connections.at(-1) as Connection
-    const { body } = await other.send('GET', `/v1/pets?limit=${NEWEST}`)
+    const { body } = await patiently(() => other.send('GET', `/v1/pets?limit=${NEWEST}`))
     result.isListed = (body as { id: number }[]).some(({ id }) => id === result.ids[0])
   }
 
