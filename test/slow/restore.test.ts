@@ -36,14 +36,22 @@ const [dump = '', ...restore] = parseDocument('docs/deploying.md', section)
   .blocks.filter(({ language }) => language === 'sh')
   .map(({ text }) => text)
 
-async function openServer(): Promise<{ cluster: Cluster; dataFolder: string }> {
-  const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
-  const cluster = await startCluster({ binaries: BINARIES, dataFolder, port: await freePort() })
-  afterAll(async () => {
+const servers: { cluster: Cluster; dataFolder: string }[] = []
+afterAll(async () => {
+  for (const { cluster, dataFolder } of servers) {
     await cluster.stop()
     rmSync(dataFolder, { recursive: true, force: true })
-  })
-  return { cluster, dataFolder }
+  }
+})
+
+async function openServer(): Promise<{ cluster: Cluster; dataFolder: string }> {
+  const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
+  const server = {
+    cluster: await startCluster({ binaries: BINARIES, dataFolder, port: await freePort() }),
+    dataFolder,
+  }
+  servers.push(server)
+  return server
 }
 
 /** A server without roles, on which the roles of Petstore need their passwords. */
