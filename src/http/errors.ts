@@ -57,6 +57,10 @@ export function noteRequest(request: IncomingMessage, response: ServerResponse):
   requests.set(request.socket, { request, response })
 }
 
+export function hasSentRequest(socket: Socket): boolean {
+  return requests.has(socket)
+}
+
 /** Bytes that Node could not read as a request: there is no request and no reply, only a socket. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const last = requests.get(socket)

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { answerClientError, noteRequest } from './errors.ts'
 import { overloadGuard, type OverloadLimits } from './overload.ts'
 import { resetStalledConnections } from './stalled-responses.ts'
+import { trackConnections } from './stop-listening.ts'
 
 export interface ServerLimits extends OverloadLimits {
   connectionsMax: number
@@ -30,6 +31,7 @@ export function openServer(route: RequestListener, limits: ServerLimits): Server
   server.on('checkExpectation', serve(false))
   server.on('checkContinue', serve(true))
   server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))
+  trackConnections(server)
   resetStalledConnections(server, limits.stalledAfterMs)
   return server
 }

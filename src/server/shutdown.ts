@@ -1,6 +1,7 @@
 // The end of a process: stop taking requests, finish those under way, leave nothing open.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { stopListening } from '../http/stop-listening.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** The process ends at the latest after this time, and after `graceMs`. */
@@ -47,6 +48,7 @@ async function end(
   onDraining()
   try {
     await sleep(graceMs)
+    await stopListening(app.server)
     // A kept-alive connection would otherwise hold the process for as long as its keep-alive lasts.
     const closing = setInterval(() => app.server.closeIdleConnections(), IDLE_CLOSED_EVERY_MS)
     await app.close()

@@ -1,0 +1,52 @@
+// Closes the port without failing the connections that clients have just opened. Node's own close() of an HTTP server ends
+// those whose first request has not arrived yet, and the kernel resets those that the process has not accepted yet.
+import type { Server } from 'node:http'
+import { Server as TcpServer, type Socket } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { hasSentRequest } from './errors.ts'
+
+/** How long to wait for a moment without connections to accept. */
+const ACCEPTING_MAX_MS = 250
+/** After so short a turn of the event loop that accepted nothing, hardly any connection can be waiting. */
+const QUIET_TURN_MAX_MS = 0.5
+/** How long accepted connections may take to send their first request. */
+const FIRST_REQUEST_TIMEOUT_MS = 500
+const CHECKED_EVERY_MS = 10
+
+const connections = new WeakMap<Server, Set<Socket>>()
+
+export function trackConnections(server: Server): void {
+  const open = new Set<Socket>()
+  connections.set(server, open)
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+}
+
+/** Resolves when the port is closed and the connections have sent a request, or had the time to. */
+export async function stopListening(server: Server): Promise<void> {
+  await acceptQueuedConnections(server)
+  TcpServer.prototype.close.call(server)
+  const open = connections.get(server) ?? new Set()
+  const giveUpAt = performance.now() + FIRST_REQUEST_TIMEOUT_MS
+  while (performance.now() < giveUpAt && ![...open].every(hasSentRequest)) await sleep(CHECKED_EVERY_MS)
+}
+
+/** Node accepts one connection in each turn of the event loop. */
+async function acceptQueuedConnections(server: Server): Promise<void> {
+  let accepted = 0
+  const count = () => {
+    accepted += 1
+  }
+  server.on('connection', count)
+  const giveUpAt = performance.now() + ACCEPTING_MAX_MS
+  // The current turn may be past the point where it accepts.
+  await nextTurn()
+  for (let isQuiet = false; !isQuiet && performance.now() < giveUpAt; ) {
+    const [before, began] = [accepted, performance.now()]
+    await nextTurn()
+    isQuiet = accepted === before && performance.now() - began < QUIET_TURN_MAX_MS
+  }
+  server.off('connection', count)
+}
