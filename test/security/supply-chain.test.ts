@@ -63,7 +63,13 @@ test('the service opens no connection but to PostgreSQL', () => {
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const leaving = sources.filter((path) => wayOut.test(read(join('src', path))))
   // The commands for users call a service, and only they do; the others listen, name statuses and read addresses, as below.
-  expect(leaving.toSorted()).toEqual(['cli/remote.ts', 'http/errors.ts', 'http/server.ts', 'ip-address.ts'])
+  expect(leaving.toSorted()).toEqual([
+    'cli/remote.ts',
+    'http/errors.ts',
+    'http/server.ts',
+    'http/stop-listening.ts',
+    'ip-address.ts',
+  ])
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/answers.ts',
@@ -78,6 +84,9 @@ test('the service opens no connection but to PostgreSQL', () => {
   )
   expect(read('src/http/server.ts')).toContain(
     "import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'",
+  )
+  expect(read('src/http/stop-listening.ts')).toContain(
+    "import { Server as TcpServer, type Socket } from 'node:net'",
   )
   expect(read('src/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
 })
