@@ -53,7 +53,7 @@ async function race(services: Service[], apiKey: string, animals: number): Promi
 const ANIMALS = volume(200, 500)
 const ROUNDS = volume(3, 5)
 
-test(`two processes, ${ANIMALS} animals, ${BUYERS} buyers for each, ${ROUNDS} rounds: exactly one gets each animal`, async () => {
+test('two processes, many buyers for each pet: exactly one of them gets it', async () => {
   const animals = ANIMALS
   const { databaseUrl, environment, apiKey } = await openShop(animals)
   const services = [await startService(environment), await startService(environment)]
@@ -96,7 +96,7 @@ const CHAOS_MS = volume(20_000, 60_000)
 const KILLED_EVERY_MS = 4_000
 const CLIENTS = 32
 
-test(`32 clients do everything at random for ${CHAOS_MS} ms while a process is killed every ${KILLED_EVERY_MS} ms`, async () => {
+test('32 clients do everything at random while a process is killed every few seconds', async () => {
   const animals = 300
   const { databaseUrl, environment, apiKey } = await openShop(animals)
   const services = [await startService(environment), await startService(environment)]

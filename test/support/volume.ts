@@ -1,4 +1,4 @@
-// How much a test does: enough to see its assertion fail on a defect, and with FULL=1 as much as before a release.
+// How much a test does: enough to see its assertion fail on a defect, and with TEST_VOLUME=full as much as before a release.
 export function volume(usual: number, full: number): number {
-  return process.env['FULL'] === '1' ? full : usual
+  return process.env['TEST_VOLUME'] === 'full' ? full : usual
 }
