@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, inject } from 'vitest'
 import { type Db, openDatabase } from '../../src/db/database.ts'
+import { RETRY_FOR_MS } from '../../src/deadlines.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
 import { APPLICATION, asApplication, asSuperuser, OWNER } from './roles.ts'
 
@@ -24,13 +25,15 @@ export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'
   return asApplication(url.href)
 }
 
-/** Waits three seconds for a response instead of five, since tests take responses away. */
+/** Waits less than a service does, because tests take responses away; and longer than it retries, as a service does. */
+const QUERY_TIMEOUT_MS = RETRY_FOR_MS + 250
+
 export function openTestDatabase(databaseUrl: string, size = 5): Db {
   const db = openDatabase({
     databaseUrl,
     applicationName: 'petstore-test',
     size,
-    queryTimeoutMs: 3_000,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
     onError: () => {},
   })
   afterAll(() => db.close())
