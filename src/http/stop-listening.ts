@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { hasSentRequest } from './errors.ts'
 
 /** How long to wait for a moment without connections to accept. */
-const ACCEPTING_MAX_MS = 250
+const ACCEPTING_MAX_MS = 2_000
 /** After so short a turn of the event loop that accepted nothing, hardly any connection can be waiting. */
 const QUIET_TURN_MAX_MS = 0.5
 /** How long accepted connections may take to send their first request. */
