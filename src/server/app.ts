@@ -38,6 +38,7 @@ import { authenticate, authorise, requireScope } from '../http/authentication.ts
 import { allowOrigins } from '../http/cors.ts'
 import { answerClientError, answerError } from '../http/errors.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
+import { makeDecodable } from '../http/decodable-url.ts'
 import { countHeader } from '../http/headers.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { describeInterface } from './openapi.ts'
@@ -199,27 +200,4 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
 function isWellFormed(request: IncomingMessage): boolean {
   const hosts = countHeader(request, 'host')
   return request.httpVersion === '1.1' ? hosts === 1 : request.httpVersion === '1.0' && hosts <= 1
-}
-
-/**
- * A path with a broken percent-encoding is a path that does not exist, not a request of its own kind. A parameter with
- * one has no value that could be guessed: it gets NUL, which validation refuses by the name of the parameter.
- */
-function makeDecodable(url: string): string {
-  if (!url.includes('%') || isDecodable(url)) return url
-  const [path = '', ...query] = url.split('?')
-  const readablePath = isDecodable(path) ? path : path.replaceAll('%', '%25')
-  const readableQuery = query
-    .join('?')
-    .replaceAll(/[^&]+/g, (pair) => (isDecodable(pair) ? pair : pair.replace(/=.*/s, '=%00')))
-  return query.length === 0 ? readablePath : `${readablePath}?${readableQuery}`
-}
-
-function isDecodable(part: string): boolean {
-  try {
-    decodeURIComponent(part)
-    return true
-  } catch {
-    return false
-  }
 }
