@@ -148,9 +148,14 @@ describe('placing an order', () => {
 
   test('of 32 racing buyers exactly one gets the animal, and the others hear 409', async () => {
     const { id } = await shop.addPet()
-    const answers = await Promise.all(
-      Array.from({ length: 32 }, () => shop.post('/store/orders', { petId: id })),
-    )
+    // Two of them wait for the pet at the same moment, so that they race however busy the host is.
+    const placing = await shop.db.transaction(async (tx) => {
+      await lockPet(tx, BigInt(id))
+      const all = Array.from({ length: 32 }, () => shop.post('/store/orders', { petId: id }))
+      await untilBlocked(shop.databaseUrl, 2)
+      return { all }
+    })
+    const answers = await Promise.all(placing.all)
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     const others = answers.filter(({ status }) => status !== 201).map(({ body }) => body)
     expect(others.every((body) => (body as { code: string }).code === 'pet_not_available')).toBe(true)

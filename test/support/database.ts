@@ -59,9 +59,9 @@ export function countStatements(db: Db): { db: Db; count: () => number } {
 }
 
 /** Waits until a statement in this database waits for a lock. */
-export async function untilBlocked(databaseUrl: string): Promise<void> {
+export async function untilBlocked(databaseUrl: string, count = 1): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  while ((await sql(databaseUrl, text)).length === 0) await sleep(10)
+  while ((await sql(databaseUrl, text)).length < count) await sleep(10)
 }
 
 /** Runs one statement as the superuser, whoever the given URL names: for what the service itself may not do. */
