@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { type ErrorCode, errorBody } from '../../src/errors.ts'
 import { type Balancer, freePorts, HAPROXY_CONFIG, type Ports, startBalancer } from '../support/balancer.ts'
 import { openTestClient } from '../support/client.ts'
@@ -60,6 +60,7 @@ async function openStage(): Promise<Stage> {
 async function openBalancer(ports: [Ports, Ports]): Promise<Balancer> {
   const balancer = await startBalancer(ports)
   onTestFinished(balancer.stop)
+  onTestFailed(() => console.log(balancer.log()))
   return balancer
 }
 
