@@ -1,4 +1,6 @@
 // How much a test does: enough to see its assertion fail on a defect, and with TEST_VOLUME=full as much as before a release.
+export const IS_FULL = process.env['TEST_VOLUME'] === 'full'
+
 export function volume(usual: number, full: number): number {
-  return process.env['TEST_VOLUME'] === 'full' ? full : usual
+  return IS_FULL ? full : usual
 }
