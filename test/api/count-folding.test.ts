@@ -96,14 +96,21 @@ test('while an old snapshot keeps folded deltas from vacuum, a read skips them',
   await exporting.query('select count(*) from pets')
   const append = `insert into pet_count_deltas (category_id, status, delta)
     select 1, 'available', 0 from generate_series(1, ${DEAD_DELTAS})`
+  let added = 0n
+  // The position stays behind the oldest transaction in flight, which may be one of another test: fold again until it is over.
+  const pagesAfterFold = async () => {
+    await addPets(databaseUrl, 1)
+    await foldAllCounts(db)
+    await addPets(databaseUrl, 1)
+    added += 2n
+    return pagesRead(client, countPets)
+  }
   // Once before the plan of the read is made, and once after.
   for (let round = 0; round < 2; round += 1) {
     await client.query(append)
-    await foldAllCounts(db)
-    await addPets(databaseUrl, 1)
-    expect(await pagesRead(client, countPets)).toBeLessThan(40)
+    await expect.poll(pagesAfterFold).toBeLessThan(40)
   }
-  expect(await countPets(db)).toEqual({ available: 2n, pending: 0n, sold: 0n })
+  expect(await countPets(db)).toEqual({ available: added, pending: 0n, sold: 0n })
   // Any other kind of function would see another snapshot than the statement that adds its rows to the sums.
   const volatility = await sql(
     databaseUrl,
