@@ -90,7 +90,8 @@ function defined(schema: Schema): Schema {
 }
 
 function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
-  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
+  // The schemas are ours and the same in every start: to compile the schema of schemas would take as long as all of them.
+  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, meta: false, validateSchema: false })
   ajv.addKeyword({
     keyword: 'int64',
     modifying: true,

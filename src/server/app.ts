@@ -52,6 +52,7 @@ import { openServer } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
 import { limitTime } from '../http/time-limit.ts'
 import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
+import { buildSerializer } from '../http/serialization.ts'
 import { refuseUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
 
@@ -150,7 +151,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     rewriteUrl: ({ url = '/' }) => makeDecodable(url),
     clientErrorHandler: answerClientError,
     // Its type speaks of Ajv's own compiler; Fastify calls it with the route's schema and part.
-    schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
+    schemaController: {
+      compilersFactory: {
+        buildValidator: buildValidator as never,
+        buildSerializer: buildSerializer as never,
+      },
+    },
   }) as unknown as FastifyInstance
 
   // A logger of its own for each request would cost more than its line: the lines name the request instead.
