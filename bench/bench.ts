@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { print, say, table } from '../src/cli/terminal.ts'
 import { drawCharts } from './charts.ts'
 import { measureOverload, type Overload } from './overload.ts'
-import { buildStage, SETTINGS, type Stage } from './stage.ts'
+import { buildSetup, SETTINGS, type Setup } from './setup.ts'
 import { type Measured, median, runPgbench, runWrk, usedBy } from './tools.ts'
 import { measureWalk, type Walk } from './walk.ts'
 import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.ts'
@@ -23,7 +23,7 @@ Needs wrk and pgbench. Example: npm run bench -- --animals 100000 --seconds 2`
 
 const { values: options } = parseArgs({
   options: {
-    animals: { type: 'string' },
+    pets: { type: 'string' },
     seconds: { type: 'string' },
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
@@ -46,29 +46,29 @@ interface Cell extends Measured {
 
 async function main(): Promise<void> {
   if (options.help) return print(HELP)
-  const animals = Number(options.animals ?? (options.quick ? 100_000 : 1_000_000))
+  const pets = Number(options.pets ?? (options.quick ? 100_000 : 1_000_000))
   const seconds = Number(options.seconds ?? (options.quick ? 1 : 3))
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 3))
   const connections = options.quick ? [64] : [1, 8, 64]
-  const stage = await buildStage(animals, options.data)
+  const setup = await buildSetup(pets, options.data)
   let cells: Cell[] = []
   let memory = 0
   let walk: Walk | undefined
   const overload: Overload[] = []
   const noteMemory = () => {
-    memory = Math.max(memory, usedBy(stage.on.pid).megabytes)
+    memory = Math.max(memory, usedBy(setup.on.pid).megabytes)
   }
   try {
-    const clients = await bestClients(stage, animals, options.quick ? [16] : PGBENCH_CLIENTS)
-    await warmUp(stage, animals)
+    const clients = await bestClients(setup, pets, options.quick ? [16] : PGBENCH_CLIENTS)
+    await warmUp(setup, pets)
     for (let round = 1; round <= rounds; round += 1) {
       for (const workload of WORKLOADS) {
         say(`round ${round} of ${rounds}: ${workload}`)
-        cells.push(await pgbench(stage, workload, animals, clients[workload], seconds))
+        cells.push(await pgbench(setup, workload, pets, clients[workload], seconds))
         for (const count of connections) {
           for (const target of ['bare http', 'off', 'on'] as const) {
             if (target === 'bare http' && (workload !== 'list hot' || count !== 64)) continue
-            cells.push(await wrk(stage, workload, target, animals, count, seconds))
+            cells.push(await wrk(setup, workload, target, pets, count, seconds))
           }
         }
         noteMemory()
@@ -76,20 +76,20 @@ async function main(): Promise<void> {
     }
     if (!options.quick) {
       say('a walk deep into the list')
-      walk = await measureWalk(stage.on.origin, stage.apiKey)
+      walk = await measureWalk(setup.on.origin, setup.apiKey)
       for (const workload of ['get', 'create'] as const) {
         say(`overload: ${workload}`)
-        overload.push(await measureOverload(stage, workload, animals))
+        overload.push(await measureOverload(setup, workload, pets))
         noteMemory()
       }
     }
   } finally {
-    await stage.close()
+    await setup.close()
   }
   cells = merge(cells)
   const results = {
     date: new Date().toISOString(),
-    animals,
+    pets,
     seconds,
     rounds,
     settings: SETTINGS,
@@ -114,29 +114,29 @@ async function main(): Promise<void> {
 }
 
 async function pgbench(
-  stage: Stage,
+  setup: Setup,
   workload: Workload,
-  animals: number,
+  pets: number,
   clients: number,
   seconds: number,
 ): Promise<Cell> {
-  const script = pgbenchScript(workload, animals)
-  const measured = await runPgbench(script, stage.databaseUrl, clients, seconds, stage.folder)
+  const script = pgbenchScript(workload, pets)
+  const measured = await runPgbench(script, setup.databaseUrl, clients, seconds, setup.folder)
   return { workload, target: 'pgbench', connections: 0, ...measured }
 }
 
 async function wrk(
-  stage: Stage,
+  setup: Setup,
   workload: Workload,
   target: 'bare http' | 'off' | 'on',
-  animals: number,
+  pets: number,
   connections: number,
   seconds: number,
 ): Promise<Cell> {
-  const server = target === 'bare http' ? stage.bare : stage[target]
-  const script = wrkScript(workload, animals, stage.apiKey, stage.folder)
+  const server = target === 'bare http' ? setup.bare : setup[target]
+  const script = wrkScript(workload, pets, setup.apiKey, setup.folder)
   const before = usedBy(server.pid).cpuSeconds
-  const measured = await runWrk(script, server.origin, connections, seconds, stage.folder)
+  const measured = await runWrk(script, server.origin, connections, seconds, setup.folder)
   return {
     workload,
     target,
@@ -147,16 +147,12 @@ async function wrk(
 }
 
 /** The number of clients at which pgbench itself is fastest: anything less would flatter us. */
-async function bestClients(
-  stage: Stage,
-  animals: number,
-  choices: number[],
-): Promise<Record<Workload, number>> {
+async function bestClients(setup: Setup, pets: number, choices: number[]): Promise<Record<Workload, number>> {
   const best = {} as Record<Workload, number>
   for (const workload of WORKLOADS) {
     const tried = new Map<number, number>()
     for (const clients of choices) {
-      tried.set(clients, (await pgbench(stage, workload, animals, clients, 1)).perSecond)
+      tried.set(clients, (await pgbench(setup, workload, pets, clients, 1)).perSecond)
     }
     best[workload] = [...tried].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 16
   }
@@ -164,9 +160,9 @@ async function bestClients(
   return best
 }
 
-async function warmUp(stage: Stage, animals: number): Promise<void> {
+async function warmUp(setup: Setup, pets: number): Promise<void> {
   for (const workload of WORKLOADS) {
-    for (const target of ['off', 'on'] as const) await wrk(stage, workload, target, animals, 64, 1)
+    for (const target of ['off', 'on'] as const) await wrk(setup, workload, target, pets, 64, 1)
   }
 }
 

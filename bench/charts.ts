@@ -22,10 +22,10 @@ const LEFT = 250
 export function drawCharts(cells: readonly Bar[], folder: string): void {
   const shown = cells.filter(({ target, connections }) => target === 'pgbench' || connections === 64)
   const bars = shown.filter(({ target }) => target in COLOURS)
-  const most = Math.max(...bars.map(({ perSecond }) => perSecond))
+  const max = Math.max(...bars.map(({ perSecond }) => perSecond))
   const rows = bars.map(({ workload, target, perSecond }, index) => {
     const y = 40 + index * ROW + Math.floor(index / 3) * 14
-    const width = Math.round((perSecond / most) * (WIDTH - LEFT - 90))
+    const width = Math.round((perSecond / max) * (WIDTH - LEFT - 90))
     return `<text x="${LEFT - 10}" y="${y + 15}" text-anchor="end">${workload}: ${LABELS[target]}</text>
 <rect x="${LEFT}" y="${y + 2}" width="${width}" height="${ROW - 5}" rx="3" fill="${COLOURS[target]}"/>
 <text x="${LEFT + width + 8}" y="${y + 15}">${Math.round(perSecond).toLocaleString('en')}</text>`

@@ -9,7 +9,7 @@ const { values } = parseArgs({
     origin: { type: 'string', default: '' },
     key: { type: 'string', default: '' },
     workload: { type: 'string', default: 'get' },
-    animals: { type: 'string', default: '1' },
+    pets: { type: 'string', default: '1' },
     rate: { type: 'string', default: '100' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '900' },
@@ -17,42 +17,42 @@ const { values } = parseArgs({
 })
 
 const { hostname, port } = new URL(values.origin)
-const [rate, seconds, animals] = [Number(values.rate), Number(values.seconds), Number(values.animals)]
+const [rate, seconds, pets] = [Number(values.rate), Number(values.seconds), Number(values.pets)]
 const HEAD = `Host: ${hostname}\r\nAuthorization: Bearer ${values.key}\r\n`
 /** What is unanswered so long after the last request never will be. */
 const LEFTOVERS_MS = 15_000
 
 interface Second {
   sent: number
-  answered: number
-  refused: number
+  accepted: number
+  rejected: number
   /** Connections that ended without an answer. */
   cut: number
   other: number
   /** In milliseconds from when the request was sent: when it was due, unless this process itself was late. */
-  answeredMs: number[]
-  refusedMs: number[]
+  acceptedMs: number[]
+  rejectedMs: number[]
 }
 
 const results: Second[] = []
 const idle: Socket[] = []
 let open = 0
-let underWay = 0
+let inFlight = 0
 let notSent = 0
 let startedAt = performance.now()
 
 function secondOf(dueAt: number): Second {
   const index = Math.floor((dueAt - startedAt) / 1000)
-  results[index] ??= { sent: 0, answered: 0, refused: 0, cut: 0, other: 0, answeredMs: [], refusedMs: [] }
+  results[index] ??= { sent: 0, accepted: 0, rejected: 0, cut: 0, other: 0, acceptedMs: [], rejectedMs: [] }
   return results[index]
 }
 
 function nextRequest(): string {
   if (values.workload === 'create') {
-    const body = `{"name":"Pet ${underWay}","categoryId":1}`
+    const body = `{"name":"Pet ${inFlight}","categoryId":1}`
     return `POST /v1/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   }
-  return `GET /v1/pets/${1 + Math.floor(Math.random() * animals)} HTTP/1.1\r\n${HEAD}\r\n`
+  return `GET /v1/pets/${1 + Math.floor(Math.random() * pets)} HTTP/1.1\r\n${HEAD}\r\n`
 }
 
 interface Asking {
@@ -69,7 +69,7 @@ function send(dueAt: number): void {
     return
   }
   secondOf(dueAt).sent += 1
-  underWay += 1
+  inFlight += 1
   asking.set(socket, { dueAt, sentAt: performance.now(), text: '' })
   socket.write(nextRequest())
 }
@@ -86,10 +86,10 @@ function openSocket(): Socket | undefined {
     if (index >= 0) idle.splice(index, 1)
     const asked = asking.get(socket)
     if (asked === undefined) return
-    underWay -= 1
+    inFlight -= 1
     const second = secondOf(asked.dueAt)
     second.cut += 1
-    second.refusedMs.push(performance.now() - asked.sentAt)
+    second.rejectedMs.push(performance.now() - asked.sentAt)
   })
   return socket
 }
@@ -104,7 +104,7 @@ function read(socket: Socket, chunk: string): void {
   if (asked.text.length < headEnd + 4 + length) return
   note(asked, asked.text.slice(9, 12))
   asking.delete(socket)
-  underWay -= 1
+  inFlight -= 1
   idle.push(socket)
 }
 
@@ -112,11 +112,11 @@ function note({ dueAt, sentAt }: Asking, status: string): void {
   const second = secondOf(dueAt)
   const tookMs = performance.now() - sentAt
   if (status === '200' || status === '201' || status === '404') {
-    second.answered += 1
-    second.answeredMs.push(tookMs)
+    second.accepted += 1
+    second.acceptedMs.push(tookMs)
   } else if (status === '503') {
-    second.refused += 1
-    second.refusedMs.push(tookMs)
+    second.rejected += 1
+    second.rejectedMs.push(tookMs)
   } else {
     second.other += 1
   }
@@ -136,20 +136,20 @@ const timer = setInterval(() => {
   const elapsed = (performance.now() - startedAt) / 1000
   const due = Math.floor(Math.min(elapsed, seconds) * rate)
   for (; sent < due; sent += 1) send(startedAt + (sent / rate) * 1000)
-  if (elapsed > seconds && (underWay === 0 || elapsed * 1000 > seconds * 1000 + LEFTOVERS_MS)) finish()
+  if (elapsed > seconds && (inFlight === 0 || elapsed * 1000 > seconds * 1000 + LEFTOVERS_MS)) finish()
 }, 1)
 
 function finish(): void {
   clearInterval(timer)
   const percentile = (times: number[], part: number) =>
     times.sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0
-  const perSecond = results.map(({ answeredMs, refusedMs, ...counts }) => ({
+  const perSecond = results.map(({ acceptedMs, rejectedMs, ...counts }) => ({
     ...counts,
-    p50Ms: percentile(answeredMs, 0.5),
-    p99Ms: percentile(answeredMs, 0.99),
-    refusedP99Ms: percentile(refusedMs, 0.99),
-    slowestRefusalMs: percentile(refusedMs, 1),
+    p50Ms: percentile(acceptedMs, 0.5),
+    p99Ms: percentile(acceptedMs, 0.99),
+    rejectedP99Ms: percentile(rejectedMs, 0.99),
+    slowestRejectionMs: percentile(rejectedMs, 1),
   }))
-  process.stdout.write(`${JSON.stringify({ rate, seconds, notSent, unanswered: underWay, perSecond })}\n`)
+  process.stdout.write(`${JSON.stringify({ rate, seconds, notSent, unacknowledged: inFlight, perSecond })}\n`)
   process.exit()
 }

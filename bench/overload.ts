@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Stage } from './stage.ts'
+import type { Setup } from './setup.ts'
 import { runWrk, usedBy } from './tools.ts'
 import { wrkScript } from './workloads.ts'
 
@@ -19,19 +19,19 @@ const LIKE_BEFORE = 3
 
 interface PerSecond {
   sent: number
-  answered: number
-  refused: number
+  accepted: number
+  rejected: number
   cut: number
   other: number
   p50Ms: number
   p99Ms: number
-  refusedP99Ms: number
-  slowestRefusalMs: number
+  rejectedP99Ms: number
+  slowestRejectionMs: number
 }
 
 interface OpenLoop {
   notSent: number
-  unanswered: number
+  unacknowledged: number
   perSecond: PerSecond[]
 }
 
@@ -42,16 +42,16 @@ export interface Overload {
   goodput: number
   goodputByCapacity: number
   /** By a 503, and by closing a connection beyond the limit. */
-  refused: number
+  rejected: number
   cut: number
   other: number
-  unanswered: number
+  unacknowledged: number
   /** Due, but every connection of the clients was busy. */
   notSent: number
   /** The worst second. */
-  refusedP99Ms: number
-  slowestRefusalMs: number
-  answeredP99Ms: number
+  rejectedP99Ms: number
+  slowestRejectionMs: number
+  acceptedP99Ms: number
   normalP99Ms: number
   /** Until the p99 is like before, at the load of before. */
   recoverySeconds: number
@@ -59,48 +59,48 @@ export interface Overload {
 }
 
 export async function measureOverload(
-  stage: Stage,
+  setup: Setup,
   workload: 'get' | 'create',
-  animals: number,
+  pets: number,
 ): Promise<Overload> {
-  const idle = await openIdle(stage.on.origin)
+  const idle = await openIdle(setup.on.origin)
   try {
-    const script = wrkScript(workload, animals, stage.apiKey, stage.folder)
-    const capacity = (await runWrk(script, stage.on.origin, 64, 4, stage.folder)).perSecond
-    const load = (share: number) => openLoop(stage, workload, animals, capacity * share)
+    const script = wrkScript(workload, pets, setup.apiKey, setup.folder)
+    const capacity = (await runWrk(script, setup.on.origin, 64, 4, setup.folder)).perSecond
+    const load = (share: number) => openLoop(setup, workload, pets, capacity * share)
     const before = await load(NORMAL)
     const flood = await load(2)
     const after = await load(NORMAL)
 
-    const sum = (name: 'answered' | 'refused' | 'cut' | 'other') =>
+    const sum = (name: 'accepted' | 'rejected' | 'cut' | 'other') =>
       flood.perSecond.reduce((total, second) => total + second[name], 0)
     const normalP99Ms = Math.max(...before.perSecond.slice(1).map(({ p99Ms }) => p99Ms))
-    const wellAgain = after.perSecond.findIndex(({ p99Ms }) => p99Ms <= normalP99Ms * LIKE_BEFORE)
-    const goodput = sum('answered') / SECONDS
+    const recovered = after.perSecond.findIndex(({ p99Ms }) => p99Ms <= normalP99Ms * LIKE_BEFORE)
+    const goodput = sum('accepted') / SECONDS
     return {
       workload,
       capacity,
       goodput,
       goodputByCapacity: goodput / capacity,
-      refused: sum('refused'),
+      rejected: sum('rejected'),
       cut: sum('cut'),
       other: sum('other'),
-      unanswered: flood.unanswered,
+      unacknowledged: flood.unacknowledged,
       notSent: flood.notSent,
-      refusedP99Ms: Math.max(...flood.perSecond.map((second) => second.refusedP99Ms)),
-      slowestRefusalMs: Math.max(...flood.perSecond.map((second) => second.slowestRefusalMs)),
-      answeredP99Ms: Math.max(...flood.perSecond.map(({ p99Ms }) => p99Ms)),
+      rejectedP99Ms: Math.max(...flood.perSecond.map((second) => second.rejectedP99Ms)),
+      slowestRejectionMs: Math.max(...flood.perSecond.map((second) => second.slowestRejectionMs)),
+      acceptedP99Ms: Math.max(...flood.perSecond.map(({ p99Ms }) => p99Ms)),
       normalP99Ms,
-      recoverySeconds: wellAgain < 0 ? Number.POSITIVE_INFINITY : wellAgain + 1,
-      memory: usedBy(stage.on.pid).megabytes,
+      recoverySeconds: recovered < 0 ? Number.POSITIVE_INFINITY : recovered + 1,
+      memory: usedBy(setup.on.pid).megabytes,
     }
   } finally {
     for (const socket of idle) socket.destroy()
   }
 }
 
-async function openLoop(stage: Stage, workload: string, animals: number, rate: number): Promise<OpenLoop> {
-  const options = { origin: stage.on.origin, key: stage.apiKey, workload, animals, rate, seconds: SECONDS }
+async function openLoop(setup: Setup, workload: string, pets: number, rate: number): Promise<OpenLoop> {
+  const options = { origin: setup.on.origin, key: setup.apiKey, workload, pets, rate, seconds: SECONDS }
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'open-loop.ts'), ...args])
   return JSON.parse(stdout) as OpenLoop

@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
 import { print, say, table } from '../src/cli/terminal.ts'
-import { buildStage, type Stage } from './stage.ts'
+import { buildSetup, type Setup } from './setup.ts'
 import { median, runPgbench, runWrk } from './tools.ts'
 import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.ts'
 
 const { values: options } = parseArgs({
   options: {
     data: { type: 'string' },
-    animals: { type: 'string', default: '1000000,10000000,100000000' },
+    pets: { type: 'string', default: '1000000,10000000,100000000' },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '5' },
     workloads: { type: 'string', default: WORKLOADS.join(',') },
@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
   },
 })
 
-const sizes = options.animals.split(',').map(Number)
+const sizes = options.pets.split(',').map(Number)
 const workloads = WORKLOADS.filter((workload) => options.workloads.split(',').includes(workload))
 const [seconds, rounds] = [Number(options.seconds), Number(options.rounds)]
 
@@ -36,13 +36,13 @@ interface Round {
   read: number
 }
 
-async function measure(stage: Stage, workload: Workload, animals: number): Promise<Round> {
-  const request = wrkScript(workload, animals, stage.apiKey, stage.folder)
+async function measure(setup: Setup, workload: Workload, pets: number): Promise<Round> {
+  const request = wrkScript(workload, pets, setup.apiKey, setup.folder)
   const before = kilobytesRead()
-  const service = await runWrk(request, stage.on.origin, CONNECTIONS, seconds, stage.folder)
+  const service = await runWrk(request, setup.on.origin, CONNECTIONS, seconds, setup.folder)
   const read = (kilobytesRead() - before) / (service.perSecond * seconds)
-  const statement = pgbenchScript(workload, animals)
-  const pgbench = await runPgbench(statement, stage.databaseUrl, PGBENCH_CLIENTS, seconds, stage.folder)
+  const statement = pgbenchScript(workload, pets)
+  const pgbench = await runPgbench(statement, setup.databaseUrl, PGBENCH_CLIENTS, seconds, setup.folder)
   return { service: service.perSecond, pgbench: pgbench.perSecond, read }
 }
 
@@ -58,47 +58,47 @@ const READ_BY: Record<Workload, string> = {
   create: `relname like 'pets_%' and relkind = 'i'`,
 }
 
-async function warm(stage: Stage, workload: Workload): Promise<void> {
-  const client = new Client(stage.databaseUrl)
+async function warm(setup: Setup, workload: Workload): Promise<void> {
+  const client = new Client(setup.databaseUrl)
   await client.connect()
   await client.query('create extension if not exists pg_prewarm')
   await client.query(`select pg_prewarm(oid::regclass, 'read') from pg_class where ${READ_BY[workload]}`)
   await client.end()
 }
 
-const stages = new Map<number, Stage>()
+const setups = new Map<number, Setup>()
 try {
-  for (const animals of sizes) {
-    stages.set(animals, await buildStage(animals, options.data && join(options.data, String(animals))))
+  for (const pets of sizes) {
+    setups.set(pets, await buildSetup(pets, options.data && join(options.data, String(pets))))
   }
   const measured = new Map<string, Round[]>()
   for (const workload of workloads) {
-    if (options.warm) for (const stage of stages.values()) await warm(stage, workload)
+    if (options.warm) for (const setup of setups.values()) await warm(setup, workload)
     for (let round = 0; round <= rounds; round += 1) {
       say(`${workload}: ${round === 0 ? 'warm up' : `round ${round} of ${rounds}`}`)
-      for (const [animals, stage] of stages) {
-        const one = await measure(stage, workload, animals)
-        const name = `${workload} ${animals}`
+      for (const [pets, setup] of setups) {
+        const one = await measure(setup, workload, pets)
+        const name = `${workload} ${pets}`
         if (round > 0) measured.set(name, [...(measured.get(name) ?? []), one])
       }
     }
   }
-  const of = (workload: Workload, animals: number, what: keyof Round) =>
-    median((measured.get(`${workload} ${animals}`) ?? []).map((round) => round[what]))
+  const of = (workload: Workload, pets: number, what: keyof Round) =>
+    median((measured.get(`${workload} ${pets}`) ?? []).map((round) => round[what]))
   const smallest = sizes[0] as number
   const rows = workloads.flatMap((workload) => {
     const cells = (what: 'service' | 'pgbench') =>
-      sizes.map((animals) => {
-        const ratio = of(workload, animals, what) / of(workload, smallest, what)
-        return `${of(workload, animals, what).toFixed(0)}/s (${ratio.toFixed(2)})`
+      sizes.map((pets) => {
+        const ratio = of(workload, pets, what) / of(workload, smallest, what)
+        return `${of(workload, pets, what).toFixed(0)}/s (${ratio.toFixed(2)})`
       })
     return [
       [workload, ...cells('service')],
       ['  pgbench', ...cells('pgbench')],
-      ['  from disk', ...sizes.map((animals) => `${of(workload, animals, 'read').toFixed(1)} kB each`)],
+      ['  from disk', ...sizes.map((pets) => `${of(workload, pets, 'read').toFixed(1)} kB each`)],
     ]
   })
-  print(table([['workload', ...sizes.map((animals) => `${animals.toLocaleString('en')} animals`)], ...rows]))
+  print(table([['workload', ...sizes.map((pets) => `${pets.toLocaleString('en')} animals`)], ...rows]))
 } finally {
-  for (const stage of stages.values()) await stage.close()
+  for (const setup of setups.values()) await setup.close()
 }

@@ -16,8 +16,8 @@ const LIST = (before: string) => `select ${COLUMNS} from pets
   order by status desc, id desc limit 21;`
 
 /** pgbench scripts: the statements of src/pets/queries.ts, and for a create the plainest single-row insert. */
-export function pgbenchScript(workload: Workload, animals: number): string {
-  const random = `\\set id random(1, ${animals})\n`
+export function pgbenchScript(workload: Workload, pets: number): string {
+  const random = `\\set id random(1, ${pets})\n`
   const oneLine = (text: string) => text.replaceAll('\n', ' ')
   const scripts: Record<Workload, string> = {
     'list hot': oneLine(LIST(MAX_ID)),
@@ -29,21 +29,18 @@ export function pgbenchScript(workload: Workload, animals: number): string {
 }
 
 /** wrk scripts: the same by way of HTTP. */
-export function wrkScript(workload: Workload, animals: number, apiKey: string, folder: string): string {
+export function wrkScript(workload: Workload, pets: number, apiKey: string, folder: string): string {
   const headers = `{ ["Authorization"] = "Bearer ${apiKey}", ["Content-Type"] = "application/json" }`
   const requests: Record<Workload, string> = {
     'list hot': `wrk.format("GET", "/v1/pets?status=available", headers)`,
     'list random': `wrk.format("GET", "/v1/pets?status=available&cursor=" .. cursors[math.random(#cursors)], headers)`,
-    get: `wrk.format("GET", "/v1/pets/" .. math.random(${animals}), headers)`,
+    get: `wrk.format("GET", "/v1/pets/" .. math.random(${pets}), headers)`,
     create: `wrk.format("POST", "/v1/pets", headers, '{"name":"Pet ' .. math.random(1000000) .. '","categoryId":' .. math.random(1000) .. '}')`,
   }
   const cursorFile = join(folder, 'cursors')
   if (workload === 'list random') {
     const cursors = Array.from({ length: CURSORS }, () =>
-      writeCursor(
-        { id: BigInt(1 + Math.floor(Math.random() * animals)), sortKey: '' },
-        { status: 'available' },
-      ),
+      writeCursor({ id: BigInt(1 + Math.floor(Math.random() * pets)), sortKey: '' }, { status: 'available' }),
     )
     writeFileSync(cursorFile, cursors.join('\n'))
   }

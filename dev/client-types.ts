@@ -38,7 +38,7 @@ export interface InterfaceDocument {
 }
 
 /** What a shape is for: what is sent may be written in more ways than what is answered. */
-type Direction = 'sent' | 'answered'
+type Direction = 'sent' | 'received'
 
 const HEAD = `// Written by \`npm run openapi\` from openapi.json; do not edit.
 
@@ -57,11 +57,11 @@ export function clientTypes(document: InterfaceDocument): string {
   const sent = new Set(
     operations.map(({ operation }) => bodyOf(operation)).filter((name) => name !== undefined),
   )
-  const both = operations.map(({ operation }) => answerOf(operation)).find((name) => sent.has(name ?? ''))
+  const both = operations.map(({ operation }) => responseOf(operation)).find((name) => sent.has(name ?? ''))
   if (both !== undefined) throw new Error(`${both} is sent and answered, which takes two types`)
   const shapes = Object.entries(schemas)
     .filter(([name]) => name !== 'Error')
-    .map(([name, schema]) => shape(name, schema, sent.has(name) ? 'sent' : 'answered'))
+    .map(([name, schema]) => shape(name, schema, sent.has(name) ? 'sent' : 'received'))
   const queries = operations.flatMap(({ operation }) => query(operation))
   return [
     HEAD,
@@ -99,7 +99,7 @@ function errorTypes(error: Schema): string {
     '/** Every error code of the service so far. */',
     `export type ErrorCode =\n${codes.join('\n')}`,
     '',
-    shape('ErrorDetail', { description: 'One fault of a request.', ...details.items }, 'answered'),
+    shape('ErrorDetail', { description: 'One fault of a request.', ...details.items }, 'received'),
   ].join('\n')
 }
 
@@ -113,7 +113,7 @@ function operationTypes(operations: { path: string; verb: string; operation: Ope
       `    path: ${path.includes('{') ? `\`${path.replaceAll(/\{\w+\}/g, '${string}')}\`` : `'${path}'`}`,
       `    query: ${hasQuery ? queryName(operation) : 'undefined'}`,
       `    body: ${body ?? 'undefined'}`,
-      `    answer: ${answerOf(operation) ?? 'undefined'}`,
+      `    response: ${responseOf(operation) ?? 'undefined'}`,
       '  }',
     ]
   })
@@ -165,7 +165,7 @@ function bodyOf({ requestBody }: Operation): string | undefined {
   return reference === undefined ? undefined : nameOf(reference)
 }
 
-function answerOf({ responses }: Operation): string | undefined {
+function responseOf({ responses }: Operation): string | undefined {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))
   const reference = success?.[1].content?.['application/json'].schema.$ref
   return reference === undefined ? undefined : nameOf(reference)

@@ -54,7 +54,7 @@ export async function startCluster({
   )
   const messages = collect(server)
   const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`
-  await waitUntilItAnswers(url('postgres'), server, messages)
+  await waitUntilItResponds(url('postgres'), server, messages)
   return { url, port, pid: server.pid, stop: () => stopServer(server) }
 }
 
@@ -139,9 +139,9 @@ function collect(server: ChildProcess): string[] {
   return messages
 }
 
-async function waitUntilItAnswers(url: string, server: ChildProcess, messages: string[]): Promise<void> {
+async function waitUntilItResponds(url: string, server: ChildProcess, messages: string[]): Promise<void> {
   const giveUpAt = Date.now() + START_TIMEOUT_MS
-  while (!(await answers(url))) {
+  while (!(await isReachable(url))) {
     if (server.exitCode !== null || Date.now() > giveUpAt) {
       throw new Error(`PostgreSQL did not start: ${messages.join('')}`)
     }
@@ -149,7 +149,7 @@ async function waitUntilItAnswers(url: string, server: ChildProcess, messages: s
   }
 }
 
-export async function answers(url: string): Promise<boolean> {
+export async function isReachable(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
   client.on('error', () => {})
   try {

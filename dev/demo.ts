@@ -68,18 +68,18 @@ const NAMES = [
 ] as const
 
 /** Fills an empty catalogue; leaves one that has animals as it is. */
-export async function addDemoAnimals(db: Db): Promise<number> {
+export async function addDemoPets(db: Db): Promise<number> {
   const [any] = await db.read({ name: 'any_pet', text: 'select 1 from pets limit 1', values: [] })
   if (any !== undefined) return 0
   await upsertCategories(db, CATEGORIES)
   await insertPets(
     db,
-    Array.from({ length: ANIMALS }, (_, index) => demoAnimal(index)),
+    Array.from({ length: ANIMALS }, (_, index) => demoPet(index)),
   )
   return ANIMALS
 }
 
-function demoAnimal(index: number): PetToInsert {
+function demoPet(index: number): PetToInsert {
   // Numbers prime to the lengths of the lists, so that neighbours differ and every pair comes up.
   const category = (index * 5) % CATEGORIES.length
   const kinds = KINDS[category] ?? KINDS[0]

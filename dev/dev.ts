@@ -12,7 +12,7 @@ import { environmentWith } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
 import {
-  answers,
+  isReachable,
   type Cluster,
   embeddedBinaries,
   freePort,
@@ -20,7 +20,7 @@ import {
   runningPort,
   startCluster,
 } from './cluster.ts'
-import { addDemoAnimals } from './demo.ts'
+import { addDemoPets } from './demo.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const READY_TIMEOUT_MS = 30_000
@@ -39,7 +39,7 @@ async function dev(): Promise<void> {
   await migrate(databaseUrl)
 
   const db = openDatabase({ databaseUrl, applicationName: 'petstore-dev', size: 1, onError: () => {} })
-  const added = await addDemoAnimals(db)
+  const added = await addDemoPets(db)
   if (added > 0) say(paint('dim', `Added ${added} demo animals.`))
   const apiKey = await devApiKey(db)
   await db.close()
@@ -73,7 +73,7 @@ async function dev(): Promise<void> {
 async function openCluster(): Promise<Cluster> {
   const port = runningPort(DATA_FOLDER)
   const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
-  if (port !== undefined && (await answers(url('postgres')))) {
+  if (port !== undefined && (await isReachable(url('postgres')))) {
     return { url, port, pid: undefined, stop: async () => {} }
   }
   return startCluster({ binaries: embeddedBinaries(), dataFolder: DATA_FOLDER, port: await freePort() })
@@ -102,8 +102,8 @@ async function devApiKey(db: Db): Promise<string> {
 async function isReady(adminPort: string): Promise<boolean> {
   const giveUpAt = Date.now() + READY_TIMEOUT_MS
   while (Date.now() < giveUpAt) {
-    const answer = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined)
-    if (answer?.ok) return true
+    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined)
+    if (response?.ok) return true
     await sleep(100)
   }
   return false

@@ -4,7 +4,7 @@ import { openDatabase } from '../src/db/database.ts'
 import { buildApp } from '../src/server/app.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
 import { openLog } from '../src/telemetry/log.ts'
-import { petBatches } from '../src/pets/batches.ts'
+import { openPetBatches } from '../src/pets/batches.ts'
 
 export async function interfaceDocument(): Promise<object> {
   const db = openDatabase({
@@ -16,13 +16,13 @@ export async function interfaceDocument(): Promise<object> {
   const log = openLog('silent')
   const app = await buildApp({
     db,
-    pets: petBatches(db, true, 1, () => {}),
-    categories: 'any',
+    batches: openPetBatches(db, true, 1, () => {}),
+    categoryPolicy: 'any',
     publicUrl: '',
     clock: () => new Date(),
     verifyApiKey: async () => undefined,
     usage: trackUsage(() => new Date()),
-    holds: { fresh: () => undefined },
+    holds: { waitUntilFresh: () => undefined },
     holdMinutes: 60,
     environment: 'production',
     isDraining: () => false,

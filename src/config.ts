@@ -1,5 +1,6 @@
 // The only reader of the environment: every variable, its default and its rule in one table.
 import { hostname } from 'node:os'
+import { CATEGORY_POLICIES } from './category-policy.ts'
 import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
 import { isAddressRange } from './ip-address.ts'
 
@@ -30,8 +31,8 @@ export const VARIABLES = {
     help: 'Connections to PostgreSQL per process, 1 to 200. Default: 10.',
     read: integer(10, 1, 200),
   },
-  ANSWER_TOGETHER: {
-    help: '`on` answers concurrent requests by shared queries; `off` gives each its own, to compare. Default: on.',
+  BATCHING: {
+    help: '`on` batches concurrent requests into shared queries; `off` runs one query per request, for comparison. Default: on.',
     read: oneOf('on', 'off'),
   },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
@@ -67,7 +68,7 @@ export const VARIABLES = {
   },
   CATEGORIES: {
     help: '`any` accepts every category id; `strict` only those in the table `categories`. Default: any.',
-    read: oneOf('any', 'strict'),
+    read: oneOf(...CATEGORY_POLICIES),
   },
   HOLD_MINUTES: {
     help: 'How long an order holds its animal when the buyer does not say, 1 to 10080. Default: 60.',
@@ -96,6 +97,9 @@ export const VARIABLES = {
     read: integer(0, 0, 60_000),
   },
 } as const satisfies Record<string, Variable<unknown>>
+
+/** Renamed in version 1.1. The former names work until version 2.0. */
+const FORMER_NAMES: Record<string, keyof typeof VARIABLES> = { ANSWER_TOGETHER: 'BATCHING' }
 
 /** Of the commands that call a running service, as any client does: they need nothing of the table above. */
 export const CLIENT_VARIABLES = {
@@ -136,7 +140,19 @@ export class ConfigError extends Error {
 }
 
 export function readConfig(environment: Environment = process.env): Config {
-  return readTable(VARIABLES, environment)
+  return readTable(VARIABLES, withCurrentNames(environment))
+}
+
+/** The warnings about variables that are set under a former name. */
+export function formerNameWarnings(environment: Environment = process.env): string[] {
+  return Object.entries(FORMER_NAMES)
+    .filter(([former]) => environment[former] !== undefined)
+    .map(([former, current]) => `${former} is now called ${current}; the former name works until version 2.0`)
+}
+
+function withCurrentNames(environment: Environment): Environment {
+  const renamed = Object.entries(FORMER_NAMES).map(([former, current]) => [current, environment[former]])
+  return { ...Object.fromEntries(renamed), ...environment }
 }
 
 /** The address given goes before that of the environment. */
@@ -170,12 +186,12 @@ export function instanceName(): string {
   return `petstore@${hostname()}:${process.pid}`
 }
 
-function integer(fallback: number, least: number, most: number) {
+function integer(fallback: number, min: number, max: number) {
   return (text: string | undefined): number => {
     if (text === undefined) return fallback
     const value = Number(text)
-    if (!/^[0-9]+$/.test(text) || value < least || value > most) {
-      throw new Fault(`must be a whole number from ${least} to ${most}, not "${text}"`)
+    if (!/^[0-9]+$/.test(text) || value < min || value > max) {
+      throw new Fault(`must be a whole number from ${min} to ${max}, not "${text}"`)
     }
     return value
   }

@@ -2,3 +2,6 @@
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
+
+/** How many pets have each status. */
+export type Counts = Record<PetStatus, bigint>

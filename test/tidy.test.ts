@@ -20,7 +20,7 @@ const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 const LAYERS = [
   // The client is for others: it knows nothing of the service but its interface.
   /^client\/src\//,
-  /^src\/(caller|counts|deadlines|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
+  /^src\/(caller|category-policy|counts|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
   /^src\/orders\/hold-limit\.ts$/,
   /^src\/config\.ts$/,
   /^src\/db\//,

@@ -11,7 +11,7 @@ export function apiKeysOf(send: Send) {
     /** What the key in use may do. */
     own: async (options?: CallOptions): Promise<OwnApiKey> => {
       const path = '/api-keys/self'
-      return (await send({ operation: 'getOwnApiKey', method: 'GET', path, repeatable: true }, options)).value
+      return (await send({ operation: 'getOwnApiKey', method: 'GET', path, idempotent: true }, options)).value
     },
 
     /** Newest first, revoked ones too. */
@@ -26,7 +26,7 @@ export function apiKeysOf(send: Send) {
         method: 'POST',
         path,
         body: apiKey,
-        repeatable: false,
+        idempotent: false,
       } as const
       return (await send(call, options)).value
     },
@@ -35,13 +35,13 @@ export function apiKeysOf(send: Send) {
     rotate: async (id: IdInput, rotation: Rotation = {}, options?: CallOptions): Promise<IssuedApiKey> => {
       const path = `/api-keys/${idText(id)}/rotate` as const
       const call = { operation: 'rotateApiKey', method: 'POST', path, body: rotation } as const
-      return (await send({ ...call, repeatable: false }, options)).value
+      return (await send({ ...call, idempotent: false }, options)).value
     },
 
     /** Ends a key. The service answers a second attempt like the first. */
     revoke: async (id: IdInput, options?: CallOptions): Promise<void> => {
       const path = `/api-keys/${idText(id)}` as const
-      await send({ operation: 'revokeApiKey', method: 'DELETE', path, repeatable: true }, options)
+      await send({ operation: 'revokeApiKey', method: 'DELETE', path, idempotent: true }, options)
     },
   }
 }

@@ -35,12 +35,12 @@ export interface Call<Name extends keyof Operations> {
   body?: Operations[Name]['body'] | undefined
   headers?: Record<string, string | undefined>
   /** Whether it does no harm a second time, so that it may be repeated after an attempt that may have succeeded. */
-  repeatable: boolean
+  idempotent: boolean
   /** The error that, after such an attempt, says that all is done. */
   doneBy?: ErrorCode
 }
 
-export interface Answer<Value> {
+export interface ApiResponse<Value> {
   value: Value
   headers: Headers
 }
@@ -48,7 +48,7 @@ export interface Answer<Value> {
 export type Send = <Name extends keyof Operations>(
   call: Call<Name>,
   options: CallOptions | undefined,
-) => Promise<Answer<Operations[Name]['answer']>>
+) => Promise<ApiResponse<Operations[Name]['response']>>
 
 const TIMEOUT_MS = 15_000
 const DEADLINE_MS = 60_000
@@ -93,7 +93,7 @@ export function sender(given: PetstoreOptions): Send {
         },
       )
       if (result.headers) noteDeprecation(call.operation, result.headers, onDeprecated)
-      if ('value' in result) return result as Answer<never>
+      if ('value' in result) return result as ApiResponse<never>
 
       const { failed } = result
       if (outcomeUnknown && failed.code === call.doneBy) {
@@ -102,7 +102,7 @@ export function sender(given: PetstoreOptions): Send {
       outcomeUnknown ||= failed.mayHaveHappened && call.method !== 'GET'
       const waitMs = failed.retryAfterMs + backoffMs(number)
       const isLast = !failed.isPassing || performance.now() + waitMs >= endsAt
-      if (isLast || (outcomeUnknown && !call.repeatable)) {
+      if (isLast || (outcomeUnknown && !call.idempotent)) {
         // A time-out alone says little: what came before it says why.
         const cause = failed.code === 'timeout' ? (before ?? failed.cause) : failed.cause
         throw new PetstoreError({ ...failed, cause }, outcomeUnknown)

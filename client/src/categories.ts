@@ -20,7 +20,7 @@ export function categoriesOf(send: Send) {
         method: 'PUT',
         path,
         body: category,
-        repeatable: true,
+        idempotent: true,
       } as const
       return (await send(call, options)).value
     },

@@ -284,132 +284,132 @@ export interface Operations {
     path: '/pets'
     query: ListPetsQuery
     body: undefined
-    answer: Pets
+    response: Pets
   }
   createPet: {
     method: 'POST'
     path: '/pets'
     query: undefined
     body: NewPet
-    answer: Pet
+    response: Pet
   }
   getPet: {
     method: 'GET'
     path: `/pets/${string}`
     query: undefined
     body: undefined
-    answer: Pet
+    response: Pet
   }
   updatePet: {
     method: 'PATCH'
     path: `/pets/${string}`
     query: undefined
     body: PetChange
-    answer: Pet
+    response: Pet
   }
   deletePet: {
     method: 'DELETE'
     path: `/pets/${string}`
     query: undefined
     body: undefined
-    answer: undefined
+    response: undefined
   }
   getPetHistory: {
     method: 'GET'
     path: `/pets/${string}/history`
     query: GetPetHistoryQuery
     body: undefined
-    answer: History
+    response: History
   }
   listCategories: {
     method: 'GET'
     path: '/categories'
     query: ListCategoriesQuery
     body: undefined
-    answer: Categories
+    response: Categories
   }
   putCategory: {
     method: 'PUT'
     path: `/categories/${string}`
     query: undefined
     body: CategoryName
-    answer: Category
+    response: Category
   }
   placeOrder: {
     method: 'POST'
     path: '/store/orders'
     query: undefined
     body: NewOrder
-    answer: Order
+    response: Order
   }
   listOrders: {
     method: 'GET'
     path: '/store/orders'
     query: ListOrdersQuery
     body: undefined
-    answer: Orders
+    response: Orders
   }
   getOrder: {
     method: 'GET'
     path: `/store/orders/${string}`
     query: undefined
     body: undefined
-    answer: Order
+    response: Order
   }
   completeOrder: {
     method: 'POST'
     path: `/store/orders/${string}/complete`
     query: undefined
     body: undefined
-    answer: Order
+    response: Order
   }
   cancelOrder: {
     method: 'POST'
     path: `/store/orders/${string}/cancel`
     query: undefined
     body: undefined
-    answer: Order
+    response: Order
   }
   getInventory: {
     method: 'GET'
     path: '/store/inventory'
     query: undefined
     body: undefined
-    answer: Counts
+    response: Counts
   }
   getOwnApiKey: {
     method: 'GET'
     path: '/api-keys/self'
     query: undefined
     body: undefined
-    answer: OwnApiKey
+    response: OwnApiKey
   }
   listApiKeys: {
     method: 'GET'
     path: '/api-keys'
     query: ListApiKeysQuery
     body: undefined
-    answer: ApiKeys
+    response: ApiKeys
   }
   createApiKey: {
     method: 'POST'
     path: '/api-keys'
     query: undefined
     body: NewApiKey
-    answer: IssuedApiKey
+    response: IssuedApiKey
   }
   rotateApiKey: {
     method: 'POST'
     path: `/api-keys/${string}/rotate`
     query: undefined
     body: Rotation
-    answer: IssuedApiKey
+    response: IssuedApiKey
   }
   revokeApiKey: {
     method: 'DELETE'
     path: `/api-keys/${string}`
     query: undefined
     body: undefined
-    answer: undefined
+    response: undefined
   }
 }

@@ -19,9 +19,9 @@ export interface List<Item> extends AsyncIterable<Item> {
 }
 
 type ListName = {
-  [Name in keyof Operations]: Operations[Name]['answer'] extends unknown[] ? Name : never
+  [Name in keyof Operations]: Operations[Name]['response'] extends unknown[] ? Name : never
 }[keyof Operations]
-type ItemOf<Name extends ListName> = Operations[Name]['answer'][number]
+type ItemOf<Name extends ListName> = Operations[Name]['response'][number]
 
 /** The most that the service gives at once: who walks through everything wants few requests. */
 const WALK_LIMIT = 100
@@ -36,7 +36,7 @@ export function listOf<Name extends ListName>(
   async function page(asked: Operations[Name]['query'] = query): Promise<Page<ItemOf<Name>>> {
     // No id at all would otherwise be no filter, which is every animal.
     if ('id' in asked && asked.id?.length === 0) return { items: [], nextCursor: undefined }
-    const call = { operation, method: 'GET', path: path(), query: asked, repeatable: true } as const
+    const call = { operation, method: 'GET', path: path(), query: asked, idempotent: true } as const
     const { value, headers } = await send<Name>(call, options)
     return { items: value, nextCursor: nextCursor(headers) }
   }

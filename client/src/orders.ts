@@ -16,7 +16,7 @@ export function ordersOf(send: Send) {
 
     get: async (id: IdInput, options?: CallOptions): Promise<Order> => {
       const path = `/store/orders/${idText(id)}` as const
-      return (await send({ operation: 'getOrder', method: 'GET', path, repeatable: true }, options)).value
+      return (await send({ operation: 'getOrder', method: 'GET', path, idempotent: true }, options)).value
     },
 
     /** Holds an animal, once: its idempotency key is the same in all attempts. */
@@ -24,20 +24,20 @@ export function ordersOf(send: Send) {
       const headers = { 'idempotency-key': options.idempotencyKey ?? randomId() }
       const path = '/store/orders'
       const call = { operation: 'placeOrder', method: 'POST', path, body: order, headers } as const
-      return (await send({ ...call, repeatable: true }, options)).value
+      return (await send({ ...call, idempotent: true }, options)).value
     },
 
     /** Sells the animal. The service answers a second attempt like the first. */
     complete: async (id: IdInput, options?: CallOptions): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/complete` as const
-      return (await send({ operation: 'completeOrder', method: 'POST', path, repeatable: true }, options))
+      return (await send({ operation: 'completeOrder', method: 'POST', path, idempotent: true }, options))
         .value
     },
 
     /** Lets the animal go. The service answers a second attempt like the first. */
     cancel: async (id: IdInput, options?: CallOptions): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/cancel` as const
-      return (await send({ operation: 'cancelOrder', method: 'POST', path, repeatable: true }, options)).value
+      return (await send({ operation: 'cancelOrder', method: 'POST', path, idempotent: true }, options)).value
     },
   }
 }

@@ -33,7 +33,7 @@ export function petsOf(send: Send) {
     /** The pet with its `etag`, or undefined if no pet has this id. */
     find: async (id: IdInput, options?: CallOptions): Promise<VersionedPet | undefined> => {
       const query = { id: [id] }
-      const call = { operation: 'listPets', method: 'GET', path: '/pets', query, repeatable: true } as const
+      const call = { operation: 'listPets', method: 'GET', path: '/pets', query, idempotent: true } as const
       const { value, headers } = await send(call, options)
       return value[0] && versioned({ value: value[0], headers })
     },
@@ -44,7 +44,7 @@ export function petsOf(send: Send) {
      */
     get: async (id: IdInput, options?: CallOptions): Promise<VersionedPet> => {
       const path = `/pets/${idText(id)}` as const
-      return versioned(await send({ operation: 'getPet', method: 'GET', path, repeatable: true }, options))
+      return versioned(await send({ operation: 'getPet', method: 'GET', path, idempotent: true }, options))
     },
 
     /** Adds an animal, once: its idempotency key is the same in all attempts. */
@@ -52,7 +52,7 @@ export function petsOf(send: Send) {
       const headers = { 'idempotency-key': options.idempotencyKey ?? randomId() }
       return versioned(
         await send(
-          { operation: 'createPet', method: 'POST', path: '/pets', body: pet, headers, repeatable: true },
+          { operation: 'createPet', method: 'POST', path: '/pets', body: pet, headers, idempotent: true },
           options,
         ),
       )
@@ -69,7 +69,7 @@ export function petsOf(send: Send) {
             path: `/pets/${idText(id)}`,
             body: change,
             headers: { 'if-match': ifMatch },
-            repeatable: ONE_VERSION.test(ifMatch ?? ''),
+            idempotent: ONE_VERSION.test(ifMatch ?? ''),
           },
           options,
         ),
@@ -84,7 +84,7 @@ export function petsOf(send: Send) {
           method: 'DELETE',
           path: `/pets/${idText(id)}`,
           headers: { 'if-match': options.ifMatch },
-          repeatable: true,
+          idempotent: true,
           doneBy: 'pet_not_found',
         },
         options,

@@ -55,7 +55,7 @@ export class Petstore {
     this.apiKeys = apiKeysOf(send)
     this.inventory = async (call) => {
       const path = '/store/inventory'
-      return (await send({ operation: 'getInventory', method: 'GET', path, repeatable: true }, call)).value
+      return (await send({ operation: 'getInventory', method: 'GET', path, idempotent: true }, call)).value
     }
   }
 }

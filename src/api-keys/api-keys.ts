@@ -1,10 +1,18 @@
 // Making, rotating and verifying API keys.
 import type { Caller } from '../caller.ts'
-import { together } from '../db/batch.ts'
+import { batched } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
+import { type Page, type PageRequest, toPage } from '../paging.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
-import { findCallersByHashes, insertApiKey, retireApiKey } from './queries.ts'
+import {
+  findApiKeysBefore,
+  findApiKeysByIds,
+  findCallersByHashes,
+  insertApiKey,
+  retireApiKey,
+  setApiKeyRevoked,
+} from './queries.ts'
 import { type ApiKey, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from './schema.ts'
 
 /** How long an answer about a key is believed: the bound on how late a revocation can take hold. */
@@ -14,7 +22,7 @@ const KNOWN_MAX = 10_000
 const UNKNOWN_MAX = 10_000
 
 /** Look-ups of different keys share a query; many unknown ones cannot take more than one connection. */
-const LOOK_UPS = { sizeMax: 100, underWayMax: 1, waitingMax: 2_000 }
+const LOOK_UPS = { sizeMax: 100, inFlightMax: 1, waitingMax: 2_000 }
 
 export interface IssuedApiKey extends ApiKey {
   /** The key itself: given to its owner now, and never again. */
@@ -34,17 +42,38 @@ export async function createApiKey(
   return { text, ...(await insertApiKey(db, hashApiKey(text), apiKey)) }
 }
 
-/** A successor with the same name, scopes and lifetime; the old key works on during the overlap. */
+export async function getApiKey(db: Db, id: bigint): Promise<ApiKey> {
+  const [apiKey] = await findApiKeysByIds(db, [id])
+  return orNotFound(apiKey)
+}
+
+/** Newest first, including expired and revoked keys. */
+export async function listApiKeys(db: Db, { after, limit }: PageRequest): Promise<Page<ApiKey>> {
+  const found = await findApiKeysBefore(db, after?.id, limit + 1)
+  return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
+}
+
+/** Creates a key with the same name, scopes and lifetime. The old key stays valid during the overlap. */
 export async function rotateApiKey(
   db: Db,
   environment: Environment,
   id: bigint,
   overlapSeconds: number,
-): Promise<IssuedApiKey | undefined> {
+): Promise<IssuedApiKey> {
   return db.transaction(async (tx) => {
-    const successor = await retireApiKey(tx, id, overlapSeconds)
-    return successor && createApiKey(tx, environment, successor)
+    const successor = orNotFound(await retireApiKey(tx, id, overlapSeconds))
+    return createApiKey(tx, environment, successor)
   })
+}
+
+/** Idempotent: a key that is already revoked keeps its time of revocation. */
+export async function revokeApiKey(db: Pick<Db, 'write'>, id: bigint): Promise<ApiKey> {
+  return orNotFound(await setApiKeyRevoked(db, id))
+}
+
+function orNotFound<Found>(found: Found | undefined): Found {
+  if (found === undefined) throw new AppError('api_key_not_found')
+  return found
 }
 
 /** One look-up of a key, under way or done. Its answer is at least as old as its start. */
@@ -74,7 +103,7 @@ export function apiKeyVerifier(
   environment: Environment,
   now = () => performance.now(),
 ): VerifyApiKey {
-  const findCaller = together(async (hashes: string[]) => {
+  const findCaller = batched(async (hashes: string[]) => {
     const callers = await findCallersByHashes(
       db,
       hashes.map((hash) => Buffer.from(hash, 'hex')),
@@ -114,12 +143,12 @@ export function apiKeyVerifier(
   }
 }
 
-function keep(lookUps: Map<string, LookUp>, most: number, text: string, lookUp: LookUp): void {
+function keep(lookUps: Map<string, LookUp>, max: number, text: string, lookUp: LookUp): void {
   lookUps.delete(text)
   lookUps.set(text, lookUp)
   // A map keeps the order of insertion, so its first entry is the oldest.
   const [oldest] = lookUps.keys()
-  if (lookUps.size > most && oldest !== undefined) lookUps.delete(oldest)
+  if (lookUps.size > max && oldest !== undefined) lookUps.delete(oldest)
 }
 
 function forget(lookUps: Map<string, LookUp>, text: string, lookUp: LookUp): void {

@@ -50,7 +50,7 @@ export async function insertApiKey(db: Writer, hash: Buffer, apiKey: NewApiKey):
   return toApiKey(row as ApiKeyRow)
 }
 
-export async function listApiKeys(db: Reader): Promise<ApiKey[]> {
+export async function findAllApiKeys(db: Reader): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'list_api_keys',
     text: `select ${COLUMNS} from api_keys order by id`,
@@ -72,18 +72,18 @@ export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Prom
 export async function findApiKeysBefore(
   db: Reader,
   beforeId: bigint | undefined,
-  most: number,
+  max: number,
 ): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_before',
     text: `select ${COLUMNS} from api_keys where id < $1 order by id desc limit $2`,
-    values: [beforeId ?? INT64_MAX, most],
+    values: [beforeId ?? INT64_MAX, max],
   })
   return rows.map(toApiKey)
 }
 
 /** Answers the key as revoked, the first time and every time after; undefined for an unknown id. */
-export async function revokeApiKey(db: Writer, id: bigint): Promise<ApiKey | undefined> {
+export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey | undefined> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'revoke_api_key',
     text: `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${COLUMNS}`,

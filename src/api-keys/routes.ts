@@ -2,12 +2,24 @@
 import { Type } from 'typebox'
 import type { Caller } from '../caller.ts'
 import type { Db } from '../db/database.ts'
-import { AppError } from '../errors.ts'
-import { answer, emptyAnswer, type V1 } from '../http/operation.ts'
-import { CursorParameter, LimitParameter, nextPageHeaders, readPage, toPage } from '../paging.ts'
-import { createApiKey, type IssuedApiKey, rotateApiKey } from './api-keys.ts'
-import { findApiKeysBefore, findApiKeysByIds, revokeApiKey } from './queries.ts'
-import { type ApiKey, ApiKeyParams, ApiKeyRequestRef, RotationRef } from './schema.ts'
+import { response, emptyResponse, type V1 } from '../http/operation.ts'
+import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../paging.ts'
+import {
+  createApiKey,
+  getApiKey,
+  type IssuedApiKey,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+} from './api-keys.ts'
+import {
+  type ApiKey,
+  ApiKeyParams,
+  ApiKeyRequestRef,
+  LIST_LIMIT_DEFAULT,
+  OVERLAP_SECONDS_DEFAULT,
+  RotationRef,
+} from './schema.ts'
 import type { Environment } from './format.ts'
 import { DEFAULT_SCOPES } from '../scopes.ts'
 
@@ -17,8 +29,6 @@ export interface ApiKeyServices {
   environment: Environment
 }
 
-const LIMIT_DEFAULT = 20
-const OVERLAP_SECONDS_DEFAULT = 86_400
 const FILTERS = { list: 'api-keys' }
 
 const EXAMPLE = {
@@ -40,17 +50,14 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       summary: 'What the key in use may do',
       tags: ['api-keys'],
       response: {
-        200: answer({
+        200: response({
           description: 'Its name, scopes and end.',
           schema: 'OwnApiKey',
           example: { name: 'web-shop', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
         }),
       },
     },
-    handler: async (request): Promise<ApiKey> => {
-      const [own] = await findApiKeysByIds(db, [(request.caller as Caller).id])
-      return own as ApiKey
-    },
+    handler: (request): Promise<ApiKey> => getApiKey(db, (request.caller as Caller).id),
   })
 }
 
@@ -64,9 +71,9 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       summary: 'List API keys',
       description: 'Newest first, paged like the list of animals; revoked ones too.',
       tags: ['api-keys'],
-      querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
+      querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
-        200: answer({
+        200: response({
           description: 'The keys of this page.',
           schema: 'ApiKeys',
           example: [EXAMPLE],
@@ -75,9 +82,8 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       },
     },
     handler: async (request, reply): Promise<ApiKey[]> => {
-      const page = readPage(request.query, FILTERS, LIMIT_DEFAULT)
-      const found = await findApiKeysBefore(db, page.after?.id, page.limit + 1)
-      const { items, next } = toPage(found, page.limit, ({ id }) => ({ id, sortKey: '' }))
+      const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
+      const { items, next } = await listApiKeys(db, page)
       const { limit } = request.query
       reply.headers(nextPageHeaders(`${publicUrl}/v1/api-keys`, next, FILTERS, { limit }))
       return items
@@ -97,7 +103,7 @@ export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
       tags: ['api-keys'],
       body: ApiKeyRequestRef,
       response: {
-        201: answer({ description: 'The key.', schema: 'IssuedApiKey', example: ISSUED }),
+        201: response({ description: 'The key.', schema: 'IssuedApiKey', example: ISSUED }),
       },
     },
     handler: async (request, reply) => {
@@ -123,15 +129,13 @@ export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
       params: ApiKeyParams,
       body: RotationRef,
       response: {
-        201: answer({ description: 'The successor.', schema: 'IssuedApiKey', example: ISSUED }),
+        201: response({ description: 'The successor.', schema: 'IssuedApiKey', example: ISSUED }),
       },
     },
     handler: async (request, reply) => {
       const overlap = request.body.overlapSeconds ?? OVERLAP_SECONDS_DEFAULT
-      const issued = await rotateApiKey(db, environment, request.params.apiKeyId, overlap)
-      if (issued === undefined) throw new AppError('api_key_not_found')
       reply.code(201)
-      return toIssued(issued)
+      return toIssued(await rotateApiKey(db, environment, request.params.apiKeyId, overlap))
     },
   })
 }
@@ -148,12 +152,11 @@ export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       tags: ['api-keys'],
       params: ApiKeyParams,
       response: {
-        204: emptyAnswer('It is revoked.'),
+        204: emptyResponse('It is revoked.'),
       },
     },
     handler: async (request, reply) => {
-      const revoked = await revokeApiKey(db, request.params.apiKeyId)
-      if (revoked === undefined) throw new AppError('api_key_not_found')
+      await revokeApiKey(db, request.params.apiKeyId)
       return reply.code(204).send()
     },
   })

@@ -34,8 +34,11 @@ export function isServiceName(name: string): boolean {
 export const SERVICE_NAME_FAULT = `name must not be "${SERVICE_NAME}", which stands for the service itself. Create a key with another name.`
 
 const NAME_LENGTH_MAX = 100
-const LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
-const RATE_LIMIT_MAX = 1_000_000
+export const LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
+/** How long a rotated key stays valid unless the caller says otherwise. */
+export const OVERLAP_SECONDS_DEFAULT = 86_400
+export const LIST_LIMIT_DEFAULT = 20
+export const RATE_LIMIT_MAX = 1_000_000
 
 const scopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPES }), {
   minItems: 1,
@@ -104,7 +107,7 @@ const RotationSchema = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: LIFETIME_SECONDS_MAX,
-        default: 86_400,
+        default: OVERLAP_SECONDS_DEFAULT,
         description: 'How long the old key works on.',
       }),
     ),

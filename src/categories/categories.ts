@@ -1,8 +1,7 @@
 // What can be done with categories.
 import type { Db } from '../db/database.ts'
-import { type CategoryCounts, findCategoriesAfter } from '../inventory/queries.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
-import { upsertCategory } from './queries.ts'
+import { type CategoryCounts, findCategoriesAfter, upsertCategory } from './queries.ts'
 
 /** Those that have a name or an animal, by id. */
 export async function listCategories(db: Db, { after, limit }: PageRequest): Promise<Page<CategoryCounts>> {

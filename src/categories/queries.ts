@@ -1,5 +1,6 @@
 // Every statement on categories: the ones that have a name.
 import type { Reader, Writer } from '../db/database.ts'
+import type { Counts } from '../pet-status.ts'
 
 export interface Category {
   id: bigint
@@ -35,4 +36,56 @@ export async function upsertCategories(db: Writer, categories: readonly Category
       on conflict (id) do update set name = excluded.name`,
     values: [categories.map((category) => category.id), categories.map((category) => category.name)],
   })
+}
+
+export interface CategoryCounts {
+  id: bigint
+  name: string | undefined
+  counts: Counts
+}
+
+/** The categories after the given id that have a name, or had an animal lately, with their counts, by id. */
+export async function findCategoriesAfter(
+  db: Reader,
+  afterId: bigint | undefined,
+  max: number,
+): Promise<CategoryCounts[]> {
+  const rows = await db.read<{ id: bigint; name: string | null } & Counts>({
+    name: 'find_categories_after',
+    // Three rows of counts a category at most, so 3 * $2 of them hold at least $2 categories.
+    text: `with unfolded as materialized (
+        select category_id, status, delta from unfolded_pet_counts()
+      ), listed as materialized (
+        select id from (
+          (select id from categories where id > $1 order by id limit $2)
+          union
+          (select category_id from pet_counts_by_category
+            where category_id > $1 order by category_id limit 3 * $2)
+          union
+          select category_id from unfolded where category_id > $1
+        ) as candidates
+        order by id limit $2
+      ), parts as (
+        select counts.category_id, counts.status, counts.count
+        from listed join pet_counts_by_category as counts on counts.category_id = listed.id
+        union all
+        select unfolded.category_id, unfolded.status, unfolded.delta
+        from listed join unfolded on unfolded.category_id = listed.id
+      )
+      select listed.id, categories.name,
+        coalesce(sum(parts.count) filter (where parts.status = 'available'), 0)::bigint as available,
+        coalesce(sum(parts.count) filter (where parts.status = 'pending'), 0)::bigint as pending,
+        coalesce(sum(parts.count) filter (where parts.status = 'sold'), 0)::bigint as sold
+      from listed
+      left join categories on categories.id = listed.id
+      left join parts on parts.category_id = listed.id
+      group by listed.id, categories.name
+      order by listed.id`,
+    values: [afterId ?? 0n, max],
+  })
+  return rows.map(({ id, name, available, pending, sold }) => ({
+    id,
+    name: name ?? undefined,
+    counts: { available, pending, sold },
+  }))
 }

@@ -1,16 +1,16 @@
 // Categories over HTTP.
 import type { Db } from '../db/database.ts'
-import { answer, type V1 } from '../http/operation.ts'
-import type { CategoryCounts } from '../inventory/queries.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
+import { response, type V1 } from '../http/operation.ts'
 import { nextPageHeaders, readPage } from '../paging.ts'
 import { listCategories, putCategory } from './categories.ts'
+import type { CategoryCounts } from './queries.ts'
 import { CategoryNameRef, CategoryParams, LIST_LIMIT_DEFAULT, ListCategoriesQuery } from './schema.ts'
 
 export interface CategoryServices {
   db: Db
   publicUrl: string
-  /** Resolves once holds that have expired are swept, at once while they are. */
-  holds: { fresh: () => Promise<void> | undefined }
+  holds: FreshHolds
 }
 
 const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
@@ -29,7 +29,7 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryS
       tags: ['categories'],
       querystring: ListCategoriesQuery,
       response: {
-        200: answer({
+        200: response({
           description: 'The categories of this page.',
           schema: 'Categories',
           example: [EXAMPLE],
@@ -39,7 +39,7 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryS
     },
     handler: async (request, reply): Promise<CategoryCounts[]> => {
       const { limit } = request.query
-      await holds.fresh()
+      await holds.waitUntilFresh()
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
       const { items, next } = await listCategories(db, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
@@ -60,12 +60,12 @@ export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void
       params: CategoryParams,
       body: CategoryNameRef,
       response: {
-        200: answer({ description: 'It had a name before.', schema: 'Category', example: EXAMPLE }),
-        201: answer({ description: 'It had no name before.', schema: 'Category', example: EXAMPLE }),
+        200: response({ description: 'It had a name before.', schema: 'Category', example: EXAMPLE }),
+        201: response({ description: 'It had no name before.', schema: 'Category', example: EXAMPLE }),
       },
     },
     handler: async (request, reply): Promise<CategoryCounts> => {
-      await holds.fresh()
+      await holds.waitUntilFresh()
       const { category, isNew } = await putCategory(db, request.params.categoryId, request.body.name)
       reply.code(isNew ? 201 : 200)
       return category

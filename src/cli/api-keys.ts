@@ -1,19 +1,26 @@
 // `petstore api-keys`: hand out, list, rotate and revoke keys. A new key is all that standard output holds.
 import { type Command, InvalidArgumentError } from 'commander'
-import { createApiKey, type IssuedApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
-import { type DeprecatedUse, listApiKeys, listDeprecatedUse, revokeApiKey } from '../api-keys/queries.ts'
-import { type ApiKey, isServiceName, SERVICE_NAME_FAULT } from '../api-keys/schema.ts'
+import { createApiKey, type IssuedApiKey, revokeApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
+import { type DeprecatedUse, findAllApiKeys, listDeprecatedUse } from '../api-keys/queries.ts'
+import {
+  type ApiKey,
+  isServiceName,
+  LIFETIME_SECONDS_MAX,
+  OVERLAP_SECONDS_DEFAULT,
+  RATE_LIMIT_MAX,
+  SERVICE_NAME_FAULT,
+} from '../api-keys/schema.ts'
 import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../scopes.ts'
 import { type Config, readConfig } from '../config.ts'
 import { countOf } from '../counts.ts'
 import { type Db, openDatabase } from '../db/database.ts'
 import { GET_PET_REMOVAL } from '../pets/deprecation.ts'
-import { parseId } from '../int64.ts'
+import { AppError } from '../errors.ts'
+import { parseIdArgument, parseWhole } from './arguments.ts'
 import { CommandError, print, say, table } from './terminal.ts'
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const DAY_MS = 86_400_000
-const DURATION_MAX_SECONDS = 10 * 365 * 86_400
 
 export function addApiKeys(program: Command): void {
   const apiKeys = program.command('api-keys').description('hand out, list, rotate and revoke API keys')
@@ -24,7 +31,7 @@ export function addApiKeys(program: Command): void {
     .requiredOption('--name <name>', 'who or what will use it, 1 to 100 characters', parseName)
     .option('--scopes <list>', `what it may do, of ${SCOPES.join(', ')}`, parseScopes, [...DEFAULT_SCOPES])
     .option('--expires <duration>', 'when it ends by itself: 90d, 12h, 30m', parseDuration)
-    .option('--rate-limit <n>', 'requests per second for this key', parseRateLimit)
+    .option('--rate-limit <n>', 'requests per second for this key', parseWhole(1, RATE_LIMIT_MAX))
     .addHelpText(
       'after',
       '\nExamples:\n  petstore api-keys create --name web-shop\n  petstore api-keys create --name staff --scopes pets:read,pets:write,orders:read,orders:write --expires 90d',
@@ -58,43 +65,47 @@ export function addApiKeys(program: Command): void {
       withDatabase(async (db) => {
         if (options.deprecated)
           return print(describeDeprecatedUse(await listDeprecatedUse(db), options.json ?? false))
-        const all = await listApiKeys(db)
-        print(options.json ? JSON.stringify(all.map(toJson), null, 2) : toTable(all))
+        const all = await findAllApiKeys(db)
+        print(options.json ? JSON.stringify(all.map(toListed), null, 2) : toTable(all))
       }),
     )
 
   apiKeys
     .command('revoke')
     .description('end a key now; every instance refuses it within a second')
-    .argument('<id>', 'its id, from the list', parseKeyId)
+    .argument('<id>', 'its id, from the list', parseIdArgument)
     .addHelpText('after', '\nExample:\n  petstore api-keys revoke 3')
     .action((id: bigint) =>
       withDatabase(async (db) => {
-        const revoked = await revokeApiKey(db, id)
-        if (revoked === undefined)
-          throw new CommandError(`No key has the id ${id}; see: petstore api-keys list`)
-        say(`Revoked key ${id} (${revoked.name}).`)
+        const { name } = await explainMissing(revokeApiKey(db, id), id)
+        say(`Revoked key ${id} (${name}).`)
       }),
     )
 
   apiKeys
     .command('rotate')
     .description('make a successor with the same rights and print it, alone, on standard output')
-    .argument('<id>', 'the key to replace, from the list', parseKeyId)
-    .option('--overlap <duration>', 'how long the old key works on', parseDuration, UNIT_SECONDS['d'])
+    .argument('<id>', 'the key to replace, from the list', parseIdArgument)
+    .option('--overlap <duration>', 'how long the old key works on', parseDuration, OVERLAP_SECONDS_DEFAULT)
     .addHelpText(
       'after',
       '\nThe overlap is 24h unless given.\n\nExample:\n  petstore api-keys rotate 3 --overlap 1h',
     )
     .action((id: bigint, { overlap }: { overlap: number }) =>
       withDatabase(async (db, config) => {
-        const issued = await rotateApiKey(db, config.PETSTORE_ENV, id, overlap)
-        if (issued === undefined) {
-          throw new CommandError(`No working key has the id ${id}; see: petstore api-keys list`)
-        }
+        const issued = await explainMissing(rotateApiKey(db, config.PETSTORE_ENV, id, overlap), id)
         show(issued, `Key ${id} ends in ${countOf(overlap, 'second')}. Made`)
       }),
     )
+}
+
+async function explainMissing<Result>(work: Promise<Result>, id: bigint): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'api_key_not_found') throw error
+    throw new CommandError(`No valid key has the id ${id}. List the keys: petstore api-keys list`)
+  }
 }
 
 async function withDatabase(work: (db: Db, config: Config) => Promise<void>): Promise<void> {
@@ -118,7 +129,7 @@ function show(issued: IssuedApiKey, what: string): void {
   print(issued.text)
 }
 
-function toJson({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
+function toListed({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
   return {
     id: Number(id),
     name,
@@ -187,18 +198,6 @@ function parseScopes(text: string): Scope[] {
 function parseDuration(text: string): number {
   const [, amount, unit = ''] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? []
   const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
-  if (seconds <= DURATION_MAX_SECONDS) return seconds
+  if (seconds <= LIFETIME_SECONDS_MAX) return seconds
   throw new InvalidArgumentError('Write a number and a unit: 90d, 24h, 30m or 60s, ten years at most.')
-}
-
-function parseRateLimit(text: string): number {
-  const limit = Number(text)
-  if (/^[0-9]{1,7}$/.test(text) && limit > 0) return limit
-  throw new InvalidArgumentError('It must be a whole number above 0.')
-}
-
-function parseKeyId(text: string): bigint {
-  const id = parseId(text)
-  if (id !== undefined) return id
-  throw new InvalidArgumentError('It must be an id from `petstore api-keys list`.')
 }

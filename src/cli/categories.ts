@@ -1,8 +1,9 @@
 // `petstore categories`: list the categories of a running service, and name them.
 import type { Command } from 'commander'
 import type { Category } from '../../client/src/petstore.ts'
-import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './answers.ts'
-import { addRemoteOptions, callService, parseAnyId, type RemoteOptions, requireGiven } from './remote.ts'
+import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './output.ts'
+import { parseIdArgument, requireGiven } from './arguments.ts'
+import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
 import { print, say, visible } from './terminal.ts'
 
 const COUNT_HEADS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
@@ -44,7 +45,7 @@ export function addCategories(program: Command): void {
     .command('put')
     .usage('<id> --name <text> [options]')
     .description('name a category, or rename it')
-    .argument('[id]', 'the id of the category', parseAnyId)
+    .argument('[id]', 'the id of the category', parseIdArgument)
     .option('--name <text>', 'its name, 1 to 100 characters')
     .action((givenId: bigint | undefined, options: PutOptions) => {
       const required = requireGiven(put, { '<id>': givenId, '--name <text>': options.name })

@@ -1,13 +1,14 @@
 // `petstore doctor`: looks at what a service needs, and says what is wrong and what to do.
 import type { Command } from 'commander'
 import type pg from 'pg'
-import { type Config, ConfigError, readConfig } from '../config.ts'
+import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
 import { listStaleCollations, type StaleCollation } from '../db/collations.ts'
 import type { Reader } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import { readOwners } from '../db/owners.ts'
 import { openClient } from '../db/pool.ts'
-import { readRights } from '../db/rights.ts'
+import { readPrivileges } from '../db/privileges.ts'
+import { EXIT_FAILED } from './exit-codes.ts'
 import { paint, print } from './terminal.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
@@ -37,8 +38,20 @@ export function addDoctor(program: Command): void {
       const findings = await examine()
       if (options.json) print(JSON.stringify(findings, null, 2))
       else for (const finding of findings) print(toLines(finding))
-      if (findings.some((finding) => finding.state === 'fault')) process.exitCode = 1
+      if (findings.some((finding) => finding.state === 'fault')) process.exitCode = EXIT_FAILED
     })
+}
+
+function examineConfiguration(): Finding {
+  const warnings = formerNameWarnings()
+  if (warnings.length === 0)
+    return { check: 'configuration', state: 'ok', message: 'every variable is valid' }
+  return {
+    check: 'configuration',
+    state: 'warning',
+    message: warnings.join('; '),
+    remedy: 'Rename the variables.',
+  }
 }
 
 async function examine(): Promise<Finding[]> {
@@ -54,7 +67,7 @@ async function examine(): Promise<Finding[]> {
       remedy: 'Set it as docs/configuration.md says.',
     }))
   }
-  const configuration: Finding = { check: 'configuration', state: 'ok', message: 'every variable is valid' }
+  const configuration = examineConfiguration()
 
   const client = openClient(config.DATABASE_URL, 'petstore-doctor')
   try {
@@ -163,7 +176,7 @@ async function checkSchema(client: pg.Client): Promise<Finding> {
 /** The service needs certain rights on each table, and is safer without any other. */
 async function checkRights(client: pg.Client): Promise<Finding> {
   const check = 'rights'
-  const { role, mayChangeSchema, lacking, excess } = await readRights(readerOf(client))
+  const { role, mayChangeSchema, lacking, excess } = await readPrivileges(readerOf(client))
   if (lacking.length > 0) {
     return {
       check,

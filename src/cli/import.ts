@@ -1,20 +1,20 @@
 // `petstore import`: adds the animals of a CSV file, and goes on where it stopped when it is run again.
 import { realpath } from 'node:fs/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
 import { type Config, readConfig } from '../config.ts'
 import { count, countOf } from '../counts.ts'
 import { openClient } from '../db/pool.ts'
 import type { Source } from '../imports/source.ts'
+import { EXIT_INTERRUPTED, EXIT_ROWS_REJECTED } from './exit-codes.ts'
 import { openProgress } from './progress.ts'
 import { CommandError, paint, print, say } from './terminal.ts'
 
-const EXIT_REFUSED = 2
-const EXIT_SIGINT = 130
-const REFUSED_SHOWN_MAX = 10
+const REJECTED_SHOWN_MAX = 10
 
 interface Options {
   id?: string
+  rejected?: string
   refused?: string
   dryRun?: boolean
   again?: boolean
@@ -23,10 +23,10 @@ interface Options {
 
 interface Outcome {
   rows: number
-  refused: number
+  rejected: number
   rowsBefore: number
   interrupted: boolean
-  refusedFile: string | null
+  rejectedFile: string | null
 }
 
 export function addImport(program: Command): void {
@@ -40,9 +40,10 @@ export function addImport(program: Command): void {
     .option(
       '--id <name>',
       'what to know standard input by, so that it can go on: letters, digits, . _ -',
-      parseId,
+      parseInputName,
     )
-    .option('--refused <path>', 'where to list refused rows; FILE.refused.csv unless given')
+    .option('--rejected <path>', 'where to list rejected rows; FILE.rejected.csv unless given')
+    .addOption(new Option('--refused <path>', 'the former name of --rejected').hideHelp())
     .option('--dry-run', 'check every row and write nothing')
     .option('--again', 'add the animals of a finished file once more')
     .option('--json', 'a summary as JSON on standard output')
@@ -59,14 +60,21 @@ Examples:
     )
     .action(async (file: string, options: Options) => {
       const config = readConfig()
-      await run(file, options, config)
+      await run(file, withoutFormerNames(options), config)
     })
+}
+
+/** `--refused` was renamed in version 1.1 and works until 2.0. */
+function withoutFormerNames({ refused, ...options }: Options): Options {
+  if (refused === undefined) return options
+  say('--refused is now called --rejected; the old name works until version 2.0.')
+  return { rejected: refused, ...options }
 }
 
 async function run(file: string, options: Options, config: Config): Promise<void> {
   const interrupt = new AbortController()
   const onSignal = () => {
-    if (interrupt.signal.aborted) process.exit(EXIT_SIGINT)
+    if (interrupt.signal.aborted) process.exit(EXIT_INTERRUPTED)
     interrupt.abort()
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
@@ -80,7 +88,7 @@ async function run(file: string, options: Options, config: Config): Promise<void
   } catch (error) {
     if (!interrupt.signal.aborted || !isAbort(error)) throw error
     say('Stopped before anything was added.')
-    process.exitCode = EXIT_SIGINT
+    process.exitCode = EXIT_INTERRUPTED
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
@@ -121,9 +129,11 @@ async function add(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { importPets, namedCategories } = await import('../imports/imports.ts')
-  const refusedPath = options.refused ?? `${file === '-' ? options.id : file}.refused.csv`
-  if (await isSameFile(refusedPath, file)) {
-    throw new CommandError('--refused names the file itself; choose another place for the refused rows.')
+  const rejectedPath = options.rejected ?? `${file === '-' ? options.id : file}.rejected.csv`
+  if (await isSameFile(rejectedPath, file)) {
+    throw new CommandError(
+      '--rejected names the input file itself; choose another path for the rejected rows.',
+    )
   }
   const client = await connect(config)
   const lookup = config.CATEGORIES === 'strict' ? await connect(config) : undefined
@@ -133,16 +143,16 @@ async function add(
   try {
     const result = await importPets(client, source, {
       findNamed: lookup && namedCategories(lookup),
-      refusedPath,
+      rejectedPath,
       again: options.again ?? false,
       signal,
       onProgress: ({ bytes, rows }) => progress.update({ bytes, rows, bytesTotal: source.bytesTotal }),
     })
     progress.end()
     if (result.listIncomplete) {
-      say(`${refusedPath} lacks the rows that earlier runs refused: it was moved or changed since.`)
+      say(`${rejectedPath} lacks the rows that earlier runs refused: it was moved or changed since.`)
     }
-    return { ...result, refusedFile: result.refused > 0 ? refusedPath : null }
+    return { ...result, rejectedFile: result.rejected > 0 ? rejectedPath : null }
   } catch (error) {
     const isBehind = error instanceof Error && 'code' in error && error.code === '42P01'
     throw isBehind ? new CommandError('The schema of the database is behind. Run: petstore migrate') : error
@@ -164,14 +174,14 @@ async function check(source: Source, config: Config): Promise<Outcome> {
     const result = await checkPets(source, {
       findNamed: client && namedCategories(client),
       onProgress: ({ bytes, rows }) => progress.update({ bytes, rows, bytesTotal: source.bytesTotal }),
-      onRefused: ({ line, reason }) => {
-        if (shown.length < REFUSED_SHOWN_MAX) shown.push(`line ${line}: ${reason}`)
+      onRejected: ({ line, reason }) => {
+        if (shown.length < REJECTED_SHOWN_MAX) shown.push(`line ${line}: ${reason}`)
       },
     })
     progress.end()
     for (const line of shown) say(line)
-    if (result.refused > shown.length) say(`… and ${count(result.refused - shown.length)} more`)
-    return { ...result, rowsBefore: 0, interrupted: false, refusedFile: null }
+    if (result.rejected > shown.length) say(`… and ${count(result.rejected - shown.length)} more`)
+    return { ...result, rowsBefore: 0, interrupted: false, rejectedFile: null }
   } finally {
     progress.end()
     await client?.end()
@@ -179,7 +189,7 @@ async function check(source: Source, config: Config): Promise<Outcome> {
 }
 
 function report(outcome: Outcome, seconds: number, source: Source, options: Options): void {
-  const { rows, refused, rowsBefore, interrupted, refusedFile } = outcome
+  const { rows, rejected, rowsBefore, interrupted, rejectedFile } = outcome
   const rowsPerSecond = Math.round((rows - rowsBefore) / seconds)
   if (options.json) {
     print(
@@ -188,9 +198,12 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
         dryRun: options.dryRun ?? false,
         finished: !interrupted,
         rows,
-        added: rows - refused,
-        refused,
-        refusedFile,
+        added: rows - rejected,
+        rejected,
+        rejectedFile,
+        // The names before version 1.1, until 2.0.
+        refused: rejected,
+        refusedFile: rejectedFile,
         rowsBefore,
         seconds: Number(seconds.toFixed(3)),
         rowsPerSecond,
@@ -198,16 +211,16 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
     )
   }
   const earlier = rowsBefore > 0 ? `, ${count(rowsBefore)} of them read by earlier runs` : ''
-  const added = `${countOf(rows - refused, 'row')} ${options.dryRun ? 'can be added' : 'added'}`
+  const added = `${countOf(rows - rejected, 'row')} ${options.dryRun ? 'can be added' : 'added'}`
   say(
-    `${added}, ${count(refused)} refused${earlier}; ${seconds.toFixed(1)} s, ${countOf(rowsPerSecond, 'row')}/s.`,
+    `${added}, ${count(rejected)} refused${earlier}; ${seconds.toFixed(1)} s, ${countOf(rowsPerSecond, 'row')}/s.`,
   )
-  if (refusedFile !== null) {
-    say(paint('yellow', `The refused rows, with lines and reasons, are in ${refusedFile}`))
+  if (rejectedFile !== null) {
+    say(paint('yellow', `The refused rows, with lines and reasons, are in ${rejectedFile}`))
   }
   if (interrupted) say('Stopped before the end. Run the same command again to go on from here.')
-  if (interrupted) process.exitCode = EXIT_SIGINT
-  else if (refused > 0) process.exitCode = EXIT_REFUSED
+  if (interrupted) process.exitCode = EXIT_INTERRUPTED
+  else if (rejected > 0) process.exitCode = EXIT_ROWS_REJECTED
 }
 
 async function connect(config: Config): Promise<Client> {
@@ -225,7 +238,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-function parseId(text: string): string {
+function parseInputName(text: string): string {
   if (/^[A-Za-z0-9._-]{1,100}$/.test(text)) return text
   throw new InvalidArgumentError('It must have 1 to 100 letters, digits, dots, dashes or underscores.')
 }

@@ -1,6 +1,6 @@
 // `petstore inventory`: how many animals of a running service have each status.
 import type { Command } from 'commander'
-import { printItems, toJson } from './answers.ts'
+import { printItems, toJson } from './output.ts'
 import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
 import { print } from './terminal.ts'
 

@@ -10,13 +10,12 @@ import {
   printItems,
   printList,
   toJson,
-} from './answers.ts'
+} from './output.ts'
+import { parseIdArgument, parseWhole } from './arguments.ts'
 import {
   addIdempotencyKey,
   addRemoteOptions,
   callService,
-  parseAnyId,
-  parseWhole,
   type RemoteOptions,
   withIdempotencyKey,
 } from './remote.ts'
@@ -63,7 +62,7 @@ export function addOrders(program: Command): void {
   const list = orders
     .command('list')
     .description('list orders, newest first; times are of your time zone')
-    .option('--pet <id>', 'only orders of this animal', parseAnyId)
+    .option('--pet <id>', 'only orders of this animal', parseIdArgument)
     .addOption(new Option('--status <status>', 'only orders with this status').choices(STATUSES))
     .action((options: OrderListOptions) =>
       callService(options, async (remote) => {
@@ -77,7 +76,7 @@ export function addOrders(program: Command): void {
   const get = orders
     .command('get')
     .description('show an order; times are of your time zone')
-    .argument('<id>', 'the id of the order', parseAnyId)
+    .argument('<id>', 'the id of the order', parseIdArgument)
     .action((id: bigint, options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
         const order = await store.orders.get(id, call)
@@ -90,7 +89,7 @@ export function addOrders(program: Command): void {
   const place = orders
     .command('place')
     .description('hold an animal for a customer and print the id of the order, alone, on standard output')
-    .argument('<pet-id>', 'the animal to hold', parseAnyId)
+    .argument('<pet-id>', 'the animal to hold', parseIdArgument)
     .option(
       '--hold-minutes <n>',
       'how long to hold it; an hour unless the operator chose otherwise',
@@ -118,7 +117,7 @@ function addEnding(orders: Command, verb: 'complete' | 'cancel', description: st
   const ending = orders
     .command(verb)
     .description(description)
-    .argument('<id>', 'the id of the order', parseAnyId)
+    .argument('<id>', 'the id of the order', parseIdArgument)
     .action((id: bigint, options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
         const order = await store.orders[verb](id, call)

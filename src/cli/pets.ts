@@ -9,14 +9,14 @@ import {
   printItems,
   printList,
   toJson,
-} from './answers.ts'
+} from './output.ts'
+import { parseIdArgument, requireGiven } from './arguments.ts'
+import { EXIT_FAILED } from './exit-codes.ts'
 import {
   addIdempotencyKey,
   addRemoteOptions,
   callService,
-  parseAnyId,
   type RemoteOptions,
-  requireGiven,
   withIdempotencyKey,
 } from './remote.ts'
 import { localTime, print, say, type Style, visible } from './terminal.ts'
@@ -80,7 +80,7 @@ export function addPets(program: Command): void {
     .command('list')
     .description('list animals, newest first')
     .addOption(new Option('--status <status>', 'only animals with this status').choices(STATUSES))
-    .option('--category <id>', 'only animals of this category', parseAnyId)
+    .option('--category <id>', 'only animals of this category', parseIdArgument)
     .addOption(
       new Option('--name <text>', 'only animals whose name begins so, sorted by name').conflicts([
         'status',
@@ -120,7 +120,7 @@ function addAdd(pets: Command): void {
     .usage('<name> --category <id> [options]')
     .description('add an animal and print its id, alone, on standard output')
     .argument('[name]', 'its name, 1 to 500 characters')
-    .option('--category <id>', 'the category that it belongs to', parseAnyId)
+    .option('--category <id>', 'the category that it belongs to', parseIdArgument)
     .addOption(new Option('--status <status>', 'available unless given').choices(STATUSES))
     .action((name: string | undefined, given: AddOptions) => {
       const required = requireGiven(add, { '<name>': name, '--category <id>': given.category })
@@ -145,9 +145,9 @@ function addUpdate(pets: Command): void {
   const update = pets
     .command('update')
     .description('change what is given of a pet, and show the result')
-    .argument('<id>', 'the id of the pet', parseAnyId)
+    .argument('<id>', 'the id of the pet', parseIdArgument)
     .option('--name <text>', 'its new name, 1 to 500 characters')
-    .option('--category <id>', 'the category that it belongs to from now on', parseAnyId)
+    .option('--category <id>', 'the category that it belongs to from now on', parseIdArgument)
     .addOption(new Option('--status <status>', 'its new status').choices(STATUSES))
     .option('--reason <text>', 'why, for the history')
     .option('--if-match <etag>', 'change nothing if the pet has another ETag by now', parseEtag)
@@ -177,7 +177,7 @@ function addDelete(pets: Command): void {
   const remove = pets
     .command('delete')
     .description('delete a pet that was added by mistake and never had an order')
-    .argument('<id>', 'the id of the pet', parseAnyId)
+    .argument('<id>', 'the id of the pet', parseIdArgument)
     .option('--if-match <etag>', 'delete nothing if the pet has another ETag by now', parseEtag)
     .action((id: bigint, options: UpdateOptions) =>
       callService(options, async ({ store, call }) => {
@@ -193,7 +193,7 @@ function addHistory(pets: Command): void {
   const history = pets
     .command('history')
     .description('show what happened to a pet, newest first; times are of your time zone')
-    .argument('<id>', 'the id of the pet', parseAnyId)
+    .argument('<id>', 'the id of the pet', parseIdArgument)
     .action((id: bigint, options: ListOptions) =>
       callService(options, async (remote) => {
         const list = remote.store.pets.history(id, { limit: pageSize(options) }, remote.call)
@@ -216,7 +216,7 @@ function showPets(ids: readonly bigint[], options: RemoteOptions): Promise<void>
     if (options.json || pets.length > 0) await printItems(pets, options.json ?? false, COLUMNS)
     for (const id of ids.filter((unknown) => !found.has(String(unknown)))) {
       say(`No animal has the id ${id}.`)
-      process.exitCode = 1
+      process.exitCode = EXIT_FAILED
     }
   })
 }
@@ -238,6 +238,6 @@ function parseEtag(text: string): string {
 
 /** Each once, however often it was given. */
 function collectIds(text: string, before: bigint[] = []): bigint[] {
-  const id = parseAnyId(text)
+  const id = parseIdArgument(text)
   return before.includes(id) ? before : [...before, id]
 }

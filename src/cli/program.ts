@@ -6,6 +6,7 @@ import { VERSION } from '../version.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addCategories } from './categories.ts'
 import { addDoctor } from './doctor.ts'
+import { EXIT_FAILED } from './exit-codes.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
 import { addInventory } from './inventory.ts'
@@ -55,7 +56,7 @@ export async function runProgram(commandLine: readonly string[]): Promise<void> 
     await buildProgram().parseAsync(commandLine)
   } catch (error) {
     say(paint('red', explain(error instanceof StartFailure ? error.cause : error)))
-    process.exitCode = 1
+    process.exitCode = EXIT_FAILED
     if (error instanceof StartFailure) process.exit()
   }
 }
@@ -66,8 +67,8 @@ function explain(error: unknown): string {
     return error.details.map(({ message }) => message).join('\n')
   if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Try: petstore doctor`
   if (!(error instanceof Error)) return String(error)
-  const refused = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
-  return refused ? `PostgreSQL does not answer (${String(error)}).\nTry: petstore doctor` : error.message
+  const rejected = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
+  return rejected ? `PostgreSQL does not answer (${String(error)}).\nTry: petstore doctor` : error.message
 }
 
 function causeOf({ cause }: AppError): string {

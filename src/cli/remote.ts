@@ -4,17 +4,14 @@ import { randomUUID } from 'node:crypto'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CallOptions, Petstore, PetstoreError } from '../../client/src/petstore.ts'
 import { type ClientConfig, readClientConfig } from '../config.ts'
-import { parseId } from '../int64.ts'
+import { parseWhole } from './arguments.ts'
+import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TRY_LATER } from './exit-codes.ts'
 import { endWhenNobodyReads, paint, say, visible } from './terminal.ts'
 
 const TIMEOUT_SECONDS = 15
 const TIMEOUT_MAX_SECONDS = 3_600
 /** From here on a person wonders; a script does not. */
 const WAITING_TOLD_AFTER_MS = 2_000
-const EXIT_REFUSED = 1
-/** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
-const EXIT_TRY_LATER = 75
-const EXIT_SIGINT = 130
 /** Answers of the service, or of a proxy before it, that pass. */
 const PASSING_STATUSES: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504])
 const PASSING_CODES: ReadonlySet<unknown> = new Set(['network_error', 'timeout', 'idempotency_key_in_use'])
@@ -58,7 +55,7 @@ export function addRemoteOptions(command: Command, examples: readonly string[]):
       'after',
       `
 The API key comes from PETSTORE_API_KEY alone: everybody on the host can read a command line.
-Ends with 0 when it is done, ${EXIT_REFUSED} when it was refused, ${EXIT_TRY_LATER} when nobody answered: try again later.
+Ends with 0 when it is done, ${EXIT_FAILED} when it was refused, ${EXIT_TRY_LATER} when nobody answered: try again later.
 
 Examples:
 ${examples.map((example) => `  ${example}`).join('\n')}`,
@@ -123,7 +120,7 @@ export async function callService(
 /** As every program ends that knows nothing of Ctrl-C, so that a loop of a shell ends as well. */
 function endByInterrupt(error: PetstoreError, options: RemoteOptions): void {
   if (error.outcomeUnknown) say(paint('yellow', howToRepeat(options)))
-  process.exitCode = EXIT_SIGINT
+  process.exitCode = EXIT_INTERRUPTED
   process.kill(process.pid, 'SIGINT')
 }
 
@@ -152,7 +149,7 @@ function report(error: PetstoreError, { config, options, lackingScope }: Circums
   if (error.outcomeUnknown) say(paint('yellow', howToRepeat(options)))
   const request = error.requestId === undefined ? '' : `, request ${error.requestId}`
   say(paint('dim', visible(`(${error.code}${request})`)))
-  process.exitCode = isPassing(error) ? EXIT_TRY_LATER : EXIT_REFUSED
+  process.exitCode = isPassing(error) ? EXIT_TRY_LATER : EXIT_FAILED
 }
 
 function isPassing({ code, status }: PetstoreError): boolean {
@@ -172,27 +169,6 @@ function firstCause(error: PetstoreError): string | undefined {
   if (cause === error || !(cause instanceof Error)) return undefined
   // That of a host with several addresses has no text of its own.
   return cause.message || ('code' in cause ? String(cause.code) : undefined)
-}
-
-/** Ends the command with everything that is missing. Commander by itself names the first missing thing only. */
-export function requireGiven<Given extends Record<string, unknown>>(command: Command, given: Given) {
-  const missing = Object.keys(given).filter((name) => given[name] === undefined)
-  if (missing.length > 0) command.error(`error: missing ${missing.join(' and ')}`)
-  return given as { [Name in keyof Given]: NonNullable<Given[Name]> }
-}
-
-export function parseWhole(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (/^[0-9]{1,9}$/.test(text) && value >= least && value <= most) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
-  }
-}
-
-export function parseAnyId(text: string): bigint {
-  const id = parseId(text)
-  if (id !== undefined) return id
-  throw new InvalidArgumentError('An id is a whole number above 0.')
 }
 
 /** As the interface has it. What HTTP cannot carry is refused before anything is sent. */

@@ -1,15 +1,15 @@
-// Answering together: requests that arrive while the database is busy are answered by the next query as one.
-// A request is only ever answered by work that began after it arrived, so everyone reads every acknowledged
-// write; and where nothing is under way it begins at once, so an idle service adds no wait.
+// Batching: requests that arrive while a query is in flight are served by the next query, together.
+// A query serves only requests that arrived before it began, so every reader sees every acknowledged write.
+// If no query is in flight, the request starts one at once: an idle service adds no wait.
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
 
 export interface BatchLimits {
-  /** The most that one piece of work may answer. */
+  /** How many items one batch may hold. */
   sizeMax: number
-  /** How many pieces of work may be under way at once. */
-  underWayMax: number
-  /** How many requests may wait; the next one is told that the service is busy. */
+  /** How many batches may be in flight at once. */
+  inFlightMax: number
+  /** How many requests may wait; the next one is rejected with 503 `overloaded`. */
   waitingMax: number
 }
 
@@ -20,30 +20,31 @@ interface Waiter<Item, Result> {
 }
 
 /**
- * Makes a function that answers one item out of one that answers many, in the same sequence. A fault that one
- * item causes is that item's alone: the others are tried again without it.
+ * Turns a function on many items into a function on one item, which is called with the others of its batch.
+ * `work` returns the results in the order of the items. If one item makes a batch fail, each item is retried alone,
+ * so that only that item fails.
  */
-export function together<Item, Result>(
+export function batched<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
-  { sizeMax, underWayMax, waitingMax }: BatchLimits,
+  { sizeMax, inFlightMax, waitingMax }: BatchLimits,
   observe: (size: number) => void = () => {},
 ): (item: Item) => Promise<Result> {
   let waiting: Waiter<Item, Result>[] = []
-  let underWay = 0
+  let inFlight = 0
 
   function begin(): void {
-    while (underWay < underWayMax && waiting.length > 0) {
+    while (inFlight < inFlightMax && waiting.length > 0) {
       const batch = waiting.length <= sizeMax ? waiting : waiting.slice(0, sizeMax)
       waiting = waiting.length <= sizeMax ? [] : waiting.slice(sizeMax)
-      underWay += 1
-      void answer(batch)
+      inFlight += 1
+      void run(batch)
     }
   }
 
-  async function answer(batch: Waiter<Item, Result>[]): Promise<void> {
+  async function run(batch: Waiter<Item, Result>[]): Promise<void> {
     observe(batch.length)
     await settle(work, batch)
-    underWay -= 1
+    inFlight -= 1
     begin()
   }
 
@@ -72,47 +73,47 @@ async function settle<Item, Result>(
   }
 }
 
-/** Shares one piece of work among all who ask the same at the same time. */
-export type Share<Result> = (question: string, work: () => Promise<Result>) => Promise<Result>
+/** Runs the work once for all concurrent requests that have the same key. */
+export type Coalesce<Result> = (key: string, work: () => Promise<Result>) => Promise<Result>
 
-interface Asking<Result> {
-  underWay: boolean
-  /** Whoever asked after the work under way began: the next work is theirs. */
+interface Group<Result> {
+  isRunning: boolean
+  /** Requests that arrived after the current work began: the next work serves them. */
   next: Waiter<() => Promise<Result>, Result>[]
 }
 
-/** The same rule for questions: one work at a time for each, and who comes too late for it gets the next. */
-export function shared<Result>(
+/** The same rule for identical requests: one work in flight for each key; later requests wait for the next. */
+export function coalesced<Result>(
   waitingMax: number,
   observe: (size: number) => void = () => {},
-): Share<Result> {
-  const asked = new Map<string, Asking<Result>>()
+): Coalesce<Result> {
+  const groups = new Map<string, Group<Result>>()
   let waiting = 0
 
-  async function answer(question: string, asking: Asking<Result>): Promise<void> {
-    asking.underWay = true
-    while (asking.next.length > 0) {
-      const waiters = asking.next
-      asking.next = []
+  async function run(key: string, group: Group<Result>): Promise<void> {
+    group.isRunning = true
+    while (group.next.length > 0) {
+      const waiters = group.next
+      group.next = []
       waiting -= waiters.length
       observe(waiters.length)
-      // All of them ask the same, so the work of any one will do.
+      // The requests are identical, so the work of any of them serves all.
       await settle(async ([work]) => {
         const result = await (work as () => Promise<Result>)()
         return waiters.map(() => result)
       }, waiters)
     }
-    asked.delete(question)
+    groups.delete(key)
   }
 
-  return (question, work) => {
+  return (key, work) => {
     if (waiting >= waitingMax) return Promise.reject(new AppError('overloaded'))
-    const asking = asked.get(question) ?? { underWay: false, next: [] }
-    asked.set(question, asking)
+    const group = groups.get(key) ?? { isRunning: false, next: [] }
+    groups.set(key, group)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    asking.next.push({ item: work, resolve, reject })
+    group.next.push({ item: work, resolve, reject })
     waiting += 1
-    if (!asking.underWay) void answer(question, asking)
+    if (!group.isRunning) void run(key, group)
     return promise
   }
 }

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
 import { openPool, type PoolOptions } from './pool.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
-import { trackUnansweredWrites } from './unanswered.ts'
+import { trackUnacknowledgedWrites } from './unacknowledged.ts'
 
 const RETRIES_MAX = 20
 /** How many requests may wait for a connection at once; the next one is rejected with 503 `overloaded`. */
@@ -19,7 +19,7 @@ export interface Statement {
   text: string
   values: unknown[]
   /** Doing it twice comes to the same as once: a write that is repeated although it may have been committed. */
-  isRepeatable?: true
+  isIdempotent?: true
 }
 
 export interface Reader {
@@ -36,14 +36,14 @@ export interface Writer {
 export interface Tx extends Reader, Writer {
   readonly inTransaction: true
   /** An earlier attempt lost its connection: until PostgreSQL notices, that transaction keeps its locks. */
-  readonly isAgain: boolean
+  readonly isRetry: boolean
 }
 
 export interface Db extends Reader, Writer {
   /** Runs the work in one transaction, again from its start if it was surely rolled back. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
   /** `unanswered`: writes whose response did not arrive in time; their connections cannot be used. */
-  connections(): { total: number; idle: number; waiting: number; unanswered: number }
+  connections(): { total: number; idle: number; waiting: number; unacknowledged: number }
   close(): Promise<void>
 }
 
@@ -55,7 +55,7 @@ interface Attempt {
   /** It must not be repeated if its response is lost. */
   mayHaveCommitted: boolean
   /** Whether an attempt before it lost its connection. */
-  isAgain: boolean
+  isRetry: boolean
 }
 
 export function openDatabase(options: PoolOptions): Db {
@@ -64,7 +64,7 @@ export function openDatabase(options: PoolOptions): Db {
   const query = <Row>(client: pg.PoolClient, statement: Statement | string) =>
     runQuery<Row>(client, statement, queryTimeoutMs)
   const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
-  const unanswered = trackUnansweredWrites(findBusy)
+  const unacknowledged = trackUnacknowledgedWrites(findBusy)
 
   // A commit whose wait for a standby is cancelled succeeds with no more than this warning, and a failover may
   // still lose it: its outcome is unknown. The code of the warning (01000) is that of any other warning, and its
@@ -78,13 +78,13 @@ export function openDatabase(options: PoolOptions): Db {
 
   async function attempt<Result>(kind: Work, work: (attempt: Attempt) => Promise<Result>): Promise<Result> {
     const giveUpAt = performance.now() + RETRY_FOR_MS
-    let isAgain = false
+    let isRetry = false
     for (let tries = 1; ; tries += 1) {
       const slot = await slots.take(kind)
       let current: Attempt | undefined
       try {
         const client = await connect(pool)
-        current = { client, isCommitting: false, mayHaveCommitted: false, isAgain }
+        current = { client, isCommitting: false, mayHaveCommitted: false, isRetry }
         const result = await work(current)
         if (current.mayHaveCommitted && unreplicated.has(client)) throw new AppError('outcome_unknown')
         release(current, slot)
@@ -96,9 +96,9 @@ export function openDatabase(options: PoolOptions): Db {
         if (failed.failure === 'lost' && current?.mayHaveCommitted === true) {
           throw new AppError('outcome_unknown', { cause: failed.cause })
         }
-        const again = failed.failure !== 'refused' && tries < RETRIES_MAX && performance.now() < giveUpAt
+        const again = failed.failure !== 'rejected' && tries < RETRIES_MAX && performance.now() < giveUpAt
         if (!again) throw new AppError('unavailable', { cause: failed.cause })
-        isAgain ||= current !== undefined && failed.failure === 'lost'
+        isRetry ||= current !== undefined && failed.failure === 'lost'
         await sleep(Math.min(20 * tries, 200) * (0.5 + Math.random()))
       }
     }
@@ -107,8 +107,8 @@ export function openDatabase(options: PoolOptions): Db {
   /** Gives back the connection and the slot, once PostgreSQL has responded. */
   function release(current: Attempt | undefined, slot: Slot, failed?: QueryFailure): void {
     if (current?.isCommitting && failed?.cause instanceof NoResponse) {
-      slot.markUnanswered()
-      unanswered.keep({
+      slot.markUnacknowledged()
+      unacknowledged.keep({
         pid: backendPid(current.client),
         response: failed.cause.response,
         release: (isBroken) => {
@@ -123,9 +123,9 @@ export function openDatabase(options: PoolOptions): Db {
   }
 
   /** The next statement of this attempt commits. */
-  function passPointOfNoReturn(current: Attempt, isRepeatable = false): void {
+  function passPointOfNoReturn(current: Attempt, isIdempotent = false): void {
     current.isCommitting = true
-    current.mayHaveCommitted = !isRepeatable
+    current.mayHaveCommitted = !isIdempotent
     unreplicated.delete(current.client)
   }
 
@@ -148,18 +148,18 @@ export function openDatabase(options: PoolOptions): Db {
 
     write: (statement) =>
       attempt('write', (current) => {
-        passPointOfNoReturn(current, statement.isRepeatable)
+        passPointOfNoReturn(current, statement.isIdempotent)
         return query(current.client, statement)
       }),
 
     transaction: (work) =>
       attempt('write', async (current) => {
-        const { client, isAgain } = current
+        const { client, isRetry } = current
         const run = <Row>(statement: Statement) => query<Row>(client, statement)
         await query(client, 'begin')
         let result: Awaited<ReturnType<typeof work>>
         try {
-          result = await work({ inTransaction: true, isAgain, read: run, write: run })
+          result = await work({ inTransaction: true, isRetry, read: run, write: run })
         } catch (error) {
           const lost = error instanceof QueryFailure && error.failure === 'lost'
           if (!lost) await query(client, 'rollback')
@@ -174,11 +174,11 @@ export function openDatabase(options: PoolOptions): Db {
       total: pool.totalCount,
       idle: pool.idleCount,
       waiting: slots.waiting(),
-      unanswered: slots.unanswered(),
+      unacknowledged: slots.unacknowledged(),
     }),
 
     close: async () => {
-      unanswered.close()
+      unacknowledged.close()
       await pool.end()
     },
   }

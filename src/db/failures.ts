@@ -7,7 +7,7 @@ import { DatabaseError } from 'pg'
  * - `refused`: it surely did not take effect, and repeating it at once would not help
  * - `fault`: PostgreSQL understood and said no; our own code has to know why
  */
-export type Failure = 'lost' | 'rolled_back' | 'refused' | 'fault'
+export type Failure = 'lost' | 'rolled_back' | 'rejected' | 'fault'
 
 const ROLLED_BACK = new Set([
   '25006', // read-only: a standby, or a primary that was just demoted
@@ -21,7 +21,7 @@ const ROLLED_BACK = new Set([
 
 const LOST_CLASSES = ['08', '57P']
 
-const REFUSED_CLASSES = [
+const REJECTED_CLASSES = [
   '53', // disk full, out of memory, too many connections
   '58', // the server's files
   '28', // role or password
@@ -44,7 +44,7 @@ function judgeFailure(error: unknown): Failure {
   if (state === undefined) return 'lost'
   if (ROLLED_BACK.has(state)) return 'rolled_back'
   if (LOST_CLASSES.some((prefix) => state.startsWith(prefix))) return 'lost'
-  if (REFUSED_CLASSES.some((prefix) => state.startsWith(prefix))) return 'refused'
+  if (REJECTED_CLASSES.some((prefix) => state.startsWith(prefix))) return 'rejected'
   return 'fault'
 }
 

@@ -1,10 +1,10 @@
 // Which objects migrations make, and whether the role that migrates owns them: only an owner may change an object.
 // deploy/roles.sql gives the same objects to petstore_migrator.
 import type { Reader } from './database.ts'
-import { NEEDED_RIGHTS } from './rights.ts'
+import { NEEDED_PRIVILEGES } from './privileges.ts'
 
 export const OWNED_OBJECTS = [
-  ...Object.keys(NEEDED_RIGHTS),
+  ...Object.keys(NEEDED_PRIVILEGES),
   'order_status',
   'pet_status',
   'count_deleted_pets',

@@ -14,13 +14,13 @@ export interface SlotLimits {
 export interface Slot {
   leave: () => void
   /** The slot of a write whose response did not arrive in time: it stays taken until the connection is free. */
-  markUnanswered: () => void
+  markUnacknowledged: () => void
 }
 
 export interface Slots {
   take: (work: Work) => Promise<Slot>
   waiting: () => number
-  unanswered: () => number
+  unacknowledged: () => number
 }
 
 interface Waiter {
@@ -40,27 +40,27 @@ export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
   const waiters: Record<Work, Waiter[]> = { read: [], write: [] }
   let taken = 0
   let writes = 0
-  let unanswered = 0
+  let unacknowledged = 0
   let arrivals = 0
 
   const hasRoom = (work: Work) => taken < size && (work === 'read' || writes < writesMax)
   const waiting = () => waiters.read.length + waiters.write.length
 
   function open(work: Work): Slot {
-    let isUnanswered = false
+    let isUnacknowledged = false
     taken += 1
     if (work === 'write') writes += 1
     return {
       leave: () => {
         taken -= 1
         if (work === 'write') writes -= 1
-        if (isUnanswered) unanswered -= 1
+        if (isUnacknowledged) unacknowledged -= 1
         admitNext()
       },
-      markUnanswered: () => {
-        isUnanswered = true
-        unanswered += 1
-        if (unanswered < writesMax) return
+      markUnacknowledged: () => {
+        isUnacknowledged = true
+        unacknowledged += 1
+        if (unacknowledged < writesMax) return
         for (const { reject, timer } of waiters.write.splice(0)) {
           clearTimeout(timer)
           reject(new AppError('unavailable'))
@@ -98,11 +98,11 @@ export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
     take: async (work) => {
       if (hasRoom(work)) return open(work)
       // No write can commit: reject at once, so that writes do not fill the service while reads go on.
-      if (work === 'write' && unanswered >= writesMax) throw new AppError('unavailable')
+      if (work === 'write' && unacknowledged >= writesMax) throw new AppError('unavailable')
       if (waiting() >= waitingMax) throw new AppError('overloaded')
       return wait(work)
     },
     waiting,
-    unanswered: () => unanswered,
+    unacknowledged: () => unacknowledged,
   }
 }

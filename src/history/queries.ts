@@ -63,7 +63,7 @@ export async function findHistoryBefore(
   db: Reader,
   petId: bigint,
   beforeId: bigint | undefined,
-  most: number,
+  max: number,
 ): Promise<{ id: bigint; entry: HistoryEntry }[]> {
   const rows = await db.read<HistoryRow>({
     name: 'find_history_before',
@@ -73,7 +73,7 @@ export async function findHistoryBefore(
       where (h.pet_id, h.id) < ($1, $2) and (h.pet_id, h.id) >= ($1, 0)
       order by h.pet_id desc, h.id desc
       limit $3`,
-    values: [petId, beforeId ?? INT64_MAX, most],
+    values: [petId, beforeId ?? INT64_MAX, max],
   })
   return rows.map((row) => ({ id: row.id, entry: toEntry(row) }))
 }

@@ -1,7 +1,8 @@
 // The history of an animal over HTTP.
 import type { Db } from '../db/database.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
 import { Type } from 'typebox'
-import { answer, type V1 } from '../http/operation.ts'
+import { response, type V1 } from '../http/operation.ts'
 import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../paging.ts'
 import { getPetHistory } from './history.ts'
 import { type HistoryEntry, HistoryParams } from './schema.ts'
@@ -9,8 +10,7 @@ import { type HistoryEntry, HistoryParams } from './schema.ts'
 export interface HistoryServices {
   db: Db
   publicUrl: string
-  /** Resolves once holds that have expired are swept, at once while they are. */
-  holds: { fresh: () => Promise<void> | undefined }
+  holds: FreshHolds
 }
 
 const LIMIT_DEFAULT = 20
@@ -29,7 +29,7 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
       params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
-        200: answer({
+        200: response({
           description: 'The changes of this page.',
           schema: 'History',
           example: [
@@ -50,7 +50,7 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
       const { petId } = request.params
       const { limit } = request.query
       const filters = { history: petId }
-      await holds.fresh()
+      await holds.waitUntilFresh()
       const page = readPage(request.query, filters, LIMIT_DEFAULT)
       const { items, next } = await getPetHistory(db, petId, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))

@@ -18,7 +18,7 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'malformed_request',
 }
 
-export function answerError(
+export function sendError(
   error: FastifyError | AppError,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -62,11 +62,11 @@ export function hasSentRequest(socket: Socket): boolean {
 }
 
 /** Bytes that Node could not read as a request: there is no request and no reply, only a socket. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const last = requests.get(socket)
-  const answered = last?.response.headersSent ?? false
+  const accepted = last?.response.headersSent ?? false
   // The rest of a request that has its answer: another one would be taken for that of the next request.
-  const isRest = last !== undefined && !last.request.complete && answered
+  const isRest = last !== undefined && !last.request.complete && accepted
   if (error.code === 'ECONNRESET' || !socket.writable || isRest) {
     socket.destroy()
   } else if (last?.request.complete && !last.response.writableFinished) {
@@ -78,11 +78,11 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 }
 
 function endWithError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const answer = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
-  const headers = { ...answer.headers, 'x-request-id': requestId({ headers: {} }), connection: 'close' }
+  const response = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
+  const headers = { ...response.headers, 'x-request-id': requestId({ headers: {} }), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  const status = `HTTP/1.1 ${answer.status} ${statusName(answer.status)}`
-  socket.end([status, ...lines, '', answer.json].join('\r\n'))
+  const status = `HTTP/1.1 ${response.status} ${statusName(response.status)}`
+  socket.end([status, ...lines, '', response.json].join('\r\n'))
 }
 
 /** What a status is called: `Not Found`. */

@@ -26,7 +26,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   // Before a byte of the body is read.
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
-    done(hasBody ? (refuseOtherEncodings(request) ?? makeRoom(request, reply)) : null)
+    done(hasBody ? (rejectOtherEncodings(request) ?? makeRoom(request, reply)) : null)
   })
 }
 
@@ -45,7 +45,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function refuseOtherEncodings(request: FastifyRequest): AppError | null {
+function rejectOtherEncodings(request: FastifyRequest): AppError | null {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return new AppError('unsupported_media_type', { headers: { 'accept-encoding': 'identity' } })

@@ -62,7 +62,7 @@ export const IdempotencyKeyHeaders = Type.Object({
   ),
 })
 
-interface Answer {
+interface ResponseDocument {
   description: string
   schema: string
   example: unknown
@@ -70,12 +70,12 @@ interface Answer {
 }
 
 /** A success without a body. */
-export function emptyAnswer(description: string) {
+export function emptyResponse(description: string) {
   return { description, headers: describeHeaders({}), type: 'null' }
 }
 
 /** A success as openapi.json and the serialiser want it. */
-export function answer({ description, schema, example, headers = {} }: Answer) {
+export function response({ description, schema, example, headers = {} }: ResponseDocument) {
   return {
     description,
     headers: describeHeaders(headers),

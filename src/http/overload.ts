@@ -12,7 +12,7 @@ const REFUSAL = bareError('overloaded')
 const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
 
 export interface OverloadLimits {
-  underWayMax: number
+  inFlightMax: number
   corsOrigins: readonly string[]
   metrics: Metrics
   /** While true, every answer asks the client to close its connection. */
@@ -27,15 +27,15 @@ export function writesInFlightMax(inFlightMax: number): number {
 /** True for a request that may go on; another has had its response. */
 export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
 
-export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
-  const writesMax = writesInFlightMax(underWayMax)
-  let underWay = 0
+export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
+  const writesMax = writesInFlightMax(inFlightMax)
+  let inFlight = 0
   let writes = 0
   const endRead = () => {
-    underWay -= 1
+    inFlight -= 1
   }
   const endWrite = () => {
-    underWay -= 1
+    inFlight -= 1
     writes -= 1
   }
   const headersFor = corsHeaders(corsOrigins)
@@ -45,7 +45,7 @@ export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }:
 
   return (request, response) => {
     const isWrite = !READ_METHODS.has(request.method)
-    const isFull = underWay >= underWayMax || (isWrite && writes >= writesMax)
+    const isFull = inFlight >= inFlightMax || (isWrite && writes >= writesMax)
     if (isFull && !isPreflight(request)) {
       if (isDraining()) response.setHeader('connection', 'close')
       const id = ['x-request-id', requestId(request)]
@@ -54,7 +54,7 @@ export function overloadGuard({ underWayMax, corsOrigins, metrics, isDraining }:
       metrics.observeRequest('none', 503, 0)
       return false
     }
-    underWay += 1
+    inFlight += 1
     if (isWrite) writes += 1
     // Also when the client closes the connection before its response.
     response.on('close', isWrite ? endWrite : endRead)

@@ -39,8 +39,8 @@ export function rateLimiter(defaultPerSecond: number): LimitRate {
 async function consume(limiter: RateLimiterMemory, callerId: bigint): Promise<RateLimiterRes> {
   try {
     return await limiter.consume(String(callerId))
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return refusal
-    throw refusal
+  } catch (rejection) {
+    if (rejection instanceof RateLimiterRes) return rejection
+    throw rejection
   }
 }

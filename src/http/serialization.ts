@@ -6,9 +6,9 @@ type Serializer = (data: unknown) => string
 type Compile = (route: { schema: unknown }) => Serializer
 
 /** What Fastify calls once for the application: schemas that read the same are compiled once. */
-export function buildSerializer(...shared: unknown[]): Compile {
-  const build = SerializerSelector() as unknown as (...shared: unknown[]) => Compile
-  const compile = build(...shared)
+export function buildSerializer(...coalesced: unknown[]): Compile {
+  const build = SerializerSelector() as unknown as (...coalesced: unknown[]) => Compile
+  const compile = build(...coalesced)
   const compiled = new Map<string, Serializer>()
   return (route) => {
     const key = JSON.stringify(route.schema)

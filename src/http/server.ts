@@ -2,7 +2,7 @@
 // Expect header, for which Node emits other events than 'request'.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import { answerClientError, noteRequest } from './errors.ts'
+import { sendClientError, noteRequest } from './errors.ts'
 import { overloadGuard, type OverloadLimits } from './overload.ts'
 import { resetStalledConnections } from './stalled-responses.ts'
 import { trackConnections } from './stop-listening.ts'
@@ -30,7 +30,7 @@ export function openServer(route: RequestListener, limits: ServerLimits): Server
   // Node would reject an unknown expectation with an empty body. A server may ignore it (RFC 9110).
   server.on('checkExpectation', serve(false))
   server.on('checkContinue', serve(true))
-  server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket))
+  server.on('connect', (_request, socket) => sendClientError(new Error('CONNECT'), socket as Socket))
   trackConnections(server)
   resetStalledConnections(server, limits.stalledAfterMs)
   return server

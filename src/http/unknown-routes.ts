@@ -8,7 +8,7 @@ interface Address {
 }
 
 /** To be called after the hooks that come first, and before the routes of this part: it takes note of each. */
-export function refuseUnknownRoutes(app: FastifyInstance): void {
+export function rejectUnknownRoutes(app: FastifyInstance): void {
   const addresses = new Map<string, Address>()
 
   app.addHook('onRoute', ({ url, method }) => {
@@ -17,7 +17,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     addresses.set(url, address)
   })
 
-  function refusal(request: FastifyRequest): AppError {
+  function rejection(request: FastifyRequest): AppError {
     const [path = ''] = request.url.split('?', 1)
     const address = addresses.values().find(({ pattern }) => pattern.test(path))
     if (address === undefined) return new AppError('route_not_found')
@@ -26,10 +26,10 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
 
   // In a hook, before the body: the handler alone would be reached only with a body of the right type.
   app.addHook('onRequest', (request, _reply, done) => {
-    done(request.is404 ? refusal(request) : undefined)
+    done(request.is404 ? rejection(request) : undefined)
   })
   app.setNotFoundHandler((request) => {
-    throw refusal(request)
+    throw rejection(request)
   })
 }
 

@@ -14,9 +14,9 @@ interface RouteSchema {
 
 /** What Fastify calls once for the application, with the schemas that others refer to. */
 export function buildValidator(sharedSchemas: Record<string, unknown> | undefined) {
-  const shared = Object.values(sharedSchemas ?? {}) as Schema[]
-  const fromBody = newAjv(shared, readBodyId)
-  const fromText = newAjv(shared, readTextId)
+  const coalesced = Object.values(sharedSchemas ?? {}) as Schema[]
+  const fromBody = newAjv(coalesced, readBodyId)
+  const fromText = newAjv(coalesced, readTextId)
 
   return ({ schema, httpPart }: RouteSchema): Validator => {
     const { properties = {}, notFound } = schema as {
@@ -89,7 +89,7 @@ function defined(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }
 
-function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
+function newAjv(coalesced: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
   // The schemas are ours and the same in every start: to compile the schema of schemas would take as long as all of them.
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, meta: false, validateSchema: false })
   ajv.addKeyword({
@@ -102,8 +102,8 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     keyword: 'digits',
     modifying: true,
     errors: false,
-    validate: (([least, most]: [number, number], data, _schema, context) =>
-      replaceBy((text) => readDigits(text, least, most))(
+    validate: (([min, max]: [number, number], data, _schema, context) =>
+      replaceBy((text) => readDigits(text, min, max))(
         null,
         data,
         undefined,
@@ -124,7 +124,7 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     validate: ((others: string[], _data, _parentSchema, context) =>
       !others.some((other) => other in (context?.parentData ?? {}))) as SchemaValidateFunction,
   })
-  for (const schema of shared) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
+  for (const schema of coalesced) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
   return ajv
 }
 
@@ -147,9 +147,9 @@ function readTextId(data: unknown): bigint | undefined {
   return typeof data === 'string' ? parseId(data) : undefined
 }
 
-function readDigits(data: unknown, least: number, most: number): number | undefined {
+function readDigits(data: unknown, min: number, max: number): number | undefined {
   const value = typeof data === 'string' && /^[0-9]{1,19}$/.test(data) ? Number(data) : undefined
-  return value !== undefined && value >= least && value <= most ? value : undefined
+  return value !== undefined && value >= min && value <= max ? value : undefined
 }
 
 type Describe = (params: Record<string, unknown>, schema: unknown) => [code: string, message: string]

@@ -7,9 +7,9 @@ export interface ClientKey {
   key: string
 }
 
-export interface KeptAnswer {
+export interface StoredResponse {
   fingerprint: Buffer
-  answer: string
+  response: string
 }
 
 /**
@@ -26,19 +26,19 @@ export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): P
       end as locked
       from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
       order by position`,
-    values: [...columns(keys), tx.isAgain],
+    values: [...columns(keys), tx.isRetry],
   })
   return rows.map(({ locked }) => locked)
 }
 
 /** After the lock, as a statement of its own: only then does it see what the last holder committed. */
-export async function findKeptAnswers(
+export async function findStoredResponses(
   tx: Tx,
   keys: readonly ClientKey[],
-): Promise<(KeptAnswer | undefined)[]> {
-  const rows = await tx.read<{ position: number } & KeptAnswer>({
+): Promise<(StoredResponse | undefined)[]> {
+  const rows = await tx.read<{ position: number } & StoredResponse>({
     name: 'find_kept_answers',
-    text: `select position::int, fingerprint, answer
+    text: `select position::int, fingerprint, answer as response
       from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
       join idempotency_keys using (api_key_id, key)`,
     values: columns(keys),
@@ -47,17 +47,24 @@ export async function findKeptAnswers(
   return keys.map((_, index) => byPosition.get(index + 1))
 }
 
-export async function insertKeptAnswers(tx: Tx, kept: readonly (ClientKey & KeptAnswer)[]): Promise<void> {
+export async function insertStoredResponses(
+  tx: Tx,
+  kept: readonly (ClientKey & StoredResponse)[],
+): Promise<void> {
   await tx.write({
     name: 'insert_kept_answers',
     text: `insert into idempotency_keys (api_key_id, key, fingerprint, answer)
       select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
-    values: [...columns(kept), kept.map(({ fingerprint }) => fingerprint), kept.map(({ answer }) => answer)],
+    values: [
+      ...columns(kept),
+      kept.map(({ fingerprint }) => fingerprint),
+      kept.map(({ response }) => response),
+    ],
   })
 }
 
 /** Deletes at most so many answers older than the age; answers how many. */
-export async function purgeKeptAnswers(db: Writer, olderThanHours: number, most: number): Promise<number> {
+export async function purgeStoredResponses(db: Writer, olderThanHours: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'purge_kept_answers',
     text: `delete from idempotency_keys
@@ -69,7 +76,7 @@ export async function purgeKeptAnswers(db: Writer, olderThanHours: number, most:
         for update skip locked
       ))
       returning 1`,
-    values: [olderThanHours, most],
+    values: [olderThanHours, max],
   })
   return rows.length
 }

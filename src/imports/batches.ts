@@ -7,21 +7,21 @@ import type { CsvPosition, CsvRecord } from './csv.ts'
 import {
   type Columns,
   ImportError,
-  isRefused,
+  isRejected,
   type ListedRow,
   readRow,
-  type RefusedRow,
-  refuseCategory,
+  type RejectedRow,
+  rejectCategory,
   type Row,
 } from './schema.ts'
 import type { OpenSource } from './source.ts'
 
 /** Measured: at 10,000 rows a batch's own cost is a twentieth of it, and a stop loses a fifth of a second's work. */
 const BATCH_ROWS = 10_000
-const BATCH_REFUSED_ROWS = 1_000
+const BATCH_REJECTED_ROWS = 1_000
 const BATCH_BYTES = 2_097_152
 /** Of the text of rejected rows, which may be long. */
-const BATCH_REFUSED_CHARACTERS = 2_097_152
+const BATCH_REJECTED_CHARACTERS = 2_097_152
 /** Rows whose categories are asked for at once. All rows of a chunk lived long enough to cost 60 MB. */
 const SLICE_ROWS = 256
 /** More than the longest name, escaped, with what follows it. */
@@ -36,7 +36,7 @@ export interface Batch {
   read: number
   /** The rows that were taken; overwritten by the batch after the next. */
   lines: Buffer
-  refused: ListedRow[]
+  rejected: ListedRow[]
   end: CsvPosition
 }
 
@@ -59,13 +59,13 @@ export async function* readBatches(
   let toPass = pass
   let filling = 0
   let length = 0
-  let refusedLength = 0
+  let rejectedLength = 0
   let batch: Omit<Batch, 'lines'> | undefined
   const take = (taken: Omit<Batch, 'lines'>): Batch => {
     const lines = (buffers[filling % 2] as Buffer).subarray(0, length)
     filling += 1
     length = 0
-    refusedLength = 0
+    rejectedLength = 0
     batch = undefined
     return { ...taken, lines }
   }
@@ -78,19 +78,19 @@ export async function* readBatches(
           toPass -= 1
           continue
         }
-        batch ??= { read: 0, refused: [], end: record.next }
+        batch ??= { read: 0, rejected: [], end: record.next }
         const row = judge(record, columns, named)
-        if (isRefused(row)) {
+        if (isRejected(row)) {
           const text = record.text()
-          batch.refused.push({ ...row, text })
-          refusedLength += text.length + row.name.length + row.categoryId.length + row.status.length
+          batch.rejected.push({ ...row, text })
+          rejectedLength += text.length + row.name.length + row.categoryId.length + row.status.length
         } else length += (buffers[filling % 2] as Buffer).write(toCopyText(row) + end, length)
         batch.read += 1
         batch.end = record.next
         const isFull =
           batch.read === BATCH_ROWS ||
-          batch.refused.length === BATCH_REFUSED_ROWS ||
-          refusedLength > BATCH_REFUSED_CHARACTERS ||
+          batch.rejected.length === BATCH_REJECTED_ROWS ||
+          rejectedLength > BATCH_REJECTED_CHARACTERS ||
           length > BATCH_BYTES - LINE_BYTES_MAX
         if (isFull) yield take(batch)
       }
@@ -117,10 +117,10 @@ function* slicesOf(records: Iterable<CsvRecord>): Generator<CsvRecord[]> {
   yield slice
 }
 
-function judge(record: CsvRecord, columns: Columns, named: Set<bigint> | undefined): Row | RefusedRow {
+function judge(record: CsvRecord, columns: Columns, named: Set<bigint> | undefined): Row | RejectedRow {
   const row = readRow(record, columns)
-  if (named === undefined || isRefused(row) || named.has(BigInt(row.categoryId))) return row
-  return refuseCategory(row)
+  if (named === undefined || isRejected(row) || named.has(BigInt(row.categoryId))) return row
+  return rejectCategory(row)
 }
 
 /** Asks once for all the categories of a slice, and not again for those that are known to have a name. */

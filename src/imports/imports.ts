@@ -15,8 +15,8 @@ import {
   restartImport,
   tryLockImport,
 } from './queries.ts'
-import { openRefusedList, type RefusedList } from './refused.ts'
-import { findColumns, ImportError, type RefusedRow } from './schema.ts'
+import { openRejectedList, type RejectedList } from './rejected.ts'
+import { findColumns, ImportError, type RejectedRow } from './schema.ts'
 import type { Source } from './source.ts'
 
 /** A run that was just killed may still hold the lock, until PostgreSQL has seen that nobody is there. */
@@ -26,7 +26,7 @@ const LOCK_TRIED_EVERY_MS = 100
 export interface ImportOptions {
   /** Which categories have a name; undefined where any will do. */
   findNamed: FindNamed | undefined
-  refusedPath: string
+  rejectedPath: string
   /** Whether a finished import may be done a second time. */
   again: boolean
   signal: AbortSignal
@@ -36,12 +36,12 @@ export interface ImportOptions {
 export interface Progress {
   bytes: number
   rows: number
-  refused: number
+  rejected: number
 }
 
 export interface ImportResult {
   rows: number
-  refused: number
+  rejected: number
   /** How many rows earlier runs had read. */
   rowsBefore: number
   /** Ended by the signal; the rows so far are committed. */
@@ -61,10 +61,10 @@ export async function importPets(
   const rowsBefore = state.rows
   const opened = await source.open(rowsBefore > 0 ? state : undefined)
   const columns = findColumns(opened.header, source.label)
-  const list = await openRefusedList(options.refusedPath, state.refusedBytes)
+  const list = await openRejectedList(options.rejectedPath, state.rejectedBytes)
   const result = () => ({
     rows: state.rows,
-    refused: state.refused,
+    rejected: state.rejected,
     rowsBefore,
     interrupted: options.signal.aborted,
     listIncomplete: list.isIncomplete,
@@ -107,25 +107,25 @@ export async function importPets(
 export interface CheckOptions {
   findNamed: FindNamed | undefined
   onProgress: (progress: Progress) => void
-  onRefused: (row: RefusedRow) => void
+  onRejected: (row: RejectedRow) => void
 }
 
 /** Reads and judges every row, and writes nothing. */
 export async function checkPets(
   source: Source,
-  { findNamed, onProgress, onRefused }: CheckOptions,
-): Promise<{ rows: number; refused: number }> {
+  { findNamed, onProgress, onRejected }: CheckOptions,
+): Promise<{ rows: number; rejected: number }> {
   const opened = await source.open(undefined)
   const columns = findColumns(opened.header, source.label)
   let rows = 0
-  let refused = 0
+  let rejected = 0
   for await (const batch of readBatches(opened, { columns, requestId: '', pass: 0, findNamed })) {
-    for (const row of batch.refused) onRefused(row)
+    for (const row of batch.rejected) onRejected(row)
     rows += batch.read
-    refused += batch.refused.length
-    onProgress({ bytes: batch.end.bytes, rows, refused })
+    rejected += batch.rejected.length
+    onProgress({ bytes: batch.end.bytes, rows, rejected })
   }
-  return { rows, refused }
+  return { rows, rejected }
 }
 
 /** On a connection of its own: while a batch is copied the other one is busy. */
@@ -151,7 +151,7 @@ async function begin(client: Client, source: Source, again: boolean): Promise<Im
   const state = await findOrInsertImport(client, source.key, source.label)
   if (state.finishedAt === null) return state
   if (again) return restartImport(client, source.key)
-  const added = countOf(state.rows - state.refused, 'row')
+  const added = countOf(state.rows - state.rejected, 'row')
   throw new ImportError(
     `${source.label} was imported already, ${added} until ${state.finishedAt.toISOString()}. ` +
       'To add its animals once more: --again',
@@ -164,7 +164,7 @@ async function commitBatch(
   source: Source,
   batch: Batch,
   before: ImportState,
-  list: RefusedList,
+  list: RejectedList,
   onSent: () => void,
 ): Promise<ImportState> {
   await client.query('begin')
@@ -173,8 +173,8 @@ async function commitBatch(
     ...before,
     ...batch.end,
     rows: before.rows + batch.read,
-    refused: before.refused + batch.refused.length,
-    refusedBytes: await list.append(batch.refused),
+    rejected: before.rejected + batch.rejected.length,
+    rejectedBytes: await list.append(batch.rejected),
   }
   if (!(await advanceImport(client, source.key, before.rows, state))) {
     throw new ImportError(`Another process has gone on with ${source.label}; this one added nothing twice.`)

@@ -9,12 +9,12 @@ export interface ImportState {
   line: number
   /** Rows read so far, refused ones included. */
   rows: number
-  refused: number
-  refusedBytes: number
+  rejected: number
+  rejectedBytes: number
   finishedAt: Date | null
 }
 
-const STATE = `bytes::float8, line::float8, rows::float8, refused::float8, refused_bytes::float8 as "refusedBytes",
+const STATE = `bytes::float8, line::float8, rows::float8, refused::float8 as rejected, refused_bytes::float8 as "rejectedBytes",
   finished_at as "finishedAt"`
 
 /** Held until the connection ends, however that happens. */
@@ -64,7 +64,7 @@ export async function advanceImport(
     `update imports
       set bytes = $3, line = $4, rows = $5, refused = $6, refused_bytes = $7, committed_at = now()
       where source = $1 and rows = $2 and finished_at is null`,
-    [source, rowsBefore, state.bytes, state.line, state.rows, state.refused, state.refusedBytes],
+    [source, rowsBefore, state.bytes, state.line, state.rows, state.rejected, state.rejectedBytes],
   )
   return rowCount === 1
 }

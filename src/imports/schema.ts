@@ -25,7 +25,7 @@ export interface Row {
   status: PetStatus
 }
 
-export interface RefusedRow {
+export interface RejectedRow {
   line: number
   reason: string
   name: string
@@ -34,7 +34,7 @@ export interface RefusedRow {
 }
 
 /** A rejected row as the list of them shows it. */
-export interface ListedRow extends RefusedRow {
+export interface ListedRow extends RejectedRow {
   /** As it stands in the file. */
   text: string
 }
@@ -67,7 +67,7 @@ export function findColumns(header: readonly string[], label: string): Columns {
 export function readRow(
   { line, fields, fault }: { line: number; fields: readonly string[]; fault: string | undefined },
   columns: Columns,
-): Row | RefusedRow {
+): Row | RejectedRow {
   const name = fields[columns.name] ?? ''
   const categoryId = fields[columns.categoryId] ?? ''
   const status = fields[columns.status] ?? ''
@@ -79,11 +79,11 @@ export function readRow(
   return { line, name, categoryId, status: known }
 }
 
-export function isRefused(row: Row | RefusedRow): row is RefusedRow {
+export function isRejected(row: Row | RejectedRow): row is RejectedRow {
   return 'reason' in row
 }
 
-export function refuseCategory(row: Row): RefusedRow {
+export function rejectCategory(row: Row): RejectedRow {
   return { ...row, reason: `No category has the id ${row.categoryId}.` }
 }
 

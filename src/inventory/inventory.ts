@@ -1,6 +1,8 @@
 // How many animals there are, and keeping that cheap to know.
 import type { Db } from '../db/database.ts'
-import { type FoldLimits, foldCounts } from './queries.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
+import type { Counts } from '../pet-status.ts'
+import { countPets, type FoldLimits, foldCounts } from './queries.ts'
 
 /** How often an instance looks whether it is time to fold. */
 export const FOLDED_EVERY_MS = 250
@@ -14,19 +16,25 @@ const FOLD_BATCH = 20_000
 const FOLD_AFTER_SECONDS = 2
 const FOLD_AFTER_DELTAS = 1_000
 
+/** Exact: expired holds are swept before the pets are counted. */
+export async function getInventory(db: Db, holds: FreshHolds): Promise<Counts> {
+  await holds.waitUntilFresh()
+  return countPets(db)
+}
+
 /** Folds if it is time to. */
 export async function foldDueCounts(db: Db): Promise<void> {
   await foldUntilDone(db, {
-    most: FOLD_BATCH,
+    max: FOLD_BATCH,
     afterDeltas: FOLD_AFTER_DELTAS,
     afterSeconds: FOLD_AFTER_SECONDS,
   })
 }
 
 export async function foldAllCounts(db: Db): Promise<void> {
-  await foldUntilDone(db, { most: FOLD_BATCH, afterDeltas: 1, afterSeconds: 0 })
+  await foldUntilDone(db, { max: FOLD_BATCH, afterDeltas: 1, afterSeconds: 0 })
 }
 
 async function foldUntilDone(db: Db, limits: FoldLimits): Promise<void> {
-  while ((await foldCounts(db, limits)) === limits.most);
+  while ((await foldCounts(db, limits)) === limits.max);
 }

@@ -1,8 +1,6 @@
 // Counts of animals: the sums, and what statements on pets have appended since they were folded.
 import type { Db, Reader } from '../db/database.ts'
-import type { PetStatus } from '../pet-status.ts'
-
-export type Counts = Record<PetStatus, bigint>
+import type { Counts, PetStatus } from '../pet-status.ts'
 
 /** Exact, in the time it takes to read three sums and what was not folded yet. */
 export async function countPets(db: Reader): Promise<Counts> {
@@ -20,61 +18,9 @@ export async function countPets(db: Reader): Promise<Counts> {
   return toCounts(rows)
 }
 
-export interface CategoryCounts {
-  id: bigint
-  name: string | undefined
-  counts: Counts
-}
-
-/** The categories after the given id that have a name, or had an animal lately, with their counts, by id. */
-export async function findCategoriesAfter(
-  db: Reader,
-  afterId: bigint | undefined,
-  most: number,
-): Promise<CategoryCounts[]> {
-  const rows = await db.read<{ id: bigint; name: string | null } & Counts>({
-    name: 'find_categories_after',
-    // Three rows of counts a category at most, so 3 * $2 of them hold at least $2 categories.
-    text: `with unfolded as materialized (
-        select category_id, status, delta from unfolded_pet_counts()
-      ), listed as materialized (
-        select id from (
-          (select id from categories where id > $1 order by id limit $2)
-          union
-          (select category_id from pet_counts_by_category
-            where category_id > $1 order by category_id limit 3 * $2)
-          union
-          select category_id from unfolded where category_id > $1
-        ) as candidates
-        order by id limit $2
-      ), parts as (
-        select counts.category_id, counts.status, counts.count
-        from listed join pet_counts_by_category as counts on counts.category_id = listed.id
-        union all
-        select unfolded.category_id, unfolded.status, unfolded.delta
-        from listed join unfolded on unfolded.category_id = listed.id
-      )
-      select listed.id, categories.name,
-        coalesce(sum(parts.count) filter (where parts.status = 'available'), 0)::bigint as available,
-        coalesce(sum(parts.count) filter (where parts.status = 'pending'), 0)::bigint as pending,
-        coalesce(sum(parts.count) filter (where parts.status = 'sold'), 0)::bigint as sold
-      from listed
-      left join categories on categories.id = listed.id
-      left join parts on parts.category_id = listed.id
-      group by listed.id, categories.name
-      order by listed.id`,
-    values: [afterId ?? 0n, most],
-  })
-  return rows.map(({ id, name, available, pending, sold }) => ({
-    id,
-    name: name ?? undefined,
-    counts: { available, pending, sold },
-  }))
-}
-
 export interface FoldLimits {
   /** The most deltas that one transaction folds. */
-  most: number
+  max: number
   /** Folds once this many deltas have gathered, */
   afterDeltas: number
   /** or this long after the last fold of any instance. */
@@ -82,7 +28,7 @@ export interface FoldLimits {
 }
 
 /** Folds deltas into the sums, if it is time to; returns how many, or 0 while another instance does. */
-export async function foldCounts(db: Db, { most, afterDeltas, afterSeconds }: FoldLimits): Promise<number> {
+export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: FoldLimits): Promise<number> {
   return db.transaction(async (tx) => {
     const [row] = await tx.read<{ locked: boolean }>({
       name: 'lock_fold',
@@ -136,7 +82,7 @@ export async function foldCounts(db: Db, { most, afterDeltas, afterSeconds }: Fo
           from furthest
         )
         select count(*) from taken`,
-      values: [most, afterDeltas, afterSeconds],
+      values: [max, afterDeltas, afterSeconds],
     })
     return Number(folded?.count ?? 0n)
   })

@@ -1,12 +1,13 @@
 // The inventory over HTTP.
 import type { Db } from '../db/database.ts'
-import { answer, type V1 } from '../http/operation.ts'
-import { type Counts, countPets } from './queries.ts'
+import { response, type V1 } from '../http/operation.ts'
+import type { Counts } from '../pet-status.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
+import { getInventory } from './inventory.ts'
 
 export interface InventoryServices {
   db: Db
-  /** Resolves once holds that have expired are swept, at once while they are. */
-  holds: { fresh: () => Promise<void> | undefined }
+  holds: FreshHolds
 }
 
 export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): void {
@@ -20,16 +21,13 @@ export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): vo
       description: 'By status, exact, in the same time at any size of the catalogue.',
       tags: ['store'],
       response: {
-        200: answer({
+        200: response({
           description: 'The counts.',
           schema: 'Counts',
           example: { available: 120, pending: 7, sold: 873 },
         }),
       },
     },
-    handler: async (): Promise<Counts> => {
-      await holds.fresh()
-      return countPets(db)
-    },
+    handler: (): Promise<Counts> => getInventory(db, holds),
   })
 }

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/database.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
 import type { Log } from '../telemetry/log.ts'
 import { expireOrders } from './queries.ts'
 
@@ -14,10 +15,8 @@ const FRESH_FOR_MS = 700
 const PROGRESS_WITHIN_MS = 1_000
 const SWEEP_BATCH = 500
 
-export interface Holds {
+export interface Holds extends FreshHolds {
   sweep: () => Promise<void>
-  /** Resolves at once while the last sweep is fresh, or while no sweep can commit. Never rejects. */
-  fresh: () => Promise<void> | undefined
 }
 
 interface Sweep {
@@ -64,8 +63,9 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
 
   return {
     sweep: () => startSweep().finished,
-    fresh: () => {
-      if (now() - sweptAt < FRESH_FOR_MS || db.connections().unanswered > 0) return undefined
+    // No wait while the last sweep is fresh, or while no sweep can commit.
+    waitUntilFresh: () => {
+      if (now() - sweptAt < FRESH_FOR_MS || db.connections().unacknowledged > 0) return undefined
       return waitFor(startSweep())
     },
   }

@@ -55,19 +55,19 @@ export async function placeOrder(
   }
 
   if (idempotencyKey === undefined) {
-    return { order: await againIfFreed(() => orRefuse(db.transaction(place))), replayed: false }
+    return { order: await retryIfFreed(() => orReject(db.transaction(place))), replayed: false }
   }
-  const repeatable = {
+  const idempotent = {
     apiKeyId: callerId,
     key: idempotencyKey,
     operation: 'placeOrder',
     // As sent: the default may be another one by the time of a repeat.
     values: [petId, holdMinutes ?? 'default', note ?? ''],
   }
-  const { answer, replayed } = await againIfFreed(() =>
-    orRefuse(doOnce(db, repeatable, async (tx) => stringifyJson(await place(tx)))),
+  const { response, replayed } = await retryIfFreed(() =>
+    orReject(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
   )
-  return { order: toOrder(answer), replayed }
+  return { order: toOrder(response), replayed }
 }
 
 /** Why an animal is not available: it does not exist, or is held or sold, or its hold is over but not yet swept. */
@@ -87,7 +87,7 @@ async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: str
 class PetFreedError extends Error {}
 
 /** Places the order in a new transaction, which holds no lock, if the pet was freed during the last one. */
-async function againIfFreed<Result>(place: () => Promise<Result>): Promise<Result> {
+async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await place()
@@ -99,7 +99,7 @@ async function againIfFreed<Result>(place: () => Promise<Result>): Promise<Resul
 }
 
 /** What the database itself refused: a second open order, or one for an animal that was just deleted. */
-async function orRefuse<Result>(placing: Promise<Result>): Promise<Result> {
+async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   try {
     return await placing
   } catch (error) {
@@ -183,8 +183,8 @@ interface KeptOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresA
 }
 
 /** An order from the answer that was kept of it. */
-function toOrder(answer: string): Order {
-  const kept = parseJson(answer) as KeptOrder
+function toOrder(response: string): Order {
+  const kept = parseJson(response) as KeptOrder
   return {
     ...kept,
     id: BigInt(kept.id),

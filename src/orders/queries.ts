@@ -22,7 +22,7 @@ export async function findOrdersBefore(
   db: Reader,
   { status, petId }: OrderFilters,
   beforeId: bigint | undefined,
-  most: number,
+  max: number,
 ): Promise<Order[]> {
   const before = beforeId ?? INT64_MAX
   if (status !== undefined && petId !== undefined) {
@@ -33,7 +33,7 @@ export async function findOrdersBefore(
           and (pet_id + 0, orders.status, orders.id) >= ($1, $2, 0)
         order by pet_id + 0 desc, orders.status desc, orders.id desc
         limit $4`,
-      values: [petId, status, before, most],
+      values: [petId, status, before, max],
     })
   }
   if (status !== undefined) {
@@ -43,7 +43,7 @@ export async function findOrdersBefore(
         where (orders.status, orders.id) < ($1, $2) and (orders.status, orders.id) >= ($1, 0)
         order by orders.status desc, orders.id desc
         limit $3`,
-      values: [status, before, most],
+      values: [status, before, max],
     })
   }
   if (petId !== undefined) {
@@ -53,13 +53,13 @@ export async function findOrdersBefore(
         where (pet_id, orders.id) < ($1, $2) and (pet_id, orders.id) >= ($1, 0)
         order by pet_id desc, orders.id desc
         limit $3`,
-      values: [petId, before, most],
+      values: [petId, before, max],
     })
   }
   return readOrders(db, {
     name: 'find_orders_before',
     text: `select ${COLUMNS} from ${FROM} where orders.id < $1 order by orders.id desc limit $2`,
-    values: [before, most],
+    values: [before, max],
   })
 }
 
@@ -162,7 +162,7 @@ export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
  * next round. An order that was closed while we waited for its animal fails `status = 'open'` when the update
  * looks again.
  */
-export async function expireOrders(db: Writer, requestId: string, most: number): Promise<number> {
+export async function expireOrders(db: Writer, requestId: string, max: number): Promise<number> {
   const rows = await db.write({
     name: 'expire_orders',
     text: `with due as materialized (
@@ -185,9 +185,9 @@ export async function expireOrders(db: Writer, requestId: string, most: number):
       insert into pet_history (pet_id, event, from_status, to_status, request_id)
       select id, 'order_expired', 'pending', 'available', $1 from freed
       returning 1`,
-    values: [requestId, most],
+    values: [requestId, max],
     // Whoever reads may wait for this: it must not be told of a change that it never asked for.
-    isRepeatable: true,
+    isIdempotent: true,
   })
   return rows.length
 }

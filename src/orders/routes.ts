@@ -1,8 +1,9 @@
 // Orders over HTTP.
 import type { Db } from '../db/database.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../caller.ts'
-import { answer, IdempotencyKeyHeaders, type V1 } from '../http/operation.ts'
+import { response, IdempotencyKeyHeaders, type V1 } from '../http/operation.ts'
 import { nextPageHeaders, readPage } from '../paging.ts'
 import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import { LIST_LIMIT_DEFAULT, ListOrdersQuery, NewOrderRef, type Order, OrderParams } from './schema.ts'
@@ -10,8 +11,7 @@ import { LIST_LIMIT_DEFAULT, ListOrdersQuery, NewOrderRef, type Order, OrderPara
 export interface OrderServices {
   db: Db
   publicUrl: string
-  /** Resolves once holds that have expired are swept, at once while they are. */
-  holds: { fresh: () => Promise<void> | undefined }
+  holds: FreshHolds
   /** How long an order holds its pet when the buyer did not say. */
   holdMinutes: number
 }
@@ -41,7 +41,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
       headers: IdempotencyKeyHeaders,
       body: NewOrderRef,
       response: {
-        201: answer({
+        201: response({
           description: 'The order; the animal is held.',
           schema: 'Order',
           example: EXAMPLE,
@@ -103,7 +103,7 @@ function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, de
       tags: ['store'],
       params: OrderParams,
       response: {
-        200: answer({
+        200: response({
           description: 'The order as it ended.',
           schema: 'Order',
           example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
@@ -126,7 +126,7 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       tags: ['store'],
       querystring: ListOrdersQuery,
       response: {
-        200: answer({
+        200: response({
           description: 'The orders of this page.',
           schema: 'Orders',
           example: [EXAMPLE],
@@ -138,7 +138,7 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       const { limit, status, petId } = request.query
       const filters = { status, petId }
       const boundTo = { list: 'orders', ...filters }
-      await holds.fresh()
+      await holds.waitUntilFresh()
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       const { items, next } = await listOrders(db, filters, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/store/orders`, next, boundTo, { ...filters, limit }))
@@ -158,11 +158,11 @@ export function getOrderRoute(app: V1, { db, holds }: OrderServices): void {
       tags: ['store'],
       params: OrderParams,
       response: {
-        200: answer({ description: 'The order.', schema: 'Order', example: EXAMPLE }),
+        200: response({ description: 'The order.', schema: 'Order', example: EXAMPLE }),
       },
     },
     handler: async (request): Promise<Order> => {
-      await holds.fresh()
+      await holds.waitUntilFresh()
       return getOrder(db, request.params.orderId)
     },
   })

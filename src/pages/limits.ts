@@ -4,24 +4,24 @@ import { AppError } from '../errors.ts'
 
 export interface PageLimits {
   /** How many pages and files may be under way before the next is answered 503. */
-  underWayMax: number
+  inFlightMax: number
   /** How long a reader may take for one; then the connection is closed. */
   takenWithinMs: number
 }
 
 /** An eighth of all requests that may be under way, and a minute: the largest file then needs 20 kB a second. */
-export const PAGE_LIMITS: PageLimits = { underWayMax: 100, takenWithinMs: 60_000 }
+export const PAGE_LIMITS: PageLimits = { inFlightMax: 100, takenWithinMs: 60_000 }
 
-export function limitPages(app: FastifyInstance, { underWayMax, takenWithinMs }: PageLimits): void {
-  let underWay = 0
+export function limitPages(app: FastifyInstance, { inFlightMax, takenWithinMs }: PageLimits): void {
+  let inFlight = 0
 
   app.addHook('onRequest', (_request, reply, done) => {
-    if (underWay >= underWayMax) return done(new AppError('overloaded'))
-    underWay += 1
+    if (inFlight >= inFlightMax) return done(new AppError('overloaded'))
+    inFlight += 1
     const late = setTimeout(() => reply.raw.destroy(), takenWithinMs).unref()
     // Also where the reader went away.
     reply.raw.once('close', () => {
-      underWay -= 1
+      inFlight -= 1
       clearTimeout(late)
     })
     done()

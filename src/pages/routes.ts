@@ -9,7 +9,7 @@ import { limitPages, type PageLimits } from './limits.ts'
 import { referencePage } from './reference-page.ts'
 import { SCALAR_ADDRESS, scalarScript } from './scalar.ts'
 import { JSON_TYPE, PAGE_HEADERS, REFERENCE_HEADERS } from '../http/security-headers.ts'
-import { refuseUnknownRoutes } from '../http/unknown-routes.ts'
+import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
@@ -19,7 +19,7 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
     done()
   })
   limitPages(app, limits)
-  refuseUnknownRoutes(app)
+  rejectUnknownRoutes(app)
 
   const serve = (
     address: string,

@@ -1,12 +1,12 @@
 // The operations on animals that many requests share: reads by id, identical pages, and creates.
-import { type BatchLimits, type Share, shared, together } from '../db/batch.ts'
+import { type BatchLimits, type Coalesce, coalesced, batched } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
-import { doManyOnce, type Outcome, type Repeatable } from '../idempotency/idempotency.ts'
+import { doManyOnce, type Outcome, type IdempotentRequest } from '../idempotency/idempotency.ts'
 import { findPetsByIds, insertPets, type PetToInsert } from './queries.ts'
 import type { VersionedPet } from './schema.ts'
 
 /** A page as it goes out: its bytes, and the header that leads to the next one. */
-export interface AnsweredPage {
+export interface PageResponse {
   body: Buffer
   headers: { link?: string }
 }
@@ -15,38 +15,38 @@ export interface PetBatches {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
   insertPet: (pet: PetToInsert) => Promise<bigint>
   /** With an Idempotency-Key; the answer that is kept is the id. */
-  insertPetOnce: (request: { repeatable: Repeatable; pet: PetToInsert }) => Promise<Outcome>
-  sharePage: Share<AnsweredPage>
+  insertPetOnce: (request: { idempotent: IdempotentRequest; pet: PetToInsert }) => Promise<Outcome>
+  coalescePage: Coalesce<PageResponse>
 }
 
 const WAITING_MAX = 2_000
 
-const TOGETHER: Record<'reads' | 'writes', BatchLimits> = {
-  reads: { sizeMax: 100, underWayMax: 1, waitingMax: WAITING_MAX },
-  writes: { sizeMax: 100, underWayMax: 1, waitingMax: WAITING_MAX },
+const BATCHED: Record<'reads' | 'writes', BatchLimits> = {
+  reads: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
+  writes: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
 }
 
 export type ObserveBatch = (kind: string, size: number) => void
 
 /** Not together, every request has a query of its own: to measure what sharing them is worth. */
-export function petBatches(
+export function openPetBatches(
   db: Db,
-  isTogether: boolean,
+  isBatching: boolean,
   connections: number,
   observe: ObserveBatch,
 ): PetBatches {
-  const alone = { sizeMax: 1, underWayMax: connections, waitingMax: WAITING_MAX }
-  const limits = isTogether ? TOGETHER : { reads: alone, writes: alone }
+  const alone = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
+  const limits = isBatching ? BATCHED : { reads: alone, writes: alone }
 
   async function findPets(ids: bigint[]): Promise<(VersionedPet | undefined)[]> {
     const found = new Map((await findPetsByIds(db, [...new Set(ids)])).map((pet) => [pet.id, pet]))
     return ids.map((id) => found.get(id))
   }
 
-  const insertOnce = (requests: { repeatable: Repeatable; pet: PetToInsert }[]) =>
+  const insertOnce = (requests: { idempotent: IdempotentRequest; pet: PetToInsert }[]) =>
     doManyOnce(
       db,
-      requests.map(({ repeatable }) => repeatable),
+      requests.map(({ idempotent }) => idempotent),
       async (tx, indexes) => {
         const ids = await insertPets(
           tx,
@@ -57,15 +57,15 @@ export function petBatches(
     )
 
   return {
-    findPet: together(findPets, limits.reads, (size) => observe('findPet', size)),
-    insertPet: together(
+    findPet: batched(findPets, limits.reads, (size) => observe('findPet', size)),
+    insertPet: batched(
       (pets) => insertPets(db, pets),
       limits.writes,
       (size) => observe('insertPet', size),
     ),
-    insertPetOnce: together(insertOnce, limits.writes, (size) => observe('insertPetOnce', size)),
-    sharePage: isTogether
-      ? shared(WAITING_MAX, (size) => observe('sharePage', size))
+    insertPetOnce: batched(insertOnce, limits.writes, (size) => observe('insertPetOnce', size)),
+    coalescePage: isBatching
+      ? coalesced(WAITING_MAX, (size) => observe('sharePage', size))
       : (_question, work) => work(),
   }
 }

@@ -1,10 +1,11 @@
 // What can be done with animals. Knows the rules; nothing of HTTP, nothing of SQL.
 import { findCategoriesByIds } from '../categories/queries.ts'
+import type { CategoryPolicy } from '../category-policy.ts'
 import type { Db, Tx } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import { type Actor, insertHistory } from '../history/queries.ts'
 import type { ChangedFields } from '../history/schema.ts'
-import { orThrow } from '../idempotency/idempotency.ts'
+import { unwrap } from '../idempotency/idempotency.ts'
 import { releaseIfOver } from '../orders/orders.ts'
 import { findHold, hasOrders } from '../orders/queries.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
@@ -68,45 +69,45 @@ export interface CreatePetOptions {
   callerId: bigint
   requestId: string
   idempotencyKey: string | undefined
-  categories: 'any' | 'strict'
+  categoryPolicy: CategoryPolicy
 }
 
 export async function createPet(
   db: Db,
   { insertPet, insertPetOnce }: PetBatches,
   { name, categoryId, status = 'available' }: NewPet,
-  { callerId, requestId, idempotencyKey, categories }: CreatePetOptions,
+  { callerId, requestId, idempotencyKey, categoryPolicy }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
-  if (categories === 'strict') await requireCategory(db, categoryId)
+  if (categoryPolicy === 'strict') await requireCategory(db, categoryId)
   const toInsert = { name, categoryId, status, createdBy: callerId, requestId }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
   if (idempotencyKey === undefined) return { pet: asPet(await insertPet(toInsert)), replayed: false }
 
-  const repeatable = {
+  const idempotent = {
     apiKeyId: callerId,
     key: idempotencyKey,
     operation: 'createPet',
     values: [name, categoryId, status],
   }
-  const outcome = await insertPetOnce({ repeatable, pet: toInsert })
+  const outcome = await insertPetOnce({ idempotent, pet: toInsert })
   // The same values give the same animal but for its id, so the id is all there was to keep.
-  const { answer, replayed } = orThrow(outcome)
-  return { pet: asPet(BigInt(answer)), replayed }
+  const { response, replayed } = unwrap(outcome)
+  return { pet: asPet(BigInt(response)), replayed }
 }
 
 export interface ChangePetOptions {
   actor: Actor
   /** Whether the version that the client has seen is this one. */
   isExpected: (version: number) => boolean
-  categories: 'any' | 'strict'
+  categoryPolicy: CategoryPolicy
 }
 
 export async function changePet(
   db: Db,
   id: bigint,
   { name, categoryId, status, reason }: PetChange,
-  { actor, isExpected, categories }: ChangePetOptions,
+  { actor, isExpected, categoryPolicy }: ChangePetOptions,
 ): Promise<VersionedPet> {
   return db.transaction(async (tx) => {
     const locked = await lockPet(tx, id)
@@ -122,7 +123,7 @@ export async function changePet(
     const [from, to] = differences(pet, changed)
     if (Object.keys(to).length === 0) return pet
     if (to.status !== undefined) await requireTransition(tx, pet, to.status)
-    if (to.categoryId !== undefined && categories === 'strict') await requireCategory(tx, to.categoryId)
+    if (to.categoryId !== undefined && categoryPolicy === 'strict') await requireCategory(tx, to.categoryId)
     const version = await updatePet(tx, changed)
     await insertHistory(tx, { petId: id, event: 'updated', from, to, reason }, actor)
     return { ...changed, version }

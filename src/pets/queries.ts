@@ -31,7 +31,7 @@ export async function findPetsBefore(
   db: Reader,
   { status, categoryId }: PetFilters,
   beforeId: bigint | undefined,
-  most: number,
+  max: number,
 ): Promise<Pet[]> {
   const before = beforeId ?? INT64_MAX
   if (status !== undefined && categoryId !== undefined) {
@@ -41,7 +41,7 @@ export async function findPetsBefore(
         where (category_id + 0, status, id) < ($1, $2, $3) and (category_id + 0, status, id) >= ($1, $2, 0)
         order by category_id + 0 desc, status desc, id desc
         limit $4`,
-      values: [categoryId, status, before, most],
+      values: [categoryId, status, before, max],
     })
   }
   if (status !== undefined) {
@@ -51,7 +51,7 @@ export async function findPetsBefore(
         where (status, id) < ($1, $2) and (status, id) >= ($1, 0)
         order by status desc, id desc
         limit $3`,
-      values: [status, before, most],
+      values: [status, before, max],
     })
   }
   if (categoryId !== undefined) {
@@ -61,13 +61,13 @@ export async function findPetsBefore(
         where (category_id, id) < ($1, $2) and (category_id, id) >= ($1, 0)
         order by category_id desc, id desc
         limit $3`,
-      values: [categoryId, before, most],
+      values: [categoryId, before, max],
     })
   }
   return db.read<Pet>({
     name: 'find_pets_before',
     text: `select ${COLUMNS} from pets where id < $1 order by id desc limit $2`,
-    values: [before, most],
+    values: [before, max],
   })
 }
 
@@ -83,7 +83,7 @@ export async function findPetsByName(
   db: Reader,
   prefix: string,
   after: { nameKey: string; id: bigint } | undefined,
-  most: number,
+  max: number,
 ): Promise<NamedPet[]> {
   return db.read<NamedPet>({
     name: 'find_pets_by_name',
@@ -92,7 +92,7 @@ export async function findPetsByName(
         and pet_name_key(name) collate "C" <= pet_name_key($1) || repeat(chr(1114111), 500)
       order by pet_name_key(name) collate "C", id
       limit $4`,
-    values: [prefix, after?.nameKey ?? '', after?.id ?? 0n, most],
+    values: [prefix, after?.nameKey ?? '', after?.id ?? 0n, max],
   })
 }
 

@@ -1,11 +1,13 @@
 // The operations on animals over HTTP: what each takes, what it answers, which scope it needs.
+import type { CategoryPolicy } from '../category-policy.ts'
 import type { Db } from '../db/database.ts'
+import type { FreshHolds } from '../fresh-holds.ts'
 import type { Caller } from '../caller.ts'
 import { AppError } from '../errors.ts'
 import type { PetBatches } from './batches.ts'
 import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
 import { etag, IfMatchHeaders, ifMatch } from '../http/etag.ts'
-import { answer, emptyAnswer, IdempotencyKeyHeaders, type V1 } from '../http/operation.ts'
+import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../http/operation.ts'
 import { GET_PET_PAGE } from '../http/page-addresses.ts'
 import { queryKey } from '../http/query-key.ts'
 import { JSON_TYPE } from '../http/security-headers.ts'
@@ -15,17 +17,16 @@ import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, P
 
 export interface PetServices extends DeprecationServices {
   db: Db
-  pets: PetBatches
-  categories: 'any' | 'strict'
-  /** Resolves once holds that have expired are swept, at once while they are. */
-  holds: { fresh: () => Promise<void> | undefined }
+  batches: PetBatches
+  categoryPolicy: CategoryPolicy
+  holds: FreshHolds
 }
 
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 const listPetsKey = queryKey(ListPetsQuery)
 
-export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: PetServices): void {
+export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
@@ -38,7 +39,7 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: PetServic
       tags: ['pets'],
       querystring: ListPetsQuery,
       response: {
-        200: answer({
+        200: response({
           description: 'The animals of this page.',
           schema: 'Pets',
           example: [EXAMPLE],
@@ -52,7 +53,7 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: PetServic
     handler: async (request, reply) => {
       const { limit, id: ids, name, status, categoryId } = request.query
       const filters = { status, categoryId }
-      await holds.fresh()
+      await holds.waitUntilFresh()
       if (ids !== undefined) {
         const found = await listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
@@ -62,7 +63,7 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: PetServic
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
       // Identical requests at the same time get the same bytes.
-      const { body, headers } = await pets.sharePage(listPetsKey(request.query), async () => {
+      const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
         const { items, next } =
           name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
         return {
@@ -76,7 +77,7 @@ export function listPetsRoute(app: V1, { db, pets, publicUrl, holds }: PetServic
 }
 
 export function createPetRoute(app: V1, services: PetServices): void {
-  const { db, pets, categories } = services
+  const { db, batches, categoryPolicy } = services
   app.route({
     method: 'POST',
     url: '/pets',
@@ -90,7 +91,7 @@ export function createPetRoute(app: V1, services: PetServices): void {
       headers: IdempotencyKeyHeaders,
       body: NewPetRef,
       response: {
-        201: answer({
+        201: response({
           description: 'The animal, with its id.',
           schema: 'Pet',
           example: EXAMPLE,
@@ -103,11 +104,11 @@ export function createPetRoute(app: V1, services: PetServices): void {
       },
     },
     handler: async (request, reply): Promise<Pet> => {
-      const { pet, replayed } = await createPet(db, pets, request.body, {
+      const { pet, replayed } = await createPet(db, batches, request.body, {
         callerId: (request.caller as Caller).id,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
-        categories,
+        categoryPolicy,
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', petAddress(services, pet.id)).header('etag', etag(1))
@@ -131,7 +132,7 @@ export function getPetRoute(app: V1, services: PetServices): void {
       tags: ['pets'],
       params: PetParams,
       response: {
-        200: answer({
+        200: response({
           description: 'The animal.',
           schema: 'Pet',
           example: EXAMPLE,
@@ -145,15 +146,15 @@ export function getPetRoute(app: V1, services: PetServices): void {
       },
     },
     handler: async (request, reply): Promise<Pet> => {
-      await services.holds.fresh()
-      const pet = await getPet(services.pets, request.params.petId)
+      await services.holds.waitUntilFresh()
+      const pet = await getPet(services.batches, request.params.petId)
       reply.header('etag', etag(pet.version))
       return pet
     },
   })
 }
 
-export function updatePetRoute(app: V1, { db, categories }: PetServices): void {
+export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
   app.route({
     method: 'PATCH',
     url: '/pets/:petId',
@@ -168,7 +169,7 @@ export function updatePetRoute(app: V1, { db, categories }: PetServices): void {
       headers: IfMatchHeaders,
       body: PetChangeRef,
       response: {
-        200: answer({
+        200: response({
           description: 'The animal as it is now.',
           schema: 'Pet',
           example: { ...EXAMPLE, status: 'sold' },
@@ -180,7 +181,7 @@ export function updatePetRoute(app: V1, { db, categories }: PetServices): void {
       const pet = await changePet(db, request.params.petId, request.body, {
         actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
         isExpected: ifMatch(request.headers['if-match']),
-        categories,
+        categoryPolicy,
       })
       reply.header('etag', etag(pet.version))
       return pet
@@ -201,7 +202,7 @@ export function deletePetRoute(app: V1, { db }: PetServices): void {
       params: PetParams,
       headers: IfMatchHeaders,
       response: {
-        204: emptyAnswer('It is gone.'),
+        204: emptyResponse('It is gone.'),
       },
     },
     handler: async (request, reply) => {

@@ -1,9 +1,9 @@
 // The listener for operators: whether the process lives, whether it may be sent requests, and its figures.
 import fastify, { type FastifyInstance } from 'fastify'
-import { answerClientError, answerError } from '../http/errors.ts'
+import { sendClientError, sendError } from '../http/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
-import { refuseUnknownRoutes } from '../http/unknown-routes.ts'
+import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
 export interface Readiness {
   ready: boolean
@@ -17,12 +17,12 @@ export interface AdminOptions {
 }
 
 export function buildAdminApp({ metrics, readiness }: AdminOptions): FastifyInstance {
-  const app = fastify({ logger: false, forceCloseConnections: true, clientErrorHandler: answerClientError })
-  app.setErrorHandler(answerError)
+  const app = fastify({ logger: false, forceCloseConnections: true, clientErrorHandler: sendClientError })
+  app.setErrorHandler(sendError)
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(DATA_HEADERS)
   })
-  refuseUnknownRoutes(app)
+  rejectUnknownRoutes(app)
 
   // Never asks the database: a failover must not make an orchestrator restart every instance.
   app.get('/live', async () => ({ live: true }))

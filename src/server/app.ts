@@ -36,7 +36,7 @@ import {
 import { logRequests } from '../http/access-log.ts'
 import { authenticate, authorise, requireScope } from '../http/authentication.ts'
 import { allowOrigins } from '../http/cors.ts'
-import { answerClientError, answerError } from '../http/errors.ts'
+import { sendClientError, sendError } from '../http/errors.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
 import { makeDecodable } from '../http/decodable-url.ts'
 import { countHeader } from '../http/headers.ts'
@@ -50,10 +50,10 @@ import { requestId } from '../http/request-id.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
 import { openServer } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
-import { limitTime } from '../http/time-limit.ts'
+import { limitResponseTime } from '../http/response-timeout.ts'
 import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
 import { buildSerializer } from '../http/serialization.ts'
-import { refuseUnknownRoutes } from '../http/unknown-routes.ts'
+import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
 
 const HEADERS_TIMEOUT_MS = 5_000
@@ -64,7 +64,7 @@ export const KEEP_ALIVE_TIMEOUT_MS = 65_000
  * More requests at a time than this are refused. Answered one after the other, these take a fifth of a second. With
  * half as many, a flood left the process refusing half of its time: a refusal costs a third of an answer.
  */
-export const UNDER_WAY_MAX = 800
+export const REQUESTS_IN_FLIGHT_MAX = 800
 /** Beyond it a new connection is closed at once. */
 export const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
@@ -109,9 +109,9 @@ export interface AppOptions
   /** Requests per second and client address that may fail authentication; 0 is no limit. */
   unauthenticatedLimitPerSecond: number
   /** How long a request may take before it is answered 503. */
-  answerWithinMs?: number
+  responseTimeoutMs?: number
   /** How many requests may be under way before the next is answered 503. */
-  underWayMax?: number
+  inFlightMax?: number
   /** How long a client may accept nothing of its response before its connection is reset. */
   stalledAfterMs?: number
   pageLimits?: PageLimits
@@ -132,7 +132,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     serverFactory: (route) =>
       openServer(route, {
         ...options,
-        underWayMax: options.underWayMax ?? UNDER_WAY_MAX,
+        inFlightMax: options.inFlightMax ?? REQUESTS_IN_FLIGHT_MAX,
         stalledAfterMs: options.stalledAfterMs ?? STALLED_AFTER_MS,
         connectionsMax: CONNECTIONS_MAX,
         http: {
@@ -149,7 +149,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // The longest address that fits into the headers is a parameter too: 404, not 414.
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     rewriteUrl: ({ url = '/' }) => makeDecodable(url),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: sendClientError,
     // Its type speaks of Ajv's own compiler; Fastify calls it with the route's schema and part.
     schemaController: {
       compilersFactory: {
@@ -163,9 +163,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setChildLoggerFactory((logger) => logger)
 
   app.decorateRequest('caller', null)
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(sendError)
   logRequests(app, options)
-  limitTime(app, options.answerWithinMs ?? RESPONSE_TIMEOUT_MS)
+  limitResponseTime(app, options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS)
   // Hooks that wait for nothing take a callback: a promise for each would cost a tenth of a request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -195,7 +195,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   app.addHook('onRequest', authenticate({ ...options, limitRate, unauthenticated }))
   app.addHook('onRequest', authorise)
   acceptJsonBodies(app)
-  refuseUnknownRoutes(app)
+  rejectUnknownRoutes(app)
   requireScope(app)
   documentErrors(app)
   const v1 = withSchemaTypes(app)

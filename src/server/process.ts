@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeyVerifier } from '../api-keys/api-keys.ts'
 import { trackUsage } from '../api-keys/usage.ts'
 import { startBackground } from './background.ts'
-import { type Config, instanceName } from '../config.ts'
+import { type Config, formerNameWarnings, instanceName } from '../config.ts'
 import { type Db, openDatabase } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
@@ -14,7 +14,7 @@ import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '.
 import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
-import { petBatches } from '../pets/batches.ts'
+import { openPetBatches } from '../pets/batches.ts'
 import { listen } from './listen.ts'
 import { drain } from './shutdown.ts'
 
@@ -26,6 +26,7 @@ const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
 export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
+  for (const warning of formerNameWarnings()) log.warn(warning)
   const db = openDatabase({
     databaseUrl: config.DATABASE_URL,
     applicationName: instanceName(),
@@ -40,8 +41,8 @@ export async function runService(config: Config): Promise<void> {
 
   const app = await buildApp({
     db,
-    pets: petBatches(db, config.ANSWER_TOGETHER === 'on', config.DATABASE_POOL_SIZE, metrics.observeBatch),
-    categories: config.CATEGORIES,
+    batches: openPetBatches(db, config.BATCHING === 'on', config.DATABASE_POOL_SIZE, metrics.observeBatch),
+    categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),

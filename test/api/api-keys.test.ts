@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
-import { faultyFields } from '../contract/animals.ts'
+import { faultyFields } from '../contract/pets.ts'
 import { issueApiKey } from '../support/app.ts'
-import { cursorOf, NOT_IDS, openShop, UNKNOWN_ID, walkPages } from './shop.ts'
+import { cursorOf, NOT_IDS, openApiFixture, UNKNOWN_ID, walkPages } from './fixture.ts'
 
 interface ApiKey {
   id: number
@@ -18,18 +18,18 @@ interface ApiKey {
 }
 type Issued = ApiKey & { key: string }
 
-const shop = await openShop()
+const api = await openApiFixture()
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 async function issue(values: object = {}): Promise<Issued> {
-  const answer = await shop.post('/api-keys', { name: 'web-shop', ...values })
-  expect(answer.status, answer.text).toBe(201)
-  return answer.body as Issued
+  const response = await api.post('/api-keys', { name: 'web-shop', ...values })
+  expect(response.status, response.text).toBe(201)
+  return response.body as Issued
 }
-const rotate = (id: number | string, body: unknown = {}) => shop.post(`/api-keys/${id}/rotate`, body)
-const statusWith = async (apiKey: string, path = '/pets') => (await shop.get(path, { apiKey })).status
+const rotate = (id: number | string, body: unknown = {}) => api.post(`/api-keys/${id}/rotate`, body)
+const statusWith = async (apiKey: string, path = '/pets') => (await api.get(path, { apiKey })).status
 const find = async (id: number) => {
-  const pages = await walkPages<ApiKey>(shop, '/api-keys?limit=100')
+  const pages = await walkPages<ApiKey>(api, '/api-keys?limit=100')
   return pages.flat().find((apiKey) => apiKey.id === id)
 }
 const lifetimeOf = ({ createdAt, expiresAt = '' }: ApiKey) =>
@@ -53,7 +53,7 @@ describe('a new key', () => {
     expect(await statusWith(made.key, '/store/orders')).toBe(403)
     const { key, ...facts } = made
     expect(await find(made.id)).toEqual(facts)
-    expect((await shop.get('/api-keys')).text).not.toContain(key)
+    expect((await api.get('/api-keys')).text).not.toContain(key)
   })
 
   test('without scopes may read and write animals, and has neither end nor limit', async () => {
@@ -64,7 +64,7 @@ describe('a new key', () => {
       scopes: ['pets:read', 'pets:write'],
       createdAt: expect.stringMatching(TIME),
     })
-    expect((await shop.get('/pets', { apiKey: key })).headers.get('ratelimit')).toBeNull()
+    expect((await api.get('/pets', { apiKey: key })).headers.get('ratelimit')).toBeNull()
   })
 
   test('with a limit is held to it', async () => {
@@ -75,8 +75,8 @@ describe('a new key', () => {
   test.each(['petstore', 'PetStore', ' petstore\t', 'pet store', 'pet\u200bstore', 'ｐｅｔｓｔｏｒｅ'])(
     'cannot be named %j, which stands for the service in the history',
     async (name) => {
-      const answer = await shop.post('/api-keys', { name })
-      expect(answer).toMatchObject({
+      const response = await api.post('/api-keys', { name })
+      expect(response).toMatchObject({
         status: 400,
         body: { code: 'invalid_body', details: [{ field: 'name', code: 'reserved' }] },
       })
@@ -85,7 +85,7 @@ describe('a new key', () => {
   )
 
   test('belongs to the environment of the service', async () => {
-    const staging = await openShop({ environment: 'staging' })
+    const staging = await openApiFixture({ environment: 'staging' })
     const { body } = await staging.post('/api-keys', { name: 'x' })
     expect((body as Issued).key).toMatch(/^petstore_test_/)
   })
@@ -121,14 +121,14 @@ describe('a new key', () => {
     { sent: { name: 'x', expiresInSeconds: '90d' }, fields: ['expiresInSeconds'] },
     { sent: { name: 7, scopes: 7, rateLimit: 'x' }, fields: ['name', 'rateLimit', 'scopes'] },
   ])('of $sent is 400 and hears of $fields', async ({ sent, fields }) => {
-    const answer = await shop.post('/api-keys', sent)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(fields)
+    const response = await api.post('/api-keys', sent)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(fields)
   })
 
   test('with 20,000 scopes is rejected with one detail, without looking at each scope', async () => {
     const scopes = Array.from({ length: 20_000 }, (_, index) => index)
-    const { status, body } = await shop.post('/api-keys', { name: 'x', scopes })
+    const { status, body } = await api.post('/api-keys', { name: 'x', scopes })
     expect(status).toBe(400)
     expect(body).toMatchObject({ details: [{ field: 'scopes', code: 'too_many' }] })
   })
@@ -137,14 +137,14 @@ describe('a new key', () => {
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
   ])('with $code is 400', async ({ body, code }) => {
-    const answer = await shop.call('POST', '/v1/api-keys', { body })
-    expect(answer).toMatchObject({ status: 400, body: { code } })
+    const response = await api.call('POST', '/v1/api-keys', { body })
+    expect(response).toMatchObject({ status: 400, body: { code } })
   })
 })
 
 describe('the list of keys', () => {
   test('is newest first, holds revoked ones too, shows no key, and each is on one page', async () => {
-    const own = await openShop()
+    const own = await openApiFixture()
     for (let count = 0; count < 5; count += 1) await issueApiKey(own.db, { name: `k${count}` })
     const whole = await own.get('/api-keys?limit=100')
     const all = whole.body as ApiKey[]
@@ -161,18 +161,18 @@ describe('the list of keys', () => {
   })
 
   test('has 20 on a page unless asked otherwise', async () => {
-    await Promise.all(Array.from({ length: 21 }, () => issueApiKey(shop.db)))
-    expect((await shop.get('/api-keys')).body).toHaveLength(20)
+    await Promise.all(Array.from({ length: 21 }, () => issueApiKey(api.db)))
+    expect((await api.get('/api-keys')).body).toHaveLength(20)
   })
 
   test('refuses other queries with 400', async () => {
     for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=']) {
-      const { status, body } = await shop.get(`/api-keys?${query}`)
+      const { status, body } = await api.get(`/api-keys?${query}`)
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     }
-    await Promise.all([shop.addPet(), shop.addPet()])
-    for (const cursor of ['x', cursorOf(await shop.get('/pets?limit=1'), shop)]) {
-      const { status, body } = await shop.get(`/api-keys?cursor=${cursor}`)
+    await Promise.all([api.addPet(), api.addPet()])
+    for (const cursor of ['x', cursorOf(await api.get('/pets?limit=1'), api)]) {
+      const { status, body } = await api.get(`/api-keys?cursor=${cursor}`)
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
     }
   })
@@ -182,12 +182,12 @@ describe('rotating a key', () => {
   test('gives a successor with the same name, scopes, limit and lifetime; both work during the overlap', async () => {
     const old = await issue({ scopes: ['pets:read'], rateLimit: 9, expiresInSeconds: 7_200 })
     const before = Date.now()
-    const answer = await rotate(old.id, { overlapSeconds: 60 })
+    const response = await rotate(old.id, { overlapSeconds: 60 })
     const after = Date.now()
-    expect(answer.status).toBe(201)
-    const { id, key, ...facts } = answer.body as Issued
+    expect(response.status).toBe(201)
+    const { id, key, ...facts } = response.body as Issued
     expect(facts).toMatchObject({ name: 'web-shop', scopes: ['pets:read'], rateLimit: 9 })
-    expect(lifetimeOf(answer.body as Issued)).toBe(7_200)
+    expect(lifetimeOf(response.body as Issued)).toBe(7_200)
     expect(id).toBeGreaterThan(old.id)
     expect([await statusWith(old.key), await statusWith(key)]).toEqual([200, 200])
     const expiresAt = Date.parse((await find(old.id))?.expiresAt ?? '')
@@ -198,9 +198,9 @@ describe('rotating a key', () => {
   test('with no overlap ends the old key within a second', async () => {
     const old = await issue()
     expect(await statusWith(old.key)).toBe(200)
-    const answer = await rotate(old.id, { overlapSeconds: 0 })
+    const response = await rotate(old.id, { overlapSeconds: 0 })
     await sleep(1_000)
-    expect([await statusWith(old.key), await statusWith((answer.body as Issued).key)]).toEqual([401, 200])
+    expect([await statusWith(old.key), await statusWith((response.body as Issued).key)]).toEqual([401, 200])
   })
 
   test('overlaps for a day unless asked otherwise, but never past the end of the old key', async () => {
@@ -222,27 +222,27 @@ describe('rotating a key', () => {
 
   test.each([-1, 315_360_001, 1.5, '60', null])('with an overlap of %j is 400', async (overlapSeconds) => {
     const { id } = await issue()
-    const answer = await rotate(id, { overlapSeconds })
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(['overlapSeconds'])
+    const response = await rotate(id, { overlapSeconds })
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(['overlapSeconds'])
   })
 
   test('takes no fraction for 0, however small', async () => {
-    const answer = await rotate((await issue()).id, '{"overlapSeconds": 1e-400}')
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(['overlapSeconds'])
+    const response = await rotate((await issue()).id, '{"overlapSeconds": 1e-400}')
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(['overlapSeconds'])
   })
 
   test('needs a body, if only {}', async () => {
     const { id } = await issue()
-    const answer = await shop.call('POST', `/v1/api-keys/${id}/rotate`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'missing_body' } })
+    const response = await api.call('POST', `/v1/api-keys/${id}/rotate`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'missing_body' } })
   })
 
   test('that is revoked, expired or unknown is 404', async () => {
     const [revoked, expired] = await Promise.all([issue(), issue()])
-    await shop.remove(`/api-keys/${revoked.id}`)
-    await shop.sql('update api_keys set expires_at = now() where id = $1', [expired.id])
+    await api.remove(`/api-keys/${revoked.id}`)
+    await api.sql('update api_keys set expires_at = now() where id = $1', [expired.id])
     for (const id of [revoked.id, expired.id, UNKNOWN_ID, ...NOT_IDS]) {
       const { status, body } = await rotate(id)
       expect({ status, body }).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
@@ -254,37 +254,37 @@ describe('revoking a key', () => {
   test('is 204, and 204 again; it is refused within a second and stays revoked since then', async () => {
     const { id, key } = await issue()
     expect(await statusWith(key)).toBe(200)
-    expect(await shop.remove(`/api-keys/${id}`)).toMatchObject({ status: 204, text: '' })
+    expect(await api.remove(`/api-keys/${id}`)).toMatchObject({ status: 204, text: '' })
     await sleep(1_000)
     expect(await statusWith(key)).toBe(401)
     const revokedAt = (await find(id))?.revokedAt
-    expect((await shop.remove(`/api-keys/${id}`)).status).toBe(204)
+    expect((await api.remove(`/api-keys/${id}`)).status).toBe(204)
     expect((await find(id))?.revokedAt).toBe(revokedAt)
   })
 
   test.each([UNKNOWN_ID, ...NOT_IDS, 'self'])('%s is 404', async (id) => {
-    const answer = await shop.remove(`/api-keys/${id}`)
-    expect(answer).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
+    const response = await api.remove(`/api-keys/${id}`)
+    expect(response).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
   })
 })
 
 describe('a key about itself', () => {
   test.each(SCOPES)('with the scope %s alone knows its name and scopes', async (scope) => {
     const { key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
-    const { status, body } = await shop.get('/api-keys/self', { apiKey: key })
+    const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
     expect(body).toEqual({ name: 'Zoë 🐕', scopes: [scope] })
   })
 
   test('knows when it ends, and nothing of its id or limit', async () => {
     const { key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
-    expect((await shop.get('/api-keys/self', { apiKey: key })).body).toEqual({ name, scopes, expiresAt })
+    expect((await api.get('/api-keys/self', { apiKey: key })).body).toEqual({ name, scopes, expiresAt })
   })
 })
 
 test('an older key that is named like the service is not rotated, and works on', async () => {
   const { id, key } = await issue()
-  await shop.sql(`update api_keys set name = 'petstore' where id = $1`, [id])
+  await api.sql(`update api_keys set name = 'petstore' where id = $1`, [id])
   expect(await rotate(id)).toMatchObject({
     status: 400,
     body: { code: 'invalid_body', details: [{ field: 'name', code: 'reserved' }] },

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
-import { faultyFields } from '../contract/animals.ts'
-import { cursorOf, NOT_IDS, openShop, shareShop, type Shop, walkPages } from './shop.ts'
+import { faultyFields } from '../contract/pets.ts'
+import { cursorOf, NOT_IDS, openApiFixture, shareApiFixture, type ApiFixture, walkPages } from './fixture.ts'
 
 interface Category {
   id: number | bigint
@@ -12,39 +12,40 @@ interface Category {
 }
 
 const NONE = { available: 0, pending: 0, sold: 0 }
-const list = async (shop: Shop) => (await shop.get('/categories')).body as Category[]
-const countsOf = async (shop: Shop, id: number) => (await list(shop)).find((each) => each.id === id)?.counts
+const list = async (api: ApiFixture) => (await api.get('/categories')).body as Category[]
+const countsOf = async (api: ApiFixture, id: number) =>
+  (await list(api)).find((each) => each.id === id)?.counts
 
 describe('naming a category', async () => {
-  const shop = await openShop()
+  const api = await openApiFixture()
 
   test('is 201 the first time, 200 after, and the name that was put last holds', async () => {
-    const first = await shop.put('/categories/7', { name: 'Katzen' })
+    const first = await api.put('/categories/7', { name: 'Katzen' })
     expect(first).toMatchObject({ status: 201, body: { id: 7, name: 'Katzen', counts: NONE } })
-    const second = await shop.put('/categories/7', { name: 'Cats 🐈', id: 8, counts: { sold: 5 } })
+    const second = await api.put('/categories/7', { name: 'Cats 🐈', id: 8, counts: { sold: 5 } })
     expect(second).toMatchObject({ status: 200, body: { id: 7, name: 'Cats 🐈', counts: NONE } })
-    expect((await shop.put('/categories/7', { name: 'Cats 🐈' })).status).toBe(200)
-    expect(await list(shop)).toEqual([{ id: 7, name: 'Cats 🐈', counts: NONE }])
+    expect((await api.put('/categories/7', { name: 'Cats 🐈' })).status).toBe(200)
+    expect(await list(api)).toEqual([{ id: 7, name: 'Cats 🐈', counts: NONE }])
   })
 
   test('is 201 for one that had animals but no name, and answers their counts', async () => {
-    await shop.addPet({ categoryId: 8 })
-    await shop.addPet({ categoryId: 8, status: 'sold' })
-    const { status, body } = await shop.put('/categories/8', { name: 'Dogs' })
+    await api.addPet({ categoryId: 8 })
+    await api.addPet({ categoryId: 8, status: 'sold' })
+    const { status, body } = await api.put('/categories/8', { name: 'Dogs' })
     expect(status).toBe(201)
     expect(body).toEqual({ id: 8, name: 'Dogs', counts: { available: 1, pending: 0, sold: 1 } })
   })
 
   test('by 8 at once is 201 for exactly one', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => shop.put('/categories/9', { name: `N${index}` })),
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => api.put('/categories/9', { name: `N${index}` })),
     )
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(7)
   })
 
   test.each(['x', 'n'.repeat(100), '🐕'.repeat(100), ' spaced '])('keeps %j exactly', async (name) => {
-    expect((await shop.put('/categories/10', { name })).body).toMatchObject({ id: 10, name })
+    expect((await api.put('/categories/10', { name })).body).toMatchObject({ id: 10, name })
   })
 
   test.each([
@@ -57,40 +58,40 @@ describe('naming a category', async () => {
     { sent: { name: null } },
     { sent: { name: 7 } },
   ])('$sent is 400 and hears of its name', async ({ sent }) => {
-    const answer = await shop.put('/categories/11', sent)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(['name'])
+    const response = await api.put('/categories/11', sent)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(['name'])
   })
 
   test.each([
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
   ])('with $code is 400', async ({ body, code }) => {
-    const answer = await shop.call('PUT', '/v1/categories/11', { body })
-    expect(answer).toMatchObject({ status: 400, body: { code } })
+    const response = await api.call('PUT', '/v1/categories/11', { body })
+    expect(response).toMatchObject({ status: 400, body: { code } })
   })
 
   test.each(['1', '9007199254740993', '9223372036854775807'])('%s is a category', async (id) => {
-    const { status, text } = await shop.put(`/categories/${id}`, { name: 'Edge' })
+    const { status, text } = await api.put(`/categories/${id}`, { name: 'Edge' })
     expect(status).toBe(201)
     expect(text).toContain(`"id":${id},`)
   })
 
   test.each(NOT_IDS)('%s is none: 404', async (id) => {
-    const answer = await shop.put(`/categories/${id}`, { name: 'Edge' })
-    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+    const response = await api.put(`/categories/${id}`, { name: 'Edge' })
+    expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
   })
 })
 
-const emptyShop = shareShop()
+const emptyApi = shareApiFixture()
 
 test('the list has the named ones and those in use, by id, and no name where there is none', async () => {
-  const shop = await emptyShop()
-  expect(await list(shop)).toEqual([])
-  await shop.put('/categories/30', { name: 'Birds' })
-  await shop.addPet({ categoryId: 20 })
-  await shop.post('/pets', '{"name": "Rex", "categoryId": 9223372036854775807}')
-  expect(await list(shop)).toEqual([
+  const api = await emptyApi()
+  expect(await list(api)).toEqual([])
+  await api.put('/categories/30', { name: 'Birds' })
+  await api.addPet({ categoryId: 20 })
+  await api.post('/pets', '{"name": "Rex", "categoryId": 9223372036854775807}')
+  expect(await list(api)).toEqual([
     { id: 20, counts: { ...NONE, available: 1 } },
     { id: 30, name: 'Birds', counts: NONE },
     { id: 9223372036854775807n, counts: { ...NONE, available: 1 } },
@@ -99,52 +100,52 @@ test('the list has the named ones and those in use, by id, and no name where the
 
 describe.each([
   { when: 'before the counts are folded', settle: async () => {} },
-  { when: 'after each step was folded', settle: (shop: Shop) => foldAllCounts(shop.db) },
+  { when: 'after each step was folded', settle: (api: ApiFixture) => foldAllCounts(api.db) },
 ])('$when', ({ settle }) => {
   test('they are exact after every create, change, hold, sale and deletion', async () => {
-    const shop = await emptyShop()
+    const api = await emptyApi()
     const expectCounts = async (one: Category['counts'] | undefined, two?: Category['counts']) => {
-      await settle(shop)
-      expect([await countsOf(shop, 1), await countsOf(shop, 2)]).toEqual([one, two])
+      await settle(api)
+      expect([await countsOf(api, 1), await countsOf(api, 2)]).toEqual([one, two])
     }
     await expectCounts(undefined)
-    const { id } = await shop.addPet()
+    const { id } = await api.addPet()
     await expectCounts({ ...NONE, available: 1 })
-    const sold = await shop.addPet({ status: 'sold' })
+    const sold = await api.addPet({ status: 'sold' })
     await expectCounts({ ...NONE, available: 1, sold: 1 })
-    const order = await shop.hold({ petId: id })
+    const order = await api.hold({ petId: id })
     await expectCounts({ ...NONE, pending: 1, sold: 1 })
-    await shop.patch(id, { categoryId: 2, name: 'Rex' })
+    await api.patch(id, { categoryId: 2, name: 'Rex' })
     await expectCounts({ ...NONE, sold: 1 }, { ...NONE, pending: 1 })
-    await shop.end('complete', order.id)
+    await api.end('complete', order.id)
     await expectCounts({ ...NONE, sold: 1 }, { ...NONE, sold: 1 })
-    await shop.remove(`/pets/${sold.id}`)
+    await api.remove(`/pets/${sold.id}`)
     await expectCounts(undefined, { ...NONE, sold: 1 })
-    await shop.put('/categories/1', { name: 'Dogs' })
-    await shop.patch(id, { status: 'available', categoryId: 1 })
+    await api.put('/categories/1', { name: 'Dogs' })
+    await api.patch(id, { status: 'available', categoryId: 1 })
     await expectCounts({ ...NONE, available: 1 })
-    await deleteEmptyCounts(shop.db)
+    await deleteEmptyCounts(api.db)
     await expectCounts({ ...NONE, available: 1 })
   })
 
   test('pages of every size show each category exactly once and pass over those that were left', async () => {
-    const shop = await emptyShop()
+    const api = await emptyApi()
     const kept: number[] = []
     for (let id = 1; id <= 24; id += 1) {
-      if (id % 4 === 0) await shop.put(`/categories/${id}`, { name: `Named ${id}` })
+      if (id % 4 === 0) await api.put(`/categories/${id}`, { name: `Named ${id}` })
       const pets = [
-        await shop.addPet({ categoryId: id }),
-        await shop.addPet({ categoryId: id, status: 'sold' }),
+        await api.addPet({ categoryId: id }),
+        await api.addPet({ categoryId: id, status: 'sold' }),
       ]
-      await settle(shop)
+      await settle(api)
       // Long runs of left categories between those in use.
       const isLeft = id % 8 > 2
-      if (isLeft) for (const pet of pets) await shop.remove(`/pets/${pet.id}`)
+      if (isLeft) for (const pet of pets) await api.remove(`/pets/${pet.id}`)
       if (!isLeft || id % 4 === 0) kept.push(id)
     }
-    await settle(shop)
+    await settle(api)
     for (const limit of [1, 2, 3, kept.length - 1, kept.length, 100]) {
-      const pages = await walkPages<Category>(shop, `/categories?limit=${limit}`)
+      const pages = await walkPages<Category>(api, `/categories?limit=${limit}`)
       expect(pages.flat().map(({ id }) => id)).toEqual(kept)
       expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
       expect(pages.at(-1)).not.toEqual([])
@@ -153,21 +154,21 @@ describe.each([
 })
 
 test('a page has 100 unless asked otherwise', async () => {
-  const shop = await emptyShop()
-  await shop.sql(`insert into categories select id, 'C' || id from generate_series(1, 101) as id`)
-  const answer = await shop.get('/categories')
-  expect(answer.body).toHaveLength(100)
-  const rest = await shop.get(`/categories?cursor=${cursorOf(answer, shop)}`)
+  const api = await emptyApi()
+  await api.sql(`insert into categories select id, 'C' || id from generate_series(1, 101) as id`)
+  const response = await api.get('/categories')
+  expect(response.body).toHaveLength(100)
+  const rest = await api.get(`/categories?cursor=${cursorOf(response, api)}`)
   expect(rest.body).toMatchObject([{ id: 101 }])
-  const pets = await shop.sql(`insert into pets (name, category_id) values ('a', 1), ('b', 1) returning id`)
+  const pets = await api.sql(`insert into pets (name, category_id) values ('a', 1), ('b', 1) returning id`)
   expect(pets).toHaveLength(2)
-  const other = cursorOf(await shop.get('/pets?limit=1'), shop)
+  const other = cursorOf(await api.get('/pets?limit=1'), api)
   for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=']) {
-    const { status, body } = await shop.get(`/categories?${query}`)
+    const { status, body } = await api.get(`/categories?${query}`)
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   }
   for (const cursor of ['x', other]) {
-    const { status, body } = await shop.get(`/categories?cursor=${cursor}`)
+    const { status, body } = await api.get(`/categories?cursor=${cursor}`)
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   }
 })

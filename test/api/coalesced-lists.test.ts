@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { queryKey } from '../../src/http/query-key.ts'
-import { petBatches } from '../../src/pets/batches.ts'
+import { openPetBatches } from '../../src/pets/batches.ts'
 import { startApp } from '../support/app.ts'
-import type { Answer } from '../support/client.ts'
+import type { TestResponse } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 interface Parameter {
@@ -22,15 +22,15 @@ const documented = document.paths['/pets']?.['get']?.parameters.filter(
 const names = documented?.map(({ name }) => name) ?? []
 
 const db = openTestDatabase(await createTestDatabase())
-const batches = petBatches(db, true, 1, () => {})
+const batches = openPetBatches(db, true, 1, () => {})
 let lists = 0
 let gate = Promise.resolve()
 const petstore = await startApp(db, {
-  pets: {
+  batches: {
     ...batches,
-    sharePage: (key, work) => {
+    coalescePage: (key, work) => {
       lists += 1
-      return batches.sharePage(key, async () => {
+      return batches.coalescePage(key, async () => {
         await gate
         return work()
       })
@@ -66,24 +66,24 @@ test('every documented query parameter of listPets has sample values in this fil
   expect(Object.keys(SAMPLES).toSorted()).toEqual(names.toSorted())
 })
 
-const facts = ({ status, text, headers }: Answer) => ({ status, text, link: headers.get('link') })
+const facts = ({ status, text, headers }: TestResponse) => ({ status, text, link: headers.get('link') })
 
 test.each(names)('lists that differ in %s are never mixed up, however many run at once', async (name) => {
   const queries = ['', ...(SAMPLES[name] ?? []).map((value) => `?${name}=${value}`)]
   const alone = []
   for (const query of queries) alone.push(facts(await petstore.get(`/pets${query}`)))
-  expect(new Set(alone.map((answer) => JSON.stringify(answer))).size).toBe(queries.length)
+  expect(new Set(alone.map((response) => JSON.stringify(response))).size).toBe(queries.length)
 
   // All of them wait until the last one has arrived, so that any two that could share a query do.
   const { promise, resolve: openGate } = Promise.withResolvers<void>()
   const before = lists
   gate = promise
   const rounds = [queries, queries, queries].flat()
-  const together = rounds.map((query) => petstore.get(`/pets${query}`))
+  const responses = rounds.map((query) => petstore.get(`/pets${query}`))
   const batched = rounds.filter((query) => !query.startsWith('?id=')).length
   await expect.poll(() => lists - before, { timeout: 20_000 }).toBe(batched)
   openGate()
-  expect((await Promise.all(together)).map(facts)).toEqual([alone, alone, alone].flat())
+  expect((await Promise.all(responses)).map(facts)).toEqual([alone, alone, alone].flat())
 })
 
 test('queries have the same key only if all their parameters are the same', () => {

@@ -12,22 +12,22 @@ const preflight = {
 
 test('a page of an allowed origin may ask without a key what it may send', async () => {
   const petstore = await allowing
-  const answer = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })
-  expect(answer.status).toBe(204)
-  expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example')
-  expect(answer.headers.get('access-control-allow-methods')).toContain('POST')
-  expect(answer.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+  const response = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })
+  expect(response.status).toBe(204)
+  expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example')
+  expect(response.headers.get('access-control-allow-methods')).toContain('POST')
+  expect(response.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
 })
 
 test('it may read the version, paging, rate, deprecation and request-id headers, also of an error', async () => {
   const petstore = await allowing
   for (const apiKey of [undefined, null] as const) {
-    const answer = await petstore.get('/pets', {
+    const response = await petstore.get('/pets', {
       headers: { origin: 'https://shop.example' },
       ...(apiKey === null && { apiKey }),
     })
-    expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example')
-    const exposed = answer.headers.get('access-control-expose-headers')
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example')
+    const exposed = response.headers.get('access-control-expose-headers')
     for (const header of [
       'ETag',
       'Link',
@@ -43,7 +43,7 @@ test('it may read the version, paging, rate, deprecation and request-id headers,
 })
 
 test('it may read that the service is overloaded, and preflights are not rejected then', async () => {
-  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'], underWayMax: 0 })
+  const petstore = await startApp(db, { corsOrigins: ['https://shop.example'], inFlightMax: 0 })
   const origin = 'https://shop.example'
   const rejected = await petstore.get('/pets', { headers: { origin } })
   expect(rejected.status).toBe(503)
@@ -54,17 +54,17 @@ test('it may read that the service is overloaded, and preflights are not rejecte
 
   const other = await petstore.get('/pets', { headers: { origin: 'https://evil.example' } })
   expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([503, null])
-  const open = await startApp(db, { corsOrigins: ['*'], underWayMax: 0 })
+  const open = await startApp(db, { corsOrigins: ['*'], inFlightMax: 0 })
   expect((await open.get('/pets')).headers.get('access-control-allow-origin')).toBe('*')
-  const closed = await startApp(db, { underWayMax: 0 })
+  const closed = await startApp(db, { inFlightMax: 0 })
   expect((await closed.get('/pets', { headers: { origin } })).headers.has('vary')).toBe(false)
 })
 
 test('a page of another origin is told nothing', async () => {
   const petstore = await allowing
   const headers = { ...preflight, origin: 'https://evil.example' }
-  const answer = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers })
-  expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+  const response = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers })
+  expect(response.headers.get('access-control-allow-origin')).toBeNull()
   const listed = await petstore.get('/pets', { headers: { origin: 'https://evil.example' } })
   expect(listed.headers.get('access-control-allow-origin')).toBeNull()
 })
@@ -72,7 +72,7 @@ test('a page of another origin is told nothing', async () => {
 test('without CORS_ORIGINS an OPTIONS needs a key like everything else', async () => {
   const petstore = await startApp(db)
   expect((await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })).status).toBe(401)
-  const answer = await petstore.call('OPTIONS', '/v1/pets')
-  expect(answer.status).toBe(405)
-  expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
+  const response = await petstore.call('OPTIONS', '/v1/pets')
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
 })

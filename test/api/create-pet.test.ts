@@ -9,7 +9,7 @@ const db = openTestDatabase(databaseUrl)
 const petstore = await startApp(db)
 
 test('CATEGORIES=strict accepts a named category and refuses any other with 400', async () => {
-  const strict = await startApp(db, { categories: 'strict' })
+  const strict = await startApp(db, { categoryPolicy: 'strict' })
   await upsertCategories(db, [{ id: 7n, name: 'Cats' }])
   const known = await strict.post('/pets', { name: 'Luna', categoryId: 7 })
   expect(known.status).toBe(201)
@@ -70,8 +70,8 @@ test('a create that still runs under the same Idempotency-Key answers 409 at onc
   const headers = { 'idempotency-key': 'held' }
   const timed = async (key: string) => {
     const startedAt = performance.now()
-    const answer = await petstore.post('/pets', body, { 'idempotency-key': key })
-    return { answer, ms: performance.now() - startedAt }
+    const response = await petstore.post('/pets', body, { 'idempotency-key': key })
+    return { response, ms: performance.now() - startedAt }
   }
   // How long the host takes for a create that nothing holds up.
   const free = await timed('free')
@@ -81,9 +81,9 @@ test('a create that still runs under the same Idempotency-Key answers 409 at onc
       text: `select pg_advisory_xact_lock(hashtextextended('held', id)) from api_keys`,
       values: [],
     })
-    const { answer, ms } = await timed('held')
-    expect(answer.status).toBe(409)
-    expect(answer.body).toMatchObject({ code: 'idempotency_key_in_use' })
+    const { response, ms } = await timed('held')
+    expect(response.status).toBe(409)
+    expect(response.body).toMatchObject({ code: 'idempotency_key_in_use' })
     expect(ms).toBeLessThan(1_000 + 10 * free.ms)
   })
   const after = await petstore.post('/pets', body, headers)

@@ -2,29 +2,29 @@
 import { openLog } from '../../src/telemetry/log.ts'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { NOT_IDS, openShop, openShopOn, UNKNOWN_ID } from './shop.ts'
+import { NOT_IDS, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from './fixture.ts'
 
-const shop = await openShop()
+const api = await openApiFixture()
 
 test('a deleted animal is 204 without a body, and then it is nowhere', async () => {
-  const { id } = await shop.addPet({ name: 'Gone', categoryId: 50 })
-  await shop.patch(id, { status: 'sold' })
-  const answer = await shop.remove(`/pets/${id}`)
-  expect(answer).toMatchObject({ status: 204, text: '' })
-  expect(await shop.findPet(id)).toBeUndefined()
-  expect((await shop.get('/pets?categoryId=50')).body).toEqual([])
-  expect((await shop.get('/pets?name=gone')).body).toEqual([])
+  const { id } = await api.addPet({ name: 'Gone', categoryId: 50 })
+  await api.patch(id, { status: 'sold' })
+  const response = await api.remove(`/pets/${id}`)
+  expect(response).toMatchObject({ status: 204, text: '' })
+  expect(await api.findPet(id)).toBeUndefined()
+  expect((await api.get('/pets?categoryId=50')).body).toEqual([])
+  expect((await api.get('/pets?name=gone')).body).toEqual([])
   const gone = [
-    await shop.get(`/pets/${id}`),
-    await shop.get(`/pets/${id}/history`),
-    await shop.patch(id, { name: 'Rex' }),
-    await shop.remove(`/pets/${id}`),
-    await shop.post('/store/orders', { petId: id }),
+    await api.get(`/pets/${id}`),
+    await api.get(`/pets/${id}/history`),
+    await api.patch(id, { name: 'Rex' }),
+    await api.remove(`/pets/${id}`),
+    await api.post('/store/orders', { petId: id }),
   ]
   for (const { status, body } of gone) {
     expect({ status, body }).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   }
-  expect(await shop.sql('select 1 from pet_history where pet_id = $1', [id])).toEqual([])
+  expect(await api.sql('select 1 from pet_history where pet_id = $1', [id])).toEqual([])
 })
 
 test('a deletion is logged with the pet, the API key and the request; a rejected one is not', async () => {
@@ -32,9 +32,9 @@ test('a deletion is logged with the pet, the API key and the request; a rejected
   const stream = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }
   const { writer } = openLog('silent')
   const log = Object.assign(pino({ base: null }, stream), { writeLine: () => {}, writer })
-  const logging = await openShopOn(shop.databaseUrl, shop.db, { log })
+  const logging = await openApiFixtureOn(api.databaseUrl, api.db, { log })
   const { id } = await logging.addPet()
-  const [row] = await shop.sql('select created_by::int as "apiKeyId" from pets where id = $1', [id])
+  const [row] = await api.sql('select created_by::int as "apiKeyId" from pets where id = $1', [id])
   await logging.remove(`/pets/${id}`, { 'if-match': '"9"', 'x-request-id': 'too-late' })
   await logging.remove(`/pets/${id}`, { 'x-request-id': 'mistake' })
   await logging.remove(`/pets/${id}`, { 'x-request-id': 'again' })
@@ -45,14 +45,14 @@ test('a deletion is logged with the pet, the API key and the request; a rejected
 })
 
 test('its id is never given to another animal', async () => {
-  const { id } = await shop.addPet()
-  await shop.remove(`/pets/${id}`)
-  expect((await shop.addPet()).id).toBeGreaterThan(id)
+  const { id } = await api.addPet()
+  await api.remove(`/pets/${id}`)
+  expect((await api.addPet()).id).toBeGreaterThan(id)
 })
 
 test.each(['available', 'pending', 'sold'])('an animal that is %s by hand can be deleted', async (status) => {
-  const { id } = await shop.addPet({ status })
-  expect((await shop.remove(`/pets/${id}`)).status).toBe(204)
+  const { id } = await api.addPet({ status })
+  expect((await api.remove(`/pets/${id}`)).status).toBe(204)
 })
 
 test.each([
@@ -60,13 +60,13 @@ test.each([
   { after: 'after the order was cancelled', end: 'cancel' },
   { after: 'after it was sold', end: 'complete' },
 ] as const)('an animal that had an order is 409 $after, and stays', async ({ end }) => {
-  const { id, petId } = await shop.hold()
-  if (end !== undefined) await shop.end(end, id)
-  const pet = await shop.findPet(petId)
-  const answer = await shop.remove(`/pets/${petId}`)
-  expect(answer).toMatchObject({ status: 409, body: { code: 'pet_has_orders' } })
-  expect(await shop.findPet(petId)).toEqual(pet)
-  expect((await shop.history(petId)).length).toBeGreaterThan(1)
+  const { id, petId } = await api.hold()
+  if (end !== undefined) await api.end(end, id)
+  const pet = await api.findPet(petId)
+  const response = await api.remove(`/pets/${petId}`)
+  expect(response).toMatchObject({ status: 409, body: { code: 'pet_has_orders' } })
+  expect(await api.findPet(petId)).toEqual(pet)
+  expect((await api.history(petId)).length).toBeGreaterThan(1)
 })
 
 test.each([
@@ -77,42 +77,42 @@ test.each([
   { header: 'W/"2"', status: 412 },
   { header: 'x', status: 412 },
 ])('If-Match: $header for version 2 is $status', async ({ header, status }) => {
-  const { id } = await shop.addPet()
-  await shop.patch(id, { name: 'Second' })
-  const answer = await shop.remove(`/pets/${id}`, { 'if-match': header })
-  expect(answer.status).toBe(status)
-  if (status === 412) expect(answer.body).toMatchObject({ code: 'precondition_failed' })
-  expect((await shop.findPet(id)) === undefined).toBe(status === 204)
+  const { id } = await api.addPet()
+  await api.patch(id, { name: 'Second' })
+  const response = await api.remove(`/pets/${id}`, { 'if-match': header })
+  expect(response.status).toBe(status)
+  if (status === 412) expect(response.body).toMatchObject({ code: 'precondition_failed' })
+  expect((await api.findPet(id)) === undefined).toBe(status === 204)
 })
 
 test.each([UNKNOWN_ID, ...NOT_IDS])('the animal %s is 404', async (petId) => {
-  const answer = await shop.remove(`/pets/${petId}`, { 'if-match': '*' })
-  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  const response = await api.remove(`/pets/${petId}`, { 'if-match': '*' })
+  expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
 
 test.each([
   { what: 'nothing, and calls it JSON', body: '' },
   { what: 'an empty object', body: '{}' },
 ])('it works for a client that sends $what', async ({ body }) => {
-  const { id } = await shop.addPet()
-  expect((await shop.call('DELETE', `/v1/pets/${id}`, { body })).status).toBe(204)
+  const { id } = await api.addPet()
+  expect((await api.call('DELETE', `/v1/pets/${id}`, { body })).status).toBe(204)
 })
 
 test('of a buyer and one who deletes, at once, exactly one succeeds', async () => {
   for (let round = 0; round < 10; round += 1) {
-    const { id: petId } = await shop.addPet()
+    const { id: petId } = await api.addPet()
     const [placed, deleted] = await Promise.all([
-      shop.post('/store/orders', { petId }),
-      shop.remove(`/pets/${petId}`),
+      api.post('/store/orders', { petId }),
+      api.remove(`/pets/${petId}`),
     ])
     expect([`201 409`, `404 204`]).toContain(`${placed.status} ${deleted.status}`)
-    expect((await shop.findPet(petId))?.status).toBe(placed.status === 201 ? 'pending' : undefined)
+    expect((await api.findPet(petId))?.status).toBe(placed.status === 201 ? 'pending' : undefined)
   }
 })
 
 test('an animal deleted by 8 at once is 204 for one and 404 for the others', async () => {
-  const { id } = await shop.addPet()
-  const answers = await Promise.all(Array.from({ length: 8 }, () => shop.remove(`/pets/${id}`)))
-  expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status === 404)).toHaveLength(7)
+  const { id } = await api.addPet()
+  const responses = await Promise.all(Array.from({ length: 8 }, () => api.remove(`/pets/${id}`)))
+  expect(responses.filter(({ status }) => status === 204)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status === 404)).toHaveLength(7)
 })

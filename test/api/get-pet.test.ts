@@ -10,9 +10,9 @@ test('getPet answers up to the last millisecond before 5 December 2030', async (
   const petstore = await startApp(db, { clock: () => new Date(REMOVAL.getTime() - 1) })
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
-  const answer = await petstore.get(`/pets/${id}`)
-  expect(answer.status).toBe(200)
-  expect(answer.body).toEqual({ id, name: 'Biscuit', categoryId: 1, status: 'available' })
+  const response = await petstore.get(`/pets/${id}`)
+  expect(response.status).toBe(200)
+  expect(response.body).toEqual({ id, name: 'Biscuit', categoryId: 1, status: 'available' })
   expect(created.headers.get('location')).toBe(`/v1/pets/${id}`)
 })
 
@@ -21,11 +21,11 @@ test('from that instant on it answers 410, for any id, and still names its succe
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
   for (const petId of [String(id), '999999', 'abc']) {
-    const answer = await petstore.get(`/pets/${petId}`)
-    expect(answer.status).toBe(410)
-    expect(answer.body).toMatchObject({ code: 'operation_removed' })
-    expect(answer.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
-    expect(answer.headers.get('link')).toContain('rel="successor-version"')
+    const response = await petstore.get(`/pets/${petId}`)
+    expect(response.status).toBe(410)
+    expect(response.body).toMatchObject({ code: 'operation_removed' })
+    expect(response.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+    expect(response.headers.get('link')).toContain('rel="successor-version"')
   }
   const successor = await petstore.get(`/pets?id=${id}`)
   expect(successor.body).toEqual([{ id, name: 'Biscuit', categoryId: 1, status: 'available' }])
@@ -45,8 +45,8 @@ test('from that instant on Location names the list of the id, which carries the 
 
 test('without a key the removed operation says 401 and nothing more', async () => {
   const petstore = await afterRemoval
-  const answer = await petstore.get('/pets/1', { apiKey: null })
-  expect(answer.status).toBe(401)
+  const response = await petstore.get('/pets/1', { apiKey: null })
+  expect(response.status).toBe(401)
 })
 
 test('with PUBLIC_URL every address in a header is absolute, whatever Host the client sent', async () => {

@@ -3,18 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { asSuperuser } from '../support/roles.ts'
-import { openShop } from './shop.ts'
+import { openApiFixture } from './fixture.ts'
 
 const BUYERS = 3
-const shop = await openShop()
-const other = new Client(asSuperuser(shop.databaseUrl))
+const api = await openApiFixture()
+const other = new Client(asSuperuser(api.databaseUrl))
 await other.connect()
 afterAll(() => other.end())
 
 /** Resolves once this many connections of the service wait for a lock. */
 async function waitingForLocks(count: number): Promise<void> {
   for (let waiting = 0; waiting < count; await sleep(10)) {
-    const rows = await shop.sql(
+    const rows = await api.sql(
       `select 1 from pg_stat_activity
         where datname = current_database() and application_name = 'petstore-test' and wait_event_type = 'Lock'`,
     )
@@ -24,14 +24,14 @@ async function waitingForLocks(count: number): Promise<void> {
 
 /** Frees the pet of a new order, and commits that only once the buyers wait for the lock of the pet. */
 async function raceForFreedPet(orderStatus: string, buyers: number, headers: Record<string, string> = {}) {
-  const { id, petId } = await shop.hold()
+  const { id, petId } = await api.hold()
   await other.query('begin')
   await other.query(`update pets set status = 'available', version = version + 1 where id = $1`, [petId])
   await other.query(`update orders set status = $2::order_status, closed_at = now() where id = $1`, [
     id,
     orderStatus,
   ])
-  const placing = Array.from({ length: buyers }, () => shop.post('/store/orders', { petId }, headers))
+  const placing = Array.from({ length: buyers }, () => api.post('/store/orders', { petId }, headers))
   await waitingForLocks(buyers)
   await other.query('commit')
   return Promise.all(placing)
@@ -40,14 +40,14 @@ async function raceForFreedPet(orderStatus: string, buyers: number, headers: Rec
 test.each(['expired', 'cancelled'])(
   'the only buyer of a pet whose order is just being %s gets it',
   async (status) => {
-    const [answer] = await raceForFreedPet(status, 1)
-    expect(answer).toMatchObject({ status: 201, body: { status: 'open' } })
+    const [response] = await raceForFreedPet(status, 1)
+    expect(response).toMatchObject({ status: 201, body: { status: 'open' } })
   },
 )
 
 test('the only buyer gets it with an Idempotency-Key too', async () => {
-  const [answer] = await raceForFreedPet('expired', 1, { 'idempotency-key': 'only-buyer' })
-  expect(answer).toMatchObject({ status: 201, body: { status: 'open' } })
+  const [response] = await raceForFreedPet('expired', 1, { 'idempotency-key': 'only-buyer' })
+  expect(response).toMatchObject({ status: 201, body: { status: 'open' } })
 })
 
 test('of several buyers who wait for it one gets it, and the others get 409', async () => {

@@ -6,29 +6,36 @@ import { SCOPES } from '../../src/scopes.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { issueApiKey } from '../support/app.ts'
-import type { Answer } from '../support/client.ts'
+import type { TestResponse } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { startService } from '../support/service.ts'
-import { type Order, openShop, openShopOn, shareShop, type Shop, shopAt } from './shop.ts'
+import {
+  type Order,
+  openApiFixture,
+  openApiFixtureOn,
+  shareApiFixture,
+  type ApiFixture,
+  apiFixtureAt,
+} from './fixture.ts'
 
 describe('nobody has swept yet, and', () => {
-  let shop: Shop
+  let api: ApiFixture
   const overdue = async () => {
-    shop ??= await openShop({ holds: { fresh: () => undefined } })
-    const order = await shop.hold()
-    await shop.makeOverdue(order.id)
+    api ??= await openApiFixture({ holds: { waitUntilFresh: () => undefined } })
+    const order = await api.hold()
+    await api.makeOverdue(order.id)
     return order
   }
-  const orderOf = async (id: number) => (await shop.get(`/store/orders/${id}`)).body as Order
+  const orderOf = async (id: number) => (await api.get(`/store/orders/${id}`)).body as Order
 
   test('the next buyer gets the animal; the old order is expired, at its end', async () => {
     const { id, petId } = await overdue()
-    const next = await shop.hold({ petId })
+    const next = await api.hold({ petId })
     const expired = await orderOf(id)
     expect(expired).toMatchObject({ status: 'expired', closedAt: expired.expiresAt })
     expect(await orderOf(next.id)).toMatchObject({ status: 'open' })
-    expect(await shop.findPet(petId)).toMatchObject({ status: 'pending' })
-    const events = (await shop.history(petId)).map(({ event, apiKeyName }) => `${event} by ${apiKeyName}`)
+    expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
+    const events = (await api.history(petId)).map(({ event, apiKeyName }) => `${event} by ${apiKeyName}`)
     expect(events).toEqual([
       'order_placed by counter',
       'order_expired by petstore',
@@ -39,124 +46,130 @@ describe('nobody has swept yet, and', () => {
 
   test('of 16 buyers who race for it exactly one gets it', async () => {
     const { petId } = await overdue()
-    const answers = await Promise.all(Array.from({ length: 16 }, () => shop.post('/store/orders', { petId })))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(15)
+    const responses = await Promise.all(
+      Array.from({ length: 16 }, () => api.post('/store/orders', { petId })),
+    )
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(15)
   })
 
   test.each(['complete', 'cancel'] as const)('it is too late to %s it', async (verb) => {
     const { id, petId } = await overdue()
-    expect(await shop.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
-    await shop.hold({ petId })
-    expect(await shop.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
+    expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
+    await api.hold({ petId })
+    expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
   })
 
   test.each(['sold', 'pending', 'available'])('the animal can be made %s', async (status) => {
     const { id, petId } = await overdue()
-    const answer = await shop.patch(petId, { status })
-    expect(answer).toMatchObject({ status: 200, body: { id: petId, status } })
+    const response = await api.patch(petId, { status })
+    expect(response).toMatchObject({ status: 200, body: { id: petId, status } })
     expect(await orderOf(id)).toMatchObject({ status: 'expired' })
-    expect((await shop.history(petId)).filter(({ event }) => event === 'order_expired')).toHaveLength(1)
+    expect((await api.history(petId)).filter(({ event }) => event === 'order_expired')).toHaveLength(1)
     // As made, held, freed, and once more where that was a change.
-    expect(answer.headers.get('etag')).toBe(status === 'available' ? '"3"' : '"4"')
+    expect(response.headers.get('etag')).toBe(status === 'available' ? '"3"' : '"4"')
   })
 
   test('the animal still cannot be deleted', async () => {
     const { petId } = await overdue()
-    expect(await shop.remove(`/pets/${petId}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
+    expect(await api.remove(`/pets/${petId}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
   })
 
   test('who would delete the held animal hears that it has changed since', async () => {
     const { petId } = await overdue()
-    const held = await shop.remove(`/pets/${petId}`, { 'if-match': '"2"' })
+    const held = await api.remove(`/pets/${petId}`, { 'if-match': '"2"' })
     expect(held).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
-    const freed = await shop.remove(`/pets/${petId}`, { 'if-match': '"3"' })
+    const freed = await api.remove(`/pets/${petId}`, { 'if-match': '"3"' })
     expect(freed).toMatchObject({ status: 409, body: { code: 'pet_has_orders' } })
   })
 })
 
 describe('whoever looks more than a second after the last sweep sees no over-due hold:', () => {
   let clock = 0
-  const emptyShop = shareShop(async () => {
+  const emptyApi = shareApiFixture(async () => {
     const databaseUrl = await createTestDatabase()
     const db = openTestDatabase(databaseUrl)
-    return openShopOn(databaseUrl, db, { holds: trackHolds(db, openLog('silent'), () => clock) })
+    return openApiFixtureOn(databaseUrl, db, { holds: trackHolds(db, openLog('silent'), () => clock) })
   })
 
-  test.each<{ operation: string; read: (shop: Shop, order: Order) => Promise<Answer>; seen: unknown }>([
+  test.each<{
+    operation: string
+    read: (api: ApiFixture, order: Order) => Promise<TestResponse>
+    seen: unknown
+  }>([
     {
       operation: 'listPets',
-      read: (shop, { petId }) => shop.get(`/pets?id=${petId}`),
+      read: (api, { petId }) => api.get(`/pets?id=${petId}`),
       seen: [{ status: 'available' }],
     },
-    { operation: 'listPets by status', read: (shop) => shop.get('/pets?status=pending'), seen: [] },
+    { operation: 'listPets by status', read: (api) => api.get('/pets?status=pending'), seen: [] },
     {
       operation: 'listPets by name',
-      read: (shop) => shop.get('/pets?name=bis'),
+      read: (api) => api.get('/pets?name=bis'),
       seen: [{ status: 'available' }],
     },
     {
       operation: 'getPet',
-      read: (shop, { petId }) => shop.get(`/pets/${petId}`),
+      read: (api, { petId }) => api.get(`/pets/${petId}`),
       seen: { status: 'available' },
     },
     {
       operation: 'getOrder',
-      read: (shop, { id }) => shop.get(`/store/orders/${id}`),
+      read: (api, { id }) => api.get(`/store/orders/${id}`),
       seen: { status: 'expired' },
     },
-    { operation: 'listOrders', read: (shop) => shop.get('/store/orders?status=open'), seen: [] },
+    { operation: 'listOrders', read: (api) => api.get('/store/orders?status=open'), seen: [] },
     {
       operation: 'getInventory',
-      read: (shop) => shop.get('/store/inventory'),
+      read: (api) => api.get('/store/inventory'),
       seen: { available: 1, pending: 0, sold: 0 },
     },
     {
       operation: 'listCategories',
-      read: (shop) => shop.get('/categories'),
+      read: (api) => api.get('/categories'),
       seen: [{ counts: { available: 1, pending: 0, sold: 0 } }],
     },
     {
       operation: 'putCategory',
-      read: (shop) => shop.put('/categories/1', { name: 'Dogs' }),
+      read: (api) => api.put('/categories/1', { name: 'Dogs' }),
       seen: { counts: { available: 1, pending: 0, sold: 0 } },
     },
     {
       operation: 'getPetHistory',
-      read: (shop, { petId }) => shop.get(`/pets/${petId}/history?limit=1`),
+      read: (api, { petId }) => api.get(`/pets/${petId}/history?limit=1`),
       seen: [{ event: 'order_expired', from: { status: 'pending' }, to: { status: 'available' } }],
     },
   ])('$operation', async ({ read, seen }) => {
-    const shop = await emptyShop()
-    const order = await shop.hold()
+    const api = await emptyApi()
+    const order = await api.hold()
     // Sweeps, and finds nothing.
     clock += 1_001
-    await shop.get('/pets')
-    await shop.makeOverdue(order.id)
+    await api.get('/pets')
+    await api.makeOverdue(order.id)
     clock += 1_001
-    const answer = await read(shop, order)
-    expect(answer.status).toBeLessThan(300)
-    expect(answer.body).toMatchObject(seen as object)
-    if (Array.isArray(seen)) expect(answer.body).toHaveLength(seen.length)
+    const response = await read(api, order)
+    expect(response.status).toBeLessThan(300)
+    expect(response.body).toMatchObject(seen as object)
+    if (Array.isArray(seen)) expect(response.body).toHaveLength(seen.length)
   })
 })
 
 test('a sweep ends any number of holds and leaves the others', async () => {
-  const shop = await openShop()
-  const orders = await Promise.all(Array.from({ length: 40 }, () => shop.hold()))
-  await shop.sql(
+  const api = await openApiFixture()
+  const orders = await Promise.all(Array.from({ length: 40 }, () => api.hold()))
+  await api.sql(
     `update orders set created_at = now() - interval '1 day', expires_at = now() - interval '1 ms' where id % 2 = 0`,
   )
   // More than one batch of the sweep, by hand.
-  await shop.sql(`insert into pets (name, category_id, status)
+  await api.sql(`insert into pets (name, category_id, status)
     select 'Held', 2, 'pending' from generate_series(1, 1200)`)
-  await shop.sql(`insert into orders (pet_id, placed_by, created_at, expires_at)
+  await api.sql(`insert into orders (pet_id, placed_by, created_at, expires_at)
     select id, 1, now() - interval '1 day', now() - interval '1 hour' from pets where category_id = 2`)
-  await trackHolds(shop.db, openLog('silent')).sweep()
-  const open = (await shop.get('/store/orders?status=open&limit=100')).body as Order[]
+  await trackHolds(api.db, openLog('silent')).sweep()
+  const open = (await api.get('/store/orders?status=open&limit=100')).body as Order[]
   const odd = orders.map(({ id }) => id).filter((id) => id % 2 === 1)
   expect(new Set(open.map(({ id }) => id))).toEqual(new Set(odd))
-  expect((await shop.get('/store/inventory')).body).toEqual({ available: 1220, pending: 20, sold: 0 })
+  expect((await api.get('/store/inventory')).body).toEqual({ available: 1220, pending: 20, sold: 0 })
 })
 
 test('in `petstore serve` a hold ends within a second of its end, not before, on every instance', async () => {
@@ -164,9 +177,9 @@ test('in `petstore serve` a hold ends within a second of its end, not before, on
   const db = openTestDatabase(DATABASE_URL)
   const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
   const services = await Promise.all([startService({ DATABASE_URL }), startService({ DATABASE_URL })])
-  const [one, two] = services.map(({ origin }) => shopAt({ origin, apiKey }, DATABASE_URL, db)) as [
-    Shop,
-    Shop,
+  const [one, two] = services.map(({ origin }) => apiFixtureAt({ origin, apiKey }, DATABASE_URL, db)) as [
+    ApiFixture,
+    ApiFixture,
   ]
   const { id, petId } = await one.hold({ holdMinutes: 1 })
   const [row] = await sql<{ end: Date }>(
@@ -175,18 +188,18 @@ test('in `petstore serve` a hold ends within a second of its end, not before, on
     [id],
   )
   const end = row?.end.getTime() ?? 0
-  const freed = new Set<Shop>()
+  const freed = new Set<ApiFixture>()
   // On a busy host one look may take longer than all of this.
   while (freed.size < 2 || Date.now() < end + 1_500) {
-    for (const shop of [one, two]) {
+    for (const api of [one, two]) {
       const askedAt = Date.now()
-      const pet = await shop.findPet(petId)
+      const pet = await api.findPet(petId)
       if (pet?.status === 'available') {
         expect(Date.now()).toBeGreaterThanOrEqual(end)
-        freed.add(shop)
+        freed.add(api)
       } else {
         expect(askedAt - end, 'ms after the end').toBeLessThan(1_000)
-        expect(freed.has(shop), 'a freed animal stays free').toBe(false)
+        expect(freed.has(api), 'a freed animal stays free').toBe(false)
       }
     }
     await sleep(25)
@@ -205,7 +218,7 @@ test('a hold that ended while no instance ran is over before the first answer of
   const DATABASE_URL = await createTestDatabase()
   const db = openTestDatabase(DATABASE_URL)
   const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
-  const open = (origin: string) => shopAt({ origin, apiKey }, DATABASE_URL, db)
+  const open = (origin: string) => apiFixtureAt({ origin, apiKey }, DATABASE_URL, db)
   const crashed = await startService({ DATABASE_URL })
   const { id, petId } = await open(crashed.origin).hold()
   crashed.kill('SIGKILL')

@@ -4,15 +4,15 @@ import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
-import { type Order, shareShop, type Shop } from './shop.ts'
+import { type Order, shareApiFixture, type ApiFixture } from './fixture.ts'
 
-const emptyShop = shareShop()
+const emptyApi = shareApiFixture()
 
-const inventory = async (shop: Shop) => (await shop.get('/store/inventory')).body
+const inventory = async (api: ApiFixture) => (await api.get('/store/inventory')).body
 
 /** What the table itself says: in all, and by category. */
-async function counted(shop: Shop) {
-  const rows = (await shop.sql(
+async function counted(api: ApiFixture) {
+  const rows = (await api.sql(
     'select category_id::int as id, status, count(*)::int as count from pets group by 1, 2 order by 1',
   )) as { id: number; status: 'available' | 'pending' | 'sold'; count: number }[]
   const none = { available: 0, pending: 0, sold: 0 }
@@ -25,17 +25,17 @@ async function counted(shop: Shop) {
   return { all, categories: [...categories].map(([id, counts]) => ({ id, counts })) }
 }
 
-async function expectExact(shop: Shop) {
-  const { all, categories } = await counted(shop)
-  expect(await inventory(shop)).toEqual(all)
-  expect((await shop.get('/categories')).body).toEqual(categories)
+async function expectExact(api: ApiFixture) {
+  const { all, categories } = await counted(api)
+  expect(await inventory(api)).toEqual(all)
+  expect((await api.get('/categories')).body).toEqual(categories)
 }
 
 test('an empty shop has none of each', async () => {
-  const shop = await emptyShop()
-  expect(await inventory(shop)).toEqual({ available: 0, pending: 0, sold: 0 })
-  await foldAllCounts(shop.db)
-  expect(await inventory(shop)).toEqual({ available: 0, pending: 0, sold: 0 })
+  const api = await emptyApi()
+  expect(await inventory(api)).toEqual({ available: 0, pending: 0, sold: 0 })
+  await foldAllCounts(api.db)
+  expect(await inventory(api)).toEqual({ available: 0, pending: 0, sold: 0 })
 })
 
 const BY_HAND = [
@@ -58,32 +58,32 @@ const BY_HAND = [
 ]
 
 test.each(BY_HAND)('it is exact after a statement by hand: %s', async (statement) => {
-  const shop = await emptyShop()
-  await shop.sql(BY_HAND[0] as string)
-  await foldAllCounts(shop.db)
-  await shop.sql(statement)
-  await expectExact(shop)
-  await foldAllCounts(shop.db)
-  await expectExact(shop)
+  const api = await emptyApi()
+  await api.sql(BY_HAND[0] as string)
+  await foldAllCounts(api.db)
+  await api.sql(statement)
+  await expectExact(api)
+  await foldAllCounts(api.db)
+  await expectExact(api)
 })
 
 test('it is exact after everything was truncated, folded or not', async () => {
-  const shop = await emptyShop()
-  await shop.sql(BY_HAND[0] as string)
-  await foldAllCounts(shop.db)
-  await shop.sql(BY_HAND[0] as string)
-  await shop.sql('truncate pets cascade')
-  await expectExact(shop)
-  await shop.addPet()
-  await foldAllCounts(shop.db)
-  await expectExact(shop)
+  const api = await emptyApi()
+  await api.sql(BY_HAND[0] as string)
+  await foldAllCounts(api.db)
+  await api.sql(BY_HAND[0] as string)
+  await api.sql('truncate pets cascade')
+  await expectExact(api)
+  await api.addPet()
+  await foldAllCounts(api.db)
+  await expectExact(api)
 })
 
 test('what was rolled back was never counted', async () => {
-  const shop = await emptyShop()
-  await shop.addPet()
-  await shop.sql(`begin; insert into pets (name, category_id) values ('Undone', 1); rollback`)
-  expect(await inventory(shop)).toEqual({ available: 1, pending: 0, sold: 0 })
+  const api = await emptyApi()
+  await api.addPet()
+  await api.sql(`begin; insert into pets (name, category_id) values ('Undone', 1); rollback`)
+  expect(await inventory(api)).toEqual({ available: 1, pending: 0, sold: 0 })
 })
 
 /** Random, but the same in every run of one seed. */
@@ -96,8 +96,8 @@ function dice(seed: number): (sides: number) => number {
 }
 
 test.each([1, 2, 3])('it is exact after 240 random steps by 8 hands at once (seed %i)', async (seed) => {
-  const shop = await emptyShop()
-  await shop.sql(BY_HAND[0] as string)
+  const api = await emptyApi()
+  await api.sql(BY_HAND[0] as string)
   const orders: Order[] = []
   const statuses = ['available', 'pending', 'sold']
 
@@ -107,24 +107,24 @@ test.each([1, 2, 3])('it is exact after 240 random steps by 8 hands at once (see
     switch (roll(9)) {
       case 0:
       case 1:
-        return shop.addPet({ categoryId: 1 + roll(5), status: statuses[roll(3)] as string })
+        return api.addPet({ categoryId: 1 + roll(5), status: statuses[roll(3)] as string })
       case 2:
-        return shop.patch(petId, { status: statuses[roll(3)], categoryId: 1 + roll(5) })
+        return api.patch(petId, { status: statuses[roll(3)], categoryId: 1 + roll(5) })
       case 3:
-        return shop.remove(`/pets/${petId}`)
+        return api.remove(`/pets/${petId}`)
       case 4: {
-        const placed = await shop.post('/store/orders', { petId })
+        const placed = await api.post('/store/orders', { petId })
         return placed.status === 201 && orders.push(placed.body as Order)
       }
       case 5:
-        return order && shop.end(roll(2) === 0 ? 'complete' : 'cancel', order.id)
+        return order && api.end(roll(2) === 0 ? 'complete' : 'cancel', order.id)
       case 6:
-        return order && shop.makeOverdue(order.id).catch(() => {})
+        return order && api.makeOverdue(order.id).catch(() => {})
       case 7:
-        return foldAllCounts(shop.db)
+        return foldAllCounts(api.db)
       default:
         // Two by hand may lock rows in opposite sequences; the one that gives way changes nothing.
-        return shop.sql(BY_HAND[roll(BY_HAND.length)] as string).catch(() => {})
+        return api.sql(BY_HAND[roll(BY_HAND.length)] as string).catch(() => {})
     }
   }
 
@@ -135,34 +135,34 @@ test.each([1, 2, 3])('it is exact after 240 random steps by 8 hands at once (see
     }),
   )
   // Afterwards no hold is over any more, and no reader changes anything.
-  await trackHolds(shop.db, openLog('silent')).sweep()
-  await expectExact(shop)
-  await foldAllCounts(shop.db)
-  expect(await shop.sql('select 1 from pet_count_deltas')).toEqual([])
-  await expectExact(shop)
-  await deleteEmptyCounts(shop.db)
-  await expectExact(shop)
+  await trackHolds(api.db, openLog('silent')).sweep()
+  await expectExact(api)
+  await foldAllCounts(api.db)
+  expect(await api.sql('select 1 from pet_count_deltas')).toEqual([])
+  await expectExact(api)
+  await deleteEmptyCounts(api.db)
+  await expectExact(api)
 })
 
 test('readers during folding never see a wrong sum', async () => {
-  const shop = await emptyShop()
-  await shop.sql(`insert into pets (name, category_id) select 'x', n from generate_series(1, 500) as n`)
+  const api = await emptyApi()
+  await api.sql(`insert into pets (name, category_id) select 'x', n from generate_series(1, 500) as n`)
   const ending = new AbortController()
   const folder = (async () => {
-    while (!ending.signal.aborted) await foldAllCounts(shop.db)
+    while (!ending.signal.aborted) await foldAllCounts(api.db)
   })()
   const mover = (async () => {
-    while (!ending.signal.aborted) await shop.sql(`update pets set category_id = 1 + category_id % 500`)
+    while (!ending.signal.aborted) await api.sql(`update pets set category_id = 1 + category_id % 500`)
   })()
   for (let count = 0; count < 60; count += 1) {
-    expect(await inventory(shop)).toEqual({ available: 500, pending: 0, sold: 0 })
+    expect(await inventory(api)).toEqual({ available: 500, pending: 0, sold: 0 })
   }
   ending.abort()
   await Promise.all([folder, mover])
 })
 
 test('HEAD works, and a query that nobody knows is ignored', async () => {
-  const shop = await emptyShop()
-  expect((await shop.call('HEAD', '/v1/store/inventory')).status).toBe(200)
-  expect((await shop.get('/store/inventory?status=sold')).status).toBe(200)
+  const api = await emptyApi()
+  expect((await api.call('HEAD', '/v1/store/inventory')).status).toBe(200)
+  expect((await api.get('/store/inventory?status=sold')).status).toBe(200)
 })

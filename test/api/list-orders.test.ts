@@ -1,11 +1,11 @@
 // GET /v1/store/orders: newest first, by status and animal, page by page.
 import { expect, test } from 'vitest'
-import { cursorOf, type Order, openShop, walkPages } from './shop.ts'
+import { cursorOf, type Order, openApiFixture, walkPages } from './fixture.ts'
 
-const shop = await openShop()
+const api = await openApiFixture()
 
 test('the list is newest first, by status and animal, and every order is on one page of it', async () => {
-  const own = await openShop()
+  const own = await openApiFixture()
   const petId = (await own.addPet()).id
   for (const verb of ['complete', 'cancel', 'cancel', 'complete'] as const) {
     await own.end(verb, (await own.hold({ petId })).id)
@@ -33,8 +33,8 @@ test('the list is newest first, by status and animal, and every order is on one 
 })
 
 test('the list has 20 on a page unless asked otherwise', async () => {
-  await Promise.all(Array.from({ length: 21 }, () => shop.hold()))
-  expect((await shop.get('/store/orders')).body).toHaveLength(20)
+  await Promise.all(Array.from({ length: 21 }, () => api.hold()))
+  expect((await api.get('/store/orders')).body).toHaveLength(20)
 })
 
 test.each([
@@ -47,18 +47,18 @@ test.each([
   'petId=x',
   'petId=1&petId=2',
 ])('?%s is 400', async (query) => {
-  const answer = await shop.get(`/store/orders?${query}`)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  const response = await api.get(`/store/orders?${query}`)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
 })
 
 test('a cursor belongs to its filters and to this list', async () => {
-  await Promise.all([shop.hold(), shop.hold()])
-  const orders = cursorOf(await shop.get('/store/orders?limit=1'), shop)
-  const open = cursorOf(await shop.get('/store/orders?limit=1&status=open'), shop)
-  const pets = cursorOf(await shop.get('/pets?limit=1'), shop)
+  await Promise.all([api.hold(), api.hold()])
+  const orders = cursorOf(await api.get('/store/orders?limit=1'), api)
+  const open = cursorOf(await api.get('/store/orders?limit=1&status=open'), api)
+  const pets = cursorOf(await api.get('/pets?limit=1'), api)
   for (const query of [`status=open&cursor=${orders}`, `cursor=${open}`, `cursor=${pets}`, 'cursor=x']) {
-    const answer = await shop.get(`/store/orders?${query}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    const response = await api.get(`/store/orders?${query}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   }
-  expect((await shop.get(`/store/orders?cursor=${orders}`)).status).toBe(200)
+  expect((await api.get(`/store/orders?cursor=${orders}`)).status).toBe(200)
 })

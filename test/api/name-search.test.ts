@@ -1,15 +1,15 @@
 // GET /v1/pets?name=…: animals whose name begins so.
 import { describe, expect, test } from 'vitest'
-import { faultyFields, type Pet } from '../contract/animals.ts'
-import { cursorOf, openShop, shareShop, type Shop, walkPages } from './shop.ts'
+import { faultyFields, type Pet } from '../contract/pets.ts'
+import { cursorOf, openApiFixture, shareApiFixture, type ApiFixture, walkPages } from './fixture.ts'
 
-const shop = await openShop()
-const search = (name: string, more = '', at: Shop = shop) =>
+const api = await openApiFixture()
+const search = (name: string, more = '', at: ApiFixture = api) =>
   at.get(`/pets?name=${encodeURIComponent(name)}${more}`)
-const find = async (name: string, at: Shop = shop) =>
+const find = async (name: string, at: ApiFixture = api) =>
   ((await search(name, '&limit=100', at)).body as Pet[]).map((pet) => pet.name)
 
-const emptyShop = shareShop()
+const emptyApi = shareApiFixture()
 
 const NAMES = ['Äpfelchen', 'äpfelin', 'Apfel', 'ÉCLAIR', 'éclat', 'Eclair', 'ÖL', 'über', 'ЖУК', 'жучка']
 const SIGNS = [
@@ -25,7 +25,7 @@ const SIGNS = [
   'a+b',
   '(x)',
 ]
-const others = await openShop()
+const others = await openApiFixture()
 for (const name of [...NAMES, ...SIGNS, 'Ω🐕 Rex', 'Ω🐈', 'Biscuit', 'a Biscuit', 'xBiscuit']) {
   await others.addPet({ name })
 }
@@ -66,14 +66,14 @@ test.each([
   { name: 'ΝΙΚΟΣ', typed: 'νικοσ', why: 'a capital sigma at the end of the name' },
   { name: 'Last\u{10ffff}of all', typed: 'last', why: 'the last character of Unicode in the name' },
 ])('$why does not hide an animal', async ({ name, typed }) => {
-  await shop.addPet({ name })
+  await api.addPet({ name })
   expect(await find(typed)).toEqual([name])
 })
 
 test('names of 500 characters are found by all of them', async () => {
   for (const letter of ['Q', '🐕', 'İ']) {
     const name = letter.repeat(500)
-    await shop.addPet({ name })
+    await api.addPet({ name })
     expect(await find(name)).toEqual([name])
     expect(await find(name.slice(0, letter.length))).toEqual([name])
   }
@@ -82,16 +82,16 @@ test('names of 500 characters are found by all of them', async () => {
 
 test('pages of the longest names are walked', async () => {
   const names = ['a', 'b', 'c'].map((last) => `${'🐈'.repeat(499)}${last}`)
-  for (const name of names) await shop.addPet({ name })
+  for (const name of names) await api.addPet({ name })
   const prefix = encodeURIComponent('🐈'.repeat(499))
-  const pages = await walkPages<Pet>(shop, `/pets?name=${prefix}&limit=1`)
+  const pages = await walkPages<Pet>(api, `/pets?name=${prefix}&limit=1`)
   expect(pages.flat().map(({ name }) => name)).toEqual(names)
 })
 
 describe('the answer', () => {
   test('is sorted by name whatever its case, then by id, and each page goes on where the last one ended', async () => {
     const names = ['rex b', 'Rex', 'rex', 'REX A', 'Rex', 'rexa', 'rex', 'Rexine', 'Bello', 'Rex\u{1f415}']
-    const own = await emptyShop()
+    const own = await emptyApi()
     for (const name of names) await own.addPet({ name })
     const key = ({ name, id }: Pet) => `${name.toLowerCase()}\u0001${id}`
     const byBytes = (a: Pet, b: Pet) => Buffer.compare(Buffer.from(key(a)), Buffer.from(key(b)))
@@ -104,7 +104,7 @@ describe('the answer', () => {
   })
 
   test('shows equal names exactly once on pages of 1 and of 7', async () => {
-    const own = await emptyShop()
+    const own = await emptyApi()
     const pets = await Promise.all(Array.from({ length: 25 }, () => own.addPet({ name: 'Twin' })))
     for (const limit of [1, 7]) {
       const pages = await walkPages<Pet>(own, `/pets?name=twin&limit=${limit}`)
@@ -114,16 +114,16 @@ describe('the answer', () => {
   })
 
   test('follows a change of name and a deletion', async () => {
-    const { id } = await shop.addPet({ name: 'Before' })
-    await shop.patch(id, { name: 'Zafter' })
+    const { id } = await api.addPet({ name: 'Before' })
+    await api.patch(id, { name: 'Zafter' })
     expect(await find('before')).toEqual([])
     expect(await find('zaft')).toEqual(['Zafter'])
-    await shop.remove(`/pets/${id}`)
+    await api.remove(`/pets/${id}`)
     expect(await find('zaft')).toEqual([])
   })
 
   test('does not tell of the key that it is sorted by', async () => {
-    await shop.addPet({ name: 'Keyless' })
+    await api.addPet({ name: 'Keyless' })
     const [pet] = (await search('keyless')).body as Pet[]
     expect(Object.keys(pet ?? {}).toSorted()).toEqual(['categoryId', 'id', 'name', 'status'])
   })
@@ -141,17 +141,17 @@ describe('refused with 400', () => {
     `name=${'a'.repeat(501)}`,
     'name=a&limit=0',
   ])('is ?%s', async (query) => {
-    const answer = await shop.get(`/pets?${query}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-    expect(faultyFields(answer)).toHaveLength(1)
+    const response = await api.get(`/pets?${query}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    expect(faultyFields(response)).toHaveLength(1)
   })
 
   test('is a cursor of another name, of no name, or of a name without it', async () => {
-    for (const name of ['Cursor 1', 'Cursor 2']) await shop.addPet({ name })
-    const cursor = cursorOf(await search('cursor', '&limit=1'), shop)
-    const plain = cursorOf(await shop.get('/pets?limit=1'), shop)
+    for (const name of ['Cursor 1', 'Cursor 2']) await api.addPet({ name })
+    const cursor = cursorOf(await search('cursor', '&limit=1'), api)
+    const plain = cursorOf(await api.get('/pets?limit=1'), api)
     for (const query of [`name=curso&cursor=${cursor}`, `cursor=${cursor}`, `name=cursor&cursor=${plain}`]) {
-      expect(await shop.get(`/pets?${query}`)).toMatchObject({
+      expect(await api.get(`/pets?${query}`)).toMatchObject({
         status: 400,
         body: { code: 'invalid_cursor' },
       })

@@ -4,14 +4,14 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { issueApiKey } from '../support/app.ts'
 import { asSuperuser } from '../support/roles.ts'
-import { type Order, openShop, openShopOn } from './shop.ts'
+import { type Order, openApiFixture, openApiFixtureOn } from './fixture.ts'
 
-const shop = await openShop()
-const place = (body: unknown, key: string) => shop.post('/store/orders', body, { 'idempotency-key': key })
+const api = await openApiFixture()
+const place = (body: unknown, key: string) => api.post('/store/orders', body, { 'idempotency-key': key })
 
 test('a repeated order is answered as the first was, also after it was completed', async () => {
   const key = randomUUID()
-  const { id: petId } = await shop.addPet()
+  const { id: petId } = await api.addPet()
   const body = { petId, holdMinutes: 5, note: 'Zoë 🐕' }
   const first = await place(body, key)
   expect(first.status).toBe(201)
@@ -24,32 +24,32 @@ test('a repeated order is answered as the first was, also after it was completed
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
   }
   await expectSame()
-  await shop.end('complete', (first.body as Order).id)
+  await api.end('complete', (first.body as Order).id)
   await expectSame()
-  expect(await shop.findPet(petId)).toMatchObject({ status: 'sold' })
-  expect((await shop.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
+  expect(await api.findPet(petId)).toMatchObject({ status: 'sold' })
+  expect((await api.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
 })
 
 test('an order without a note, and one for the usual time, are replayed as they were', async () => {
   const key = randomUUID()
-  const { id: petId } = await shop.addPet()
+  const { id: petId } = await api.addPet()
   const first = await place({ petId }, key)
   expect((await place({ petId }, key)).text).toBe(first.text)
   expect((await place({ petId, unknown: 1 }, key)).text).toBe(first.text)
 })
 
 test('a repeat is the same request after the operator has chosen another usual time', async () => {
-  const after = await openShopOn(shop.databaseUrl, shop.db, { holdMinutes: 30 })
-  const apiKey = (await issueApiKey(shop.db, { scopes: ['orders:write'] })).text
-  const { id: petId } = await shop.addPet()
+  const after = await openApiFixtureOn(api.databaseUrl, api.db, { holdMinutes: 30 })
+  const apiKey = (await issueApiKey(api.db, { scopes: ['orders:write'] })).text
+  const { id: petId } = await api.addPet()
   const options = { apiKey, body: { petId }, headers: { 'idempotency-key': randomUUID() } }
-  const first = await shop.call('POST', '/v1/store/orders', options)
+  const first = await api.call('POST', '/v1/store/orders', options)
   expect((await after.call('POST', '/v1/store/orders', options)).text).toBe(first.text)
 })
 
 test('the same key with other values is 422, and holds nothing', async () => {
   const key = randomUUID()
-  const [{ id: petId }, other] = await Promise.all([shop.addPet(), shop.addPet()])
+  const [{ id: petId }, other] = await Promise.all([api.addPet(), api.addPet()])
   expect((await place({ petId, holdMinutes: 5, note: 'a' }, key)).status).toBe(201)
   for (const body of [
     { petId: other.id, holdMinutes: 5, note: 'a' },
@@ -59,12 +59,12 @@ test('the same key with other values is 422, and holds nothing', async () => {
   ]) {
     expect(await place(body, key)).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } })
   }
-  expect(await shop.findPet(other.id)).toMatchObject({ status: 'available' })
+  expect(await api.findPet(other.id)).toMatchObject({ status: 'available' })
 })
 
 test('a key that added an animal does not place an order', async () => {
   const key = randomUUID()
-  const added = await shop.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
+  const added = await api.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
   const { id: petId } = added.body as { id: number }
   expect((await place({ petId }, key)).status).toBe(422)
 })
@@ -72,24 +72,24 @@ test('a key that added an animal does not place an order', async () => {
 test('16 racing orders with one key make one order, and everyone who is told 201 is told the same', async () => {
   for (let round = 0; round < 5; round += 1) {
     const key = randomUUID()
-    const { id: petId } = await shop.addPet()
-    const answers = await Promise.all(Array.from({ length: 16 }, () => place({ petId }, key)))
-    const placed = answers.filter(({ status }) => status === 201)
+    const { id: petId } = await api.addPet()
+    const responses = await Promise.all(Array.from({ length: 16 }, () => place({ petId }, key)))
+    const placed = responses.filter(({ status }) => status === 201)
     expect(new Set(placed.map(({ text }) => text)).size).toBe(1)
     expect(placed.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
-    for (const { status, body } of answers.filter((answer) => answer.status !== 201)) {
+    for (const { status, body } of responses.filter((response) => response.status !== 201)) {
       expect({ status, body }).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
     }
-    expect((await shop.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
-    expect((await shop.history(petId)).map(({ event }) => event)).toEqual(['order_placed', 'created'])
+    expect((await api.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
+    expect((await api.history(petId)).map(({ event }) => event)).toEqual(['order_placed', 'created'])
   }
 })
 
 test('16 simultaneous replays of a placed order all return its response, while another session has the lock', async () => {
   const key = randomUUID()
-  const { id: petId } = await shop.addPet()
+  const { id: petId } = await api.addPet()
   const first = await place({ petId }, key)
-  const other = new Client(asSuperuser(shop.databaseUrl))
+  const other = new Client(asSuperuser(api.databaseUrl))
   await other.connect()
   await other.query(
     'select pg_advisory_lock(hashtextextended(key, api_key_id)) from idempotency_keys where key = $1',
@@ -105,16 +105,16 @@ test('16 simultaneous replays of a placed order all return its response, while a
 
 test('a refused order is not kept: the same key holds the animal once it is free', async () => {
   const key = randomUUID()
-  const { id, petId } = await shop.hold()
+  const { id, petId } = await api.hold()
   expect((await place({ petId }, key)).status).toBe(409)
-  await shop.end('cancel', id)
-  const answer = await place({ petId }, key)
-  expect(answer.status).toBe(201)
-  expect(answer.headers.get('idempotency-replayed')).toBeNull()
+  await api.end('cancel', id)
+  const response = await place({ petId }, key)
+  expect(response.status).toBe(201)
+  expect(response.headers.get('idempotency-replayed')).toBeNull()
 })
 
 test.each(['', 'k'.repeat(256)])('a key of 0 or more than 255 characters is 400', async (key) => {
-  const { id: petId } = await shop.addPet()
+  const { id: petId } = await api.addPet()
   expect(await place({ petId }, key)).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-  expect(await shop.findPet(petId)).toMatchObject({ status: 'available' })
+  expect(await api.findPet(petId)).toMatchObject({ status: 'available' })
 })

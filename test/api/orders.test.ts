@@ -1,35 +1,35 @@
 // /v1/store/orders: an animal is held, then sold or let go.
 import { describe, expect, test } from 'vitest'
 import { lockPet } from '../../src/pets/queries.ts'
-import { faultyFields } from '../contract/animals.ts'
+import { faultyFields } from '../contract/pets.ts'
 import { untilBlocked } from '../support/database.ts'
-import { NOT_IDS, type Order, openShop, openShopOn, UNKNOWN_ID } from './shop.ts'
+import { NOT_IDS, type Order, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from './fixture.ts'
 
-const shop = await openShop()
+const api = await openApiFixture()
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const minutesOf = ({ createdAt, expiresAt }: Order) =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / 60_000
 
 describe('placing an order', () => {
   test('has the time at which the animal was got, not that at which the wait for it began', async () => {
-    const { id } = await shop.addPet()
+    const { id } = await api.addPet()
     let waited: Promise<Order> | undefined
-    const [clock] = await shop.db.transaction(async (tx) => {
+    const [clock] = await api.db.transaction(async (tx) => {
       await lockPet(tx, BigInt(id))
-      waited = shop.hold({ petId: id })
-      await untilBlocked(shop.databaseUrl)
+      waited = api.hold({ petId: id })
+      await untilBlocked(api.databaseUrl)
       return tx.read<{ at: Date }>({ name: 'clock', text: 'select clock_timestamp() as at', values: [] })
     })
     expect(Date.parse((await waited)?.createdAt ?? '')).toBeGreaterThanOrEqual(clock?.at.getTime() ?? 0)
   })
 
   test('holds the animal, and answers 201 with the order and its address', async () => {
-    const pet = await shop.addPet()
+    const pet = await api.addPet()
     const before = Date.now()
-    const answer = await shop.post('/store/orders', { petId: pet.id, holdMinutes: 30, note: 'Ms Okafor 🐕' })
+    const response = await api.post('/store/orders', { petId: pet.id, holdMinutes: 30, note: 'Ms Okafor 🐕' })
     const after = Date.now()
-    expect(answer.status).toBe(201)
-    const order = answer.body as Order
+    expect(response.status).toBe(201)
+    const order = response.body as Order
     expect(order).toEqual({
       id: expect.any(Number),
       petId: pet.id,
@@ -42,14 +42,14 @@ describe('placing an order', () => {
     expect(minutesOf(order)).toBe(30)
     expect(Date.parse(order.createdAt)).toBeGreaterThanOrEqual(before)
     expect(Date.parse(order.createdAt)).toBeLessThanOrEqual(after)
-    expect(answer.headers.get('location')).toBe(`/v1/store/orders/${order.id}`)
-    expect((await shop.get(`/store/orders/${order.id}`)).body).toEqual(order)
-    expect(await shop.findPet(pet.id)).toEqual({ ...pet, status: 'pending' })
+    expect(response.headers.get('location')).toBe(`/v1/store/orders/${order.id}`)
+    expect((await api.get(`/store/orders/${order.id}`)).body).toEqual(order)
+    expect(await api.findPet(pet.id)).toEqual({ ...pet, status: 'pending' })
   })
 
   test('without holdMinutes the operator’s choice holds, and an order without a note has none', async () => {
-    expect(minutesOf(await shop.hold())).toBe(60)
-    const other = await openShopOn(shop.databaseUrl, shop.db, { holdMinutes: 7 })
+    expect(minutesOf(await api.hold())).toBe(60)
+    const other = await openApiFixtureOn(api.databaseUrl, api.db, { holdMinutes: 7 })
     const order = await other.hold()
     expect(minutesOf(order)).toBe(7)
     expect(order).not.toHaveProperty('note')
@@ -57,7 +57,7 @@ describe('placing an order', () => {
   })
 
   test.each([1, 2, 10_079, 10_080])('holds for %i minutes', async (holdMinutes) => {
-    expect(minutesOf(await shop.hold({ holdMinutes }))).toBe(holdMinutes)
+    expect(minutesOf(await api.hold({ holdMinutes }))).toBe(holdMinutes)
   })
 
   test.each([
@@ -76,20 +76,20 @@ describe('placing an order', () => {
     })),
     { sent: { petId: 'x', holdMinutes: 0, note: '' }, fields: ['holdMinutes', 'note', 'petId'] },
   ])('$sent is 400 and hears of $fields', async ({ sent, fields }) => {
-    const answer = await shop.post('/store/orders', sent)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(fields)
+    const response = await api.post('/store/orders', sent)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(fields)
   })
 
   test('a number of minutes out of range is told its range', async () => {
-    const { body } = await shop.post('/store/orders', { petId: 1, holdMinutes: 10_081 })
+    const { body } = await api.post('/store/orders', { petId: 1, holdMinutes: 10_081 })
     expect((body as { details: { message: string }[] }).details[0]?.message).toMatch(/10.?080/)
   })
 
   test.each(['x', 'n'.repeat(500), '🐕'.repeat(500)])(
     'a note of 1 to 500 code points is kept',
     async (note) => {
-      expect((await shop.hold({ note })).note).toBe(note)
+      expect((await api.hold({ note })).note).toBe(note)
     },
   )
 
@@ -98,69 +98,69 @@ describe('placing an order', () => {
     { body: '{', code: 'invalid_json' },
     { body: '[]', code: 'invalid_body' },
   ])('$code is 400', async ({ body, code }) => {
-    const answer = await shop.call('POST', '/v1/store/orders', { body })
-    expect(answer).toMatchObject({ status: 400, body: { code } })
+    const response = await api.call('POST', '/v1/store/orders', { body })
+    expect(response).toMatchObject({ status: 400, body: { code } })
   })
 
   test('fields that nobody knows are ignored', async () => {
-    const { id } = await shop.addPet()
+    const { id } = await api.addPet()
     const sent = { petId: id, status: 'completed', id: 1, placedBy: 'x', expiresAt: 'never' }
-    const answer = await shop.post('/store/orders', sent)
-    expect(answer.status).toBe(201)
-    expect(answer.body).toMatchObject({ petId: id, status: 'open', placedBy: 'counter' })
+    const response = await api.post('/store/orders', sent)
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({ petId: id, status: 'open', placedBy: 'counter' })
   })
 
   test('an animal that does not exist is 404', async () => {
-    const answer = await shop.post('/store/orders', `{"petId": ${UNKNOWN_ID}}`)
-    expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+    const response = await api.post('/store/orders', `{"petId": ${UNKNOWN_ID}}`)
+    expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   })
 
   test.each(['pending', 'sold'])('an animal that is %s is 409, and stays as it is', async (status) => {
-    const pet = await shop.addPet({ status })
-    const answer = await shop.post('/store/orders', { petId: pet.id })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
-    expect(await shop.findPet(pet.id)).toEqual(pet)
-    expect((await shop.get(`/store/orders?petId=${pet.id}`)).body).toEqual([])
+    const pet = await api.addPet({ status })
+    const response = await api.post('/store/orders', { petId: pet.id })
+    expect(response).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
+    expect(await api.findPet(pet.id)).toEqual(pet)
+    expect((await api.get(`/store/orders?petId=${pet.id}`)).body).toEqual([])
   })
 
   test('an animal that is held is 409 until its order is cancelled', async () => {
-    const { id, petId } = await shop.hold()
-    const refused = await shop.post('/store/orders', { petId })
-    expect(refused).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
-    await shop.end('cancel', id)
-    expect((await shop.hold({ petId })).id).toBeGreaterThan(id)
+    const { id, petId } = await api.hold()
+    const rejected = await api.post('/store/orders', { petId })
+    expect(rejected).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
+    await api.end('cancel', id)
+    expect((await api.hold({ petId })).id).toBeGreaterThan(id)
   })
 
   test.each(['pending', 'sold'])('an animal that becomes %s in the same moment is 409', async (status) => {
-    const { id: petId } = await shop.addPet()
-    const placing = await shop.db.transaction(async (tx) => {
+    const { id: petId } = await api.addPet()
+    const placing = await api.db.transaction(async (tx) => {
       // As the service itself changes an animal: it locks it first.
       await lockPet(tx, BigInt(petId))
       const text = `update pets set status = '${status}', version = version + 1 where id = $1`
       await tx.write({ name: `make_${status}`, text, values: [petId] })
-      const answer = shop.post('/store/orders', { petId })
-      await untilBlocked(shop.databaseUrl)
-      return { answer }
+      const response = api.post('/store/orders', { petId })
+      await untilBlocked(api.databaseUrl)
+      return { response }
     })
-    expect(await placing.answer).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
-    expect((await shop.get(`/store/orders?petId=${petId}`)).body).toEqual([])
+    expect(await placing.response).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
+    expect((await api.get(`/store/orders?petId=${petId}`)).body).toEqual([])
   })
 
   test('of 32 racing buyers exactly one gets the animal, and the others hear 409', async () => {
-    const { id } = await shop.addPet()
+    const { id } = await api.addPet()
     // Two of them wait for the pet at the same moment, so that they race however busy the host is.
-    const placing = await shop.db.transaction(async (tx) => {
+    const placing = await api.db.transaction(async (tx) => {
       await lockPet(tx, BigInt(id))
-      const all = Array.from({ length: 32 }, () => shop.post('/store/orders', { petId: id }))
-      await untilBlocked(shop.databaseUrl, 2)
+      const all = Array.from({ length: 32 }, () => api.post('/store/orders', { petId: id }))
+      await untilBlocked(api.databaseUrl, 2)
       return { all }
     })
-    const answers = await Promise.all(placing.all)
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    const others = answers.filter(({ status }) => status !== 201).map(({ body }) => body)
+    const responses = await Promise.all(placing.all)
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    const others = responses.filter(({ status }) => status !== 201).map(({ body }) => body)
     expect(others.every((body) => (body as { code: string }).code === 'pet_not_available')).toBe(true)
-    expect((await shop.get(`/store/orders?petId=${id}`)).body).toHaveLength(1)
-    expect((await shop.history(id)).map(({ event }) => event)).toEqual(['order_placed', 'created'])
+    expect((await api.get(`/store/orders?petId=${id}`)).body).toHaveLength(1)
+    expect((await api.history(id)).map(({ event }) => event)).toEqual(['order_placed', 'created'])
   })
 })
 
@@ -169,60 +169,60 @@ describe.each([
   { verb: 'cancel', status: 'cancelled', other: 'complete', petStatus: 'available' },
 ] as const)('to $verb an order', ({ verb, status, other, petStatus }) => {
   test(`ends it, and the animal is ${petStatus}`, async () => {
-    const order = await shop.hold({ note: 'x' })
-    const answer = await shop.end(verb, order.id)
-    expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({ ...order, status, closedAt: expect.stringMatching(TIME) })
-    const { closedAt = '' } = answer.body as Order
+    const order = await api.hold({ note: 'x' })
+    const response = await api.end(verb, order.id)
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({ ...order, status, closedAt: expect.stringMatching(TIME) })
+    const { closedAt = '' } = response.body as Order
     expect(Date.parse(closedAt)).toBeGreaterThanOrEqual(Date.parse(order.createdAt))
-    expect((await shop.get(`/store/orders/${order.id}`)).body).toEqual(answer.body)
-    expect(await shop.findPet(order.petId)).toMatchObject({ status: petStatus })
+    expect((await api.get(`/store/orders/${order.id}`)).body).toEqual(response.body)
+    expect(await api.findPet(order.petId)).toMatchObject({ status: petStatus })
   })
 
   test('takes no body: any JSON is ignored, and what is no JSON is refused before anything moves', async () => {
-    const { id } = await shop.hold()
-    const end = (body: string) => shop.call('POST', `/v1/store/orders/${id}/${verb}`, { body })
+    const { id } = await api.hold()
+    const end = (body: string) => api.call('POST', `/v1/store/orders/${id}/${verb}`, { body })
     expect(await end('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
-    expect((await shop.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'open' })
+    expect((await api.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'open' })
     for (const body of ['null', '5', '[]', '{"status": "open"}']) {
       expect(await end(body), body).toMatchObject({ status: 200, body: { status } })
     }
   })
 
   test('again is 200 with the same body and changes nothing, however many ask at once', async () => {
-    const { id, petId } = await shop.hold()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => shop.end(verb, id)))
-    answers.push(await shop.end(verb, id))
-    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 9 }, () => 200))
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(await shop.history(petId)).toHaveLength(3)
+    const { id, petId } = await api.hold()
+    const responses = await Promise.all(Array.from({ length: 8 }, () => api.end(verb, id)))
+    responses.push(await api.end(verb, id))
+    expect(responses.map((response) => response.status)).toEqual(Array.from({ length: 9 }, () => 200))
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
+    expect(await api.history(petId)).toHaveLength(3)
   })
 
   test('again is the same answer after the animal went on its way', async () => {
-    const { id, petId } = await shop.hold()
-    const first = await shop.end(verb, id)
-    await shop.patch(petId, { status: 'available' })
-    await shop.hold({ petId })
-    expect((await shop.end(verb, id)).text).toBe(first.text)
-    expect(await shop.findPet(petId)).toMatchObject({ status: 'pending' })
+    const { id, petId } = await api.hold()
+    const first = await api.end(verb, id)
+    await api.patch(petId, { status: 'available' })
+    await api.hold({ petId })
+    expect((await api.end(verb, id)).text).toBe(first.text)
+    expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
   })
 
   test('after the other ending is 409, and nothing moves', async () => {
-    const { id, petId } = await shop.hold()
-    const ended = await shop.end(other, id)
-    const pet = await shop.findPet(petId)
-    expect(await shop.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
-    expect((await shop.get(`/store/orders/${id}`)).body).toEqual(ended.body)
-    expect(await shop.findPet(petId)).toEqual(pet)
+    const { id, petId } = await api.hold()
+    const ended = await api.end(other, id)
+    const pet = await api.findPet(petId)
+    expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
+    expect((await api.get(`/store/orders/${id}`)).body).toEqual(ended.body)
+    expect(await api.findPet(petId)).toEqual(pet)
   })
 
   test('racing with the other ending lets one of the two win', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { id, petId } = await shop.hold()
-      const [one, two] = await Promise.all([shop.end(verb, id), shop.end(other, id)])
+      const { id, petId } = await api.hold()
+      const [one, two] = await Promise.all([api.end(verb, id), api.end(other, id)])
       expect(['200 409', '409 200']).toContain(`${one.status} ${two.status}`)
       const sold = (verb === 'complete') === (one.status === 200)
-      expect(await shop.findPet(petId)).toMatchObject({ status: sold ? 'sold' : 'available' })
+      expect(await api.findPet(petId)).toMatchObject({ status: sold ? 'sold' : 'available' })
     }
   })
 
@@ -230,20 +230,20 @@ describe.each([
     { what: 'nothing, and calls it JSON', body: '' },
     { what: 'an empty object', body: '{}' },
   ])('works for a client that sends $what', async ({ body }) => {
-    const { id } = await shop.hold()
-    const answer = await shop.call('POST', `/v1/store/orders/${id}/${verb}`, {
+    const { id } = await api.hold()
+    const response = await api.call('POST', `/v1/store/orders/${id}/${verb}`, {
       body,
       headers: { 'content-type': 'application/json' },
     })
-    expect(answer).toMatchObject({ status: 200, body: { status } })
+    expect(response).toMatchObject({ status: 200, body: { status } })
   })
 
   test.each([UNKNOWN_ID, ...NOT_IDS])('%s is 404', async (orderId) => {
-    expect(await shop.end(verb, orderId)).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
+    expect(await api.end(verb, orderId)).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
   })
 })
 
 test.each([UNKNOWN_ID, ...NOT_IDS])('the order %s is 404', async (orderId) => {
-  const answer = await shop.get(`/store/orders/${orderId}`)
-  expect(answer).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
+  const response = await api.get(`/store/orders/${orderId}`)
+  expect(response).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
 })

@@ -1,19 +1,19 @@
 // GET /v1/pets/{petId}/history: who did what to an animal, when and why.
 import { expect, test } from 'vitest'
-import { cursorOf, type HistoryEntry, NOT_IDS, openShop, UNKNOWN_ID, walkPages } from './shop.ts'
+import { cursorOf, type HistoryEntry, NOT_IDS, openApiFixture, UNKNOWN_ID, walkPages } from './fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 
-const shop = await openShop()
+const api = await openApiFixture()
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** An animal that saw every kind of event; its entries are expected newest first. */
 async function livePet() {
-  const { id: petId } = await shop.addPet()
-  await shop.patch(petId, { name: 'Rex', reason: 'mistyped' })
-  await shop.end('cancel', (await shop.hold({ petId })).id)
-  await shop.makeOverdue((await shop.hold({ petId })).id)
-  await shop.end('complete', (await shop.hold({ petId })).id)
-  await shop.patch(petId, { status: 'available', categoryId: 2 })
+  const { id: petId } = await api.addPet()
+  await api.patch(petId, { name: 'Rex', reason: 'mistyped' })
+  await api.end('cancel', (await api.hold({ petId })).id)
+  await api.makeOverdue((await api.hold({ petId })).id)
+  await api.end('complete', (await api.hold({ petId })).id)
+  await api.patch(petId, { status: 'available', categoryId: 2 })
   return petId
 }
 
@@ -33,7 +33,7 @@ const LIFE = [
 ]
 
 test('every event is there, newest first and the creation last, with who and why', async () => {
-  const history = await shop.history(await livePet())
+  const history = await api.history(await livePet())
   const facts = LIFE.map((entry) => ({
     ...entry,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -47,105 +47,105 @@ test('every event is there, newest first and the creation last, with who and why
 
 test('it is a chain, also after a race: each entry begins where the one before it ended', async () => {
   for (let round = 0; round < 30; round += 1) {
-    const { id: petId } = await shop.addPet()
+    const { id: petId } = await api.addPet()
     await Promise.all([
-      shop.patch(petId, { status: 'pending' }),
-      shop.post('/store/orders', { petId }),
-      shop.patch(petId, { status: 'available' }),
-      shop.post('/store/orders', { petId }),
+      api.patch(petId, { status: 'pending' }),
+      api.post('/store/orders', { petId }),
+      api.patch(petId, { status: 'available' }),
+      api.post('/store/orders', { petId }),
     ])
-    const steps = (await shop.history(petId)).toReversed().slice(1)
+    const steps = (await api.history(petId)).toReversed().slice(1)
     let status = 'available'
     for (const { from, to } of steps) {
       expect(from?.status, JSON.stringify(steps)).toBe(status)
       status = to?.status ?? ''
     }
-    expect(await shop.findPet(petId)).toMatchObject({ status })
+    expect(await api.findPet(petId)).toMatchObject({ status })
   }
 })
 
 test('its times are newest first too, after 16 who changed the animal at once', async () => {
-  const { id } = await shop.addPet()
+  const { id } = await api.addPet()
   for (let round = 0; round < 3; round += 1) {
-    await Promise.all(Array.from({ length: 16 }, (_, index) => shop.patch(id, { name: `${round} ${index}` })))
+    await Promise.all(Array.from({ length: 16 }, (_, index) => api.patch(id, { name: `${round} ${index}` })))
   }
-  const times = (await shop.history(id)).map(({ at }) => at)
+  const times = (await api.history(id)).map(({ at }) => at)
   expect(times).toEqual(times.toSorted().toReversed())
 })
 
 test('an animal that nothing happened to has its creation, and no next page even by one', async () => {
-  const { id } = await shop.addPet({ status: 'sold' })
-  const answer = await shop.get(`/pets/${id}/history?limit=1`)
-  expect(answer.body).toMatchObject([{ event: 'created' }])
-  expect(answer.headers.get('link')).toBeNull()
+  const { id } = await api.addPet({ status: 'sold' })
+  const response = await api.get(`/pets/${id}/history?limit=1`)
+  expect(response.body).toMatchObject([{ event: 'created' }])
+  expect(response.headers.get('link')).toBeNull()
 })
 
 test.each([1, 2, 3, 4, 8, 9, 10, 100])('pages of %i show every entry exactly once', async (limit) => {
   const petId = await livePet()
-  const whole = await shop.history(petId)
-  const pages = await walkPages<HistoryEntry>(shop, `/pets/${petId}/history?limit=${limit}`)
+  const whole = await api.history(petId)
+  const pages = await walkPages<HistoryEntry>(api, `/pets/${petId}/history?limit=${limit}`)
   expect(pages.flat()).toEqual(whole)
   expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
   expect(pages.at(-1)).not.toEqual([])
 })
 
 test('a page has 20 entries unless asked otherwise', async () => {
-  const { id } = await shop.addPet()
-  for (let count = 0; count < 21; count += 1) await shop.patch(id, { name: `Name ${count}` })
-  const answer = await shop.get(`/pets/${id}/history`)
-  expect(answer.body).toHaveLength(20)
-  expect(answer.headers.get('link')).toContain('rel="next"')
+  const { id } = await api.addPet()
+  for (let count = 0; count < 21; count += 1) await api.patch(id, { name: `Name ${count}` })
+  const response = await api.get(`/pets/${id}/history`)
+  expect(response.body).toHaveLength(20)
+  expect(response.headers.get('link')).toContain('rel="next"')
 })
 
 test('changes during a walk do not shift its pages', async () => {
   const petId = await livePet()
-  const whole = await shop.history(petId)
-  const first = await shop.get(`/pets/${petId}/history?limit=3`)
-  await shop.patch(petId, { name: 'Later' })
-  const rest = await walkPages(shop, `/pets/${petId}/history?limit=100&cursor=${cursorOf(first, shop)}`)
+  const whole = await api.history(petId)
+  const first = await api.get(`/pets/${petId}/history?limit=3`)
+  await api.patch(petId, { name: 'Later' })
+  const rest = await walkPages(api, `/pets/${petId}/history?limit=100&cursor=${cursorOf(first, api)}`)
   expect([...(first.body as HistoryEntry[]), ...rest.flat()]).toEqual(whole)
 })
 
 test('an entry names the key and the request that made it', async () => {
-  const apiKey = (await issueApiKey(shop.db, { name: 'partner' })).text
+  const apiKey = (await issueApiKey(api.db, { name: 'partner' })).text
   const headers = { 'x-request-id': 'partner-7' }
   const body = { name: 'Luna', categoryId: 1 }
-  const created = await shop.call('POST', '/v1/pets', { apiKey, body, headers })
+  const created = await api.call('POST', '/v1/pets', { apiKey, body, headers })
   const { id } = created.body as { id: number }
-  await shop.patch(id, { name: 'Rex', reason: 'Zoë asked 🐕' }, { 'x-request-id': 'counter-8' })
-  expect(await shop.history(id)).toMatchObject([
+  await api.patch(id, { name: 'Rex', reason: 'Zoë asked 🐕' }, { 'x-request-id': 'counter-8' })
+  expect(await api.history(id)).toMatchObject([
     { event: 'updated', apiKeyName: 'counter', requestId: 'counter-8', reason: 'Zoë asked 🐕' },
     { event: 'created', apiKeyName: 'partner', requestId: 'partner-7' },
   ])
 })
 
 test('an older key that is named like the service is told apart from it', async () => {
-  const { id: apiKeyId, text: apiKey } = await issueApiKey(shop.db)
-  await shop.sql(`update api_keys set name = 'PetStore' where id = $1`, [apiKeyId])
+  const { id: apiKeyId, text: apiKey } = await issueApiKey(api.db)
+  await api.sql(`update api_keys set name = 'PetStore' where id = $1`, [apiKeyId])
   const body = { name: 'Luna', categoryId: 1 }
-  const created = await shop.call('POST', '/v1/pets', { apiKey, body })
+  const created = await api.call('POST', '/v1/pets', { apiKey, body })
   const { id } = created.body as { id: number }
-  await shop.call('PATCH', `/v1/pets/${id}`, { apiKey, body: { name: 'Rex' } })
+  await api.call('PATCH', `/v1/pets/${id}`, { apiKey, body: { name: 'Rex' } })
   const apiKeyName = `PetStore (API key ${apiKeyId})`
-  expect(await shop.history(id)).toMatchObject([
+  expect(await api.history(id)).toMatchObject([
     { event: 'updated', apiKeyName },
     { event: 'created', apiKeyName },
   ])
 })
 
 test('an animal added by hand has a history too', async () => {
-  const [row] = await shop.sql(`insert into pets (name, category_id) values ('Hand', 1) returning id`)
-  expect(await shop.history(Number(row?.['id']))).toEqual([
+  const [row] = await api.sql(`insert into pets (name, category_id) values ('Hand', 1) returning id`)
+  expect(await api.history(Number(row?.['id']))).toEqual([
     { at: expect.any(String), event: 'created', apiKeyName: 'petstore', requestId: expect.any(String) },
   ])
 })
 
 test('category ids are told digit for digit', async () => {
-  const created = await shop.post('/pets', '{"name": "Rex", "categoryId": 9223372036854775807}')
+  const created = await api.post('/pets', '{"name": "Rex", "categoryId": 9223372036854775807}')
   const { id } = created.body as { id: number }
-  await shop.patch(id, '{"categoryId": 9223372036854775806}')
-  await shop.patch(id, '{"categoryId": 9007199254740993}')
-  expect(await shop.history(id)).toMatchObject([
+  await api.patch(id, '{"categoryId": 9223372036854775806}')
+  await api.patch(id, '{"categoryId": 9007199254740993}')
+  expect(await api.history(id)).toMatchObject([
     { from: { categoryId: 9223372036854775806n }, to: { categoryId: 9007199254740993n } },
     { from: { categoryId: 9223372036854775807n }, to: { categoryId: 9223372036854775806n } },
     { event: 'created' },
@@ -153,25 +153,25 @@ test('category ids are told digit for digit', async () => {
 })
 
 test.each([UNKNOWN_ID, ...NOT_IDS])('the history of %s is 404', async (petId) => {
-  const answer = await shop.get(`/pets/${petId}/history`)
-  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  const response = await api.get(`/pets/${petId}/history`)
+  expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
 
 test.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'cursor='])(
   '?%s is 400',
   async (query) => {
-    const { id } = await shop.addPet()
-    const answer = await shop.get(`/pets/${id}/history?${query}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    const { id } = await api.addPet()
+    const response = await api.get(`/pets/${id}/history?${query}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   },
 )
 
 test('a cursor belongs to the animal it was made for', async () => {
   const [one, two] = await Promise.all([livePet(), livePet()])
-  const cursor = cursorOf(await shop.get(`/pets/${one}/history?limit=1`), shop)
-  const pets = cursorOf(await shop.get('/pets?limit=1'), shop)
+  const cursor = cursorOf(await api.get(`/pets/${one}/history?limit=1`), api)
+  const pets = cursorOf(await api.get('/pets?limit=1'), api)
   for (const path of [`${two}/history?cursor=${cursor}`, `${one}/history?cursor=${pets}`]) {
-    expect(await shop.get(`/pets/${path}`)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    expect(await api.get(`/pets/${path}`)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   }
-  expect((await shop.get(`/pets/${one}/history?cursor=${cursor}`)).status).toBe(200)
+  expect((await api.get(`/pets/${one}/history?cursor=${cursor}`)).status).toBe(200)
 })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { issueApiKey, startApp } from '../support/app.ts'
-import type { Answer } from '../support/client.ts'
+import type { TestResponse } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const db = openTestDatabase(await createTestDatabase())
@@ -27,19 +27,19 @@ test('without a limit no answer speaks of one', async () => {
 })
 
 test('past its limit a key gets 429 until the second is over, and is told so on every answer', async () => {
-  const { apiKey, answers } = await withinOneSecond(async () => {
+  const { apiKey, responses } = await withinOneSecond(async () => {
     const { text } = await issueApiKey(db, { rateLimit: 3 })
-    const got: Answer[] = []
+    const got: TestResponse[] = []
     for (let count = 0; count < 5; count += 1) got.push(await petstore.get('/pets', { apiKey: text }))
-    return { apiKey: text, answers: got }
+    return { apiKey: text, responses: got }
   })
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
-  expect(answers.map(({ headers }) => headers.get('ratelimit'))).toEqual(
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
+  expect(responses.map(({ headers }) => headers.get('ratelimit'))).toEqual(
     [2, 1, 0, 0, 0].map((left) => `"default";r=${left};t=1`),
   )
-  expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1')
-  expect(answers[3]?.headers.get('retry-after')).toBe('1')
-  expect(answers[3]?.body).toMatchObject({ code: 'rate_limited' })
+  expect(responses[0]?.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1')
+  expect(responses[3]?.headers.get('retry-after')).toBe('1')
+  expect(responses[3]?.body).toMatchObject({ code: 'rate_limited' })
   await sleep(1_050)
   expect((await petstore.get('/pets', { apiKey })).status).toBe(200)
 })

@@ -3,151 +3,151 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../support/client.ts'
-import { openShop, openShopOn, type Shop, UNKNOWN_ID } from './shop.ts'
+import type { TestResponse } from '../support/client.ts'
+import { openApiFixture, openApiFixtureOn, type ApiFixture, UNKNOWN_ID } from './fixture.ts'
 
 /** Prepares what is needed and answers the request that meets the status. */
-type Case = (shop: Shop) => Promise<() => Promise<Answer>>
+type Case = (api: ApiFixture) => Promise<() => Promise<TestResponse>>
 
 const PET = { name: 'Rex', categoryId: 1 }
 const simply =
-  (request: (shop: Shop) => Promise<Answer>): Case =>
-  async (shop) =>
+  (request: (api: ApiFixture) => Promise<TestResponse>): Case =>
+  async (api) =>
   () =>
-    request(shop)
+    request(api)
 const withPet =
-  (request: (shop: Shop, petId: number) => Promise<Answer>): Case =>
-  async (shop) => {
-    const { id } = await shop.addPet()
-    return () => request(shop, id)
+  (request: (api: ApiFixture, petId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { id } = await api.addPet()
+    return () => request(api, id)
   }
 const withOrder =
-  (request: (shop: Shop, orderId: number, petId: number) => Promise<Answer>): Case =>
-  async (shop) => {
-    const { id, petId } = await shop.hold()
-    return () => request(shop, id, petId)
+  (request: (api: ApiFixture, orderId: number, petId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { id, petId } = await api.hold()
+    return () => request(api, id, petId)
   }
 const withApiKey =
-  (request: (shop: Shop, apiKeyId: number) => Promise<Answer>): Case =>
-  async (shop) => {
-    const { body } = await shop.post('/api-keys', { name: 'x' })
-    return () => request(shop, (body as { id: number }).id)
+  (request: (api: ApiFixture, apiKeyId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/api-keys', { name: 'x' })
+    return () => request(api, (body as { id: number }).id)
   }
 /** Sends the same key twice, the second time with other values. */
 const reused =
   (path: string, [first, second]: [(petId: number) => object, (petId: number) => object]): Case =>
-  async (shop) => {
-    const [{ id }, headers] = [await shop.addPet(), { 'idempotency-key': randomUUID() }]
-    await shop.post(path, first(id), headers)
-    return () => shop.post(path, second(id), headers)
+  async (api) => {
+    const [{ id }, headers] = [await api.addPet(), { 'idempotency-key': randomUUID() }]
+    await api.post(path, first(id), headers)
+    return () => api.post(path, second(id), headers)
   }
 /** A body is ignored where none is asked for, but it must be JSON. */
 const BROKEN = { body: '{' }
 const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<string, Case> => ({
-  200: withOrder((shop, id) => shop.end(verb, id)),
-  400: withOrder((shop, id) => shop.call('POST', `/v1/store/orders/${id}/${verb}`, BROKEN)),
-  404: simply((shop) => shop.end(verb, UNKNOWN_ID)),
-  409: async (shop) => {
-    const { id } = await shop.hold()
-    await shop.end(other, id)
-    return () => shop.end(verb, id)
+  200: withOrder((api, id) => api.end(verb, id)),
+  400: withOrder((api, id) => api.call('POST', `/v1/store/orders/${id}/${verb}`, BROKEN)),
+  404: simply((api) => api.end(verb, UNKNOWN_ID)),
+  409: async (api) => {
+    const { id } = await api.hold()
+    await api.end(other, id)
+    return () => api.end(verb, id)
   },
 })
 
 const CASES: Record<string, Record<string, Case>> = {
-  listPets: { 200: simply((shop) => shop.get('/pets')), 400: simply((shop) => shop.get('/pets?limit=0')) },
+  listPets: { 200: simply((api) => api.get('/pets')), 400: simply((api) => api.get('/pets?limit=0')) },
   createPet: {
-    201: simply((shop) => shop.post('/pets', PET)),
-    400: simply((shop) => shop.post('/pets', {})),
-    409: async (shop) => {
+    201: simply((api) => api.post('/pets', PET)),
+    400: simply((api) => api.post('/pets', {})),
+    409: async (api) => {
       const key = randomUUID()
       // Whoever holds this lock works under the key.
       return () =>
-        shop.db.transaction(async (tx) => {
+        api.db.transaction(async (tx) => {
           const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from api_keys`
           await tx.read({ name: key, text, values: [] })
-          return shop.post('/pets', PET, { 'idempotency-key': key })
+          return api.post('/pets', PET, { 'idempotency-key': key })
         })
     },
     422: reused('/pets', [() => PET, () => ({ ...PET, name: 'Other' })]),
   },
   getPet: {
-    200: withPet((shop, id) => shop.get(`/pets/${id}`)),
-    404: simply((shop) => shop.get(`/pets/${UNKNOWN_ID}`)),
-    410: async (shop) => {
+    200: withPet((api, id) => api.get(`/pets/${id}`)),
+    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}`)),
+    410: async (api) => {
       const clock = () => new Date('2030-12-05T00:00:00Z')
-      const later = await openShopOn(shop.databaseUrl, shop.db, { clock })
+      const later = await openApiFixtureOn(api.databaseUrl, api.db, { clock })
       return () => later.get('/pets/1')
     },
   },
   updatePet: {
-    200: withPet((shop, id) => shop.patch(id, { name: 'Rex' })),
-    400: withPet((shop, id) => shop.patch(id, { name: '' })),
-    404: simply((shop) => shop.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, { body: {} })),
-    409: withOrder((shop, _, petId) => shop.patch(petId, { status: 'sold' })),
-    412: withPet((shop, id) => shop.patch(id, {}, { 'if-match': '"9"' })),
+    200: withPet((api, id) => api.patch(id, { name: 'Rex' })),
+    400: withPet((api, id) => api.patch(id, { name: '' })),
+    404: simply((api) => api.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, { body: {} })),
+    409: withOrder((api, _, petId) => api.patch(petId, { status: 'sold' })),
+    412: withPet((api, id) => api.patch(id, {}, { 'if-match': '"9"' })),
   },
   deletePet: {
-    204: withPet((shop, id) => shop.remove(`/pets/${id}`)),
-    400: withPet((shop, id) => shop.call('DELETE', `/v1/pets/${id}`, BROKEN)),
-    404: simply((shop) => shop.remove(`/pets/${UNKNOWN_ID}`)),
-    409: withOrder((shop, _, petId) => shop.remove(`/pets/${petId}`)),
-    412: withPet((shop, id) => shop.remove(`/pets/${id}`, { 'if-match': '"9"' })),
+    204: withPet((api, id) => api.remove(`/pets/${id}`)),
+    400: withPet((api, id) => api.call('DELETE', `/v1/pets/${id}`, BROKEN)),
+    404: simply((api) => api.remove(`/pets/${UNKNOWN_ID}`)),
+    409: withOrder((api, _, petId) => api.remove(`/pets/${petId}`)),
+    412: withPet((api, id) => api.remove(`/pets/${id}`, { 'if-match': '"9"' })),
   },
   getPetHistory: {
-    200: withPet((shop, id) => shop.get(`/pets/${id}/history`)),
-    400: withPet((shop, id) => shop.get(`/pets/${id}/history?limit=0`)),
-    404: simply((shop) => shop.get(`/pets/${UNKNOWN_ID}/history`)),
+    200: withPet((api, id) => api.get(`/pets/${id}/history`)),
+    400: withPet((api, id) => api.get(`/pets/${id}/history?limit=0`)),
+    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}/history`)),
   },
   listCategories: {
-    200: simply((shop) => shop.get('/categories')),
-    400: simply((shop) => shop.get('/categories?limit=0')),
+    200: simply((api) => api.get('/categories')),
+    400: simply((api) => api.get('/categories?limit=0')),
   },
   putCategory: {
-    200: async (shop) => {
-      await shop.put('/categories/5', { name: 'Dogs' })
-      return () => shop.put('/categories/5', { name: 'Cats' })
+    200: async (api) => {
+      await api.put('/categories/5', { name: 'Dogs' })
+      return () => api.put('/categories/5', { name: 'Cats' })
     },
-    201: simply((shop) => shop.put('/categories/6', { name: 'Dogs' })),
-    400: simply((shop) => shop.put('/categories/5', {})),
-    404: simply((shop) => shop.put('/categories/0', { name: 'Dogs' })),
+    201: simply((api) => api.put('/categories/6', { name: 'Dogs' })),
+    400: simply((api) => api.put('/categories/5', {})),
+    404: simply((api) => api.put('/categories/0', { name: 'Dogs' })),
   },
   placeOrder: {
-    201: withPet((shop, petId) => shop.post('/store/orders', { petId })),
-    400: simply((shop) => shop.post('/store/orders', {})),
-    404: simply((shop) => shop.post('/store/orders', `{"petId": ${UNKNOWN_ID}}`)),
-    409: withOrder((shop, _, petId) => shop.post('/store/orders', { petId })),
+    201: withPet((api, petId) => api.post('/store/orders', { petId })),
+    400: simply((api) => api.post('/store/orders', {})),
+    404: simply((api) => api.post('/store/orders', `{"petId": ${UNKNOWN_ID}}`)),
+    409: withOrder((api, _, petId) => api.post('/store/orders', { petId })),
     422: reused('/store/orders', [(petId) => ({ petId }), (petId) => ({ petId, note: 'x' })]),
   },
   listOrders: {
-    200: simply((shop) => shop.get('/store/orders')),
-    400: simply((shop) => shop.get('/store/orders?limit=0')),
+    200: simply((api) => api.get('/store/orders')),
+    400: simply((api) => api.get('/store/orders?limit=0')),
   },
   getOrder: {
-    200: withOrder((shop, id) => shop.get(`/store/orders/${id}`)),
-    404: simply((shop) => shop.get(`/store/orders/${UNKNOWN_ID}`)),
+    200: withOrder((api, id) => api.get(`/store/orders/${id}`)),
+    404: simply((api) => api.get(`/store/orders/${UNKNOWN_ID}`)),
   },
   completeOrder: end('complete', 'cancel'),
   cancelOrder: end('cancel', 'complete'),
-  getInventory: { 200: simply((shop) => shop.get('/store/inventory')) },
-  getOwnApiKey: { 200: simply((shop) => shop.get('/api-keys/self')) },
+  getInventory: { 200: simply((api) => api.get('/store/inventory')) },
+  getOwnApiKey: { 200: simply((api) => api.get('/api-keys/self')) },
   listApiKeys: {
-    200: simply((shop) => shop.get('/api-keys')),
-    400: simply((shop) => shop.get('/api-keys?limit=0')),
+    200: simply((api) => api.get('/api-keys')),
+    400: simply((api) => api.get('/api-keys?limit=0')),
   },
   createApiKey: {
-    201: simply((shop) => shop.post('/api-keys', { name: 'x' })),
-    400: simply((shop) => shop.post('/api-keys', {})),
+    201: simply((api) => api.post('/api-keys', { name: 'x' })),
+    400: simply((api) => api.post('/api-keys', {})),
   },
   rotateApiKey: {
-    201: withApiKey((shop, id) => shop.post(`/api-keys/${id}/rotate`, {})),
-    400: withApiKey((shop, id) => shop.post(`/api-keys/${id}/rotate`, { overlapSeconds: -1 })),
-    404: simply((shop) => shop.post(`/api-keys/${UNKNOWN_ID}/rotate`, {})),
+    201: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, {})),
+    400: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, { overlapSeconds: -1 })),
+    404: simply((api) => api.post(`/api-keys/${UNKNOWN_ID}/rotate`, {})),
   },
   revokeApiKey: {
-    204: withApiKey((shop, id) => shop.remove(`/api-keys/${id}`)),
-    400: withApiKey((shop, id) => shop.call('DELETE', `/v1/api-keys/${id}`, BROKEN)),
-    404: simply((shop) => shop.remove(`/api-keys/${UNKNOWN_ID}`)),
+    204: withApiKey((api, id) => api.remove(`/api-keys/${id}`)),
+    400: withApiKey((api, id) => api.call('DELETE', `/v1/api-keys/${id}`, BROKEN)),
+    404: simply((api) => api.remove(`/api-keys/${UNKNOWN_ID}`)),
   },
 }
 
@@ -160,7 +160,7 @@ const documented = Object.values(document.paths)
 // 401 and 403 have their cases in test/security.
 const here = documented.filter(({ status }) => !['401', '403', '503', 'default'].includes(status))
 const unknowable = documented.filter(({ status }) => status === '503')
-const shop = await openShop()
+const api = await openApiFixture()
 
 function caseOf(operationId: string, status: string): Case {
   const found = CASES[operationId]?.[status]
@@ -178,32 +178,32 @@ test('the cases are those of openapi.json', () => {
 })
 
 test.each(here)('$operationId answers $status', async ({ operationId, status }) => {
-  const request = await caseOf(operationId, status)(shop)
+  const request = await caseOf(operationId, status)(api)
   expect((await request()).status).toBe(Number(status))
 })
 
 describe('when the connection breaks in the middle of a commit,', () => {
   beforeAll(async () => {
-    await shop.sql('create table fate (is_cruel boolean)')
-    await shop.sql(`create function break_connection() returns trigger language plpgsql as $$ begin
+    await api.sql('create table fate (is_cruel boolean)')
+    await api.sql(`create function break_connection() returns trigger language plpgsql as $$ begin
       if (select is_cruel from fate) then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`)
     for (const table of ['pets', 'orders', 'categories', 'api_keys']) {
-      await shop.sql(`create constraint trigger fate after insert or update or delete on ${table}
+      await api.sql(`create constraint trigger fate after insert or update or delete on ${table}
         deferrable initially deferred for each row execute function break_connection()`)
     }
-    await shop.sql('insert into fate values (false)')
+    await api.sql('insert into fate values (false)')
   })
 
   test.each(unknowable)('$operationId answers 503 outcome_unknown', async ({ operationId }) => {
     const success = Object.keys(CASES[operationId] ?? {}).find((status) => status.startsWith('2')) ?? ''
-    const request = await caseOf(operationId, success)(shop)
-    await shop.sql('update fate set is_cruel = true')
+    const request = await caseOf(operationId, success)(api)
+    await api.sql('update fate set is_cruel = true')
     try {
       expect(await request()).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } })
     } finally {
-      await shop.sql('update fate set is_cruel = false')
+      await api.sql('update fate set is_cruel = false')
     }
   })
 })

@@ -1,9 +1,9 @@
 // PATCH /v1/pets/{petId}: what may change, and who is told what when it may not.
 import { describe, expect, test } from 'vitest'
-import { faultyFields, type Pet } from '../contract/animals.ts'
-import { NOT_IDS, openShop, openShopOn, UNKNOWN_ID } from './shop.ts'
+import { faultyFields, type Pet } from '../contract/pets.ts'
+import { NOT_IDS, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from './fixture.ts'
 
-const shop = await openShop()
+const api = await openApiFixture()
 const STATUSES = ['available', 'pending', 'sold']
 
 describe('a change', () => {
@@ -15,13 +15,13 @@ describe('a change', () => {
     { change: { name: 'n'.repeat(500), reason: 'r'.repeat(500) } },
     { change: { name: '🐕'.repeat(500), reason: '🐕'.repeat(500) } },
   ])('of $change is answered, kept and remembered', async ({ change }) => {
-    const pet = await shop.addPet()
+    const pet = await api.addPet()
     const { reason, ...fields } = change as Partial<Pet> & { reason?: string }
-    const answer = await shop.patch(pet.id, change)
-    expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({ ...pet, ...fields })
-    expect(await shop.findPet(pet.id)).toEqual({ ...pet, ...fields })
-    const [entry] = await shop.history(pet.id)
+    const response = await api.patch(pet.id, change)
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({ ...pet, ...fields })
+    expect(await api.findPet(pet.id)).toEqual({ ...pet, ...fields })
+    const [entry] = await api.history(pet.id)
     const before = Object.keys(fields).map((field) => [field, pet[field as keyof Pet]])
     expect(entry).toEqual({
       at: expect.any(String),
@@ -29,19 +29,19 @@ describe('a change', () => {
       from: Object.fromEntries(before),
       to: fields,
       apiKeyName: 'counter',
-      requestId: answer.headers.get('x-request-id'),
+      requestId: response.headers.get('x-request-id'),
       ...(reason === undefined ? {} : { reason }),
     })
   })
 
   test('keeps a category id of 19 digits exactly', async () => {
-    const { id } = await shop.addPet()
-    const answer = await shop.patch(id, '{"categoryId": 9223372036854775807}')
-    expect(answer.text).toContain('"categoryId":9223372036854775807')
-    expect((await shop.findPet(id))?.categoryId).toBe(9223372036854775807n)
-    const same = await shop.patch(id, '{"categoryId": 9223372036854775807}')
+    const { id } = await api.addPet()
+    const response = await api.patch(id, '{"categoryId": 9223372036854775807}')
+    expect(response.text).toContain('"categoryId":9223372036854775807')
+    expect((await api.findPet(id))?.categoryId).toBe(9223372036854775807n)
+    const same = await api.patch(id, '{"categoryId": 9223372036854775807}')
     expect(same.headers.get('etag')).toBe('"2"')
-    const near = await shop.patch(id, '{"categoryId": 9223372036854775806}')
+    const near = await api.patch(id, '{"categoryId": 9223372036854775806}')
     expect(near.headers.get('etag')).toBe('"3"')
   })
 
@@ -51,39 +51,39 @@ describe('a change', () => {
     { what: 'the same values', change: { name: 'Biscuit', categoryId: 1, status: 'available', reason: 'x' } },
     { what: 'fields that nobody knows', change: { age: 3, id: 7, version: 9, Name: 'x' } },
   ])('to $what is 200 with no new version and no history', async ({ change }) => {
-    const pet = await shop.addPet()
-    const answer = await shop.patch(pet.id, change)
-    expect(answer).toMatchObject({ status: 200, body: pet })
-    expect(answer.headers.get('etag')).toBe('"1"')
-    expect(await shop.history(pet.id)).toHaveLength(1)
+    const pet = await api.addPet()
+    const response = await api.patch(pet.id, change)
+    expect(response).toMatchObject({ status: 200, body: pet })
+    expect(response.headers.get('etag')).toBe('"1"')
+    expect(await api.history(pet.id)).toHaveLength(1)
   })
 
   test('uses no id, version or other field from the body, whatever else changes', async () => {
-    const [pet, other] = [await shop.addPet(), await shop.addPet()]
+    const [pet, other] = [await api.addPet(), await api.addPet()]
     const sent = { name: 'Mallory', id: other.id, version: 9, created_by: 1, petId: other.id }
-    const answer = await shop.patch(pet.id, sent)
-    expect(answer.headers.get('etag')).toBe('"2"')
-    expect(answer.body).toEqual({ ...pet, name: 'Mallory' })
-    expect(await shop.findPet(pet.id)).toEqual({ ...pet, name: 'Mallory' })
-    expect(await shop.findPet(other.id)).toEqual(other)
+    const response = await api.patch(pet.id, sent)
+    expect(response.headers.get('etag')).toBe('"2"')
+    expect(response.body).toEqual({ ...pet, name: 'Mallory' })
+    expect(await api.findPet(pet.id)).toEqual({ ...pet, name: 'Mallory' })
+    expect(await api.findPet(other.id)).toEqual(other)
   })
 
   test('of one field tells only of that one, though others were sent as they were', async () => {
-    const pet = await shop.addPet()
-    await shop.patch(pet.id, { ...pet, name: 'Rex' })
-    const [entry] = await shop.history(pet.id)
+    const pet = await api.addPet()
+    await api.patch(pet.id, { ...pet, name: 'Rex' })
+    const [entry] = await api.history(pet.id)
     expect(entry).toMatchObject({ from: { name: 'Biscuit' }, to: { name: 'Rex' } })
     expect(entry?.to).toEqual({ name: 'Rex' })
   })
 
   test('by 16 at once loses none', async () => {
-    const { id } = await shop.addPet()
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, (_, index) => shop.patch(id, { name: `Name ${index}` })),
+    const { id } = await api.addPet()
+    const responses = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => api.patch(id, { name: `Name ${index}` })),
     )
-    const tags = answers.map(({ headers }) => headers.get('etag'))
+    const tags = responses.map(({ headers }) => headers.get('etag'))
     expect(new Set(tags)).toEqual(new Set(Array.from({ length: 16 }, (_, index) => `"${index + 2}"`)))
-    expect(await shop.history(id)).toHaveLength(17)
+    expect(await api.history(id)).toHaveLength(17)
   })
 })
 
@@ -104,11 +104,11 @@ describe('a refused change', () => {
       fields: ['categoryId', 'name', 'reason', 'status'],
     },
   ])('$sent is 400, hears of $fields, and changes nothing', async ({ sent, fields }) => {
-    const pet = await shop.addPet()
-    const answer = await shop.patch(pet.id, { name: 'Other', ...sent })
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(fields)
-    expect(await shop.findPet(pet.id)).toEqual(pet)
+    const pet = await api.addPet()
+    const response = await api.patch(pet.id, { name: 'Other', ...sent })
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(fields)
+    expect(await api.findPet(pet.id)).toEqual(pet)
   })
 
   test.each([
@@ -117,23 +117,23 @@ describe('a refused change', () => {
     { body: 'null', code: 'invalid_body' },
     { body: '[]', code: 'invalid_body' },
   ])('of $body is 400 $code', async ({ body, code }) => {
-    const { id } = await shop.addPet()
-    const answer = await shop.call('PATCH', `/v1/pets/${id}`, { body })
-    expect(answer).toMatchObject({ status: 400, body: { code } })
+    const { id } = await api.addPet()
+    const response = await api.call('PATCH', `/v1/pets/${id}`, { body })
+    expect(response).toMatchObject({ status: 400, body: { code } })
   })
 
   test.each([UNKNOWN_ID, ...NOT_IDS])('of the animal %s is 404', async (petId) => {
-    const answer = await shop.call('PATCH', `/v1/pets/${petId}`, { body: { name: 'Rex' } })
-    expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+    const response = await api.call('PATCH', `/v1/pets/${petId}`, { body: { name: 'Rex' } })
+    expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   })
 
   test('to an unnamed category is 400 where CATEGORIES=strict; other fields may change', async () => {
-    const strict = await openShopOn(shop.databaseUrl, shop.db, { categories: 'strict' })
-    await shop.put('/categories/70', { name: 'Cats' })
-    const { id } = await shop.addPet({ categoryId: 71 })
-    const refused = await strict.patch(id, { categoryId: 72 })
-    expect(refused).toMatchObject({ status: 400, body: { code: 'unknown_category' } })
-    expect(faultyFields(refused)).toEqual(['categoryId'])
+    const strict = await openApiFixtureOn(api.databaseUrl, api.db, { categoryPolicy: 'strict' })
+    await api.put('/categories/70', { name: 'Cats' })
+    const { id } = await api.addPet({ categoryId: 71 })
+    const rejected = await strict.patch(id, { categoryId: 72 })
+    expect(rejected).toMatchObject({ status: 400, body: { code: 'unknown_category' } })
+    expect(faultyFields(rejected)).toEqual(['categoryId'])
     expect((await strict.patch(id, { categoryId: 71, name: 'Rex' })).status).toBe(200)
     expect((await strict.patch(id, { categoryId: 70 })).status).toBe(200)
   })
@@ -145,47 +145,47 @@ describe('the status', () => {
   )
 
   test.each(transitions)('from $from to $to is $expected', async ({ from, to, expected }) => {
-    const pet = await shop.addPet({ status: from })
-    const answer = await shop.patch(pet.id, { status: to, name: 'Rex' })
+    const pet = await api.addPet({ status: from })
+    const response = await api.patch(pet.id, { status: to, name: 'Rex' })
     if (expected === 409) {
-      expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
-      expect(await shop.findPet(pet.id)).toEqual(pet)
+      expect(response).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
+      expect(await api.findPet(pet.id)).toEqual(pet)
     } else {
-      expect(answer).toMatchObject({ status: 200, body: { status: to, name: 'Rex' } })
+      expect(response).toMatchObject({ status: 200, body: { status: to, name: 'Rex' } })
     }
   })
 
   test.each(['available', 'sold'])('of an animal on hold does not become %s: 409', async (status) => {
-    const { id, petId } = await shop.hold()
-    const answer = await shop.patch(petId, { status, name: 'Rex' })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'pet_on_hold' } })
-    expect(await shop.findPet(petId)).toMatchObject({ status: 'pending', name: 'Biscuit' })
-    await shop.end('cancel', id)
-    expect((await shop.patch(petId, { status: 'sold' })).status).toBe(200)
+    const { id, petId } = await api.hold()
+    const response = await api.patch(petId, { status, name: 'Rex' })
+    expect(response).toMatchObject({ status: 409, body: { code: 'pet_on_hold' } })
+    expect(await api.findPet(petId)).toMatchObject({ status: 'pending', name: 'Biscuit' })
+    await api.end('cancel', id)
+    expect((await api.patch(petId, { status: 'sold' })).status).toBe(200)
   })
 
   test('stays while the name and the category of an animal on hold change', async () => {
-    const { id, petId } = await shop.hold()
-    const answer = await shop.patch(petId, { name: 'Rex', categoryId: 2, status: 'pending' })
-    expect(answer).toMatchObject({ status: 200, body: { name: 'Rex', status: 'pending' } })
-    expect((await shop.end('complete', id)).status).toBe(200)
-    expect(await shop.findPet(petId)).toEqual({ id: petId, name: 'Rex', categoryId: 2, status: 'sold' })
+    const { id, petId } = await api.hold()
+    const response = await api.patch(petId, { name: 'Rex', categoryId: 2, status: 'pending' })
+    expect(response).toMatchObject({ status: 200, body: { name: 'Rex', status: 'pending' } })
+    expect((await api.end('complete', id)).status).toBe(200)
+    expect(await api.findPet(petId)).toEqual({ id: petId, name: 'Rex', categoryId: 2, status: 'sold' })
   })
 })
 
 describe('versions', () => {
   test('grow with each change of the animal, by whomever, and every answer of one tells the same', async () => {
-    const created = await shop.post('/pets', { name: 'Biscuit', categoryId: 1 })
+    const created = await api.post('/pets', { name: 'Biscuit', categoryId: 1 })
     const { id: petId } = created.body as Pet
     const seen = [created.headers.get('etag')]
-    const look = async () => seen.push((await shop.get(`/pets/${petId}`)).headers.get('etag'))
-    await shop.patch(petId, { name: 'Rex' })
+    const look = async () => seen.push((await api.get(`/pets/${petId}`)).headers.get('etag'))
+    await api.patch(petId, { name: 'Rex' })
     await look()
-    const order = await shop.hold({ petId })
+    const order = await api.hold({ petId })
     await look()
-    await shop.end('cancel', order.id)
+    await api.end('cancel', order.id)
     await look()
-    seen.push((await shop.patch(petId, { status: 'sold' })).headers.get('etag'))
+    seen.push((await api.patch(petId, { status: 'sold' })).headers.get('etag'))
     expect(seen).toEqual(['"1"', '"2"', '"3"', '"4"', '"5"'])
   })
 
@@ -202,31 +202,31 @@ describe('versions', () => {
     { header: '"1", "3"', fits: false },
     { header: 'nonsense', fits: false },
   ])('If-Match: $header of version 2 lets the change through: $fits', async ({ header, fits }) => {
-    const pet = await shop.addPet()
-    await shop.patch(pet.id, { name: 'Second' })
-    const answer = await shop.patch(pet.id, { name: 'Third' }, { 'if-match': header })
+    const pet = await api.addPet()
+    await api.patch(pet.id, { name: 'Second' })
+    const response = await api.patch(pet.id, { name: 'Third' }, { 'if-match': header })
     if (fits) {
-      expect(answer).toMatchObject({ status: 200, body: { name: 'Third' } })
-      expect(answer.headers.get('etag')).toBe('"3"')
+      expect(response).toMatchObject({ status: 200, body: { name: 'Third' } })
+      expect(response.headers.get('etag')).toBe('"3"')
     } else {
-      expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
-      expect(await shop.findPet(pet.id)).toMatchObject({ name: 'Second' })
+      expect(response).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
+      expect(await api.findPet(pet.id)).toMatchObject({ name: 'Second' })
     }
   })
 
   test('of 16 who change what they all have read, one succeeds and 15 hear 412', async () => {
-    const { id } = await shop.addPet()
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, (_, index) => shop.patch(id, { name: `${index}` }, { 'if-match': '"1"' })),
+    const { id } = await api.addPet()
+    const responses = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => api.patch(id, { name: `${index}` }, { 'if-match': '"1"' })),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 412)).toHaveLength(15)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 412)).toHaveLength(15)
   })
 
   test('an old version is 412 also for a change to the same values, and 404 where there is no animal', async () => {
-    const { id } = await shop.addPet()
-    expect((await shop.patch(id, {}, { 'if-match': '"9"' })).status).toBe(412)
-    const unknown = await shop.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, {
+    const { id } = await api.addPet()
+    expect((await api.patch(id, {}, { 'if-match': '"9"' })).status).toBe(412)
+    const unknown = await api.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, {
       body: {},
       headers: { 'if-match': '*' },
     })

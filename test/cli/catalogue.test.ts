@@ -1,23 +1,23 @@
 // Commands that change the catalogue of a running service, and the history that they leave.
 import { expect, test } from 'vitest'
-import type { HistoryEntry } from '../api/shop.ts'
-import { behindMiddle, cellsOf, openCounter } from './counter.ts'
+import type { HistoryEntry } from '../api/fixture.ts'
+import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
 
-const counter = await openCounter()
-const { run, json, shop } = counter
+const cli = await openCliFixture()
+const { run, json, api } = cli
 
 const HISTORY_HEADS = ['AT', 'EVENT', 'BY', 'CHANGE', 'REASON']
 const minute = (instant: string) => instant.slice(0, 16).replace('T', ' ')
 
 test('update changes what is given, shows the pet, and prints its ETag for --if-match', async () => {
-  const { id } = await shop.addPet({ name: 'Biscuit' })
+  const { id } = await api.addPet({ name: 'Biscuit' })
   const args = ['pets', 'update', String(id), '--name', 'Rex', '--category', '9', '--reason', 'misread']
   const updated = await run(...args)
   expect(updated).toMatchObject({ code: 0, stderr: `Updated pet ${id}. Its ETag: "2"\n` })
   expect(cellsOf(updated.stdout)[1]).toEqual([String(id), 'available', '9', 'Rex'])
   const pet = await json('pets', 'update', String(id), '--status', 'sold', '--if-match', '2')
   expect(pet).toEqual({ id, name: 'Rex', categoryId: 9, status: 'sold' })
-  expect(await shop.findPet(id)).toEqual(pet)
+  expect(await api.findPet(id)).toEqual(pet)
 
   const stale = await run('pets', 'update', String(id), '--name', 'Max', '--if-match', '"2"')
   expect(stale).toMatchObject({
@@ -25,42 +25,42 @@ test('update changes what is given, shows the pet, and prints its ETag for --if-
     stdout: '',
     stderr: expect.stringContaining('(precondition_failed,'),
   })
-  expect((await shop.history(id)).map(({ reason }) => reason)).toEqual([undefined, 'misread', undefined])
+  expect((await api.history(id)).map(({ reason }) => reason)).toEqual([undefined, 'misread', undefined])
 })
 
 test('an update whose response is lost: it says where to look, and does not promise that a retry is safe', async () => {
-  const { run: ask, middle } = await behindMiddle(counter)
-  const { id } = await shop.addPet()
-  middle.next('hang after')
+  const { run: ask, injector } = await behindFaultInjector(cli)
+  const { id } = await api.addPet()
+  injector.next('hang after')
   const lost = await ask('pets', 'update', String(id), '--name', 'Rex', '--timeout', '2')
   expect(lost).toMatchObject({ code: 75, stdout: '' })
   expect(lost.stderr).toContain(
     `The change may have been made. Check before you retry: petstore pets history ${id}\n`,
   )
-  expect((await shop.findPet(id))?.name).toBe('Rex')
+  expect((await api.findPet(id))?.name).toBe('Rex')
 })
 
 test('delete removes a pet, and rejects one that is unknown or has orders', async () => {
-  const { id } = await shop.addPet()
+  const { id } = await api.addPet()
   expect(await run('pets', 'delete', String(id), '--if-match', '7')).toMatchObject({ code: 1 })
   expect(await run('pets', 'delete', String(id))).toMatchObject({
     code: 0,
     stdout: '',
     stderr: `Deleted pet ${id}.\n`,
   })
-  expect(await shop.findPet(id)).toBeUndefined()
+  expect(await api.findPet(id)).toBeUndefined()
   const gone = await run('pets', 'delete', String(id), '--json')
   expect(gone).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(pet_not_found,') })
-  const { petId } = await shop.hold()
+  const { petId } = await api.hold()
   const held = await run('pets', 'delete', String(petId))
   expect(held).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(pet_has_orders,') })
 })
 
 test('history shows each change, newest first, and nothing in it can command the terminal', async () => {
-  const { id } = await shop.addPet({ name: 'Rex' })
-  await shop.patch(id, { name: '\u001b[31mMax', categoryId: 2, reason: 'a\nb' })
-  await shop.hold({ petId: id })
-  const entries = await shop.history(id)
+  const { id } = await api.addPet({ name: 'Rex' })
+  await api.patch(id, { name: '\u001b[31mMax', categoryId: 2, reason: 'a\nb' })
+  await api.hold({ petId: id })
+  const entries = await api.history(id)
   const at = entries.map((entry) => minute(entry.at))
   const shown = await run('pets', 'history', String(id))
   expect(shown).toMatchObject({ code: 0, stderr: '' })
@@ -82,7 +82,7 @@ test('history shows each change, newest first, and nothing in it can command the
 
 test('categories: put names one, list shows names and counts', async () => {
   const id = '9223372036854775807'
-  await shop.addPet({ categoryId: 70, status: 'sold' })
+  await api.addPet({ categoryId: 70, status: 'sold' })
   const named = await run('categories', 'put', id, '--name', 'Cats & co\u0007')
   expect(named).toMatchObject({ code: 0, stdout: '', stderr: `Category ${id}: Cats & co\\u0007\n` })
   expect(await json('categories', 'put', id, '--name', 'Cats')).toEqual({

@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig } from '../../src/config.ts'
+import { ConfigError, formerNameWarnings, readConfig } from '../../src/config.ts'
 import { petstore } from '../support/service.ts'
 
 const DATABASE_URL = 'postgres://petstore:s3cret@db.example/petstore'
@@ -10,7 +10,7 @@ test('with only DATABASE_URL everything else has its default', () => {
     DATABASE_URL,
     MIGRATION_DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
-    ANSWER_TOGETHER: 'on',
+    BATCHING: 'on',
     HOST: '127.0.0.1',
     PORT: 3000,
     ADMIN_HOST: '127.0.0.1',
@@ -28,6 +28,16 @@ test('with only DATABASE_URL everything else has its default', () => {
     TRUST_PROXY: [],
     SHUTDOWN_GRACE_MS: 0,
   })
+})
+
+test('a variable under its former name works, with a warning; the current name wins', () => {
+  const former = { DATABASE_URL, ANSWER_TOGETHER: 'off' }
+  expect(readConfig(former).BATCHING).toBe('off')
+  expect(readConfig({ ...former, BATCHING: 'on' }).BATCHING).toBe('on')
+  expect(formerNameWarnings(former)).toEqual([
+    'ANSWER_TOGETHER is now called BATCHING; the former name works until version 2.0',
+  ])
+  expect(formerNameWarnings({ DATABASE_URL })).toEqual([])
 })
 
 test('an empty variable counts as unset', () => {

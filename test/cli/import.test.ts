@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const DATABASE_URL = await createTestDatabase()
 const path = join(folder, 'pets.csv')
-const list = `${path}.refused.csv`
+const list = `${path}.rejected.csv`
 const run = (...args: string[]) => petstore(args, { DATABASE_URL })
 
 const rejected = [

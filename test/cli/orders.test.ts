@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Order } from '../api/shop.ts'
+import type { Order } from '../api/fixture.ts'
 import { petstore } from '../support/service.ts'
-import { behindMiddle, cellsOf, openCounter } from './counter.ts'
+import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
 
-const counter = await openCounter()
-const { run, json, shop } = counter
+const cli = await openCliFixture()
+const { run, json, api } = cli
 
 const HEADS = ['ID', 'STATUS', 'ANIMAL', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
 const MINUTE_MS = 60_000
@@ -27,7 +27,7 @@ function rowOf(order: Order): string[] {
 }
 
 test('one sale: place prints the id alone, get shows the order, complete sells, inventory counts', async () => {
-  const pet = await shop.addPet()
+  const pet = await api.addPet()
   const note = 'Ms Okafor, comes at noon'
   const placed = await run('orders', 'place', String(pet.id), '--hold-minutes', '30', '--note', note)
   expect(placed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[1-9][0-9]*\n$/) })
@@ -48,17 +48,17 @@ test('one sale: place prints the id alone, get shows the order, complete sells, 
   const { closedAt } = (await json('orders', 'complete', id)) as Order
   expect(sold).toMatchObject({ code: 0, stdout: '' })
   expect(sold.stderr).toBe(`Order ${id} is completed: animal ${pet.id} was sold at ${minute(closedAt)}.\n`)
-  expect((await shop.findPet(pet.id))?.status).toBe('sold')
+  expect((await api.findPet(pet.id))?.status).toBe('sold')
 })
 
 test('cancel lets the animal go; an order that has ended otherwise, or that there is none of, is refused', async () => {
-  const { id, petId } = await shop.hold()
+  const { id, petId } = await api.hold()
   const { code, stdout, stderr } = await run('orders', 'cancel', String(id))
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
   expect(stderr).toMatch(
     new RegExp(`^Order ${id} is cancelled: animal ${petId} was let go at [-0-9]+ [:0-9]+\\.\n$`),
   )
-  expect((await shop.findPet(petId))?.status).toBe('available')
+  expect((await api.findPet(petId))?.status).toBe('available')
   expect(await json('orders', 'cancel', String(id))).toMatchObject({ id, status: 'cancelled' })
 
   const closed = await run('orders', 'complete', String(id))
@@ -72,10 +72,10 @@ test('cancel lets the animal go; an order that has ended otherwise, or that ther
 })
 
 test('list by animal and by status, over pages, in a table and as JSON', async () => {
-  const { run: ask, json: askJson, middle } = await behindMiddle(counter)
-  const { id: petId } = await shop.addPet()
-  for (let n = 0; n < 3; n += 1) await shop.end('cancel', (await shop.hold({ petId })).id)
-  const open = await shop.hold({ petId, note: 'three: \u001b[2J' })
+  const { run: ask, json: askJson, injector } = await behindFaultInjector(cli)
+  const { id: petId } = await api.addPet()
+  for (let n = 0; n < 3; n += 1) await api.end('cancel', (await api.hold({ petId })).id)
+  const open = await api.hold({ petId, note: 'three: \u001b[2J' })
   const all = (await askJson('orders', 'list', '--pet', String(petId))) as Order[]
   expect(all.map(({ status }) => status)).toEqual(['open', 'cancelled', 'cancelled', 'cancelled'])
   expect(all[0]).toEqual(open)
@@ -83,24 +83,26 @@ test('list by animal and by status, over pages, in a table and as JSON', async (
   expect(cellsOf(table.stdout)).toEqual([HEADS, ...all.slice(1, 3).map(rowOf)])
   expect(table.stderr).toContain('There are more')
   expect((await ask('orders', 'list', '--status', 'open', '--all')).stdout).toContain('three: \\u001b[2J\n')
-  expect(middle.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual([
-    { petId: String(petId), limit: '20' },
-    { petId: String(petId), status: 'cancelled', limit: '2' },
-    { status: 'open', limit: '100' },
-  ])
+  expect(injector.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual(
+    [
+      { petId: String(petId), limit: '20' },
+      { petId: String(petId), status: 'cancelled', limit: '2' },
+      { status: 'open', limit: '100' },
+    ],
+  )
 })
 
 test('place with one --idempotency-key places one order', async () => {
-  const { id: petId } = await shop.addPet()
+  const { id: petId } = await api.addPet()
   const args = ['orders', 'place', String(petId), '--idempotency-key', 'counter-1']
   const placed = (await json(...args)) as Order
   expect(await json(...args)).toEqual(placed)
-  expect(await shop.sql('select id::int from orders where pet_id = $1', [petId])).toEqual([{ id: placed.id }])
+  expect(await api.sql('select id::int from orders where pet_id = $1', [petId])).toEqual([{ id: placed.id }])
 })
 
 test('times are of the zone where the command runs', async () => {
-  const { id, createdAt } = await shop.hold()
-  const { environment } = counter
+  const { id, createdAt } = await api.hold()
+  const { environment } = cli
   const ahead = { ...environment, TZ: 'Asia/Kathmandu' }
   const { stdout } = await petstore(['orders', 'get', String(id)], ahead)
   const there = new Date(Date.parse(createdAt) + (5 * 60 + 45) * MINUTE_MS).toISOString()
@@ -108,8 +110,8 @@ test('times are of the zone where the command runs', async () => {
 })
 
 test('inventory counts animals by status, in a table and as JSON', async () => {
-  await shop.end('complete', (await shop.hold()).id)
-  const counts = (await shop.get('/store/inventory')).body as Record<string, number>
+  await api.end('complete', (await api.hold()).id)
+  const counts = (await api.get('/store/inventory')).body as Record<string, number>
   expect(counts['sold']).toBeGreaterThan(0)
   expect(await json('inventory')).toEqual(counts)
   const { stdout } = await run('inventory')
@@ -122,8 +124,8 @@ test('inventory counts animals by status, in a table and as JSON', async () => {
 
 test('ids of orders beyond 2^53 keep every digit', async () => {
   const id = 9_007_199_254_740_993n
-  await shop.sql(`alter table orders alter column id restart with ${id}`)
-  const { id: petId } = await shop.addPet()
+  await api.sql(`alter table orders alter column id restart with ${id}`)
+  const { id: petId } = await api.addPet()
   expect((await run('orders', 'place', String(petId))).stdout).toBe(`${id}\n`)
   expect((await run('orders', 'complete', String(id), '--json')).stdout).toContain(
     `{"id":${id},"petId":${petId},`,

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { behindMiddle, cellsOf, openCounter } from './counter.ts'
+import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
 import { rejectionOf } from './in-process.ts'
 
-const counter = await openCounter()
-const { run, json, shop } = counter
+const cli = await openCliFixture()
+const { run, json, api } = cli
 
 const HEADS = ['ID', 'STATUS', 'CATEGORY', 'NAME']
 
 /** Animals 1, 2, … of a category of their own, by one statement. */
 async function addMany(count: number, categoryId: number): Promise<number[]> {
-  const rows = await shop.sql(
+  const rows = await api.sql(
     `insert into pets (name, category_id) select 'Fish ' || n, $2 from generate_series(1, $1) n returning id::int`,
     [count, categoryId],
   )
@@ -20,7 +20,7 @@ test('add prints the id alone on standard output, and the rest on standard error
   const added = await run('pets', 'add', 'Biscuit', '--category', '7')
   expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[1-9][0-9]*\n$/) })
   expect(added.stderr).toBe('Added Biscuit, available, to category 7. Its id:\n')
-  expect(await shop.findPet(Number(added.stdout))).toMatchObject({
+  expect(await api.findPet(Number(added.stdout))).toMatchObject({
     name: 'Biscuit',
     categoryId: 7,
     status: 'available',
@@ -31,14 +31,14 @@ test('add --json prints the animal as the interface answers it', async () => {
   const pet = await json('pets', 'add', 'Rex, the great', '--category', '7', '--status', 'pending')
   const { id } = pet as { id: number }
   expect(pet).toEqual({ id, name: 'Rex, the great', categoryId: 7, status: 'pending' })
-  expect(await shop.findPet(id)).toEqual(pet)
+  expect(await api.findPet(id)).toEqual(pet)
 })
 
 test('add with one --idempotency-key adds one animal, and refuses the key for another', async () => {
   const args = ['pets', 'add', 'Twin', '--category', '8', '--idempotency-key', 'delivery 17/3']
   const [first, second] = [await run(...args), await run(...args)]
   expect(second).toMatchObject({ code: 0, stdout: first.stdout })
-  expect(await shop.sql(`select id::text from pets where name = 'Twin'`)).toEqual([
+  expect(await api.sql(`select id::text from pets where name = 'Twin'`)).toEqual([
     { id: first.stdout.trim() },
   ])
   const other = await run('pets', 'add', 'Other', ...args.slice(3))
@@ -48,8 +48,8 @@ test('add with one --idempotency-key adds one animal, and refuses the key for an
 
 test('get shows animals in the sequence given, each once, and says which ids nobody has', async () => {
   const [luna, milo] = [
-    await shop.addPet({ name: 'Luna' }),
-    await shop.addPet({ name: 'Milo', status: 'sold' }),
+    await api.addPet({ name: 'Luna' }),
+    await api.addPet({ name: 'Milo', status: 'sold' }),
   ]
   const ids = [milo.id, luna.id, milo.id].map(String)
   const shown = await run('pets', 'get', ...ids)
@@ -68,15 +68,15 @@ test('get shows animals in the sequence given, each once, and says which ids nob
 })
 
 test('get takes more ids than the service does at once, and never calls what will be removed', async () => {
-  const { json: ask, middle } = await behindMiddle(counter)
+  const { json: ask, injector } = await behindFaultInjector(cli)
   const ids = await addMany(250, 20)
   const pets = (await ask('pets', 'get', ...ids.map(String))) as { id: number }[]
   expect(pets.map(({ id }) => id)).toEqual(ids)
-  expect(middle.seen.map(({ path }) => path.split('?')[0])).toEqual(['/v1/pets', '/v1/pets', '/v1/pets'])
+  expect(injector.seen.map(({ path }) => path.split('?')[0])).toEqual(['/v1/pets', '/v1/pets', '/v1/pets'])
 })
 
 test('list shows the newest 20 as a table and says that there are more; --limit and --all go over pages', async () => {
-  const { run: ask, json: askJson, middle } = await behindMiddle(counter)
+  const { run: ask, json: askJson, injector } = await behindFaultInjector(cli)
   const newestFirst = (await addMany(250, 21)).toReversed()
   const list = ['pets', 'list', '--category', '21']
 
@@ -94,7 +94,7 @@ test('list shows the newest 20 as a table and says that there are more; --limit 
   expect(all).toMatchObject({ code: 0, stderr: '' })
   expect(((await askJson(...list, '--all')) as { id: number }[]).map(({ id }) => id)).toEqual(newestFirst)
   // No page is asked for that nobody wants to see.
-  const limits = middle.seen.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'))
+  const limits = injector.seen.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'))
   expect(limits).toEqual(['20', ...Array.from({ length: 2 + 3 + 3 }, () => '100')])
 })
 
@@ -104,15 +104,17 @@ test('list that ends exactly at its limit does not say that there are more', asy
 })
 
 test('list by status, by category and by name: the exact parameters of the interface', async () => {
-  const { run: ask, json: askJson, middle } = await behindMiddle(counter)
-  await shop.addPet({ name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' })
+  const { run: ask, json: askJson, injector } = await behindFaultInjector(cli)
+  await api.addPet({ name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' })
   const pet = { name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' }
   expect(await askJson('pets', 'list', '--status', 'sold', '--category', '23')).toMatchObject([pet])
   expect(await askJson('pets', 'list', '--name', 'žofie & co? #', '--limit', '5')).toMatchObject([pet])
-  expect(middle.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual([
-    { status: 'sold', categoryId: '23', limit: '20' },
-    { name: 'žofie & co? #', limit: '5' },
-  ])
+  expect(injector.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual(
+    [
+      { status: 'sold', categoryId: '23', limit: '20' },
+      { name: 'žofie & co? #', limit: '5' },
+    ],
+  )
   const none = await ask('pets', 'list', '--category', '24')
   expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'There are none.\n' })
   expect(await askJson('pets', 'list', '--category', '24')).toEqual([])
@@ -120,7 +122,7 @@ test('list by status, by category and by name: the exact parameters of the inter
 
 test('ids and categories beyond 2^53 keep every digit, in tables and as JSON numbers', async () => {
   const [id, categoryId] = [9_007_199_254_740_993n, 9_223_372_036_854_775_807n]
-  await shop.sql(`insert into pets (id, name, category_id) values ($1, 'Wide', $2)`, [id, categoryId])
+  await api.sql(`insert into pets (id, name, category_id) values ($1, 'Wide', $2)`, [id, categoryId])
   const row = [String(id), 'available', String(categoryId), 'Wide']
   expect(cellsOf((await run('pets', 'get', String(id))).stdout)[1]).toEqual(row)
   const listed = await run('pets', 'list', '--category', String(categoryId), '--json')

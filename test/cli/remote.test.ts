@@ -6,17 +6,17 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { issueApiKey } from '../support/app.ts'
-import type { Middle } from '../support/faulty-middle.ts'
+import type { FaultInjector } from '../support/fault-injector.ts'
 import { onTerminal, petstore, shell, startPetstore } from '../support/service.ts'
-import { behindMiddle, openCounter } from './counter.ts'
+import { behindFaultInjector, openCliFixture } from './fixture.ts'
 
-const counter = await openCounter()
-const { run, shop, environment } = counter
+const cli = await openCliFixture()
+const { run, api, environment } = cli
 const { PETSTORE_API_KEY = '' } = environment
 
 const EXIT_TRY_LATER = 75
 
-async function untilSeen({ seen }: Middle): Promise<void> {
+async function untilSeen({ seen }: FaultInjector): Promise<void> {
   while (seen.length === 0) await sleep(20)
 }
 
@@ -52,7 +52,7 @@ test('an address or a key that cannot be right is refused without being repeated
 
 test('--url goes before PETSTORE_URL, and an origin alone is enough', async () => {
   const elsewhere = { ...environment, PETSTORE_URL: 'http://127.0.0.1:9/v1' }
-  const asked = await petstore(['inventory', '--json', '--url', shop.origin], elsewhere)
+  const asked = await petstore(['inventory', '--json', '--url', api.origin], elsewhere)
   expect(asked).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(asked.stdout)).toHaveProperty('available')
 })
@@ -71,7 +71,7 @@ test('a key that the service does not know: what to look at, and not a digit of 
 })
 
 test('a key that may not: which scope it lacks', async () => {
-  const { text } = await issueApiKey(shop.db, { scopes: ['pets:read'] })
+  const { text } = await issueApiKey(api.db, { scopes: ['pets:read'] })
   const args = ['pets', 'add', 'Rex', '--category', '1']
   const { code, stderr } = await petstore(args, { ...environment, PETSTORE_API_KEY: text })
   expect(code).toBe(1)
@@ -98,7 +98,7 @@ test('nobody listens: it says where it asked, and ends with 75', async () => {
 test.runIf(process.platform === 'linux')(
   'a service that is silent: a person is told of the wait',
   async () => {
-    const { environment: behind } = await behindMiddle(counter, { choose: () => 'hang before' })
+    const { environment: behind } = await behindFaultInjector(cli, { choose: () => 'hang before' })
     const { stdout } = await onTerminal('petstore inventory --timeout 4', { ...behind, NO_COLOR: '1' })
     const [first, second] = stdout.split('\r\n')
     expect(first).toBe(`Waiting for ${behind['PETSTORE_URL']}, 4 s at most; Ctrl-C ends it.`)
@@ -108,14 +108,14 @@ test.runIf(process.platform === 'linux')(
 )
 
 test('a service that cannot for a moment is asked again', async () => {
-  const { run: ask, middle } = await behindMiddle(counter)
-  middle.next('unavailable', 'reset before', 'overloaded')
+  const { run: ask, injector } = await behindFaultInjector(cli)
+  injector.next('unavailable', 'reset before', 'overloaded')
   expect(await ask('inventory')).toMatchObject({ code: 0, stderr: '' })
-  expect(middle.seen).toHaveLength(4)
+  expect(injector.seen).toHaveLength(4)
 })
 
 test('one that cannot at all ends it with 75, and what is no Petstore with 1', async () => {
-  const { run: ask } = await behindMiddle(counter, { choose: () => 'unavailable' })
+  const { run: ask } = await behindFaultInjector(cli, { choose: () => 'unavailable' })
   const busy = await ask('inventory', '--timeout', '3')
   // The last attempt may have had no time left.
   expect(busy).toMatchObject({
@@ -136,8 +136,8 @@ test('one that cannot at all ends it with 75, and what is no Petstore with 1', a
 })
 
 test('an answer that got lost: it says how to repeat, and repeating adds no second animal', async () => {
-  const { run: ask, middle } = await behindMiddle(counter)
-  middle.next('hang after')
+  const { run: ask, injector } = await behindFaultInjector(cli)
+  injector.next('hang after')
   const add = ['pets', 'add', 'Lost', '--category', '30']
   const lost = await ask(...add, '--timeout', '2')
   expect(lost).toMatchObject({ code: EXIT_TRY_LATER, stdout: '' })
@@ -145,24 +145,24 @@ test('an answer that got lost: it says how to repeat, and repeating adds no seco
     /Repeat the command with --idempotency-key (\S+): nothing is done twice\./.exec(lost.stderr) ?? []
   const repeated = await ask(...add, '--idempotency-key', key)
   expect(repeated.code).toBe(0)
-  expect(await shop.sql(`select id::text from pets where name = 'Lost'`)).toEqual([
+  expect(await api.sql(`select id::text from pets where name = 'Lost'`)).toEqual([
     { id: repeated.stdout.trim() },
   ])
 })
 
 test('Ctrl-C ends it quietly, by the signal itself, so that a loop of a shell ends too', async () => {
-  const { environment: behind, middle } = await behindMiddle(counter, { choose: () => 'hang before' })
+  const { environment: behind, injector } = await behindFaultInjector(cli, { choose: () => 'hang before' })
   const command = startPetstore(['pets', 'list', '--all'], behind)
-  await untilSeen(middle)
+  await untilSeen(injector)
   command.kill('SIGINT')
   expect(await command.finished).toEqual({ code: null, signal: 'SIGINT', stdout: '', stderr: '' })
 })
 
 test('Ctrl-C in the middle of a change says how to repeat it', async () => {
-  const { environment: behind, middle } = await behindMiddle(counter, { choose: () => 'hang before' })
+  const { environment: behind, injector } = await behindFaultInjector(cli, { choose: () => 'hang before' })
   const args = ['orders', 'place', '1', '--idempotency-key', 'mine']
   const command = startPetstore(args, behind)
-  await untilSeen(middle)
+  await untilSeen(injector)
   command.kill('SIGINT')
   const { signal, stderr } = await command.finished
   expect(signal).toBe('SIGINT')
@@ -172,10 +172,10 @@ test('Ctrl-C in the middle of a change says how to repeat it', async () => {
 })
 
 test('a reader that has seen enough, as `head` does, ends it quietly', async () => {
-  await shop.sql(
+  await api.sql(
     `insert into pets (name, category_id) select repeat('x', 400), 31 from generate_series(1, 2000)`,
   )
-  const { run: ask, environment: behind, middle } = await behindMiddle(counter)
+  const { run: ask, environment: behind, injector } = await behindFaultInjector(cli)
   for (const json of ['', '--json']) {
     const line = `petstore pets list --category 31 --all ${json} | head -n 1; echo "\${PIPESTATUS[0]}"`
     const { stdout, stderr } = await shell(line, behind)
@@ -183,7 +183,7 @@ test('a reader that has seen enough, as `head` does, ends it quietly', async () 
     expect(stderr).toBe('')
   }
   // It did not read to the end for nobody.
-  expect(middle.seen.length).toBeLessThan(20)
+  expect(injector.seen.length).toBeLessThan(20)
   expect((await ask('pets', 'list', '--category', '31', '--all')).stdout.split('\n')).toHaveLength(2_002)
 })
 
@@ -195,10 +195,10 @@ test.runIf(process.platform === 'linux')('a disk that is full is a failure', asy
 })
 
 test('a walk that breaks off is no complete JSON', async () => {
-  const { run: ask } = await behindMiddle(counter, {
+  const { run: ask } = await behindFaultInjector(cli, {
     choose: ({ path }) => (path.includes('cursor=') ? 'reset before' : 'none'),
   })
-  await shop.sql(`insert into pets (name, category_id) select 'x', 32 from generate_series(1, 101)`)
+  await api.sql(`insert into pets (name, category_id) select 'x', 32 from generate_series(1, 101)`)
   const { code, stdout } = await ask('pets', 'list', '--category', '32', '--all', '--json', '--timeout', '5')
   expect(code).toBe(EXIT_TRY_LATER)
   expect(stdout.match(/^\{.*\}/gm)).toHaveLength(100)
@@ -208,7 +208,7 @@ test('a walk that breaks off is no complete JSON', async () => {
 test.runIf(process.platform === 'linux')(
   'colours are for terminals alone, and NO_COLOR is heard',
   async () => {
-    const { id } = await shop.addPet({ name: 'Rex' })
+    const { id } = await api.addPet({ name: 'Rex' })
     expect((await onTerminal(`petstore pets get ${id}`, environment)).stdout).toContain(
       '\u001b[32mavailable\u001b[39m',
     )
@@ -224,7 +224,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test('an outcome that the service itself does not know: 75, how to repeat, and not a digit of the key', async () => {
-  const { run: ask } = await behindMiddle(counter, { choose: () => 'outcome unknown after' })
+  const { run: ask } = await behindFaultInjector(cli, { choose: () => 'outcome unknown after' })
   const { code, stdout, stderr } = await ask('pets', 'add', 'Key', '--category', '33', '--timeout', '3')
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
   expect(stderr).toContain('Repeat the command with --idempotency-key ')

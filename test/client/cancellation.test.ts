@@ -2,22 +2,22 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
-const clientShop = await openClientShop()
-for (const name of ['a', 'b', 'c']) await clientShop.store.pets.create({ name, categoryId: 1 })
+const client = await openClientFixture()
+for (const name of ['a', 'b', 'c']) await client.store.pets.create({ name, categoryId: 1 })
 
 test('a call that is aborted before it begins sends nothing', async () => {
-  const { store, middle } = await behindMiddle(clientShop)
+  const { store, injector } = await behindFaultInjector(client)
   const reason = new Error('the user went away')
   const error = await errorOf(store.inventory({ signal: AbortSignal.abort(reason) }))
   expect(error).toMatchObject({ code: 'aborted', cause: reason, outcomeUnknown: false })
-  expect(middle.seen).toEqual([])
+  expect(injector.seen).toEqual([])
 })
 
 test('an attempt that is under way ends at once; a change may have happened', async () => {
-  const { store, middle } = await behindMiddle(clientShop)
-  middle.next('hang before', 'hang before')
+  const { store, injector } = await behindFaultInjector(client)
+  injector.next('hang before', 'hang before')
   for (const [call, outcomeUnknown] of [
     [store.inventory, false],
     [(options: object) => store.pets.create({ name: 'x', categoryId: 1 }, options), true],
@@ -36,11 +36,11 @@ test('an attempt that is under way ends at once; a change may have happened', as
 
 test('waiting for the next attempt ends at once', async () => {
   let attempts = 0
-  const store = clientShop.open({
+  const store = client.open({
     fetch: async () => {
       attempts += 1
-      const refused = '{"code":"rate_limited","message":"","status":429}'
-      return new Response(refused, { status: 429, headers: { 'retry-after': '30' } })
+      const rejected = '{"code":"rate_limited","message":"","status":429}'
+      return new Response(rejected, { status: 429, headers: { 'retry-after': '30' } })
     },
   })
   const controller = new AbortController()
@@ -55,7 +55,7 @@ test('waiting for the next attempt ends at once', async () => {
 })
 
 test('a walk ends between its pages', async () => {
-  const { store, middle } = await behindMiddle(clientShop)
+  const { store, injector } = await behindFaultInjector(client)
   const controller = new AbortController()
   const seen: string[] = []
   const walk = async () => {
@@ -66,13 +66,13 @@ test('a walk ends between its pages', async () => {
   }
   expect(await errorOf(walk())).toMatchObject({ code: 'aborted' })
   expect(seen).toEqual(['c'])
-  expect(middle.seen).toHaveLength(1)
+  expect(injector.seen).toHaveLength(1)
 })
 
 test('a signal that lives as long as the process keeps nothing of the calls that are over', async () => {
-  const { store, middle } = await behindMiddle(clientShop)
+  const { store, injector } = await behindFaultInjector(client)
   const { signal } = new AbortController()
-  middle.next('unavailable', 'reset before')
+  injector.next('unavailable', 'reset before')
   await collect(store.pets.list({ limit: 1 }, { signal }))
   await store.pets.create({ name: 'd', categoryId: 1 }, { signal })
   expect(getEventListeners(signal, 'abort')).toEqual([])

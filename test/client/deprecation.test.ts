@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { openClientShop } from './shop.ts'
+import { openClientFixture } from './fixture.ts'
 
-const { shop, apiKey, store } = await openClientShop()
+const { api, apiKey, store } = await openClientFixture()
 const { id } = await store.pets.create({ name: 'Biscuit', categoryId: 1 })
 const SOURCE = resolve(import.meta.dirname, '../../client/src/petstore.ts')
 
@@ -13,7 +13,7 @@ const SOURCE = resolve(import.meta.dirname, '../../client/src/petstore.ts')
 async function run(lines: string, options = '') {
   const script = `
     import { Petstore } from ${JSON.stringify(SOURCE)}
-    const options = { baseUrl: '${shop.origin}/v1', apiKey: '${apiKey}', ${options} }
+    const options = { baseUrl: '${api.origin}/v1', apiKey: '${apiKey}', ${options} }
     const store = new Petstore(options)
     const other = new Petstore(options)
     ${lines}`

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { Petstore } from '../../client/src/petstore.ts'
+import { Petstore } from '@petstore/client'
 import { freePort } from '../../dev/cluster.ts'
-import { errorOf, openClientShop } from './shop.ts'
+import { errorOf, openClientFixture } from './fixture.ts'
 
-const { store, shop, open, apiKey } = await openClientShop()
+const { store, api, open, apiKey } = await openClientFixture()
 
 test('a refusal has the code, the status, every fault and the id of the request', async () => {
   const error = await errorOf(store.pets.create({ name: '', categoryId: 0 }))
@@ -36,7 +36,7 @@ test('where nobody listens it is network_error with its cause, and nothing has h
 })
 
 test('what is not an answer of Petstore is unexpected_answer, whatever its status', async () => {
-  const answers: [status: number, body: string, type: string][] = [
+  const responses: [status: number, body: string, type: string][] = [
     [200, '<h1>Welcome to the hotel</h1>', 'text/html'],
     [200, '', 'text/plain'],
     [404, 'no such page', 'text/plain'],
@@ -45,7 +45,7 @@ test('what is not an answer of Petstore is unexpected_answer, whatever its statu
     [409, '{"code":"pet_on_hold","message":"of another service"}', 'application/json'],
     [403, 'null', 'application/json'],
   ]
-  for (const [status, body, type] of answers) {
+  for (const [status, body, type] of responses) {
     let requests = 0
     const proxied = open({
       fetch: async () => {
@@ -85,7 +85,7 @@ test('a missing key, a line break in it, or an address that is none, is refused 
 
 test('the base address may end in a slash, or be a URL', async () => {
   const counts = await store.inventory()
-  const given = new URL('/v1/', shop.origin)
+  const given = new URL('/v1/', api.origin)
   expect(await open({ baseUrl: given.href }).inventory()).toEqual(counts)
   expect(await open({ baseUrl: given }).inventory()).toEqual(counts)
 })

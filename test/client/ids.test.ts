@@ -2,17 +2,17 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readJson, writeJson, writeQuery } from '../../client/src/ids.ts'
-import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
-const clientShop = await openClientShop()
-const { store, shop } = clientShop
+const client = await openClientFixture()
+const { store, api } = client
 const LARGEST = '9223372036854775807'
 
 test('the largest id keeps every digit, as text and as a bigint', async () => {
   for (const categoryId of [LARGEST, BigInt(LARGEST)]) {
     const pet = await store.pets.create({ name: 'Far', categoryId })
     expect(pet.categoryId).toBe(LARGEST)
-    const [row] = await shop.sql('select category_id::text from pets where id = $1', [pet.id])
+    const [row] = await api.sql('select category_id::text from pets where id = $1', [pet.id])
     expect(row).toEqual({ category_id: LARGEST })
   }
   expect(await collect(store.pets.list({ categoryId: LARGEST }))).toHaveLength(2)
@@ -21,7 +21,7 @@ test('the largest id keeps every digit, as text and as a bigint', async () => {
 
 test('an animal whose own id is beyond 2^53 is read, changed, sold and found again', async () => {
   const id = '9007199254740993'
-  await shop.sql(`insert into pets (id, name, category_id) overriding system value values ($1, 'Far', 1)`, [
+  await api.sql(`insert into pets (id, name, category_id) overriding system value values ($1, 'Far', 1)`, [
     id,
   ])
   expect(await store.pets.find(id)).toMatchObject({ id })
@@ -36,7 +36,7 @@ test('an animal whose own id is beyond 2^53 is read, changed, sold and found aga
 })
 
 test('a number that JavaScript has rounded, and what is no id, are refused before anything is sent', async () => {
-  const { store: behind, middle } = await behindMiddle(clientShop)
+  const { store: behind, injector } = await behindFaultInjector(client)
   const rounded = Number('9007199254740993')
   const calls = [
     rounded,
@@ -66,7 +66,7 @@ test('a number that JavaScript has rounded, and what is no id, are refused befor
     })
   }
   expect((await errorOf(behind.pets.find(rounded))).message).toContain('as text or as a bigint')
-  expect(middle.seen).toEqual([])
+  expect(injector.seen).toEqual([])
 })
 
 test('text that looks like an id inside a name stays as it is', async () => {

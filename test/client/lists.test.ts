@@ -1,26 +1,26 @@
 // Lists that page by themselves.
 import { expect, test } from 'vitest'
-import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
 const ANIMALS = 250
-const clientShop = await openClientShop()
-const { store, shop } = clientShop
+const client = await openClientFixture()
+const { store, api } = client
 const CATEGORY = 4711
-await shop.sql(
+await api.sql(
   `insert into pets (name, category_id, status)
     select 'Pet ' || n, $1, (case when n % 5 = 0 then 'sold' else 'available' end)::pet_status
     from generate_series(1, $2::int) as n`,
   [CATEGORY, ANIMALS],
 )
 const expected = (
-  await shop.sql('select id::text from pets where category_id = $1 order by pets.id desc', [CATEGORY])
+  await api.sql('select id::text from pets where category_id = $1 order by pets.id desc', [CATEGORY])
 ).map(({ id }) => id)
 
 test('a walk gives each animal once, newest first, in as few requests as there can be', async () => {
-  const { store: behind, middle } = await behindMiddle(clientShop)
+  const { store: behind, injector } = await behindFaultInjector(client)
   const walked = await collect(behind.pets.list({ categoryId: CATEGORY }))
   expect(walked.map(({ id }) => id)).toEqual(expected)
-  expect(middle.seen).toHaveLength(Math.ceil(ANIMALS / 100))
+  expect(injector.seen).toHaveLength(Math.ceil(ANIMALS / 100))
 })
 
 test('the filters hold on every page', async () => {
@@ -44,38 +44,38 @@ test('a single page has the cursor of the next one, and the last has none', asyn
 })
 
 test('pages come one after the other, each when it is asked for', async () => {
-  const { store: behind, middle } = await behindMiddle(clientShop)
+  const { store: behind, injector } = await behindFaultInjector(client)
   const sizes: number[] = []
   for await (const { items } of behind.pets.list({ categoryId: CATEGORY, limit: 100 }).pages()) {
     sizes.push(items.length)
-    expect(middle.seen).toHaveLength(sizes.length)
+    expect(injector.seen).toHaveLength(sizes.length)
   }
   expect(sizes).toEqual([100, 100, 50])
 })
 
 test('who stops early asks for no further page, and may walk again', async () => {
-  const { store: behind, middle } = await behindMiddle(clientShop)
+  const { store: behind, injector } = await behindFaultInjector(client)
   const list = behind.pets.list({ categoryId: CATEGORY, limit: 10 })
   for await (const pet of list) if (pet.id === expected[12]) break
-  expect(middle.seen).toHaveLength(2)
+  expect(injector.seen).toHaveLength(2)
   expect((await collect(list)).map(({ id }) => id)).toEqual(expected)
 })
 
 test('an empty list of ids gives no animal, and not every animal', async () => {
-  const { store: behind, middle } = await behindMiddle(clientShop)
+  const { store: behind, injector } = await behindFaultInjector(client)
   expect(await collect(behind.pets.list({ id: [] }))).toEqual([])
   expect((await behind.pets.list({ id: [] }).page()).items).toEqual([])
-  expect(middle.seen).toEqual([])
+  expect(injector.seen).toEqual([])
   const [first = '', second = ''] = expected as string[]
   expect(await collect(behind.pets.list({ id: [second, first, 2n ** 62n] }))).toHaveLength(2)
 })
 
 test('the key goes to the address it was given for, whatever host a link names', async () => {
-  const elsewhere = await openClientShop({ publicUrl: 'http://elsewhere.invalid' })
+  const elsewhere = await openClientFixture({ publicUrl: 'http://elsewhere.invalid' })
   for (const name of ['a', 'b', 'c']) await elsewhere.store.pets.create({ name, categoryId: 1 })
-  const { store: behind, middle } = await behindMiddle(elsewhere)
+  const { store: behind, injector } = await behindFaultInjector(elsewhere)
   expect(await collect(behind.pets.list({ limit: 1 }))).toHaveLength(3)
-  expect(middle.seen).toHaveLength(3)
+  expect(injector.seen).toHaveLength(3)
 })
 
 test('a name is searched by its beginning, page by page', async () => {
@@ -108,7 +108,7 @@ test('a cursor that belongs to other filters is refused', async () => {
 })
 
 test('a link to a next page that nobody can follow is an error, not the end of the list', async () => {
-  const broken = clientShop.open({
+  const broken = client.open({
     fetch: async () => new Response('[]', { headers: { link: '</v1/pets?limit=5>; rel="next"' } }),
   })
   expect(await errorOf(collect(broken.pets.list()))).toMatchObject({ code: 'unexpected_answer' })

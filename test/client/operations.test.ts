@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { freePort } from '../../dev/cluster.ts'
-import { collect, errorOf, openClientShop } from './shop.ts'
+import { collect, errorOf, openClientFixture } from './fixture.ts'
 
-const clientShop = await openClientShop()
-const { store, shop, open, apiKey } = clientShop
+const client = await openClientFixture()
+const { store, api, open, apiKey } = client
 
 interface Document {
   paths: Record<string, Record<string, { operationId: string }>>
@@ -141,9 +141,9 @@ test('methods work without the object that they came from', async () => {
 
 test('the API key is shown neither by the client nor by its errors', async () => {
   const unreachable = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 1 })
-  const refused = await errorOf(store.pets.get('9223372036854775807'))
+  const rejected = await errorOf(store.pets.get('9223372036854775807'))
   const failed = await errorOf(unreachable.pets.find(1))
-  const shown = inspect([store, refused, failed], { depth: 20, showHidden: true }) + JSON.stringify(store)
+  const shown = inspect([store, rejected, failed], { depth: 20, showHidden: true }) + JSON.stringify(store)
   expect(shown).toContain('pet_not_found')
   expect(shown).not.toContain(apiKey)
   expect(shown).not.toContain(apiKey.slice(-20))
@@ -153,5 +153,5 @@ test('a name arrives and comes back as it was given, whoever asks', async () => 
   const name = 'Zoë 🐈 "quoted" \\ \n'
   const pet = await store.pets.create({ name, categoryId: 9 })
   expect(pet.name).toBe(name)
-  expect(await shop.findPet(Number(pet.id))).toMatchObject({ id: Number(pet.id), name })
+  expect(await api.findPet(Number(pet.id))).toMatchObject({ id: Number(pet.id), name })
 })

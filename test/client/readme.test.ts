@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ClientErrorCode } from '../../client/src/petstore.ts'
-import { openClientShop } from './shop.ts'
+import type { ClientErrorCode } from '@petstore/client'
+import { openClientFixture } from './fixture.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(join(ROOT, 'client/README.md'), 'utf8')
@@ -21,7 +21,7 @@ test('every code of the client is explained', () => {
 })
 
 test('the methods that it names are those that there are', async () => {
-  const { store } = await openClientShop()
+  const { store } = await openClientFixture()
   for (const group of ['pets', 'orders', 'categories', 'apiKeys'] as const) {
     const row = readme.match(new RegExp(`^\\| \`store\\.${group}\` \\| (.*) \\|$`, 'm'))?.[1] ?? ''
     const named = [...row.matchAll(/`(\w+)`/g)].map(([, method = '']) => method)

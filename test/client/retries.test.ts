@@ -1,12 +1,12 @@
 // What is repeated and what is not: each operation against the ways to fail.
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../dev/cluster.ts'
-import type { Petstore } from '../../client/src/petstore.ts'
-import type { Fault } from '../support/faulty-middle.ts'
-import { behindMiddle, collect, errorOf, openClientShop } from './shop.ts'
+import type { Petstore } from '@petstore/client'
+import type { Fault } from '../support/fault-injector.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
-const clientShop = await openClientShop()
-const { store: direct, shop } = clientShop
+const client = await openClientFixture()
+const { store: direct, api } = client
 /** Where a fault hangs; elsewhere a busy machine may take its time. */
 const HANGING_TIMEOUT_MS = 1_500
 const pet = await direct.pets.create({ name: 'Biscuit', categoryId: 1 })
@@ -116,39 +116,39 @@ const MAY_HAVE_HAPPENED: Partial<Record<Fault, string>> = {
 }
 const everyFault = [...NOTHING_HAPPENED, ...(Object.keys(MAY_HAVE_HAPPENED) as Fault[])]
 
-const behind = () => behindMiddle(clientShop)
-const behindHanging = () => behindMiddle(clientShop, { timeoutMs: HANGING_TIMEOUT_MS })
+const behind = () => behindFaultInjector(client)
+const behindHanging = () => behindFaultInjector(client, { timeoutMs: HANGING_TIMEOUT_MS })
 
 describe.concurrent('each operation', () => {
   for (const [name, prepare] of Object.entries({ ...REPEATABLE, ...NOT_REPEATABLE })) {
     test(`${name} is repeated when nothing has happened`, async () => {
-      const { store, middle } = await behind()
+      const { store, injector } = await behind()
       const call = await prepare(store)
-      middle.next(...NOTHING_HAPPENED)
+      injector.next(...NOTHING_HAPPENED)
       await call()
-      expect(middle.seen).toHaveLength(NOTHING_HAPPENED.length + 1)
-      expect(middle.forwarded().total).toBe(1)
+      expect(injector.seen).toHaveLength(NOTHING_HAPPENED.length + 1)
+      expect(injector.forwarded().total).toBe(1)
     })
   }
 
   for (const [name, prepare] of Object.entries(REPEATABLE)) {
     test(`${name} is repeated when its answer got lost`, async () => {
-      const { store, middle } = await behind()
+      const { store, injector } = await behind()
       const call = await prepare(store)
-      middle.next('reset after', 'outcome unknown after')
+      injector.next('reset after', 'outcome unknown after')
       await call()
-      expect(middle.seen).toHaveLength(3)
+      expect(injector.seen).toHaveLength(3)
     })
   }
 
   for (const [name, prepare] of Object.entries(NOT_REPEATABLE)) {
     for (const [fault, code] of Object.entries(MAY_HAVE_HAPPENED)) {
       test(`${name} is not repeated after ${fault}, and says that it may have happened`, async () => {
-        const { store, middle } = await (fault === 'hang after' ? behindHanging() : behind())
+        const { store, injector } = await (fault === 'hang after' ? behindHanging() : behind())
         const call = await prepare(store)
-        middle.next(fault as Fault)
+        injector.next(fault as Fault)
         expect(await errorOf(call())).toMatchObject({ code, outcomeUnknown: true })
-        expect(middle.seen).toHaveLength(1)
+        expect(injector.seen).toHaveLength(1)
       })
     }
   }
@@ -157,72 +157,70 @@ describe.concurrent('each operation', () => {
 describe.concurrent('a create adds one animal', () => {
   for (const fault of everyFault) {
     test(`after ${fault}`, async () => {
-      const { store, middle } = await behindHanging()
-      middle.next(fault)
+      const { store, injector } = await behindHanging()
+      injector.next(fault)
       const name = `Only, after ${fault}`
       const created = await store.pets.create({ name, categoryId: 3 })
-      expect(await shop.sql('select id::text from pets where name = $1', [name])).toEqual([
-        { id: created.id },
-      ])
-      expect(middle.seen.length).toBeGreaterThanOrEqual(2)
+      expect(await api.sql('select id::text from pets where name = $1', [name])).toEqual([{ id: created.id }])
+      expect(injector.seen.length).toBeGreaterThanOrEqual(2)
     })
   }
 })
 
 test('all attempts of a create have one key and a request id each; another create has another key', async () => {
-  const { store, middle } = await behind()
-  middle.next('reset after', 'cut answer', 'unavailable')
+  const { store, injector } = await behind()
+  injector.next('reset after', 'cut answer', 'unavailable')
   await store.pets.create({ name: 'Only', categoryId: 3 })
-  const keys = new Set(middle.seen.map(({ headers }) => headers['idempotency-key']))
+  const keys = new Set(injector.seen.map(({ headers }) => headers['idempotency-key']))
   expect(keys.size).toBe(1)
-  const ids = middle.seen.map(({ headers }) => headers['x-request-id'])
+  const ids = injector.seen.map(({ headers }) => headers['x-request-id'])
   expect(ids.map((id) => String(id).replace(/^[0-9a-f]{32}/, ''))).toEqual(['.1', '.2', '.3', '.4'])
   await store.pets.create({ name: 'Only', categoryId: 3 })
-  expect(keys).not.toContain(middle.seen.at(-1)?.headers['idempotency-key'])
+  expect(keys).not.toContain(injector.seen.at(-1)?.headers['idempotency-key'])
 })
 
 test('a create whose first attempt is still being worked on waits for it, and gets its animal', async () => {
-  const { store, middle } = await behind()
+  const { store, injector } = await behind()
   // Another session holds the lock of the key, as an attempt does that hangs in the database.
-  const client = await shop.db.transaction(async (tx) => {
+  const { creating } = await api.db.transaction(async (tx) => {
     await tx.read({
       name: 'hold_key',
       text: `select pg_advisory_xact_lock(hashtextextended('slow', id)) from api_keys where name = 'client'`,
       values: [],
     })
-    const creating = store.pets.create({ name: 'Slow', categoryId: 3 }, { idempotencyKey: 'slow' })
-    while (middle.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
-    return { creating }
+    const request = store.pets.create({ name: 'Slow', categoryId: 3 }, { idempotencyKey: 'slow' })
+    while (injector.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+    return { creating: request }
   })
-  expect(await client.creating).toMatchObject({ name: 'Slow' })
+  expect(await creating).toMatchObject({ name: 'Slow' })
 })
 
 describe.concurrent('a change with ifMatch', () => {
   test('is repeated, and succeeds when the first attempt had not arrived', async () => {
-    const { store, middle } = await behind()
+    const { store, injector } = await behind()
     const { id, etag } = await newPet()
-    middle.next('reset before')
+    injector.next('reset before')
     expect(await store.pets.update(id, { name: 'Renamed' }, { ifMatch: etag })).toMatchObject({
       name: 'Renamed',
     })
-    expect(middle.seen).toHaveLength(2)
+    expect(injector.seen).toHaveLength(2)
   })
 
   test('is not repeated when any version would do', async () => {
-    const { store, middle } = await behind()
+    const { store, injector } = await behind()
     const { id, etag } = await newPet()
     for (const ifMatch of ['*', `${etag}, "2"`]) {
-      middle.next('reset before')
+      injector.next('reset before')
       const error = await errorOf(store.pets.update(id, { name: 'Renamed' }, { ifMatch }))
       expect(error).toMatchObject({ code: 'network_error', outcomeUnknown: true })
     }
-    expect(middle.seen).toHaveLength(2)
+    expect(injector.seen).toHaveLength(2)
   })
 
   test('says that it may have happened when the version is another after the repetition', async () => {
-    const { store, middle } = await behind()
+    const { store, injector } = await behind()
     const { id, etag } = await newPet()
-    middle.next('reset after')
+    injector.next('reset after')
     const error = await errorOf(store.pets.update(id, { name: 'Renamed' }, { ifMatch: etag }))
     expect(error).toMatchObject({ code: 'precondition_failed', outcomeUnknown: true })
     expect((await direct.pets.find(id))?.name).toBe('Renamed')
@@ -231,31 +229,31 @@ describe.concurrent('a change with ifMatch', () => {
 
 describe.concurrent('a delete', () => {
   test('that finds nobody after a lost answer has done what it should', async () => {
-    const { store, middle } = await behind()
+    const { store, injector } = await behind()
     const { id } = await newPet()
-    middle.next('reset after')
+    injector.next('reset after')
     expect(await store.pets.delete(id)).toBeUndefined()
     expect(await direct.pets.find(id)).toBeUndefined()
   })
 
   test('of an animal that does not exist is refused', async () => {
-    const { store, middle } = await behind()
-    middle.next('unavailable')
+    const { store, injector } = await behind()
+    injector.next('unavailable')
     expect(await errorOf(store.pets.delete(404_404))).toMatchObject({ code: 'pet_not_found' })
   })
 })
 
 test('a walk goes on through faults between and inside its pages', async () => {
-  const { store, middle } = await behind()
+  const { store, injector } = await behind()
   const all = (await collect(direct.pets.list())).map(({ id }) => id)
-  middle.next('none', 'cut answer', 'unavailable', 'none', 'reset after')
+  injector.next('none', 'cut answer', 'unavailable', 'none', 'reset after')
   expect((await collect(store.pets.list({ limit: 10 }))).map(({ id }) => id)).toEqual(all)
 })
 
 test('a connection that was refused has changed nothing, so that even a plain update is repeated', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`
   let attempts = 0
-  const store = clientShop.open({
+  const store = client.open({
     fetch: (url, init) => {
       attempts += 1
       return fetch(attempts < 3 ? nobody : url, init)

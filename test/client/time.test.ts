@@ -1,29 +1,29 @@
 // How long a call takes: the pauses between its attempts, what the service asks to wait, and its limits.
 import { expect, test, vi } from 'vitest'
-import { behindMiddle, errorOf, openClientShop } from './shop.ts'
+import { behindFaultInjector, errorOf, openClientFixture } from './fixture.ts'
 
-const clientShop = await openClientShop()
+const client = await openClientFixture()
 const TIMEOUT_MS = 1_500
 
 test.concurrent('what the service asks to wait is waited', async () => {
-  const { store, middle } = await behindMiddle(clientShop, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
-  middle.next('rate limited')
+  const { store, injector } = await behindFaultInjector(client, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
+  injector.next('rate limited')
   const startedAt = performance.now()
   await store.inventory()
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(999)
-  expect(middle.seen).toHaveLength(2)
+  expect(injector.seen).toHaveLength(2)
 })
 
 /** A client that is refused once, with this Retry-After, and then reaches the service. */
-function refusedOnce(retryAfter: string) {
+function rejectedOnce(retryAfter: string) {
   let attempts = 0
-  return clientShop.open({
+  return client.open({
     deadlineMs: 20_000,
     fetch: async (url, init) => {
       attempts += 1
       if (attempts > 1) return fetch(url, init)
-      const refused = '{"code":"unavailable","message":"","status":503}'
-      return new Response(refused, { status: 503, headers: { 'retry-after': retryAfter } })
+      const rejected = '{"code":"unavailable","message":"","status":503}'
+      return new Response(rejected, { status: 503, headers: { 'retry-after': retryAfter } })
     },
   })
 }
@@ -31,35 +31,35 @@ function refusedOnce(retryAfter: string) {
 test.concurrent('who would have to wait beyond the deadline is told at once', async () => {
   for (const retryAfter of ['60', new Date(Date.now() + 60_000).toUTCString()]) {
     const startedAt = performance.now()
-    const error = await errorOf(refusedOnce(retryAfter).inventory())
+    const error = await errorOf(rejectedOnce(retryAfter).inventory())
     expect(error).toMatchObject({ code: 'unavailable', status: 503 })
     expect(performance.now() - startedAt).toBeLessThan(10_000)
   }
 })
 
 test.concurrent('a Retry-After that nobody understands is no reason to give up', async () => {
-  expect(await refusedOnce('soon').inventory()).toHaveProperty('available')
+  expect(await rejectedOnce('soon').inventory()).toHaveProperty('available')
 })
 
 test.concurrent('who wants no limits gets none, and no call that ends before it began', async () => {
-  const { store, middle } = await behindMiddle(clientShop, { timeoutMs: Infinity, deadlineMs: Infinity })
-  middle.next('unavailable')
+  const { store, injector } = await behindFaultInjector(client, { timeoutMs: Infinity, deadlineMs: Infinity })
+  injector.next('unavailable')
   await store.inventory()
-  expect(middle.seen).toHaveLength(2)
+  expect(injector.seen).toHaveLength(2)
 })
 
 test.concurrent('an attempt that hangs is given up after timeoutMs, and the next one succeeds', async () => {
-  const { store, middle } = await behindMiddle(clientShop, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
-  middle.next('hang before')
+  const { store, injector } = await behindFaultInjector(client, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
+  injector.next('hang before')
   const startedAt = performance.now()
   await store.inventory()
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
-  expect(middle.seen).toHaveLength(2)
+  expect(injector.seen).toHaveLength(2)
 })
 
 test.concurrent('a call ends at its deadline, with why it had not succeeded before', async () => {
-  const { store, middle } = await behindMiddle(clientShop, { deadlineMs: 4_000 })
-  middle.next('overloaded', 'hang before')
+  const { store, injector } = await behindFaultInjector(client, { deadlineMs: 4_000 })
+  injector.next('overloaded', 'hang before')
   const startedAt = performance.now()
   const error = await errorOf(store.inventory())
   const tookMs = performance.now() - startedAt
@@ -69,8 +69,8 @@ test.concurrent('a call ends at its deadline, with why it had not succeeded befo
 })
 
 test.concurrent('one call may have other limits than the client', async () => {
-  const { store, middle } = await behindMiddle(clientShop)
-  middle.next('hang before', 'hang before')
+  const { store, injector } = await behindFaultInjector(client)
+  injector.next('hang before', 'hang before')
   const error = await errorOf(store.inventory({ timeoutMs: 100, deadlineMs: 120 }))
   expect(error.code).toBe('timeout')
 })
@@ -80,7 +80,7 @@ async function attemptTimes(chance: number): Promise<number[]> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const random = vi.spyOn(Math, 'random').mockReturnValue(chance)
   const times: number[] = []
-  const store = clientShop.open({
+  const store = client.open({
     fetch: async () => {
       times.push(Math.round(performance.now()))
       return new Response('{"code":"unavailable","message":"","status":503}', { status: 503 })

@@ -1,6 +1,6 @@
 // Wrong code that tsc must refuse, and right code that it must take: `npm run check` compiles this file. Nothing runs.
-import type { Id, Order, Pet, PetstoreError, VersionedPet } from '../../client/src/petstore.ts'
-import { Petstore } from '../../client/src/petstore.ts'
+import type { Id, Order, Pet, PetstoreError, VersionedPet } from '@petstore/client'
+import { Petstore } from '@petstore/client'
 
 type Equal<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false
 const same = <One, Other>(_equal: Equal<One, Other>) => {}
@@ -23,7 +23,7 @@ export async function constructing() {
   take(new Petstore({ baseUrl: 'http://127.0.0.1/v1', apiKey: process.env['KEY'] }))
 }
 
-export async function animals({ pets }: Petstore) {
+export async function creates({ pets }: Petstore) {
   const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
   same<typeof pet, VersionedPet>(true)
   same<typeof pet.id, Id>(true)

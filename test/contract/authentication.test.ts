@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
-import { type Answer, openTestClient } from '../support/client.ts'
-import { newPet } from './animals.ts'
+import { type TestResponse, openTestClient } from '../support/client.ts'
+import { newPet } from './pets.ts'
 import { sendRequest } from './raw.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -41,10 +41,10 @@ const OPERATIONS = [
 
 describe('without a key', () => {
   test.each(OPERATIONS)('$method $path is 401 with a challenge and no accusation', async (operation) => {
-    const answer = await petstore.call(operation.method, operation.path, { ...operation, apiKey: null })
-    expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="petstore"')
-    if (operation.method !== 'HEAD') expect(answer.body).toMatchObject({ code: 'missing_api_key' })
+    const response = await petstore.call(operation.method, operation.path, { ...operation, apiKey: null })
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="petstore"')
+    if (operation.method !== 'HEAD') expect(response.body).toMatchObject({ code: 'missing_api_key' })
   })
 
   test.each([
@@ -57,9 +57,9 @@ describe('without a key', () => {
     { what: 'in a cookie', path: '/v1/pets', headers: { cookie: `authorization=Bearer ${apiKey}` } },
     { what: 'for a proxy', path: '/v1/pets', headers: { 'proxy-authorization': `Bearer ${apiKey}` } },
   ])('a key $what is no key', async ({ path, headers }) => {
-    const answer = await petstore.call('GET', path, { apiKey: null, headers })
-    expect(answer).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
-    expect(answer.text).not.toContain(apiKey)
+    const response = await petstore.call('GET', path, { apiKey: null, headers })
+    expect(response).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
+    expect(response.text).not.toContain(apiKey)
   })
 })
 
@@ -92,16 +92,16 @@ describe('with a key that is not one of ours', () => {
     { what: 'a very long one', key: 'A'.repeat(10_000) },
   ])('$what is 401, and is not repeated in the answer', async ({ key }) => {
     for (const operation of OPERATIONS) {
-      const answer = await petstore.call(operation.method, operation.path, { ...operation, apiKey: key })
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="petstore", error="invalid_token"')
-      if (operation.method !== 'HEAD') expect(answer.body).toMatchObject({ code: 'invalid_api_key' })
-      expect(answer.text).not.toContain(key)
+      const response = await petstore.call(operation.method, operation.path, { ...operation, apiKey: key })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="petstore", error="invalid_token"')
+      if (operation.method !== 'HEAD') expect(response.body).toMatchObject({ code: 'invalid_api_key' })
+      expect(response.text).not.toContain(key)
     }
   })
 })
 
-function authorised(...authorizations: string[]): Promise<Answer> {
+function authorised(...authorizations: string[]): Promise<TestResponse> {
   return sendRequest(origin, { headers: authorizations.map((value) => `Authorization: ${value}`) })
 }
 
@@ -129,10 +129,10 @@ describe('the Authorization header', () => {
     { what: 'a colon', value: `Bearer: ${apiKey}` },
     { what: 'two schemes', value: `Basic abc, Bearer ${apiKey}` },
   ])('with $what is 401', async ({ value }) => {
-    const answer = await authorised(value)
-    expect(answer.status).toBe(401)
-    expect(answer.body).toMatchObject({ code: expect.stringMatching(/^(missing|invalid)_api_key$/) })
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="petstore"/)
+    const response = await authorised(value)
+    expect(response.status).toBe(401)
+    expect(response.body).toMatchObject({ code: expect.stringMatching(/^(missing|invalid)_api_key$/) })
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="petstore"/)
   })
 
   test('given twice is nobody: 401, whichever comes first', async () => {

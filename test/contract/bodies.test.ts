@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { newCategoryId, newPet, petsOf } from './animals.ts'
+import { newCategoryId, newPet, petsOf } from './pets.ts'
 import { sendRequest } from './raw.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -24,8 +24,8 @@ describe('no body at all', () => {
     { what: 'a type and a length of 0', headers: [JSON_TYPE, 'Content-Length: 0'] },
     { what: 'a type and no chunk', headers: [JSON_TYPE, 'Transfer-Encoding: chunked'], body: '0\r\n\r\n' },
   ])('with $what is missing_body', async ({ headers, body = '' }) => {
-    const answer = await sendRequest(origin, { method: 'POST', headers: [AUTHORIZATION, ...headers], body })
-    expect(answer).toMatchObject({ status: 400, body: { code: 'missing_body' } })
+    const response = await sendRequest(origin, { method: 'POST', headers: [AUTHORIZATION, ...headers], body })
+    expect(response).toMatchObject({ status: 400, body: { code: 'missing_body' } })
   })
 })
 
@@ -56,8 +56,8 @@ test.each([
   '{"name": "\\x41", "categoryId": 5}',
   '{"categoryId": 9007199254740993',
 ])('%j is no JSON', async (body) => {
-  const answer = await petstore.post('/pets', body)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+  const response = await petstore.post('/pets', body)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
 })
 
 test.each([
@@ -72,10 +72,10 @@ test.each([
   'false',
   'null',
 ])('the JSON %s is no animal', async (body) => {
-  const answer = await petstore.post('/pets', body)
-  expect(answer.status).toBe(400)
+  const response = await petstore.post('/pets', body)
+  expect(response.status).toBe(400)
   // null may be read as no body.
-  expect(answer.body).toMatchObject({
+  expect(response.body).toMatchObject({
     code: body === 'null' ? expect.stringMatching(/^(invalid|missing)_body$/) : 'invalid_body',
   })
 })
@@ -131,8 +131,8 @@ describe('the content type', () => {
     'application/json; charset=',
     'text/plain; application/json',
   ])('%s is 415', async (type) => {
-    const answer = await petstore.post('/pets', newPet(), { 'content-type': type })
-    expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+    const response = await petstore.post('/pets', newPet(), { 'content-type': type })
+    expect(response).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
   })
 
   test.each([{ headers: [] }, { headers: ['Content-Type:'] }])(
@@ -140,8 +140,8 @@ describe('the content type', () => {
     async ({ headers }) => {
       const body = JSON.stringify(newPet())
       const all = [AUTHORIZATION, ...headers, `Content-Length: ${body.length}`]
-      const answer = await sendRequest(origin, { method: 'POST', headers: all, body })
-      expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+      const response = await sendRequest(origin, { method: 'POST', headers: all, body })
+      expect(response).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
     },
   )
 })
@@ -152,8 +152,8 @@ describe('the content encoding', () => {
     async (encoding) => {
       const categoryId = newCategoryId()
       const body = gzipSync(JSON.stringify(newPet({ categoryId })))
-      const answer = await petstore.post('/pets', body, { 'content-encoding': encoding })
-      expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+      const response = await petstore.post('/pets', body, { 'content-encoding': encoding })
+      expect(response).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
       expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
     },
   )
@@ -172,8 +172,8 @@ describe('size', () => {
 
   test('one byte over 1 MiB is 413, and adds nothing', async () => {
     const categoryId = newCategoryId()
-    const answer = await petstore.post('/pets', jsonOfBytes(MEBIBYTE + 1, categoryId))
-    expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
+    const response = await petstore.post('/pets', jsonOfBytes(MEBIBYTE + 1, categoryId))
+    expect(response).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
     expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
   })
 
@@ -181,8 +181,8 @@ describe('size', () => {
     'a length of %d is 413 before any of it is sent',
     async (bytes) => {
       const headers = [AUTHORIZATION, JSON_TYPE, `Content-Length: ${bytes}`]
-      const answer = await sendRequest(origin, { method: 'POST', headers })
-      expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
+      const response = await sendRequest(origin, { method: 'POST', headers })
+      expect(response).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
     },
   )
 

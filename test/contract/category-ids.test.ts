@@ -1,7 +1,7 @@
 // Category ids are 64-bit integers, in every digit, wherever they go.
 import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, linkTo, type Pet, rows } from './animals.ts'
+import { faultyFields, linkTo, type Pet, rows } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 
@@ -102,9 +102,9 @@ test.each(
     '"9007199254740993"',
   ]),
 )('$shown is no category', async ({ value }) => {
-  const answer = await create(value)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-  expect(faultyFields(answer)).toEqual(['categoryId'])
+  const response = await create(value)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(response)).toEqual(['categoryId'])
 })
 
 test.each([
@@ -114,9 +114,9 @@ test.each([
   '9223372036854775807.0',
   '1e18',
 ])('%s is refused: with a point or an exponent an integer counts up to 2^53-1', async (categoryId) => {
-  const answer = await create(categoryId)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-  expect(faultyFields(answer)).toEqual(['categoryId'])
+  const response = await create(categoryId)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(response)).toEqual(['categoryId'])
 })
 
 // Fewer than 16 digits in a row, and still more than a double holds.
@@ -126,9 +126,9 @@ test.each([
   '90071992.547409914e8',
   '0.000000000100000000000000000001e10',
 ])('%s is refused, and not rounded to an integer', async (categoryId) => {
-  const answer = await create(categoryId)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-  expect(faultyFields(answer)).toEqual(['categoryId'])
+  const response = await create(categoryId)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(response)).toEqual(['categoryId'])
 })
 
 test('a large number elsewhere in the body does not matter', async () => {

@@ -1,7 +1,7 @@
 // POST /v1/pets: what an animal may be, and what is said about one that may not.
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './animals.ts'
+import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 
@@ -70,17 +70,22 @@ test.each([
   '"toString": 1, "hasOwnProperty": 2, "toJSON": 3',
 ])('%s in a body does no harm', async (field) => {
   const categoryId = newCategoryId()
-  const answer = await petstore.post('/pets', `{"name": "Rex", "categoryId": ${categoryId}, ${field}}`)
-  expect(answer.status).toBe(201)
-  expect(answer.body).toEqual({ id: (answer.body as Pet).id, name: 'Rex', categoryId, status: 'available' })
+  const response = await petstore.post('/pets', `{"name": "Rex", "categoryId": ${categoryId}, ${field}}`)
+  expect(response.status).toBe(201)
+  expect(response.body).toEqual({
+    id: (response.body as Pet).id,
+    name: 'Rex',
+    categoryId,
+    status: 'available',
+  })
   const next = await petstore.post('/pets', { name: 'Rex', categoryId })
   expect(next.body).toMatchObject({ name: 'Rex', status: 'available' })
 })
 
 test('values are not taken from __proto__', async () => {
-  const answer = await petstore.post('/pets', '{"__proto__": {"name": "Mallory", "categoryId": 5}}')
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-  expect(faultyFields(answer)).toEqual(['categoryId', 'name'])
+  const response = await petstore.post('/pets', '{"__proto__": {"name": "Mallory", "categoryId": 5}}')
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(response)).toEqual(['categoryId', 'name'])
 })
 
 describe('a refused animal', () => {
@@ -99,17 +104,17 @@ describe('a refused animal', () => {
     { sent: { categoryId: 1.5, status: 'SOLD' }, fields: ['categoryId', 'name', 'status'] },
     { sent: { Name: 'Biscuit', CategoryId: 5 }, fields: ['categoryId', 'name'] },
   ])('$sent hears of $fields at once', async ({ sent, fields }) => {
-    const answer = await petstore.post('/pets', sent)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(fields)
+    const response = await petstore.post('/pets', sent)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(fields)
   })
 
   test.each(['', 'SOLD', 'Available', 'gone', ' sold', 'sold ', 'sold\n', null, 0, true, [], ['sold'], {}])(
     'may have the status %j',
     async (status) => {
-      const answer = await petstore.post('/pets', { ...good, status })
-      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-      expect(faultyFields(answer)).toEqual(['status'])
+      const response = await petstore.post('/pets', { ...good, status })
+      expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+      expect(faultyFields(response)).toEqual(['status'])
     },
   )
 

@@ -1,7 +1,7 @@
 // GET /v1/pets/{petId}: deprecated, and still exact.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Answer, openTestClient } from '../support/client.ts'
-import { addPet, linkTo, type Pet, rows } from './animals.ts'
+import { type TestResponse, openTestClient } from '../support/client.ts'
+import { addPet, linkTo, type Pet, rows } from './pets.ts'
 import { sendRequest } from './raw.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -48,36 +48,36 @@ beforeAll(async () => {
   pet = await addPet(petstore, { name: 'Zoë', status: 'pending' })
 })
 
-function expectDeprecation(answer: Answer, successor: string): void {
-  expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
-  expect(answer.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
-  expect(linkTo('successor-version', answer, origin)).toBe(successor)
-  expect(linkTo('deprecation', answer, origin)).toMatch(/^\//)
+function expectDeprecation(response: TestResponse, successor: string): void {
+  expect(response.headers.get('deprecation')).toMatch(/^@\d+$/)
+  expect(response.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+  expect(linkTo('successor-version', response, origin)).toBe(successor)
+  expect(linkTo('deprecation', response, origin)).toMatch(/^\//)
 }
 
 test('an animal is answered as it was created', async () => {
-  const answer = await petstore.get(`/pets/${pet.id}`)
-  expect(answer.status).toBe(200)
-  expect(answer.body).toEqual(pet)
+  const response = await petstore.get(`/pets/${pet.id}`)
+  expect(response.status).toBe(200)
+  expect(response.body).toEqual(pet)
 })
 
 test('an animal that does not exist is 404', async () => {
-  const answer = await petstore.get(`/pets/${UNKNOWN_ID}`)
-  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  const response = await petstore.get(`/pets/${UNKNOWN_ID}`)
+  expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
 
 test.each(rows(NOT_IDS))('no animal has the id $shown: 404, whatever it is', async ({ value }) => {
-  const answer = await petstore.get(`/pets/${value}`)
-  expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
-  expectDeprecation(answer, '/v1/pets')
+  const response = await petstore.get(`/pets/${value}`)
+  expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  expectDeprecation(response, '/v1/pets')
 })
 
 test('an id in signs that should have been encoded is 404 too', async () => {
   for (const petId of ['"', '<>', '1|2', '{}', '^']) {
     const headers = [`Authorization: Bearer ${apiKey}`]
-    const answer = await sendRequest(origin, { path: `/v1/pets/${petId}`, headers })
-    expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
-    expectDeprecation(answer, '/v1/pets')
+    const response = await sendRequest(origin, { path: `/v1/pets/${petId}`, headers })
+    expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+    expectDeprecation(response, '/v1/pets')
   }
 })
 
@@ -87,26 +87,26 @@ test('parameters are ignored', async () => {
 
 describe('deprecation', () => {
   test('is said on 200, with the way to ask instead', async () => {
-    const answer = await petstore.get(`/pets/${pet.id}`)
-    expectDeprecation(answer, `/v1/pets?id=${pet.id}`)
-    const successor = await petstore.call('GET', linkTo('successor-version', answer, origin) ?? '')
+    const response = await petstore.get(`/pets/${pet.id}`)
+    expectDeprecation(response, `/v1/pets?id=${pet.id}`)
+    const successor = await petstore.call('GET', linkTo('successor-version', response, origin) ?? '')
     expect(successor.body).toEqual([pet])
   })
 
   test('is said on 404, with the way to ask instead', async () => {
-    const answer = await petstore.get(`/pets/${UNKNOWN_ID}`)
-    expectDeprecation(answer, `/v1/pets?id=${UNKNOWN_ID}`)
-    const successor = await petstore.call('GET', linkTo('successor-version', answer, origin) ?? '')
+    const response = await petstore.get(`/pets/${UNKNOWN_ID}`)
+    expectDeprecation(response, `/v1/pets?id=${UNKNOWN_ID}`)
+    const successor = await petstore.call('GET', linkTo('successor-version', response, origin) ?? '')
     expect(successor.body).toEqual([])
   })
 
   test('has a page that explains it, for anybody', async () => {
     const page = linkTo('deprecation', await petstore.get(`/pets/${pet.id}`), origin) ?? ''
-    const answer = await petstore.call('GET', page, { apiKey: null })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
-    expect(answer.text).toContain('2030-12-05')
-    expect(answer.text).toContain('/v1/pets?id=')
+    const response = await petstore.call('GET', page, { apiKey: null })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^text\/html/)
+    expect(response.text).toContain('2030-12-05')
+    expect(response.text).toContain('/v1/pets?id=')
   })
 
   test('dates from before its end', async () => {
@@ -116,12 +116,12 @@ describe('deprecation', () => {
   })
 
   test('is nothing that other operations or callers without a key hear of', async () => {
-    const answers = [
+    const responses = [
       await petstore.get('/pets'),
       await petstore.post('/pets', { name: 'Rex', categoryId: 5 }),
       await petstore.get(`/pets/${pet.id}`, { apiKey: null }),
     ]
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null])
     }
   })

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './animals.ts'
+import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './pets.ts'
 import { sendRequest } from './raw.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -72,9 +72,9 @@ test('a key with other values is 422, and adds nothing', async () => {
     { ...pet, categoryId: newCategoryId() },
     { ...pet, status: 'sold' },
   ]) {
-    const answer = await create(other, key)
-    expect(answer).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } })
-    expect(answer.headers.get('idempotency-replayed')).toBeNull()
+    const response = await create(other, key)
+    expect(response).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } })
+    expect(response.headers.get('idempotency-replayed')).toBeNull()
   }
   expect(await idsInCategory(pet.categoryId)).toHaveLength(1)
   expect((await create(pet, key)).headers.get('idempotency-replayed')).toBe('true')
@@ -98,11 +98,11 @@ test('20 racing creates with one key make exactly one animal', async () => {
   for (let round = 0; round < 5; round++) {
     const key = randomUUID()
     const pet = newPet()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(pet, key)))
-    const created = answers.filter(({ status }) => status === 201)
-    const refused = answers.filter(({ status }) => status !== 201)
-    expect(refused.every(({ status }) => status === 409)).toBe(true)
-    expect(refused.every(({ body }) => (body as { code: string }).code === 'idempotency_key_in_use')).toBe(
+    const responses = await Promise.all(Array.from({ length: 20 }, () => create(pet, key)))
+    const created = responses.filter(({ status }) => status === 201)
+    const rejected = responses.filter(({ status }) => status !== 201)
+    expect(rejected.every(({ status }) => status === 409)).toBe(true)
+    expect(rejected.every(({ body }) => (body as { code: string }).code === 'idempotency_key_in_use')).toBe(
       true,
     )
     const [id, ...others] = new Set(idsOf(created.map(({ body }) => body as Pet)))
@@ -127,8 +127,8 @@ test('16 simultaneous replays of a finished create all return its response', asy
 
 test('20 racing creates with keys of their own make 20 animals', async () => {
   const pet = newPet()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create(pet, randomUUID())))
-  expect(answers.every(({ status }) => status === 201)).toBe(true)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => create(pet, randomUUID())))
+  expect(responses.every(({ status }) => status === 201)).toBe(true)
   expect(await idsInCategory(pet.categoryId)).toHaveLength(20)
 })
 
@@ -155,9 +155,9 @@ describe('the key', () => {
     { what: '5,000 characters', key: 'x'.repeat(5_000) },
   ])('may not be $what: 400, and nothing is added', async ({ key }) => {
     const pet = newPet()
-    const answer = await create(pet, key)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-    expect(faultyFields(answer)).toEqual(['idempotency-key'])
+    const response = await create(pet, key)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    expect(faultyFields(response)).toEqual(['idempotency-key'])
     expect(await idsInCategory(pet.categoryId)).toEqual([])
   })
 
@@ -166,7 +166,7 @@ describe('the key', () => {
     const pet = newPet()
     const body = JSON.stringify(pet)
     const first = await create(pet, key)
-    const answer = await sendRequest(origin, {
+    const response = await sendRequest(origin, {
       method: 'POST',
       headers: [
         `AUTHORIZATION: Bearer ${apiKey}`,
@@ -176,8 +176,8 @@ describe('the key', () => {
       ],
       body,
     })
-    expect(answer.text).toBe(first.text)
-    expect(answer.headers.get('idempotency-replayed')).toBe('true')
+    expect(response.text).toBe(first.text)
+    expect(response.headers.get('idempotency-replayed')).toBe('true')
   })
 })
 

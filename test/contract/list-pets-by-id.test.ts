@@ -12,7 +12,7 @@ import {
   type Pet,
   petsOf,
   rows,
-} from './animals.ts'
+} from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 const categoryId = newCategoryId()
@@ -84,15 +84,15 @@ test('a list of no pet, of several ids or of no id carries no ETag', async () =>
 
 test('100 animals are found at once, newest first, without a limit and without a Link', async () => {
   const ids = idsOf(pets).slice(0, 100)
-  const answer = await petstore.get(`/pets?${query(ids)}`)
-  expect(idsOf(petsOf(answer))).toEqual(newestFirst(ids))
-  expect(answer.headers.get('link')).toBeNull()
+  const response = await petstore.get(`/pets?${query(ids)}`)
+  expect(idsOf(petsOf(response))).toEqual(newestFirst(ids))
+  expect(response.headers.get('link')).toBeNull()
 })
 
 test('more than 100 ids are refused', async () => {
-  const answer = await petstore.get(`/pets?${query(idsOf(pets))}`)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-  expect(faultyFields(answer)).toEqual(['id'])
+  const response = await petstore.get(`/pets?${query(idsOf(pets))}`)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  expect(faultyFields(response)).toEqual(['id'])
 })
 
 test('an id that no animal has is simply absent', async () => {
@@ -120,8 +120,8 @@ test('ids combine with status and category', async () => {
 
 test('a limit holds for ids as well', async () => {
   const ids = idsOf(pets).slice(0, 10)
-  const answered = petsOf(await petstore.get(`/pets?${query(ids)}&limit=3`))
-  expect(idsOf(answered)).toEqual(newestFirst(ids).slice(0, 3))
+  const accepted = petsOf(await petstore.get(`/pets?${query(ids)}&limit=3`))
+  expect(idsOf(accepted)).toEqual(newestFirst(ids).slice(0, 3))
   const sold = idsOf(pets.slice(0, 10).filter((pet) => pet.status === 'sold'))
   const filtered = petsOf(await petstore.get(`/pets?${query(ids)}&status=sold&limit=3`))
   expect(idsOf(filtered)).toEqual(newestFirst(sold).slice(0, 3))
@@ -129,8 +129,8 @@ test('a limit holds for ids as well', async () => {
 
 test.each(rows(NOT_IDS))('id=$shown is refused, alone and among others', async ({ value }) => {
   for (const ids of [[value], [pets[0]?.id ?? 0, value]]) {
-    const answer = await petstore.get(`/pets?${query(ids)}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    const response = await petstore.get(`/pets?${query(ids)}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   }
 })
 
@@ -138,7 +138,7 @@ test('ids do not combine with a cursor', async () => {
   const page = await petstore.get(`/pets?categoryId=${categoryId}&limit=1`)
   const next = new URL(linkTo('next', page, petstore.origin) ?? '', petstore.origin)
   const cursor = next.searchParams.get('cursor') ?? ''
-  const answer = await petstore.get(`/pets?id=${pets[0]?.id}&categoryId=${categoryId}&cursor=${cursor}`)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  const response = await petstore.get(`/pets?id=${pets[0]?.id}&categoryId=${categoryId}&cursor=${cursor}`)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   expect((await petstore.get(`/pets?id=${pets[0]?.id}&cursor=nonsense`)).status).toBe(400)
 })

@@ -11,7 +11,7 @@ import {
   type Pet,
   petsOf,
   rows,
-} from './animals.ts'
+} from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 const categoryId = newCategoryId()
@@ -74,9 +74,9 @@ test('an animal that was just added is the first of every list that it belongs t
 
 test('a list of which nothing matches is an empty array without a Link', async () => {
   for (const query of ['', '&status=sold', '&limit=1']) {
-    const answer = await petstore.get(`/pets?categoryId=${newCategoryId()}${query}`)
-    expect(answer).toMatchObject({ status: 200, body: [] })
-    expect(answer.headers.get('link')).toBeNull()
+    const response = await petstore.get(`/pets?categoryId=${newCategoryId()}${query}`)
+    expect(response).toMatchObject({ status: 200, body: [] })
+    expect(response.headers.get('link')).toBeNull()
   }
 })
 
@@ -93,9 +93,9 @@ describe('limit', () => {
   })
 
   test.each(rows(NOT_LIMITS))('limit=$shown is refused, never clamped', async ({ value }) => {
-    const answer = await list(`limit=${value}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-    expect(faultyFields(answer)).toEqual(['limit'])
+    const response = await list(`limit=${value}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    expect(faultyFields(response)).toEqual(['limit'])
   })
 
   test('a limit without a value is refused', async () => {
@@ -110,8 +110,8 @@ describe('status', () => {
   })
 
   test('without a category, a status is kept to as well', async () => {
-    const answered = petsOf(await petstore.get('/pets?status=pending&limit=100'))
-    expect(new Set(answered.map((pet) => pet.status))).toEqual(new Set(['pending']))
+    const accepted = petsOf(await petstore.get('/pets?status=pending&limit=100'))
+    expect(new Set(accepted.map((pet) => pet.status))).toEqual(new Set(['pending']))
   })
 
   test.each([
@@ -127,24 +127,24 @@ describe('status', () => {
     '%zz',
     'sold&status=sold',
   ])('status=%s is refused', async (status) => {
-    const answer = await list(`status=${status}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-    expect(faultyFields(answer)).toEqual(['status'])
+    const response = await list(`status=${status}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    expect(faultyFields(response)).toEqual(['status'])
   })
 })
 
 describe('categoryId', () => {
   test.each(rows(NOT_IDS))('categoryId=$shown is refused', async ({ value }) => {
-    const answer = await petstore.get(`/pets?categoryId=${value}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-    expect(faultyFields(answer)).toEqual(['categoryId'])
+    const response = await petstore.get(`/pets?categoryId=${value}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    expect(faultyFields(response)).toEqual(['categoryId'])
   })
 })
 
 test('every fault of a query is named at once', async () => {
-  const answer = await petstore.get('/pets?limit=0&status=gone&categoryId=x&id=y')
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-  const fields = faultyFields(answer).map((field) => field.split('.')[0])
+  const response = await petstore.get('/pets?limit=0&status=gone&categoryId=x&id=y')
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  const fields = faultyFields(response).map((field) => field.split('.')[0])
   expect(fields).toEqual(['categoryId', 'id', 'limit', 'status'])
 })
 

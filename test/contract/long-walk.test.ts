@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { volume } from '../support/volume.ts'
-import { addPet, idsOf, newCategoryId, newestFirst, newPet, type Pet, walk } from './animals.ts'
+import { addPet, idsOf, newCategoryId, newestFirst, newPet, type Pet, walk } from './pets.ts'
 
 const ANIMALS = volume(3_000, 10_000)
 const CREATES_AT_ONCE = 32
@@ -36,11 +36,11 @@ async function addAll(count: number): Promise<Pet[]> {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   const add = (index: number) => {
     const { promise, resolve, reject } = Promise.withResolvers<Pet>()
-    const sent = request(`${origin}/v1/pets`, { agent, method: 'POST', headers }, (answer) => {
+    const sent = request(`${origin}/v1/pets`, { agent, method: 'POST', headers }, (response) => {
       let text = ''
-      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      answer.on('end', () => {
-        if (answer.statusCode === 201) resolve(JSON.parse(text) as Pet)
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      response.on('end', () => {
+        if (response.statusCode === 201) resolve(JSON.parse(text) as Pet)
         else reject(new Error(text))
       })
     })

@@ -29,16 +29,16 @@ test.each([
       'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   },
 ])('$what is answered 400 as an Error, once', async ({ bytes }) => {
-  const answer = await sendBytes(origin, bytes, NO_REQUEST)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_request' } })
+  const response = await sendBytes(origin, bytes, NO_REQUEST)
+  expect(response).toMatchObject({ status: 400, body: { code: 'malformed_request' } })
   expect((await petstore.get('/pets?limit=1')).status).toBe(200)
 })
 
 describe('Host', () => {
   test('missing is 400, as HTTP wants it', async () => {
     for (const headers of [[AUTHORIZATION], []]) {
-      const answer = await sendRequest(origin, { host: null, headers })
-      expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_request' } })
+      const response = await sendRequest(origin, { host: null, headers })
+      expect(response).toMatchObject({ status: 400, body: { code: 'malformed_request' } })
     }
   })
 
@@ -64,15 +64,15 @@ describe('Host', () => {
       host: 'evil.test',
       headers: [AUTHORIZATION],
     })
-    for (const answer of [created, read, list]) {
-      expect([...answer.headers.values()].join()).not.toContain('evil.test')
+    for (const response of [created, read, list]) {
+      expect([...response.headers.values()].join()).not.toContain('evil.test')
     }
   })
 })
 
 test('headers of more than 16 KiB are 431', async () => {
-  const answer = await sendRequest(origin, { headers: [AUTHORIZATION, `X-Large: ${'x'.repeat(20_000)}`] })
-  expect(answer).toMatchObject({ status: 431, body: { code: 'headers_too_large' } })
+  const response = await sendRequest(origin, { headers: [AUTHORIZATION, `X-Large: ${'x'.repeat(20_000)}`] })
+  expect(response).toMatchObject({ status: 431, body: { code: 'headers_too_large' } })
 })
 
 describe('a request that does not arrive in time is 408', () => {
@@ -83,7 +83,7 @@ describe('a request that does not arrive in time is 408', () => {
     { what: 'its headers', bytes: head },
     { what: 'its body', bytes: `${head}${JSON_TYPE}\r\nContent-Length: 100\r\n\r\n{"name":` },
   ])('when $what stop halfway', async ({ bytes }) => {
-    const answer = await sendBytes(origin, bytes, about)
-    expect(answer).toMatchObject({ status: 408, body: { code: 'request_timeout' } })
+    const response = await sendBytes(origin, bytes, about)
+    expect(response).toMatchObject({ status: 408, body: { code: 'request_timeout' } })
   })
 })

@@ -1,7 +1,7 @@
 // Names: any text of 1 to 500 code points that a person could have meant, kept exactly as it was sent.
 import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, newCategoryId, type Pet, petsOf } from './animals.ts'
+import { faultyFields, newCategoryId, type Pet, petsOf } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 
@@ -68,9 +68,9 @@ test.each([
   { what: 'the other half', name: 'Rex \udc15 Rex' },
   { what: 'halves the wrong way round', name: '\udc15\ud83d' },
 ])('$what is no name', async ({ name }) => {
-  const answer = await petstore.post('/pets', { name, categoryId: 5 })
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-  expect(faultyFields(answer)).toEqual(['name'])
+  const response = await petstore.post('/pets', { name, categoryId: 5 })
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+  expect(faultyFields(response)).toEqual(['name'])
 })
 
 test.each([
@@ -95,7 +95,7 @@ test.each([
 
 test('a raw line break or NUL inside the quotes is no JSON', async () => {
   for (const character of ['\n', '\0', '\t']) {
-    const answer = await petstore.post('/pets', `{"name": "Rex${character}", "categoryId": 5}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+    const response = await petstore.post('/pets', `{"name": "Rex${character}", "categoryId": 5}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
   }
 })

@@ -1,17 +1,7 @@
 // From page to page: cursors and the Link that carries them.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import {
-  addPets,
-  idsOf,
-  linkTo,
-  newCategoryId,
-  newestFirst,
-  type Pet,
-  petsOf,
-  rows,
-  walk,
-} from './animals.ts'
+import { addPets, idsOf, linkTo, newCategoryId, newestFirst, type Pet, petsOf, rows, walk } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 const categoryId = newCategoryId()
@@ -126,18 +116,18 @@ describe('a cursor', () => {
     const fill = (query: string) => query.replace('C', String(categoryId))
     const cursor = cursorOf(await nextOf(`/v1/pets?${fill(made)}&limit=1`))
     expect(cursor).not.toBe('')
-    const answer = await petstore.get(`/pets?${fill(used)}&cursor=${cursor}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    const response = await petstore.get(`/pets?${fill(used)}&cursor=${cursor}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   })
 
   test.each(rows(GARBAGE))('of somebody else is refused: $shown', async ({ value }) => {
-    const answer = await petstore.get(`/pets?cursor=${value}`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    const response = await petstore.get(`/pets?cursor=${value}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   })
 
   test('that is not even text is refused as a parameter', async () => {
-    const answer = await petstore.get('/pets?cursor=%zz')
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+    const response = await petstore.get('/pets?cursor=%zz')
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   })
 
   test('that was cut, lengthened, padded or changed in letters is refused', async () => {
@@ -155,14 +145,14 @@ describe('a cursor', () => {
       cursor.toUpperCase() === cursor ? cursor.toLowerCase() : cursor.toUpperCase(),
     ]
     for (const text of changed) {
-      const answer = await petstore.get(`/pets?cursor=${text}`)
-      expect(answer, text).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+      const response = await petstore.get(`/pets?cursor=${text}`)
+      expect(response, text).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
     }
   })
 
   test.each(['cursor=', 'cursor', 'cursor=%00', 'cursor=x&cursor=x'])('is refused as "%s"', async (query) => {
-    const answer = await petstore.get(`/pets?${query}`)
-    expect(answer.status).toBe(400)
-    expect(answer.body).toMatchObject({ code: expect.stringMatching(/^invalid_(parameter|cursor)$/) })
+    const response = await petstore.get(`/pets?${query}`)
+    expect(response.status).toBe(400)
+    expect(response.body).toMatchObject({ code: expect.stringMatching(/^invalid_(parameter|cursor)$/) })
   })
 })

@@ -1,8 +1,8 @@
 // Requests that fetch refuses to send: bytes on a socket, one answer back, checked like every other.
 import { assert } from 'vitest'
-import { checkAnswer } from '../support/answers.ts'
-import { type Answer, parseExactly } from '../support/client.ts'
-import { sendBytes as send, type WireAnswer } from '../support/wire.ts'
+import { checkResponse } from '../support/responses.ts'
+import { type TestResponse, parseExactly } from '../support/client.ts'
+import { sendBytes as send, type RawResponse } from '../support/wire.ts'
 
 export interface RawRequest {
   method?: string
@@ -16,7 +16,7 @@ export interface RawRequest {
 }
 
 /** Sends a request line, these headers and nothing that was not asked for but Host and Connection. */
-export function sendRequest(origin: string, request: RawRequest): Promise<Answer> {
+export function sendRequest(origin: string, request: RawRequest): Promise<TestResponse> {
   const { method = 'GET', path = '/v1/pets', version = '1.1', headers = [], body = '', host } = request
   const lines = [
     `${method} ${path} HTTP/${version}`,
@@ -36,11 +36,11 @@ export async function sendBytes(
   origin: string,
   bytes: string | Uint8Array,
   about: { method: string; path: string },
-): Promise<Answer> {
-  const answers = await send(origin, bytes, about)
-  assert.lengthOf(answers, 1, 'one request has one answer')
-  const [{ status, headers, text }] = answers as [WireAnswer]
-  const answer = { status, headers, text, body: parseExactly(text) }
-  checkAnswer({ ...about, ...answer })
-  return answer
+): Promise<TestResponse> {
+  const responses = await send(origin, bytes, about)
+  assert.lengthOf(responses, 1, 'one request has one answer')
+  const [{ status, headers, text }] = responses as [RawResponse]
+  const response = { status, headers, text, body: parseExactly(text) }
+  checkResponse({ ...about, ...response })
+  return response
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { newPet } from './animals.ts'
+import { newPet } from './pets.ts'
 import { sendRequest } from './raw.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -37,13 +37,13 @@ test.each([
 
 test('one that is given twice is replaced', async () => {
   const headers = [`Authorization: Bearer ${apiKey}`, 'X-Request-Id: a', 'X-Request-Id: b']
-  const answer = await sendRequest(origin, { headers })
-  expect(answer.headers.get('x-request-id')).toMatch(/^[\w.:-]{8,128}$/)
+  const response = await sendRequest(origin, { headers })
+  expect(response.headers.get('x-request-id')).toMatch(/^[\w.:-]{8,128}$/)
 })
 
 test('each request without one gets a new one', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => petstore.get('/pets?limit=1')))
-  expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(20)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => petstore.get('/pets?limit=1')))
+  expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(20)
 })
 
 describe('every kind of answer gives it back', () => {
@@ -66,8 +66,8 @@ describe('every kind of answer gives it back', () => {
   ])('$status $method $path', async ({ status, method, path, type, ...options }) => {
     const id = randomUUID()
     const headers = { 'x-request-id': id, ...(type === undefined ? {} : { 'content-type': type }) }
-    const answer = await petstore.call(method, path, { ...options, headers })
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('x-request-id')).toBe(id)
+    const response = await petstore.call(method, path, { ...options, headers })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('x-request-id')).toBe(id)
   })
 })

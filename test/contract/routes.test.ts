@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { newCategoryId, newPet, petsOf } from './animals.ts'
+import { newCategoryId, newPet, petsOf } from './pets.ts'
 import { sendRequest } from './raw.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -60,8 +60,8 @@ describe('an address that is not there', () => {
     '/docs/nothing',
   ])('outside /v1, %s is 404 for anybody', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
-      const answer = await petstore.call(method, path, { apiKey: null })
-      expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+      const response = await petstore.call(method, path, { apiKey: null })
+      expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
     }
   })
 })
@@ -91,21 +91,21 @@ describe('a method that an address does not answer', () => {
   })
 
   test('outside /v1 it is 405 with Allow for anybody', async () => {
-    const answer = await petstore.call('POST', '/openapi.json', { apiKey: null })
-    expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
-    expect(answer.headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(['GET', 'HEAD']))
+    const response = await petstore.call('POST', '/openapi.json', { apiKey: null })
+    expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+    expect(response.headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(['GET', 'HEAD']))
   })
 })
 
 describe('outside /v1', () => {
   test('openapi.json is served to anybody, and is the committed one', async () => {
-    const answer = await petstore.call('GET', '/openapi.json', { apiKey: null })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+    const response = await petstore.call('GET', '/openapi.json', { apiKey: null })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/)
     const committed: unknown = JSON.parse(
       readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'),
     )
-    expect(answer.body).toEqual(committed)
+    expect(response.body).toEqual(committed)
   })
 
   test('HEAD works on documents and pages', async () => {
@@ -122,8 +122,8 @@ describe('outside /v1', () => {
 describe('the key is checked first', () => {
   test.each(BAD_BODIES)('$what without a key is 401', async ({ body, headers }) => {
     for (const path of ['/v1/pets', '/v1/nothing']) {
-      const answer = await petstore.call('POST', path, { body, headers, apiKey: null })
-      expect(answer).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
+      const response = await petstore.call('POST', path, { body, headers, apiKey: null })
+      expect(response).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
     }
   })
 
@@ -141,18 +141,18 @@ describe('the key is checked first', () => {
 
 describe('the address comes before the body', () => {
   test.each(BAD_BODIES)('$what is 404 where nothing is', async ({ body, headers }) => {
-    const answer = await petstore.call('POST', '/v1/nothing', { body, headers })
-    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+    const response = await petstore.call('POST', '/v1/nothing', { body, headers })
+    expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
   })
 
   test.each(BAD_BODIES)('$what is 405 where the method is not', async ({ body, headers }) => {
-    const answer = await petstore.call('PUT', '/v1/pets', { body, headers })
-    expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+    const response = await petstore.call('PUT', '/v1/pets', { body, headers })
+    expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
   })
 
   test.each(BAD_BODIES)('$what is 404 outside /v1', async ({ body, headers }) => {
-    const answer = await petstore.call('POST', '/nothing', { body, headers, apiKey: null })
-    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+    const response = await petstore.call('POST', '/nothing', { body, headers, apiKey: null })
+    expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
   })
 })
 

@@ -13,7 +13,7 @@ import {
   petsOf,
   rows,
   walk,
-} from './animals.ts'
+} from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 const patch = (id: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -46,10 +46,10 @@ async function findCategory(id: number): Promise<Category | undefined> {
 describe('changing an animal', () => {
   test('is answered with the whole animal and its new version', async () => {
     const pet = await addPet(petstore)
-    const answer = await patch(pet.id, { name: 'Rex', status: 'sold', reason: 'walk-in' })
-    expect(answer).toMatchObject({ status: 200, body: { ...pet, name: 'Rex', status: 'sold' } })
-    expect(answer.headers.get('etag')).toBe((await petstore.get(`/pets/${pet.id}`)).headers.get('etag'))
-    expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([answer.body])
+    const response = await patch(pet.id, { name: 'Rex', status: 'sold', reason: 'walk-in' })
+    expect(response).toMatchObject({ status: 200, body: { ...pet, name: 'Rex', status: 'sold' } })
+    expect(response.headers.get('etag')).toBe((await petstore.get(`/pets/${pet.id}`)).headers.get('etag'))
+    expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([response.body])
   })
 
   test('of what somebody else has changed since is 412', async () => {
@@ -65,15 +65,15 @@ describe('changing an animal', () => {
 
   test('from sold to pending is 409', async () => {
     const { id } = await addPet(petstore, { status: 'sold' })
-    const answer = await patch(id, { status: 'pending' })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
+    const response = await patch(id, { status: 'pending' })
+    expect(response).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
   })
 
   test('to something invalid is 400 with every fault at once', async () => {
     const { id } = await addPet(petstore)
-    const answer = await patch(id, { name: '', categoryId: 0, status: 'gone', reason: '' })
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(answer)).toEqual(['categoryId', 'name', 'reason', 'status'])
+    const response = await patch(id, { name: '', categoryId: 0, status: 'gone', reason: '' })
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(['categoryId', 'name', 'reason', 'status'])
   })
 })
 
@@ -82,19 +82,23 @@ describe('deleting an animal', () => {
     const { id, categoryId } = await addPet(petstore)
     expect((await remove(id)).status).toBe(204)
     expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
-    for (const answer of [await remove(id), await patch(id, {}), await petstore.get(`/pets/${id}/history`)]) {
-      expect(answer).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+    for (const response of [
+      await remove(id),
+      await patch(id, {}),
+      await petstore.get(`/pets/${id}/history`),
+    ]) {
+      expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
     }
   })
 })
 
 test.each(rows(NOT_PETS))('$shown is no animal: 404', async ({ value }) => {
-  const answers = [
+  const responses = [
     await petstore.call('PATCH', `/v1/pets/${value}`, { body: {} }),
     await remove(value),
     await petstore.get(`/pets/${value}/history`),
   ]
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     expect({ status, body }).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   }
 })
@@ -172,9 +176,9 @@ describe('search by name', () => {
   test.each(['name=%zz', 'name=a%ff', 'name=%ed%a0%80', 'name=%e9'])(
     '?%s cannot be decoded, so nobody guesses what it means',
     async (query) => {
-      const answer = await petstore.get(`/pets?${query}`)
-      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-      expect(faultyFields(answer)).toEqual(['name'])
+      const response = await petstore.get(`/pets?${query}`)
+      expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+      expect(faultyFields(response)).toEqual(['name'])
       expect((await petstore.get(`/pets?limit=1&unknown=%zz`)).status).toBe(200)
     },
   )
@@ -182,8 +186,8 @@ describe('search by name', () => {
   test.each(['name=a&status=sold', 'name=a&categoryId=1', 'name=a&id=1', 'name=', 'name=a&name=b'])(
     '?%s is 400',
     async (query) => {
-      const answer = await petstore.get(`/pets?${query}`)
-      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+      const response = await petstore.get(`/pets?${query}`)
+      expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     },
   )
 })
@@ -200,9 +204,9 @@ describe('a key with the pets scopes', () => {
     { method: 'POST', path: '/api-keys/1/rotate', scope: 'admin' },
     { method: 'DELETE', path: '/api-keys/1', scope: 'admin' },
   ])('is told that $method $path needs $scope', async ({ method, path, scope }) => {
-    const answer = await petstore.call(method, `/v1${path}`)
-    expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
-    expect(answer.headers.get('www-authenticate')).toContain(`scope="${scope}"`)
+    const response = await petstore.call(method, `/v1${path}`)
+    expect(response).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
+    expect(response.headers.get('www-authenticate')).toContain(`scope="${scope}"`)
     expect((await petstore.call(method, `/v1${path}`, { apiKey: null })).status).toBe(401)
   })
 

@@ -6,7 +6,7 @@ import { HARD_EXIT_AFTER_MS } from '../../src/server/shutdown.ts'
 import { readConfig, VARIABLES } from '../../src/config.ts'
 import { RESPONSE_TIMEOUT_MS } from '../../src/deadlines.ts'
 import { ERRORS, type ErrorBody, errorBody } from '../../src/errors.ts'
-import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, UNDER_WAY_MAX } from '../../src/server/app.ts'
+import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, REQUESTS_IN_FLIGHT_MAX } from '../../src/server/app.ts'
 import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -137,9 +137,9 @@ describe('haproxy.cfg', () => {
   })
 
   test('it sends less at a time than an instance would refuse, and headers that an instance refuses', () => {
-    const most = [...config.matchAll(/server one .* maxconn (\d+)$/gm)].map(([, count]) => Number(count))
-    expect(most.length).toBe(2)
-    expect(most.reduce((sum, count) => sum + count)).toBeLessThan(UNDER_WAY_MAX)
+    const max = [...config.matchAll(/server one .* maxconn (\d+)$/gm)].map(([, count]) => Number(count))
+    expect(max.length).toBe(2)
+    expect(max.reduce((sum, count) => sum + count)).toBeLessThan(REQUESTS_IN_FLIGHT_MAX)
     const [, buffer] = /tune\.bufsize (\d+)/.exec(config) ?? []
     expect(Number(buffer)).toBeGreaterThanOrEqual(2 * HEADERS_LIMIT_BYTES)
   })

@@ -7,9 +7,9 @@ import { expect, test } from 'vitest'
 import { parseExactly } from '../support/client.ts'
 import { type Document, documents, parseDocument, ROOT } from './documents.ts'
 import { type Guide, guideOf, stepName } from './guide.ts'
-import { toCompare } from './likeness.ts'
+import { toCompare } from './output-pattern.ts'
 import { metricsNamed, otherAddresses } from './names.ts'
-import { GUIDE_TIMEOUT_MS, openWorkshop, type Printed } from './workshop.ts'
+import { GUIDE_TIMEOUT_MS, openGuideRunner, type Printed } from './guide-runner.ts'
 
 /** Without a language it is a map or a drawing. */
 const KINDS = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', ''])
@@ -20,7 +20,9 @@ const planted = {
   output: guideOf(
     parseDocument('wrong-output.md', '```sh\necho 5 animals\n```\n\n```text\n6 animals\n```\n'),
   ),
-  refusal: guideOf(parseDocument('wrong-address.md', '```sh\ncurl -s http://127.0.0.1:3000/v1/pets\n```\n')),
+  rejection: guideOf(
+    parseDocument('wrong-address.md', '```sh\ncurl -s http://127.0.0.1:3000/v1/pets\n```\n'),
+  ),
   program: guideOf(
     parseDocument(
       'wrong-program.md',
@@ -28,10 +30,10 @@ const planted = {
     ),
   ),
 }
-const workshop = await openWorkshop([...guides, ...Object.values(planted)])
+const runner = await openGuideRunner([...guides, ...Object.values(planted)])
 
 /** A refusal that the page does not show is one that its reader did not expect. */
-function unexpectedRefusals({ path, steps }: Guide, printed: Map<string, Printed>): string[] {
+function unexpectedRejections({ path, steps }: Guide, printed: Map<string, Printed>): string[] {
   return steps.flatMap(({ line, shown }) =>
     (printed.get(stepName(path, line))?.statuses ?? [])
       .filter((status) => !/^[23]/.test(status) && !shown?.text.includes(status))
@@ -40,9 +42,9 @@ function unexpectedRefusals({ path, steps }: Guide, printed: Map<string, Printed
 }
 
 async function tryOut(guide: Guide): Promise<void> {
-  const printed = await workshop.run(guide)
-  const refusals = unexpectedRefusals(guide, printed)
-  expect(refusals, refusals.join('\n')).toEqual([])
+  const printed = await runner.run(guide)
+  const rejections = unexpectedRejections(guide, printed)
+  expect(rejections, rejections.join('\n')).toEqual([])
   for (const { line, shown } of guide.steps) {
     if (shown === undefined) continue
     const step = stepName(guide.path, line)
@@ -62,10 +64,10 @@ const typeCheck = (checked: readonly Guide[]) =>
       ...checked.flatMap((guide) =>
         guide.files
           .filter(({ name }) => /\.m?[tj]s$/.test(name))
-          .map(({ name }) => join(workshop.folderOf(guide), name)),
+          .map(({ name }) => join(runner.folderOf(guide), name)),
       ),
     ],
-    { cwd: workshop.folder },
+    { cwd: runner.folder },
   )
 
 test.each(guides)(
@@ -81,13 +83,13 @@ test('every program of the documents has the right types', { timeout: GUIDE_TIME
 test.each(documents)(
   '$path: every address beside /v1 is answered, every figure is measured',
   async (document: Document) => {
-    const metrics = await (await fetch(`${workshop.adminOrigin}/metrics`)).text()
+    const metrics = await (await fetch(`${runner.adminOrigin}/metrics`)).text()
     expect(metricsNamed(document).filter((name) => !metrics.includes(`\n${name}`))).toEqual([])
     for (const address of otherAddresses(document)) {
-      const answers = await Promise.all(
-        [workshop.origin, workshop.adminOrigin].map(async (origin) => (await fetch(origin + address)).status),
+      const responses = await Promise.all(
+        [runner.origin, runner.adminOrigin].map(async (origin) => (await fetch(origin + address)).status),
       )
-      expect(answers, address).toContain(200)
+      expect(responses, address).toContain(200)
     }
   },
 )
@@ -116,7 +118,7 @@ test('a line of the log has the fields that docs/running.md shows', () => {
   const shown = documents
     .flatMap(({ blocks }) => blocks)
     .filter(({ text }) => text.includes('"msg":"request"'))
-  const written = /^.*"operation":"listPets","status":200.*$/m.exec(workshop.log())?.[0] ?? '{}'
+  const written = /^.*"operation":"listPets","status":200.*$/m.exec(runner.log())?.[0] ?? '{}'
   expect(shown.map(({ text }) => Object.keys(JSON.parse(text) as object))).toEqual([
     Object.keys(JSON.parse(written) as object),
   ])
@@ -126,7 +128,7 @@ test('a page that shows something else, asks what is refused, or has a wrong pro
   timeout: GUIDE_TIMEOUT_MS,
 }, async () => {
   await expect(tryOut(planted.output)).rejects.toThrow('wrong-output.md:2')
-  await expect(tryOut(planted.refusal)).rejects.toThrow('was answered 401')
+  await expect(tryOut(planted.rejection)).rejects.toThrow('was answered 401')
   await expect(tryOut(planted.program)).rejects.toThrow('the step wrong-program.md:2')
   await expect(typeCheck([planted.program])).rejects.toMatchObject({
     stdout: expect.stringContaining("'url'"),

@@ -41,9 +41,9 @@ test('a key that cannot be checked because the database is away is 503, never 40
   proxy.cut()
   await sleep(1_000)
   const started = performance.now()
-  const answer = await petstore.get('/pets', { apiKey })
-  expect(answer.status).toBe(503)
-  expect(answer.body).toMatchObject({ code: 'unavailable' })
+  const response = await petstore.get('/pets', { apiKey })
+  expect(response.status).toBe(503)
+  expect(response.body).toMatchObject({ code: 'unavailable' })
   expect(performance.now() - started).toBeLessThan(BEFORE_THE_LAST_LIMIT_MS)
 })
 
@@ -52,24 +52,24 @@ test('a create that was never sent waits for the database to come back, and is d
   proxy.behave('refuse')
   proxy.cut()
   setTimeout(() => proxy.behave('pass'), 700)
-  const answer = await create(name)
-  expect(answer.status).toBe(201)
+  const response = await create(name)
+  expect(response.status).toBe(201)
   expect(await rowsNamed(name)).toBe(1)
 })
 
 test('a create whose answer is lost is 503 outcome_unknown, is not repeated, and may be there', async () => {
   const name = randomUUID()
-  proxy.loseAnswer('insert_pets', 'reset')
-  const answer = await create(name)
-  expect(answer.status).toBe(503)
-  expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
+  proxy.loseResponse('insert_pets', 'reset')
+  const response = await create(name)
+  expect(response.status).toBe(503)
+  expect(response.body).toMatchObject({ code: 'outcome_unknown' })
   expect(await rowsNamed(name)).toBe(1)
 })
 
 test('repeated with its Idempotency-Key, it is answered and there is still one animal', async () => {
   const name = randomUUID()
   const headers = { 'idempotency-key': randomUUID() }
-  proxy.loseAnswer('insert_pets', 'reset')
+  proxy.loseResponse('insert_pets', 'reset')
   const first = await create(name, headers)
   // Swallowed before the commit was sent, it was surely not done and was done again by the service.
   expect(first.status).toBe(201)
@@ -80,17 +80,17 @@ test('repeated with its Idempotency-Key, it is answered and there is still one a
 
 test('a database that never answers ends a create with outcome_unknown once the query timeout has passed', async () => {
   const name = randomUUID()
-  proxy.loseAnswer('insert_pets', 'silence')
-  const answer = await create(name)
-  expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
+  proxy.loseResponse('insert_pets', 'silence')
+  const response = await create(name)
+  expect(response.body).toMatchObject({ code: 'outcome_unknown' })
 })
 
 test('a read that is slow three times over ends with 503, and the pool is whole again', async () => {
   const locker = new Client(asSuperuser(databaseUrl))
   await locker.connect()
   await locker.query('begin; lock table pets in access exclusive mode')
-  const answer = await petstore.get('/pets')
-  expect(answer.status).toBe(503)
+  const response = await petstore.get('/pets')
+  expect(response.status).toBe(503)
   await locker.end()
   expect((await petstore.get('/pets')).status).toBe(200)
 })
@@ -106,9 +106,9 @@ test.each([
   const database = new URL(databaseUrl).pathname.slice(1)
   await sql(databaseUrl, `alter database ${database} ${on}`)
   proxy.cut()
-  const refused = await create(name)
-  expect(refused.status).toBe(503)
-  expect(refused.body).toMatchObject({ code: 'unavailable' })
+  const rejected = await create(name)
+  expect(rejected.status).toBe(503)
+  expect(rejected.body).toMatchObject({ code: 'unavailable' })
   expect(await rowsNamed(name)).toBe(0)
   await sql(databaseUrl, `begin read write; alter database ${database} ${off}; commit`)
   const accepted = await create(name)
@@ -126,8 +126,8 @@ test('a failover in the midst of a create is waited for: read-only at first, the
       `begin read write; alter database ${database} reset default_transaction_read_only; commit`,
     )
   }, 500)
-  const answer = await create(name)
-  expect(answer.status).toBe(201)
+  const response = await create(name)
+  expect(response.status).toBe(201)
   expect(await rowsNamed(name)).toBe(1)
 })
 
@@ -143,11 +143,11 @@ test.each([
     create or replace trigger fail before insert on pets execute function fail()`,
   )
   const name = randomUUID()
-  const answer = await create(name)
+  const response = await create(name)
   await sql(databaseUrl, 'drop trigger fail on pets')
-  expect(answer.status).toBe(503)
-  expect(answer.body).toMatchObject({ code: 'unavailable' })
-  expect(answer.text).not.toContain('extend')
+  expect(response.status).toBe(503)
+  expect(response.body).toMatchObject({ code: 'unavailable' })
+  expect(response.text).not.toContain('extend')
   expect(await rowsNamed(name)).toBe(0)
 })
 
@@ -163,9 +163,9 @@ test('a deadlock or a lost race is repeated by the service, not by the client', 
     create trigger fail_twice before insert on pets execute function fail_twice()`,
   )
   const name = randomUUID()
-  const answer = await create(name)
+  const response = await create(name)
   await sql(databaseUrl, 'drop trigger fail_twice on pets')
-  expect(answer.status).toBe(201)
+  expect(response.status).toBe(201)
   expect(await rowsNamed(name)).toBe(1)
 })
 
@@ -176,19 +176,19 @@ test('a fault of our own is 500 without a word of internals', async () => {
       $$ begin raise exception 'secret table layout' using errcode = '22P05'; end $$;
     create trigger fail_oddly before insert on pets execute function fail_oddly()`,
   )
-  const answer = await petstore
+  const response = await petstore
     .post('/pets', { name: 'Rex', categoryId: 1 })
     .catch((error: unknown) => error as Error)
   await sql(databaseUrl, 'drop trigger fail_oddly on pets')
   // The client of every test refuses a 500; here it is what we want to see.
-  expect(answer).toBeInstanceOf(Error)
-  expect((answer as Error).message).toContain('internal_error')
-  expect((answer as Error).message).not.toContain('secret')
+  expect(response).toBeInstanceOf(Error)
+  expect((response as Error).message).toContain('internal_error')
+  expect((response as Error).message).not.toContain('secret')
 })
 
 test('after all of this every connection is back in the pool', async () => {
   expect((await petstore.get('/pets')).status).toBe(200)
-  await expect.poll(() => db.connections().unanswered, { timeout: 20_000 }).toBe(0)
+  await expect.poll(() => db.connections().unacknowledged, { timeout: 20_000 }).toBe(0)
   const { total, idle, waiting } = db.connections()
   expect(waiting).toBe(0)
   expect(idle).toBe(total)

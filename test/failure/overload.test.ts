@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { together } from '../../src/db/batch.ts'
-import { type PetBatches, petBatches } from '../../src/pets/batches.ts'
+import { batched } from '../../src/db/batch.ts'
+import { type PetBatches, openPetBatches } from '../../src/pets/batches.ts'
 import type { VersionedPet } from '../../src/pets/schema.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
@@ -28,18 +28,18 @@ test('beyond the longest queue a request is 503 overloaded at once; those in the
     await databaseIsBack
     return ids.map((): VersionedPet | undefined => undefined)
   }
-  const { findPet, calls } = counted(together(findPets, { sizeMax: 1, underWayMax: 1, waitingMax: 3 }))
-  const petstore = await startApp(db, { pets: { ...petBatches(db, true, 1, () => {}), findPet } })
+  const { findPet, calls } = counted(batched(findPets, { sizeMax: 1, inFlightMax: 1, waitingMax: 3 }))
+  const petstore = await startApp(db, { batches: { ...openPetBatches(db, true, 1, () => {}), findPet } })
 
   const waiting = Array.from({ length: 4 }, () => petstore.get('/pets/1'))
   await expect.poll(calls).toBe(4)
-  const refused = await petstore.get('/pets/1')
-  expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
-  expect(refused.headers.get('retry-after')).toBe('1')
+  const rejected = await petstore.get('/pets/1')
+  expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
+  expect(rejected.headers.get('retry-after')).toBe('1')
 
   letGo()
-  const answers = await Promise.all(waiting)
-  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+  const responses = await Promise.all(waiting)
+  expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404])
   expect((await petstore.get('/pets/1')).status).toBe(404)
 })
 
@@ -47,34 +47,34 @@ test('more requests at a time than can be done in good time: the next is 503 ove
   const db = openTestDatabase(await createTestDatabase())
   const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
   const { findPet, calls } = counted(() => databaseIsBack)
-  const pets = { ...petBatches(db, true, 1, () => {}), findPet }
+  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
   let isDraining = false
-  const petstore = await startApp(db, { pets, underWayMax: 2, isDraining: () => isDraining })
-  const underWay = [petstore.get('/pets/1'), petstore.get('/pets/1')]
+  const petstore = await startApp(db, { batches, inFlightMax: 2, isDraining: () => isDraining })
+  const inFlight = [petstore.get('/pets/1'), petstore.get('/pets/1')]
   await expect.poll(calls).toBe(2)
 
-  const refused = await petstore.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'mine' })
-  expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
-  expect(refused.headers.get('retry-after')).toBe('1')
-  expect(refused.headers.get('x-request-id')).toBe('mine')
-  expect(refused.headers.get('connection')).toBe('keep-alive')
+  const rejected = await petstore.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'mine' })
+  expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
+  expect(rejected.headers.get('retry-after')).toBe('1')
+  expect(rejected.headers.get('x-request-id')).toBe('mine')
+  expect(rejected.headers.get('connection')).toBe('keep-alive')
   isDraining = true
   expect((await petstore.get('/pets')).headers.get('connection')).toBe('close')
 
   letGo(undefined)
-  for (const answer of await Promise.all(underWay)) expect(answer.status).toBe(404)
+  for (const response of await Promise.all(inFlight)) expect(response.status).toBe(404)
   expect((await petstore.get('/pets')).status).toBe(200)
 })
 
 test('writes take at most three quarters of the places: reads go on while every write waits', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<void>()
-  const pets = petBatches(db, true, 1, () => {})
-  const insertPet: typeof pets.insertPet = async (pet) => {
+  const batches = openPetBatches(db, true, 1, () => {})
+  const insertPet: typeof batches.insertPet = async (pet) => {
     await databaseIsBack
-    return pets.insertPet(pet)
+    return batches.insertPet(pet)
   }
-  const petstore = await startApp(db, { pets: { ...pets, insertPet }, underWayMax: 4 })
+  const petstore = await startApp(db, { batches: { ...batches, insertPet }, inFlightMax: 4 })
   const create = () => petstore.post('/pets', { name: 'Rex', categoryId: 1 })
   const writes = [create(), create(), create()]
   // While one of the three has not arrived yet, this write takes its place and waits.
@@ -92,8 +92,8 @@ test('writes take at most three quarters of the places: reads go on while every 
 test('a request with an Expect header counts against the limit like any other', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
-  const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => databaseIsBack }
-  const petstore = await startApp(db, { pets, underWayMax: 2 })
+  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet: () => databaseIsBack }
+  const petstore = await startApp(db, { batches, inFlightMax: 2 })
   const { text: apiKey } = await issueApiKey(db)
   async function get(path: string, expectation: string) {
     const headers = { authorization: `Bearer ${apiKey}`, expect: expectation }
@@ -107,14 +107,14 @@ test('a request with an Expect header counts against the limit like any other', 
     return { status: response.statusCode, connection: response.headers.connection, continued }
   }
 
-  const underWay = [get('/pets/1', 'a-miracle'), get('/pets/1', '100-continue')]
+  const inFlight = [get('/pets/1', 'a-miracle'), get('/pets/1', '100-continue')]
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
   expect(await get('/pets', 'a-miracle')).toMatchObject({ status: 503 })
   // Not asked to send its body, which would be read as the next request if it did not come.
   expect(await get('/pets', '100-continue')).toEqual({ status: 503, connection: 'close', continued: false })
 
   letGo(undefined)
-  expect(await Promise.all(underWay)).toMatchObject([
+  expect(await Promise.all(inFlight)).toMatchObject([
     { status: 404, continued: false },
     { status: 404, continued: true },
   ])
@@ -123,8 +123,11 @@ test('a request with an Expect header counts against the limit like any other', 
 
 test('a client that closes its connection gives up the places of all its pipelined requests', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  const pets = { ...petBatches(db, true, 1, () => {}), findPet: () => new Promise<undefined>(() => {}) }
-  const petstore = await startApp(db, { pets, underWayMax: 5 })
+  const batches = {
+    ...openPetBatches(db, true, 1, () => {}),
+    findPet: () => new Promise<undefined>(() => {}),
+  }
+  const petstore = await startApp(db, { batches, inFlightMax: 5 })
   const { text: apiKey } = await issueApiKey(db)
   const { hostname, port } = new URL(petstore.origin)
   const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''))
@@ -137,8 +140,8 @@ test('a client that closes its connection gives up the places of all its pipelin
 test('a client who goes away leaves its place to the next', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const { findPet, calls } = counted(() => new Promise<undefined>(() => {}))
-  const pets = { ...petBatches(db, true, 1, () => {}), findPet }
-  const petstore = await startApp(db, { pets, underWayMax: 1 })
+  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
+  const petstore = await startApp(db, { batches, inFlightMax: 1 })
   const { text } = await issueApiKey(db)
   const gone = new AbortController()
   const abandoned = fetch(`${petstore.origin}/v1/pets/1`, {

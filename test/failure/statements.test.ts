@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { shopAt } from '../api/shop.ts'
+import { apiFixtureAt } from '../api/fixture.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -27,7 +27,7 @@ let minutes = 0
 const holds = trackHolds(db, openLog('silent'), () => (minutes += 1) * 60_000)
 const { origin } = await startApp(db, { holds })
 const { text: apiKey } = await issueApiKey(db)
-const shop = shopAt({ origin, apiKey }, databaseUrl, db)
+const api = apiFixtureAt({ origin, apiKey }, databaseUrl, db)
 
 beforeEach(() => {
   fault = undefined
@@ -38,7 +38,7 @@ test.each(['end', 'reset'] as const)(
   'a list that waits for old holds to end is answered although that was cut off (%s) after it was done',
   async (kind) => {
     fault = { statement: 'expire_orders', moment: 'done, not answered', kind }
-    expect((await shop.get('/pets')).status).toBe(200)
+    expect((await api.get('/pets')).status).toBe(200)
     expect(injected).toBe(1)
   },
 )
@@ -46,10 +46,10 @@ test.each(['end', 'reset'] as const)(
 test('a category that cannot be answered is not named: 503 unavailable says that nothing was changed', async () => {
   const name = randomUUID()
   fault = { statement: 'find_categories_after', moment: 'done, not answered', kind: 'silence' }
-  const answer = await shop.put('/categories/7', { name })
-  expect(answer.body).toMatchObject({ code: 'unavailable' })
+  const response = await api.put('/categories/7', { name })
+  expect(response.body).toMatchObject({ code: 'unavailable' })
   await proxy.settled()
-  expect(await shop.sql('select from categories where name = $1', [name])).toEqual([])
+  expect(await api.sql('select from categories where name = $1', [name])).toEqual([])
   expect(injected).toBe(1)
 })
 
@@ -60,14 +60,14 @@ test.each([
 ])('a warning of PostgreSQL at %s is no unknown outcome', async (statement, status) => {
   fault = { statement, moment: 'answered but for its end', kind: 'warning' }
   const path = `/categories/${1_000 + minutes}`
-  const answer = status === 200 ? await shop.get('/pets') : await shop.put(path, { name: randomUUID() })
-  expect(answer.status).toBe(status)
+  const response = status === 200 ? await api.get('/pets') : await api.put(path, { name: randomUUID() })
+  expect(response.status).toBe(status)
   expect(injected).toBe(1)
 })
 
 test.each([
-  ['insert_pets', () => shop.post('/pets', { name: randomUUID(), categoryId: 1 })],
-  ['commit', () => shop.put(`/categories/${1_000 + minutes}`, { name: randomUUID() })],
+  ['insert_pets', () => api.post('/pets', { name: randomUUID(), categoryId: 1 })],
+  ['commit', () => api.put(`/categories/${1_000 + minutes}`, { name: randomUUID() })],
 ])('at %s, which commits, it is', async (statement, change) => {
   fault = { statement, moment: 'answered but for its end', kind: 'warning' }
   expect((await change()).body).toMatchObject({ code: 'outcome_unknown' })
@@ -79,8 +79,8 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
   async (statement) => {
     const name = randomUUID()
     fault = { statement, moment: 'before it is sent', kind: 'idle too long' }
-    expect((await shop.put(`/categories/${1_000 + minutes}`, { name })).status).toBe(201)
-    expect(await shop.sql('select from categories where name = $1', [name])).toHaveLength(1)
+    expect((await api.put(`/categories/${1_000 + minutes}`, { name })).status).toBe(201)
+    expect(await api.sql('select from categories where name = $1', [name])).toHaveLength(1)
     expect(injected).toBe(1)
   },
 )
@@ -88,8 +88,8 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
 test('with an Idempotency-Key nobody is told 409 of a first attempt that only PostgreSQL still believes in', async () => {
   const name = randomUUID()
   fault = { statement: 'insert_pets', moment: 'done, not answered', kind: 'reset on one side' }
-  const answer = await shop.post('/pets', { name, categoryId: 1 }, { 'idempotency-key': name })
-  expect(answer.status).toBe(201)
-  expect(await shop.sql('select from pets where name = $1', [name])).toHaveLength(1)
+  const response = await api.post('/pets', { name, categoryId: 1 }, { 'idempotency-key': name })
+  expect(response.status).toBe(201)
+  expect(await api.sql('select from pets where name = $1', [name])).toHaveLength(1)
   expect(injected).toBe(1)
 })

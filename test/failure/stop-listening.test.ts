@@ -11,7 +11,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
 async function listen(): Promise<{ server: Server; port: number }> {
   const server = openServer((_request, response) => void response.end('ok'), {
-    underWayMax: 100,
+    inFlightMax: 100,
     connectionsMax: 100,
     stalledAfterMs: 10_000,
     corsOrigins: [],

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { writeSlots } from '../../src/db/slots.ts'
-import { openShopOn } from '../api/shop.ts'
+import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
 import { prepareDatabase } from '../support/roles.ts'
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 const databaseUrl = await prepareDatabase(cluster.url('postgres'))
 const POOL_SIZE = 4
 const db = openTestDatabase(databaseUrl, POOL_SIZE)
-const petstore = await openShopOn(databaseUrl, db, {})
+const petstore = await openApiFixtureOn(databaseUrl, db, {})
 
 async function standby(name: string): Promise<void> {
   await sql(databaseUrl, `alter system set synchronous_standby_names = '${name}'`)
@@ -72,9 +72,9 @@ test('cancelled while it waits for a standby, a create is 503 outcome_unknown al
   await standby('nobody')
   const creating = petstore.post('/pets', { name: 'cancelled', categoryId: 1 })
   await cancelWaiting()
-  const answer = await creating
-  expect(answer.status).toBe(503)
-  expect(answer.body).toMatchObject({ code: 'outcome_unknown' })
+  const response = await creating
+  expect(response.status).toBe(503)
+  expect(response.body).toMatchObject({ code: 'outcome_unknown' })
   expect(await sql(databaseUrl, `select count(*)::int from pets where name = 'cancelled'`)).toEqual([
     { count: 1 },
   ])
@@ -83,9 +83,9 @@ test('cancelled while it waits for a standby, a create is 503 outcome_unknown al
 test('without a standby a create is 503 outcome_unknown; with one again it is there, and the next one works', async () => {
   const response = await petstore.post('/pets', { name: 'waiting', categoryId: 1 })
   expect(response.body).toMatchObject({ code: 'outcome_unknown' })
-  expect(db.connections().unanswered).toBe(1)
+  expect(db.connections().unacknowledged).toBe(1)
   await standby('')
-  await until(() => db.connections().unanswered === 0)
+  await until(() => db.connections().unacknowledged === 0)
   expect(await sql(databaseUrl, `select from pets where name = 'waiting'`)).toHaveLength(1)
   expect((await petstore.post('/pets', { name: 'after', categoryId: 1 })).status).toBe(201)
 })
@@ -112,7 +112,7 @@ test('without a standby reads go on, and the number of writes without a response
   expect(db.connections().total).toBeLessThanOrEqual(POOL_SIZE)
 
   await standby('')
-  await until(() => db.connections().unanswered === 0)
+  await until(() => db.connections().unacknowledged === 0)
   expect((await petstore.put('/categories/100', { name: 'accepted' })).status).toBe(201)
 })
 
@@ -127,8 +127,8 @@ test('a hold that expires while no standby confirms writes does not stop reads, 
   const read = async () => (await petstore.findPet(petId))?.status
   // The response does not wait until the service gives up on the sweep.
   expect(await read()).toBe('pending')
-  expect(db.connections().unanswered).toBe(0)
-  while (db.connections().unanswered === 0) expect(await read()).toBe('pending')
+  expect(db.connections().unacknowledged).toBe(0)
+  while (db.connections().unacknowledged === 0) expect(await read()).toBe('pending')
   expect(await read()).toBe('pending')
   expect(await waitingBackends()).toBe(1)
   await standby('')

@@ -76,16 +76,16 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/contract/paging.test.ts',
   },
   {
-    name: 'a waiter joins the work that is already under way',
+    name: 'a request joins a query that is already in flight',
     file: 'src/db/batch.ts',
-    find: `    if (!asking.underWay) void answer(question, asking)
+    find: `    if (!group.isRunning) void run(key, group)
     return promise`,
-    replace: `    if (!asking.underWay) void answer(question, asking)
-    const before = (asking as { joined?: Promise<Result> }).joined
+    replace: `    if (!group.isRunning) void run(key, group)
+    const before = (group as { joined?: Promise<Result> }).joined
     if (before !== undefined) return before
-    Object.assign(asking, { joined: promise })
+    Object.assign(group, { joined: promise })
     return promise`,
-    test: 'test/slow/answering-together.test.ts',
+    test: 'test/slow/batching.test.ts',
     title: 'the same watch sees stale reads',
   },
   {
@@ -181,10 +181,10 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request may wait for ever',
-    file: 'src/http/time-limit.ts',
+    file: 'src/http/response-timeout.ts',
     find: 'if (reply.elapsedTime < mostMs) return',
     replace: 'return',
-    test: 'test/failure/time-limit.test.ts',
+    test: 'test/failure/response-timeout.test.ts',
   },
   {
     name: 'a write without a response gives its connection away',

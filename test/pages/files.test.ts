@@ -86,7 +86,7 @@ test('Vary keeps what CORS said', async () => {
 
 test('readers who take nothing leave room for whoever asks for data, and are sent away in time', async () => {
   const takenWithinMs = 4_000
-  const busy = await startApp(db, { pageLimits: { underWayMax: 3, takenWithinMs } })
+  const busy = await startApp(db, { pageLimits: { inFlightMax: 3, takenWithinMs } })
   const readers = Array.from({ length: 3 }, () => askAndTakeNothing(busy))
   await until(async () => (await busy.call('GET', '/docs/errors')).status === 503)
   expect(await busy.call('GET', SCALAR)).toMatchObject({ status: 503, body: { code: 'overloaded' } })
@@ -97,7 +97,7 @@ test('readers who take nothing leave room for whoever asks for data, and are sen
 })
 
 test('a reader who goes away makes room at once', async () => {
-  const busy = await startApp(db, { pageLimits: { underWayMax: 1, takenWithinMs: 600_000 } })
+  const busy = await startApp(db, { pageLimits: { inFlightMax: 1, takenWithinMs: 600_000 } })
   const reader = askAndTakeNothing(busy)
   await until(async () => (await busy.call('GET', '/docs')).status === 503)
   reader.destroy()

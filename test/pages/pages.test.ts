@@ -120,9 +120,9 @@ test.each([...PAGES, '/docs/assets/SCALAR'])('%s takes GET and HEAD alone', asyn
   const scalar = addressesIn((await open('/docs')).text).find((to) => to.includes('/scalar-')) ?? ''
   const path = named.replace('/docs/assets/SCALAR', scalar)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-    const answer = await petstore.call(method, path, { apiKey: null })
-    expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
-    expect(answer.headers.get('allow')).toBe('GET, HEAD')
+    const response = await petstore.call(method, path, { apiKey: null })
+    expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+    expect(response.headers.get('allow')).toBe('GET, HEAD')
   }
   const [get, head] = [await open(path), await petstore.call('HEAD', path, { apiKey: null })]
   expect(head).toMatchObject({ status: 200, text: '' })

@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
-import { revokeApiKey } from '../../src/api-keys/queries.ts'
+import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../../src/scopes.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { countStatements, createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
@@ -182,20 +182,20 @@ const invalid = (method: string) =>
   )
 
 async function expectEverywhere(attempt: Attempt, expected: typeof missing): Promise<void> {
-  const answers = await Promise.all(
-    TARGETS.map(async (target) => ({ target, answer: await present(attempt, target) })),
+  const responses = await Promise.all(
+    TARGETS.map(async (target) => ({ target, response: await present(attempt, target) })),
   )
-  for (const { target, answer } of answers) {
-    expect(answer, `${target.method} ${target.path}`).toEqual(expected(target.method))
+  for (const { target, response } of responses) {
+    expect(response, `${target.method} ${target.path}`).toEqual(expected(target.method))
   }
 }
 
 test('the key itself is let in, so that what follows is no accident', async () => {
-  const answer = await present(
+  const response = await present(
     { what: '', authorization: [`Bearer ${ours}`] },
     { method: 'GET', path: '/v1/pets' },
   )
-  expect(answer.status).toBe(200)
+  expect(response.status).toBe(200)
 })
 
 describe(`on all ${TARGETS.length} addresses and methods, also where there is nothing,`, () => {
@@ -228,8 +228,8 @@ describe(`on all ${TARGETS.length} addresses and methods, also where there is no
     const before = count()
     await Promise.all(
       TARGETS.map(async ({ method, path }) => {
-        const answers = await sendBytes(origin, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${bytes}\r\n\r\n`)
-        const seen = answers.map(({ status, text }) => ({ status, text }))
+        const responses = await sendBytes(origin, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${bytes}\r\n\r\n`)
+        const seen = responses.map(({ status, text }) => ({ status, text }))
         expect(seen, `${method} ${path}`).toEqual([
           {
             status: 400,

@@ -37,12 +37,16 @@ test('the admin port has health and figures, and the service port has none of th
 test('no operation is on the admin port, whatever the key', async () => {
   const seen = await Promise.all(
     operations.map(async ({ operationId, method, path, body }) => {
-      const answer = await fetch(service.adminOrigin + path, {
+      const response = await fetch(service.adminOrigin + path, {
         method,
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       })
-      return { operationId, status: answer.status, code: ((await answer.json()) as { code: string }).code }
+      return {
+        operationId,
+        status: response.status,
+        code: ((await response.json()) as { code: string }).code,
+      }
     }),
   )
   expect(seen).toEqual(

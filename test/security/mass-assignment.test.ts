@@ -2,17 +2,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
-import { openShop, type Order } from '../api/shop.ts'
-import type { Answer } from '../support/client.ts'
+import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
+import { openApiFixture, type Order } from '../api/fixture.ts'
+import type { TestResponse } from '../support/client.ts'
 import { operations } from './operations.ts'
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
   components: { schemas: Record<string, { properties?: Record<string, unknown> }> }
 }
-const shop = await openShop()
+const api = await openApiFixture()
 
-const columns = await shop.sql(
+const columns = await api.sql(
   `select distinct column_name as name from information_schema.columns where table_schema = 'public'`,
 )
 const camel = (name: string) => name.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
@@ -35,41 +35,41 @@ const CANARIES = [424_242_424_242, 'canary-value', '2001-02-03T04:05:06.000Z', [
 interface Case {
   /** Of the request; all other names are tried. */
   body: (petId: number) => Record<string, unknown>
-  send: (body: object, petId: number) => Promise<Answer>
+  send: (body: object, petId: number) => Promise<TestResponse>
   status: number
 }
 
 const CASES: Record<string, Case> = {
   createPet: {
     body: () => ({ name: 'Rex', categoryId: 1, status: 'pending' }),
-    send: (body) => shop.post('/pets', body),
+    send: (body) => api.post('/pets', body),
     status: 201,
   },
   updatePet: {
     body: () => ({ name: 'Tom', categoryId: 2, status: 'available', reason: 'x' }),
-    send: (body, petId) => shop.patch(petId, body),
+    send: (body, petId) => api.patch(petId, body),
     status: 200,
   },
   putCategory: {
     body: () => ({ name: 'Cats' }),
-    send: (body) => shop.put('/categories/9', body),
+    send: (body) => api.put('/categories/9', body),
     status: 200,
   },
   placeOrder: {
     body: (petId) => ({ petId, holdMinutes: 5, note: 'x' }),
-    send: (body) => shop.post('/store/orders', body),
+    send: (body) => api.post('/store/orders', body),
     status: 201,
   },
   createApiKey: {
     body: () => ({ name: 'x', scopes: ['pets:read'], rateLimit: 7, expiresInSeconds: 1_000 }),
-    send: (body) => shop.post('/api-keys', body),
+    send: (body) => api.post('/api-keys', body),
     status: 201,
   },
   rotateApiKey: {
     body: () => ({ overlapSeconds: 5 }),
     send: async (body) => {
-      const made = await shop.post('/api-keys', { name: 'old', scopes: ['pets:read'] })
-      const rotated = await shop.post(`/api-keys/${(made.body as { id: number }).id}/rotate`, body)
+      const made = await api.post('/api-keys', { name: 'old', scopes: ['pets:read'] })
+      const rotated = await api.post(`/api-keys/${(made.body as { id: number }).id}/rotate`, body)
       expect(rotated.body).toMatchObject({ name: 'old', scopes: ['pets:read'] })
       return rotated
     },
@@ -80,7 +80,7 @@ const CASES: Record<string, Case> = {
 /** Everything that is stored, as text. */
 async function everyRow(): Promise<string> {
   const rows = await Promise.all(
-    Object.keys(NEEDED_RIGHTS).map((table) => shop.sql(`select ${table}::text as row from ${table}`)),
+    Object.keys(NEEDED_PRIVILEGES).map((table) => api.sql(`select ${table}::text as row from ${table}`)),
   )
   return rows.flatMap((ofTable) => ofTable.map(({ row }) => row)).join('\n')
 }
@@ -93,14 +93,14 @@ test('every operation with a body has its case', () => {
 test.each(Object.entries(CASES))(
   `%s takes nothing from ${NAMES.length} names that are not its own`,
   async (_operationId, { body: bodyFor, send, status }) => {
-    await shop.put('/categories/9', { name: 'Birds' })
+    await api.put('/categories/9', { name: 'Birds' })
     for (const canary of CANARIES) {
-      const { id } = await shop.addPet()
+      const { id } = await api.addPet()
       const own = bodyFor(id)
       const foreign = Object.fromEntries(NAMES.filter((name) => !(name in own)).map((name) => [name, canary]))
-      const answer = await send({ ...foreign, ...own }, id)
-      expect(answer.status, answer.text).toBe(status)
-      for (const seen of [answer.text, await everyRow()]) {
+      const response = await send({ ...foreign, ...own }, id)
+      expect(response.status, response.text).toBe(status)
+      for (const seen of [response.text, await everyRow()]) {
         expect(seen).not.toMatch(/424242424242|canary-value|2001-02-03/)
       }
     }
@@ -109,33 +109,33 @@ test.each(Object.entries(CASES))(
 
 test('a version, an author or a time that a client sends is not believed where one is kept', async () => {
   const foreign = { id: 1, version: 9, createdBy: 1, created_by: 1, createdAt: '2001-02-03T04:05:06.000Z' }
-  const pet = await shop.addPet(foreign)
+  const pet = await api.addPet(foreign)
   expect(pet.id).not.toBe(1)
-  const [row] = await shop.sql(
+  const [row] = await api.sql(
     `select version, api_keys.name as by, pets.created_at > now() - interval '1 hour' as now
       from pets join api_keys on api_keys.id = created_by where pets.id = $1`,
     [pet.id],
   )
   expect(row).toEqual({ version: 1, by: 'counter', now: true })
-  const changed = await shop.patch(pet.id, { name: 'Tom', ...foreign })
+  const changed = await api.patch(pet.id, { name: 'Tom', ...foreign })
   expect(changed.headers.get('etag')).toBe('"2"')
   expect(changed.body).toMatchObject({ id: pet.id, name: 'Tom' })
 })
 
 test('an order is open and its buyer is the key, whatever the body says', async () => {
-  const { id: petId } = await shop.addPet()
+  const { id: petId } = await api.addPet()
   const body = { petId, status: 'completed', placedBy: 'nobody', placed_by: 1, closedAt: null, id: 7 }
-  const { body: order } = await shop.post('/store/orders', body)
+  const { body: order } = await api.post('/store/orders', body)
   expect(order).toMatchObject({ status: 'open', placedBy: 'counter', petId } satisfies Partial<Order>)
-  const ended = await shop.call('POST', `/v1/store/orders/${(order as Order).id}/cancel`, {
+  const ended = await api.call('POST', `/v1/store/orders/${(order as Order).id}/cancel`, {
     body: { status: 'completed' },
   })
   expect(ended.body).toMatchObject({ status: 'cancelled' })
 })
 
 test('parameters of the query are no fields of the body', async () => {
-  const answer = await shop.call('POST', '/v1/pets?status=sold&id=1&name=Tom', {
+  const response = await api.call('POST', '/v1/pets?status=sold&id=1&name=Tom', {
     body: { name: 'Rex', categoryId: 1 },
   })
-  expect(answer.body).toMatchObject({ name: 'Rex', status: 'available' })
+  expect(response.body).toMatchObject({ name: 'Rex', status: 'available' })
 })

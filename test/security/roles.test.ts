@@ -3,14 +3,14 @@
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { OWNED_OBJECTS } from '../../src/db/owners.ts'
-import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
+import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asOwner, asSuperuser, changeRoles, makeRoles } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const databaseUrl = await createTestDatabase()
-const TABLES = Object.keys(NEEDED_RIGHTS)
+const TABLES = Object.keys(NEEDED_PRIVILEGES)
 
 /** Every right on a table or sequence that the role was given by name; nothing is anybody's. */
 async function grantsIn(url: string): Promise<Record<string, string[]>> {
@@ -47,7 +47,7 @@ test('the service has the rights that the doctor expects on every table there is
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
   )
   expect(tables.map(({ name }) => name).toSorted()).toEqual(TABLES.toSorted())
-  const expected = Object.entries(NEEDED_RIGHTS).map(([name, rights]) => [name, [...rights].toSorted()])
+  const expected = Object.entries(NEEDED_PRIVILEGES).map(([name, rights]) => [name, [...rights].toSorted()])
   expect(await grantsIn(databaseUrl)).toEqual({ ...Object.fromEntries(expected), pets_id_seq: ['usage'] })
 })
 
@@ -128,8 +128,8 @@ test('another role of the same server cannot even connect', async () => {
   const url = new URL(databaseUrl)
   url.username = 'petstore_test_stranger'
   const stranger = new Client(url.href)
-  const refused = stranger.connect()
-  await expect(refused).rejects.toThrow('permission denied for database')
+  const rejected = stranger.connect()
+  await expect(rejected).rejects.toThrow('permission denied for database')
   await sql(databaseUrl, 'drop role petstore_test_stranger')
 })
 

@@ -84,17 +84,17 @@ describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
     const apiKey = await keyWith(scopes.length === 0 ? SCOPES : scopes)
     for (const verb of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
       const service = scopes.length === 0 ? petstoreOfScopeless : petstore
-      const answer = await service.call(verb, path, { apiKey, body })
-      const challenge = answer.headers.get('www-authenticate')
+      const response = await service.call(verb, path, { apiKey, body })
+      const challenge = response.headers.get('www-authenticate')
       if (may) {
-        expect([200, 400, 404]).toContain(answer.status)
+        expect([200, 400, 404]).toContain(response.status)
         expect(challenge).toBeNull()
         continue
       }
-      expect(answer.status).toBe(403)
+      expect(response.status).toBe(403)
       expect(challenge).toBe(`Bearer realm="petstore", error="insufficient_scope", scope="${needed}"`)
       if (verb === 'HEAD') continue
-      expect(answer.body).toEqual({
+      expect(response.body).toEqual({
         code: 'insufficient_scope',
         message: 'The API key lacks the scope that this operation needs.',
         status: 403,

@@ -92,14 +92,14 @@ test(`${CANARIES} keys in ${Object.keys(PLACES).length} places: none in the log,
   const places = Object.entries(PLACES)
   const canaries = Array.from({ length: CANARIES }, () => makeApiKeyText('production'))
   const leaks: string[] = []
-  let answered = 0
+  let accepted = 0
   for (let from = 0; from < CANARIES; from += AT_ONCE) {
     await Promise.all(
       canaries.slice(from, from + AT_ONCE).map(async (canary, offset) => {
         const [place, bytes] = places[(from + offset) % places.length] as [string, Place]
-        const answers = await sendBytes(service.origin, bytes(canary, apiKey))
-        answered += answers.length
-        const seen = answers.map(({ headers, text }) => JSON.stringify([...headers]) + text).join()
+        const responses = await sendBytes(service.origin, bytes(canary, apiKey))
+        accepted += responses.length
+        const seen = responses.map(({ headers, text }) => JSON.stringify([...headers]) + text).join()
         if (seen.includes(canary.slice(14))) leaks.push(`answer: ${place}`)
       }),
     )
@@ -112,8 +112,8 @@ test(`${CANARIES} keys in ${Object.keys(PLACES).length} places: none in the log,
     if (service.log().includes(canary.slice(14, 40))) leaks.push(`log: ${place}`)
     if (metrics.includes(canary.slice(14, 40))) leaks.push(`metrics: ${place}`)
   }
-  console.log(`${CANARIES} canaries, ${answered} answers, ${service.log().split('\n').length} log lines`)
+  console.log(`${CANARIES} canaries, ${accepted} answers, ${service.log().split('\n').length} log lines`)
   expect([...new Set(leaks)]).toEqual([])
   expect(service.log()).not.toContain(apiKey.slice(14, 40))
-  expect(answered).toBe(CANARIES)
+  expect(accepted).toBe(CANARIES)
 })

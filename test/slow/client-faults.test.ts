@@ -3,9 +3,15 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { Petstore, type VersionedPet } from '../../client/src/petstore.ts'
+import { Petstore, type VersionedPet } from '@petstore/client'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { FAULTS, type Fault, type Middle, type SeenRequest, startMiddle } from '../support/faulty-middle.ts'
+import {
+  FAULTS,
+  type Fault,
+  type FaultInjector,
+  type SeenRequest,
+  startFaultInjector,
+} from '../support/fault-injector.ts'
 import { petstore, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
@@ -56,14 +62,14 @@ async function openFaultyShop() {
   // Also when the test fails; one that has ended minds no signal.
   onTestFinished(() => service.kill('SIGKILL'))
   const counts = new Map<Fault, number>()
-  const middle = await startMiddle(service.origin, { choose: chooser(counts), lateMs: LATE_MS })
+  const injector = await startFaultInjector(service.origin, { choose: chooser(counts), lateMs: LATE_MS })
   const store = new Petstore({
-    baseUrl: `${middle.origin}/v1`,
+    baseUrl: `${injector.origin}/v1`,
     apiKey: made.stdout.trim(),
     timeoutMs: TIMEOUT_MS,
     deadlineMs: 600_000,
   })
-  return { databaseUrl: DATABASE_URL, service, middle, store, counts }
+  return { databaseUrl: DATABASE_URL, service, injector, store, counts }
 }
 
 /** Runs the work for every number, so many at once. */
@@ -76,31 +82,31 @@ async function forEach(count: number, work: (index: number) => Promise<void>): P
 }
 
 /** Requests that were held back still arrive after the last call has ended. */
-async function settle(middle: Middle): Promise<void> {
+async function settle(injector: FaultInjector): Promise<void> {
   await sleep(2 * LATE_MS)
-  while (middle.forwarded().underWay > 0) await sleep(50)
+  while (injector.forwarded().inFlight > 0) await sleep(50)
 }
 
 test(`${CREATES} creates through a faulty middle make exactly ${CREATES} animals`, async () => {
   console.log(REPLAY)
-  const { databaseUrl, service, middle, store, counts } = await openFaultyShop()
+  const { databaseUrl, service, injector, store, counts } = await openFaultyShop()
   const created: VersionedPet[] = []
   await forEach(CREATES, async (index) => {
     created[index] = await store.pets.create({ name: `Pet ${index}`, categoryId: 1 + (index % 7) })
   })
-  await settle(middle)
+  await settle(injector)
   const rows = await sql<{ id: string; name: string; category_id: string }>(
     databaseUrl,
     'select id::text, name, category_id::text from pets',
   )
   const inSql = rows.map(({ id, name, category_id }) => `${id} ${name} ${category_id}`).sort()
-  const answered = created.map(({ id, name, categoryId }) => `${id} ${name} ${categoryId}`).sort()
-  const { total } = middle.forwarded()
+  const accepted = created.map(({ id, name, categoryId }) => `${id} ${name} ${categoryId}`).sort()
+  const { total } = injector.forwarded()
   console.log(
-    `${rows.length} animals of ${middle.seen.length} requests, ${total} of which reached the service`,
+    `${rows.length} animals of ${injector.seen.length} requests, ${total} of which reached the service`,
   )
   console.log(Object.fromEntries(counts))
-  expect(inSql, REPLAY).toEqual(answered)
+  expect(inSql, REPLAY).toEqual(accepted)
   expect(rows, REPLAY).toHaveLength(CREATES)
   // Otherwise the middle would have been none: every fault came, and many creates reached the service twice.
   expect([...counts.keys()].sort()).toEqual([...kinds, 'none'].sort())
@@ -110,7 +116,7 @@ test(`${CREATES} creates through a faulty middle make exactly ${CREATES} animals
 
 test(`${ORDERS} animals held and sold through a faulty middle are each sold once`, async () => {
   console.log(REPLAY)
-  const { databaseUrl, service, middle, store, counts } = await openFaultyShop()
+  const { databaseUrl, service, injector, store, counts } = await openFaultyShop()
   await sql(
     databaseUrl,
     `insert into pets (name, category_id) select 'Pet ' || n, 1 from generate_series(1, $1::int) as n`,
@@ -121,8 +127,8 @@ test(`${ORDERS} animals held and sold through a faulty middle are each sold once
     const ended = await (index % 4 === 3 ? store.orders.cancel(id) : store.orders.complete(id))
     expect(ended.id).toBe(id)
   })
-  await settle(middle)
-  console.log(`${middle.seen.length} requests`, Object.fromEntries(counts))
+  await settle(injector)
+  console.log(`${injector.seen.length} requests`, Object.fromEntries(counts))
   const orders = await sql(
     databaseUrl,
     'select status, count(*)::int from orders group by status order by status',

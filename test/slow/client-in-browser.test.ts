@@ -20,11 +20,11 @@ await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'client', 
 
 const db = openTestDatabase(await createTestDatabase())
 const { text: apiKey } = await issueApiKey(db)
-const shopOrigin = await startShopPage()
+const shopOrigin = await startTestPage()
 const browser = await openBrowser()
 
 /** A web shop: one empty page and the files of the client. */
-async function startShopPage(): Promise<string> {
+async function startTestPage(): Promise<string> {
   const server = createServer(({ url = '/' }, response) => {
     const isScript = url.endsWith('.js')
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
@@ -52,17 +52,17 @@ const program = (origin: string) => `import('/petstore.js').then(async ({ Petsto
 interface Outcome {
   made: { id: string; etag: string }
   listed: unknown[]
-  refused: unknown
+  rejected: unknown
 }
 
 test('a page of an allowed origin adds and lists animals, with every digit, its version and its errors', async () => {
   const petstore = await startApp(db, { corsOrigins: [shopOrigin] })
   const { page } = await visit(browser, shopOrigin)
-  const { made, listed, refused } = await page.evaluate<Outcome>(program(petstore.origin))
+  const { made, listed, rejected } = await page.evaluate<Outcome>(program(petstore.origin))
   expect(made).toMatchObject({ name: 'Biscuit', categoryId: '9223372036854775807', etag: '"1"' })
   const { etag: _, ...pet } = made
   expect(listed).toEqual([pet])
-  expect(refused).toEqual({ code: 'invalid_body', hasId: true })
+  expect(rejected).toEqual({ code: 'invalid_body', hasId: true })
 })
 
 test('a page of any other origin gets nothing and changes nothing', async () => {

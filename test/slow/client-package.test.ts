@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { openClientShop } from '../client/shop.ts'
+import { openClientFixture } from '../client/fixture.ts'
 import { programOf } from '../client/readme.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -17,8 +17,8 @@ await run('npm', ['pack', '--workspace', 'client', '--pack-destination', folder]
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "type": "module" }')
 await run('npm', ['install', '--offline', './petstore-client-1.0.0.tgz'], { cwd: folder })
 
-const { shop, apiKey } = await openClientShop()
-const env = { PETSTORE_URL: `${shop.origin}/v1`, PETSTORE_API_KEY: apiKey }
+const { api, apiKey } = await openClientFixture()
+const env = { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey }
 const installed = join(folder, 'node_modules/@petstore/client')
 
 /** Our own Node, and whichever the machine has. */
@@ -98,7 +98,7 @@ test('the types need nothing of Node', async () => {
 test('the snippets of its page compile as they are written', async () => {
   writeFileSync(
     join(folder, 'readme.ts'),
-    programOf(readFileSync(join(installed, 'README.md'), 'utf8'), shop.origin),
+    programOf(readFileSync(join(installed, 'README.md'), 'utf8'), api.origin),
   )
   const modules = ['--module', 'nodenext', '--moduleResolution', 'nodenext', '--noEmit']
   await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...modules, ...TYPES, 'readme.ts'], {

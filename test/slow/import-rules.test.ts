@@ -13,7 +13,7 @@ import {
   RECORD_BYTES_MAX,
   RECORD_TEXT_BYTES_MAX,
 } from '../../src/imports/csv.ts'
-import { findColumns, isRefused, readRow } from '../../src/imports/schema.ts'
+import { findColumns, isRejected, readRow } from '../../src/imports/schema.ts'
 import { NewPetRef, PET_SCHEMAS } from '../../src/pets/schema.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
@@ -81,7 +81,7 @@ test('columns in any sequence, others ignored, status optional, BOM, CRLF and qu
     { name: 'two\r\nlines', category_id: '1', status: 'available' },
     { name: 'tab\tand \\N and \\. 🐈', category_id: '7', status: 'pending' },
   ])
-  expect(existsSync(`${path}.refused.csv`)).toBe(false)
+  expect(existsSync(`${path}.rejected.csv`)).toBe(false)
   const [origin] = await sql(DATABASE_URL, 'select distinct request_id, created_by from pets')
   const [kept] = await sql<{ source: string }>(DATABASE_URL, 'select source from imports')
   expect(origin).toEqual({ request_id: `import:${kept?.source.slice(7, 19)}`, created_by: null })
@@ -111,9 +111,9 @@ test('refused rows are listed with their line and reason, the others are added, 
   const { code, stderr } = await run(path)
   expect(code).toBe(2)
   expect(stderr).toContain('3 rows added, 8 refused')
-  expect(stderr).toContain(`${path}.refused.csv`)
+  expect(stderr).toContain(`${path}.rejected.csv`)
   expect(await names()).toEqual(['first\nover\nthree lines', 'good', 'last'])
-  expect(readFileSync(`${path}.refused.csv`, 'utf8').split('\n')).toEqual([
+  expect(readFileSync(`${path}.rejected.csv`, 'utf8').split('\n')).toEqual([
     'line,reason,name,categoryId,status,row',
     '5,name must not be blank., ,1,available," ,1,available"',
     '6,"categoryId must be an integer from 1 to 9223372036854775807. status must be one of available, pending, sold.",Rex,0,gone,"Rex,0,gone"',
@@ -131,8 +131,8 @@ test('a mended list of refused rows can be imported itself', async () => {
   const { run, names } = await setUp()
   const path = file('name,categoryId\nRex,zero\nTom,1\n')
   const elsewhere = join(folder, 'elsewhere.csv')
-  expect((await run(path, '--refused', elsewhere)).code).toBe(2)
-  expect(existsSync(`${path}.refused.csv`)).toBe(false)
+  expect((await run(path, '--rejected', elsewhere)).code).toBe(2)
+  expect(existsSync(`${path}.rejected.csv`)).toBe(false)
   writeFileSync(elsewhere, readFileSync(elsewhere, 'utf8').replace('Rex,zero', 'Rex,2'))
   expect((await run(elsewhere)).code).toBe(0)
   expect(await names()).toEqual(['Tom', 'Rex'])
@@ -142,7 +142,7 @@ test('a list of refused rows never replaces a file that is none', async () => {
   const { run, names } = await setUp()
   const [path, precious] = [file('name,categoryId\nRex,zero\n'), file('precious')]
   for (const place of [precious, path]) {
-    const { code, stderr } = await run(path, '--refused', place)
+    const { code, stderr } = await run(path, '--rejected', place)
     expect(code).toBe(1)
     expect(stderr).toMatch(/choose another place/)
   }
@@ -155,12 +155,18 @@ test('a dry run says what would be refused, and writes neither to the database n
   const path = file('name,categoryId\nRex,1\n,1\nTom,x\n')
   const { code, stdout, stderr } = await run(path, '--dry-run', '--json')
   expect(code).toBe(2)
-  expect(JSON.parse(stdout)).toMatchObject({ dryRun: true, rows: 3, added: 1, refused: 2, refusedFile: null })
+  expect(JSON.parse(stdout)).toMatchObject({
+    dryRun: true,
+    rows: 3,
+    added: 1,
+    rejected: 2,
+    refusedFile: null,
+  })
   expect(stderr).toContain('1 row can be added, 2 refused')
   expect(stderr).toContain('line 3: name must have at least 1 character.')
   expect(await names()).toEqual([])
   expect(await sql(DATABASE_URL, 'select * from imports')).toEqual([])
-  expect(existsSync(`${path}.refused.csv`)).toBe(false)
+  expect(existsSync(`${path}.rejected.csv`)).toBe(false)
 })
 
 test('a finished file is refused, whatever it is called, and added once more with --again', async () => {
@@ -173,7 +179,7 @@ test('a finished file is refused, whatever it is called, and added once more wit
   expect(second.stderr).toMatch(/was imported already, 1 row until .*--again/)
   expect((await run(path, '--again', '--json')).stdout).toContain('"added":1,"refused":1')
   expect(await names()).toEqual(['Rex', 'Rex'])
-  expect(readFileSync(`${path}.refused.csv`, 'utf8').split('\n')).toHaveLength(3)
+  expect(readFileSync(`${path}.rejected.csv`, 'utf8').split('\n')).toHaveLength(3)
 })
 
 test('standard input needs an id; a second run under that id passes over what is in', async () => {
@@ -229,7 +235,7 @@ test('where categories are strict, a row of an unnamed one is refused, also in a
   expect((await run(path, '--dry-run')).stderr).toContain('line 2: No category has the id 8.')
   expect((await run(path)).code).toBe(2)
   expect(await names()).toEqual(['Tom', 'Kit'])
-  const listed = readFileSync(`${path}.refused.csv`, 'utf8').trim().split('\n')
+  const listed = readFileSync(`${path}.rejected.csv`, 'utf8').trim().split('\n')
   expect(listed.map((line) => line.split(',')[0])).toEqual(['line', '2', '4', '6'])
 })
 
@@ -249,12 +255,12 @@ test('after a failure in the middle a second run adds the rest, and lists each r
   expect(failed.stderr).toContain('20,000 rows read and committed. Run the same command again')
   await sql(DATABASE_URL, 'drop trigger fail on pets')
   // As if it had been killed after writing to the list and before the commit.
-  const list = `${path}.refused.csv`
+  const list = `${path}.rejected.csv`
   writeFileSync(list, readFileSync(list, 'utf8') + '20007,not committed,Rex,1,\n'.repeat(500))
 
   const again = await run(path, '--json')
   expect(again.code).toBe(2)
-  expect(JSON.parse(again.stdout)).toMatchObject({ rowsBefore: 20_000, rows: 35_000, refused: 35 })
+  expect(JSON.parse(again.stdout)).toMatchObject({ rowsBefore: 20_000, rows: 35_000, rejected: 35 })
   const [counted] = await sql(
     DATABASE_URL,
     'select count(*)::int as all, count(distinct name)::int as different from pets',
@@ -415,7 +421,7 @@ test('a row is taken exactly when the interface would take it', () => {
   fc.assert(
     fc.property(names, categories, statuses, (name, categoryId, status) => {
       fc.pre(name.isWellFormed())
-      const isTaken = !isRefused(
+      const isTaken = !isRejected(
         readRow({ line: 2, fields: [name, String(categoryId), status], fault: undefined }, columns),
       )
       expect(isTaken).toBe('value' in validate({ name, categoryId, status }))

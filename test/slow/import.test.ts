@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Names in no sequence, 1,000 categories, a name with a comma in ten, one with an accent in 25. */
-async function writeAnimals(path: string, rows: number, refusedEvery = 0): Promise<void> {
+async function writePets(path: string, rows: number, rejectedEvery = 0): Promise<void> {
   const statuses = ['available', 'pending', 'sold']
   function* lines() {
     let block = 'name,categoryId,status\n'
@@ -33,7 +33,7 @@ async function writeAnimals(path: string, rows: number, refusedEvery = 0): Promi
       const name =
         n % 10 === 0 ? `"Pet, ${mixed} of ${n}"` : n % 25 === 1 ? `Pét ${mixed} ${n}` : `Pet ${mixed} ${n}`
       block += `${name},${1 + (n % 1_000)},${statuses[n % 3]}\n`
-      if (refusedEvery > 0 && n % refusedEvery === 0) block += `refused ${n},none,\n`
+      if (rejectedEvery > 0 && n % rejectedEvery === 0) block += `refused ${n},none,\n`
       if (block.length < 500_000) continue
       yield block
       block = ''
@@ -77,7 +77,7 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor
 
 test(`import is at least ${RATIO_MIN} as fast as psql's \\copy into the same table`, async () => {
   const path = join(folder, 'compared.csv')
-  await writeAnimals(path, ROWS_COMPARED)
+  await writePets(path, ROWS_COMPARED)
   const time = async (work: (url: string) => Promise<unknown>) => {
     const url = await createTestDatabase()
     const startedAt = performance.now()
@@ -103,7 +103,7 @@ test(`import is at least ${RATIO_MIN} as fast as psql's \\copy into the same tab
 
 test(`killed ${KILLS} times in the middle and run again: each of ${ROWS} rows is there exactly once; in and out under ${MEMORY_MAX_MB} MB`, async () => {
   const path = join(folder, 'many.csv')
-  await writeAnimals(path, ROWS, 1_000)
+  await writePets(path, ROWS, 1_000)
   const url = await createTestDatabase()
   const rowsDone = async () =>
     (await sql<{ rows: number }>(url, 'select rows::int from imports'))[0]?.rows ?? 0
@@ -131,7 +131,7 @@ test(`killed ${KILLS} times in the middle and run again: each of ${ROWS} rows is
     url,
     'select count(*)::int as all, count(distinct name)::int as different from pets',
   )
-  const listed = readFileSync(`${path}.refused.csv`, 'utf8').trimEnd().split('\n').slice(1)
+  const listed = readFileSync(`${path}.rejected.csv`, 'utf8').trimEnd().split('\n').slice(1)
   expect(counted).toEqual({ all: ROWS, different: ROWS })
   expect(listed).toHaveLength(ROWS / 1_000)
   expect(new Set(listed)).toHaveProperty('size', ROWS / 1_000)

@@ -10,7 +10,7 @@ import { volume } from '../support/volume.ts'
 const BUYERS = 16
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
 
-async function openShop(animals: number) {
+async function openApiFixture(pets: number) {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
   const { stdout } = await petstore(
@@ -20,7 +20,7 @@ async function openShop(animals: number) {
   await sql(
     DATABASE_URL,
     `insert into pets (name, category_id) select 'Pet ' || n, 1 + n % 5 from generate_series(1, $1::int) as n`,
-    [animals],
+    [pets],
   )
   return { databaseUrl: DATABASE_URL, environment, apiKey: stdout.trim() }
 }
@@ -31,12 +31,12 @@ interface Round {
 }
 
 /** Every buyer asks for every animal, all of them at the same one at the same time. */
-async function race(services: Service[], apiKey: string, animals: number): Promise<Round> {
+async function race(services: Service[], apiKey: string, pets: number): Promise<Round> {
   const buyers = Array.from({ length: BUYERS }, (_, index) =>
     openConnection({ origin: services[index % services.length]?.origin ?? '', apiKey }),
   )
   const round: Round = { won: new Map(), statuses: new Map() }
-  for (let petId = 1; petId <= animals; petId += 1) {
+  for (let petId = 1; petId <= pets; petId += 1) {
     const exchanges = await Promise.all(
       buyers.map(({ send }) => patiently(() => send('POST', '/v1/store/orders', { petId }))),
     )
@@ -54,17 +54,17 @@ const ANIMALS = volume(200, 500)
 const ROUNDS = volume(3, 5)
 
 test('two processes, many buyers for each pet: exactly one of them gets it', async () => {
-  const animals = ANIMALS
-  const { databaseUrl, environment, apiKey } = await openShop(animals)
+  const pets = ANIMALS
+  const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   const services = [await startService(environment), await startService(environment)]
   const closer = openConnection({ origin: services[0]?.origin ?? '', apiKey })
   for (let number = 1; number <= ROUNDS; number += 1) {
-    const { won, statuses } = await race(services, apiKey, animals)
+    const { won, statuses } = await race(services, apiKey, pets)
     console.log(`round ${number}`, Object.fromEntries(statuses))
     expect([...won.values()].every((orders) => orders.length === 1)).toBe(true)
     expect(Object.fromEntries(statuses)).toEqual({
-      '201': animals,
-      '409 pet_not_available': animals * (BUYERS - 1),
+      '201': pets,
+      '409 pet_not_available': pets * (BUYERS - 1),
     })
     // The last winners take their animals home; the others let them go for the next round.
     const ending = number === ROUNDS ? 'complete' : 'cancel'
@@ -75,18 +75,18 @@ test('two processes, many buyers for each pet: exactly one of them gets it', asy
     expect(await auditStore(databaseUrl)).toEqual([])
   }
   const inventory = await closer.send('GET', '/v1/store/inventory')
-  expect(inventory.body).toEqual({ available: 0, pending: 0, sold: animals })
+  expect(inventory.body).toEqual({ available: 0, pending: 0, sold: pets })
   await Promise.all(services.map((service) => service.stop()))
 })
 
 test('the same race sees a double sale when the unique index is gone', async () => {
-  const animals = 50
-  const { databaseUrl, environment, apiKey } = await openShop(animals)
+  const pets = 50
+  const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   await sql(databaseUrl, 'drop index orders_one_open_per_pet')
   const services = [await startService(environment), await startService(environment)]
-  const { won } = await race(services, apiKey, animals)
+  const { won } = await race(services, apiKey, pets)
   const doubled = [...won.values()].filter((orders) => orders.length > 1)
-  console.log(`without the index ${doubled.length} of ${animals} animals were sold twice`)
+  console.log(`without the index ${doubled.length} of ${pets} animals were sold twice`)
   expect(doubled.length).toBeGreaterThan(0)
   expect((await auditStore(databaseUrl)).join()).toContain('sold twice')
   await Promise.all(services.map((service) => service.stop()))
@@ -97,8 +97,8 @@ const KILLED_EVERY_MS = 4_000
 const CLIENTS = 32
 
 test('32 clients do everything at random while a process is killed every few seconds', async () => {
-  const animals = 300
-  const { databaseUrl, environment, apiKey } = await openShop(animals)
+  const pets = 300
+  const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   const services = [await startService(environment), await startService(environment)]
   const statuses = new Map<string, number>()
   const orders: number[] = []
@@ -121,7 +121,7 @@ test('32 clients do everything at random while a process is killed every few sec
 
   async function step({ send }: Connection): Promise<void> {
     const pick = Math.random()
-    const petId = 1 + Math.floor(Math.random() * animals * 1.1)
+    const petId = 1 + Math.floor(Math.random() * pets * 1.1)
     const orderId = orders[Math.floor(Math.random() * orders.length)] ?? 1
     if (pick < 0.4) {
       const { status, body } = await send('POST', '/v1/store/orders', { petId, holdMinutes: 1 })

@@ -79,12 +79,12 @@ test.each([
   const name = `Tried out ${publicUrl || 'here'}`
   await service.post('/pets', { name, categoryId: 1 })
   const { page, requests, faults } = await open('/docs', {}, service)
-  const answered = page.waitForResponse((response) => response.url().includes('/v1/'))
+  const accepted = page.waitForResponse((response) => response.url().includes('/v1/'))
   await tryListPets(page)
-  const answer = await answered
-  expect(new URL(answer.url())).toMatchObject({ origin: service.origin, pathname: '/v1/pets' })
-  expect(await answer.request().headerValue('authorization')).toBe(`Bearer ${apiKey}`)
-  expect(answer.status()).toBe(200)
+  const response = await accepted
+  expect(new URL(response.url())).toMatchObject({ origin: service.origin, pathname: '/v1/pets' })
+  expect(await response.request().headerValue('authorization')).toBe(`Bearer ${apiKey}`)
+  expect(response.status()).toBe(200)
   await page.getByText('200 OK').first().waitFor()
   await page.getByText(name).first().waitFor()
   expect(faults).toEqual([])

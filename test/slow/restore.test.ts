@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Cluster, freePort, startCluster } from '../../dev/cluster.ts'
-import { NEEDED_RIGHTS } from '../../src/db/rights.ts'
+import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
 import { parseDocument } from '../docs/documents.ts'
 import { openTestClient, type TestClient } from '../support/client.ts'
 import { sql } from '../support/database.ts'
@@ -87,7 +87,7 @@ async function openClient(environment: Record<string, string>, apiKey: string) {
 }
 
 /** Without the tables in which a running service sums up its counts; the inventory compares those. */
-const COUNTED = Object.keys(NEEDED_RIGHTS).filter((table) => !table.startsWith('pet_count'))
+const COUNTED = Object.keys(NEEDED_PRIVILEGES).filter((table) => !table.startsWith('pet_count'))
 const countsIn = (url: string) =>
   sql(
     url,

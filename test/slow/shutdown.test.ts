@@ -13,7 +13,7 @@ const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DA
 const apiKey = stdout.trim()
 
 test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process ends within 10 seconds`, async () => {
-  let answered = 0
+  let accepted = 0
   let closing = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     // The balancer must have the time to look: on a busy host its look takes longer.
@@ -35,7 +35,7 @@ test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process end
           ? await send('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })
           : await send('GET', '/v1/pets?limit=5')
       expect([200, 201]).toContain(exchange.status)
-      answered += 1
+      accepted += 1
       if (exchange.closes) closing += 1
     })
     await sleep(300)
@@ -45,7 +45,7 @@ test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process end
     expect(await service.ended).toBe(0)
     expect(Date.now() - signalled).toBeLessThan(10_000 * slowness())
   }
-  console.log(`${answered} requests answered, ${closing} of them with Connection: close, none failed`)
+  console.log(`${accepted} requests answered, ${closing} of them with Connection: close, none failed`)
   expect(closing).toBeGreaterThan(0)
 })
 

@@ -43,7 +43,7 @@ test(`${SLOW_SOCKETS} slow sockets beside normal load change nothing for the oth
     await sleep(200)
     const beside = await measure()
     slow.end()
-    console.log({ alone, beside, refused: slow.refused() })
+    console.log({ alone, beside, rejected: slow.rejected() })
     expect(beside.failed).toBe(0)
     ratios.push(beside.perSecond / alone.perSecond)
   }
@@ -57,7 +57,7 @@ test('a request that does not arrive in time is answered 408, its headers within
   const service = await startService({ DATABASE_URL: await createTestDatabase(), LOG_LEVEL: 'error' })
   const openedAt = performance.now()
   const slow = openSlowSockets(service.origin, 20)
-  await expect.poll(slow.refused).toBe(20)
+  await expect.poll(slow.rejected).toBe(20)
   // Looked at once a second.
   expect(performance.now() - openedAt).toBeLessThan(8_000 * slowness())
   slow.end()
@@ -65,14 +65,14 @@ test('a request that does not arrive in time is answered 408, its headers within
 })
 
 /** Each sends a header a character at a time and never comes to its end. */
-function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => void; refused: () => number } {
+function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => void; rejected: () => number } {
   const { hostname, port } = new URL(origin)
-  let refused = 0
+  let rejected = 0
   const sockets: Socket[] = Array.from({ length: count }, () => {
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
-    socket.on('data', (answer) => {
-      if (answer.toString().startsWith('HTTP/1.1 408 ')) refused += 1
+    socket.on('data', (response) => {
+      if (response.toString().startsWith('HTTP/1.1 408 ')) rejected += 1
     })
     socket.write('GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: ')
     return socket
@@ -85,6 +85,6 @@ function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => voi
       clearInterval(dripping)
       for (const socket of sockets) socket.destroy()
     },
-    refused: () => refused,
+    rejected: () => rejected,
   }
 }

@@ -12,7 +12,7 @@ import { volume } from '../support/volume.ts'
 const ROUNDS = 100
 const ANIMALS = volume(1_000_000, 5_000_000)
 
-async function open(animals: number) {
+async function open(pets: number) {
   const databaseUrl = await createTestDatabase()
   const client = new Client(asSuperuser(databaseUrl))
   await client.connect()
@@ -28,7 +28,7 @@ async function open(animals: number) {
       select (array['Luna','Milo','Rex','Zoë','Biscuit','Otis'])[1 + n % 6] || ' ' || md5(n::text), 1 + n % 1000,
         (array['available','pending','sold'])[1 + n % 3]::pet_status
       from generate_series(1, $1::int) as n`,
-    [animals],
+    [pets],
   )
   for (const { definition } of indexes) await client.query(definition)
   await client.query('vacuum analyze pets')

@@ -8,7 +8,7 @@ import type { Db } from '../../src/db/database.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { petBatches } from '../../src/pets/batches.ts'
+import { openPetBatches } from '../../src/pets/batches.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openTestClient, type TestClient } from './client.ts'
 
@@ -16,8 +16,8 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promi
   const log = openLog('silent')
   const app = await buildApp({
     db,
-    pets: petBatches(db, true, 1, () => {}),
-    categories: 'any',
+    batches: openPetBatches(db, true, 1, () => {}),
+    categoryPolicy: 'any',
     publicUrl: '',
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, 'production'),

@@ -1,6 +1,6 @@
 // How every test talks to the service: a small client that checks each answer against openapi.json and
 // each header against its own grammar, whatever the test itself looks at. Imports no source.
-import { checkAnswer } from './answers.ts'
+import { checkResponse } from './responses.ts'
 
 export interface Target {
   /** Without `/v1`. */
@@ -16,7 +16,7 @@ export interface CallOptions {
   apiKey?: string | null
 }
 
-export interface Answer {
+export interface TestResponse {
   status: number
   headers: Headers
   text: string
@@ -27,18 +27,18 @@ export interface Answer {
 export interface TestClient {
   origin: string
   /** Any request; the path starts with `/`, and `/v1` is not added. */
-  call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
+  call: (method: string, path: string, options?: CallOptions) => Promise<TestResponse>
   /** GET under `/v1`. */
-  get: (path: string, options?: CallOptions) => Promise<Answer>
+  get: (path: string, options?: CallOptions) => Promise<TestResponse>
   /** POST under `/v1`, as JSON. */
-  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Answer>
+  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<TestResponse>
 }
 
 export function openTestClient({ origin, apiKey }: Target): TestClient {
-  async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  async function call(method: string, path: string, options: CallOptions = {}): Promise<TestResponse> {
     const key = options.apiKey === undefined ? apiKey : options.apiKey
     const isRaw = typeof options.body === 'string' || options.body instanceof Uint8Array
-    const response = await fetch(origin + path, {
+    const fetched = await fetch(origin + path, {
       method,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
@@ -49,10 +49,10 @@ export function openTestClient({ origin, apiKey }: Target): TestClient {
         ? {}
         : { body: isRaw ? (options.body as string) : JSON.stringify(options.body) }),
     })
-    const text = await response.text()
-    const answer = { status: response.status, headers: response.headers, text, body: parseExactly(text) }
-    checkAnswer({ method, path, ...answer })
-    return answer
+    const text = await fetched.text()
+    const response = { status: fetched.status, headers: fetched.headers, text, body: parseExactly(text) }
+    checkResponse({ method, path, ...response })
+    return response
   }
   return {
     origin,

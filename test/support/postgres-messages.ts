@@ -39,7 +39,7 @@ export function asksForEncryption(bytes: Buffer): boolean {
 }
 
 /** Whether the server has said all that it says before the client's next word. */
-export function endsAnswer({ type, bytes }: Message): boolean {
+export function endsResponse({ type, bytes }: Message): boolean {
   if (type === 'R') return ASKING.has(bytes.readInt32BE(5))
   return type === 'Z' || type === 'G'
 }

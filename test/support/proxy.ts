@@ -11,7 +11,7 @@ export interface Proxy {
   /** From now on: let through, refuse new connections, or swallow what PostgreSQL answers. */
   behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
   /** Swallows the next answer to the statement of this name; then resets every connection, or this one falls silent. */
-  loseAnswer: (statement: string, effect: 'reset' | 'silence') => void
+  loseResponse: (statement: string, effect: 'reset' | 'silence') => void
   /** How many connections of the service are open. */
   clients: () => number
   /** Resolves when both sides of every connection that is over are closed: PostgreSQL has done all that it will do. */
@@ -40,7 +40,7 @@ const passOn = ({ client, upstream }: Link): Relay => ({
 })
 
 /** Every answer of PostgreSQL takes so long on its way, as from another building. */
-export const answersAfter =
+export const responsesAfter =
   (ms: number) =>
   ({ client, upstream }: Link): Relay => ({
     fromClient: (chunk) => upstream.write(chunk),
@@ -117,7 +117,7 @@ export async function startProxy(
     behave: (next) => {
       mode = next
     },
-    loseAnswer: (statement, effect) => {
+    loseResponse: (statement, effect) => {
       loss = { statement, effect }
     },
     clients: () => clients.size,

@@ -27,9 +27,9 @@ export async function makeRoles(databaseUrl: string): Promise<void> {
 
 /** Roles belong to the server, and PostgreSQL rejects two changes of one at a time: test files take turns. */
 export async function changeRoles(databaseUrl: string, statements: string): Promise<void> {
-  const shared = new URL(databaseUrl)
-  shared.pathname = 'postgres'
-  await onClient(shared.href, async (turn) => {
+  const coalesced = new URL(databaseUrl)
+  coalesced.pathname = 'postgres'
+  await onClient(coalesced.href, async (turn) => {
     await turn.query('select pg_advisory_lock(1)')
     await onClient(databaseUrl, (client) => client.query(statements))
   })

@@ -144,10 +144,10 @@ export async function startService(
 export async function waitUntilReady(service: Service): Promise<void> {
   const giveUpAt = Date.now() + READY_TIMEOUT_MS
   for (;;) {
-    const answer = await fetch(`${service.adminOrigin}/ready`).catch(() => undefined)
-    if (answer?.ok) return
+    const response = await fetch(`${service.adminOrigin}/ready`).catch(() => undefined)
+    if (response?.ok) return
     if (Date.now() > giveUpAt)
-      throw new Error(`the service is not ready: ${await answer?.text()}\n${service.log()}`)
+      throw new Error(`the service is not ready: ${await response?.text()}\n${service.log()}`)
     await sleep(50)
   }
 }

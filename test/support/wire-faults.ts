@@ -1,5 +1,5 @@
 // What can happen to one statement on its way to PostgreSQL and back, and making it happen at exactly one place.
-import { asksForEncryption, endsAnswer, endsRequest, type Message } from './postgres-messages.ts'
+import { asksForEncryption, endsResponse, endsRequest, type Message } from './postgres-messages.ts'
 import { notice, openSplitter, statementOf } from './postgres-messages.ts'
 import type { Link, Relay } from './proxy.ts'
 
@@ -71,7 +71,7 @@ const UNHEARD_MS = 250
 const RESET_AFTER_MS = 5
 
 /** Whether it comes before PostgreSQL has said anything. */
-export function isBeforeAnswer(moment: Moment): boolean {
+export function isBeforeResponse(moment: Moment): boolean {
   return ['before it is sent', 'half sent', 'sent, no answer yet'].includes(moment)
 }
 
@@ -82,7 +82,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
   const ofServer = openSplitter('server')
   let statement = ''
   let sending: Buffer[] = []
-  let answer: Message[] = []
+  let response: Message[] = []
   /** The fault that waits for the answer of the statement under way. */
   let awaited: Fault | undefined
   let isOpaque = false
@@ -107,7 +107,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     link.isOver = true
     if (fault.kind === 'silence') {
       // A network that was slow rather than cut delivers in the end, when nobody waits any more.
-      if (isBeforeAnswer(fault.moment)) client.prependOnceListener('close', rest)
+      if (isBeforeResponse(fault.moment)) client.prependOnceListener('close', rest)
       return
     }
     if (fault.kind === 'reset on one side') {
@@ -136,15 +136,15 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
 
   /** The whole answer is here, so PostgreSQL has done and committed what it was asked. */
   function deliver(fault: Fault): void {
-    const bytes = Buffer.concat(answer.map((message) => message.bytes))
-    const end = answer.at(-1)?.bytes.length ?? 0
+    const bytes = Buffer.concat(response.map((message) => message.bytes))
+    const end = response.at(-1)?.bytes.length ?? 0
     const parts: Partial<Record<Moment, number>> = {
-      'half a row answered': halfOfARow(answer),
+      'half a row answered': halfOfARow(response),
       'answered but for its end': bytes.length - end,
       'after its answer': bytes.length,
     }
     const split = parts[fault.moment] ?? 0
-    answer = []
+    response = []
     awaited = undefined
     if (split > 0) client.write(bytes.subarray(0, split))
     happen(fault, () => {
@@ -185,19 +185,19 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
         client.write(chunk)
         return
       }
-      answer.push(...messages)
+      response.push(...messages)
       const last = messages.at(-1)
-      if (last !== undefined && endsAnswer(last)) deliver(awaited)
+      if (last !== undefined && endsResponse(last)) deliver(awaited)
     },
   }
 }
 
 /** Where the first row is half written; where there is none, the first message. */
-function halfOfARow(answer: readonly Message[]): number {
+function halfOfARow(response: readonly Message[]): number {
   const row = Math.max(
     0,
-    answer.findIndex(({ type }) => type === 'D'),
+    response.findIndex(({ type }) => type === 'D'),
   )
-  const before = answer.slice(0, row).reduce((sum, { bytes }) => sum + bytes.length, 0)
-  return before + ((answer[row]?.bytes.length ?? 0) >> 1)
+  const before = response.slice(0, row).reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return before + ((response[row]?.bytes.length ?? 0) >> 1)
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const QUIET_MS = 120
 const TIMEOUT_MS = 60_000
 
-export interface WireAnswer {
+export interface RawResponse {
   status: number
   headers: Headers
   text: string
@@ -24,7 +24,7 @@ export async function sendBytes(
   origin: string,
   bytes: string | Uint8Array,
   { method = 'GET', later, count = 1 }: SendOptions = {},
-): Promise<WireAnswer[]> {
+): Promise<RawResponse[]> {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
   const chunks: Buffer[] = []
@@ -37,26 +37,27 @@ export async function sendBytes(
   }
   const giveUpAt = Date.now() + TIMEOUT_MS
   let seen = -1
-  const isComplete = () => chunks.length === seen && answersIn(Buffer.concat(chunks), method).length >= count
+  const isComplete = () =>
+    chunks.length === seen && responsesIn(Buffer.concat(chunks), method).length >= count
   while (!socket.closed && Date.now() < giveUpAt && !isComplete()) {
     seen = chunks.length
     await sleep(QUIET_MS)
   }
   socket.destroy()
-  return parseAnswers(Buffer.concat(chunks), method)
+  return parseResponses(Buffer.concat(chunks), method)
 }
 
 /** Without interim ones, and none while the last has only arrived in part. */
-function answersIn(bytes: Buffer, method: string): WireAnswer[] {
+function responsesIn(bytes: Buffer, method: string): RawResponse[] {
   try {
-    return parseAnswers(bytes, method)
+    return parseResponses(bytes, method)
   } catch {
     return []
   }
 }
 
-function parseAnswers(bytes: Buffer, method: string): WireAnswer[] {
-  const answers: WireAnswer[] = []
+function parseResponses(bytes: Buffer, method: string): RawResponse[] {
+  const responses: RawResponse[] = []
   let rest = bytes
   while (rest.length > 0) {
     const end = rest.indexOf('\r\n\r\n')
@@ -69,8 +70,8 @@ function parseAnswers(bytes: Buffer, method: string): WireAnswer[] {
     const start = end + 4
     // An interim answer, 100 Continue, is not the answer.
     if (status >= 200)
-      answers.push({ status, headers, text: rest.subarray(start, start + length).toString() })
+      responses.push({ status, headers, text: rest.subarray(start, start + length).toString() })
     rest = rest.subarray(status < 200 ? start : start + length)
   }
-  return answers
+  return responses
 }

@@ -1,6 +1,6 @@
 // What arrives on the wire, and the one status that answers it. `K` stands for the API key.
 
-export interface WireCase {
+export interface RawCase {
   name: string
   bytes: string
   /** 0 where the connection ends without an answer. */
@@ -56,7 +56,7 @@ function statusOf(method: string, path: string): number {
   return path.includes('999') ? 404 : 200
 }
 
-const methods: WireCase[] = METHODS.flatMap((method) =>
+const methods: RawCase[] = METHODS.flatMap((method) =>
   PATHS.map((path) => ({
     name: `${method} ${path}`,
     bytes: request(method, path, ['Content-Length: 0']),
@@ -65,7 +65,7 @@ const methods: WireCase[] = METHODS.flatMap((method) =>
   })),
 )
 
-const withoutKey: WireCase[] = METHODS.flatMap((method) =>
+const withoutKey: RawCase[] = METHODS.flatMap((method) =>
   PATHS.filter((path) => path.startsWith('/v1')).map((path) => ({
     name: `${method} ${path} without a key`,
     bytes: [`${method} ${path} HTTP/1.1`, HOST, 'Content-Length: 0', '', ''].join('\r\n'),
@@ -74,7 +74,7 @@ const withoutKey: WireCase[] = METHODS.flatMap((method) =>
   })),
 )
 
-const wrongPlaces: WireCase[] = ['text/plain', 'application/json', ''].flatMap((type) =>
+const wrongPlaces: RawCase[] = ['text/plain', 'application/json', ''].flatMap((type) =>
   ['POST', 'PUT', 'DELETE'].map((method) => ({
     name: `${method} /v1/nothing with a body of type "${type}"`,
     bytes: request(method, '/v1/nothing', [`Content-Type: ${type}`, 'Content-Length: 5'], 'hello'),
@@ -82,7 +82,7 @@ const wrongPlaces: WireCase[] = ['text/plain', 'application/json', ''].flatMap((
   })),
 )
 
-const credentials: WireCase[] = (
+const credentials: RawCase[] = (
   [
     ['no scheme', 'Authorization: K', 401],
     ['Basic', 'Authorization: Basic K', 401],
@@ -112,15 +112,13 @@ const credentials: WireCase[] = (
   status,
 }))
 
-const disguised: WireCase[] = ['/%76%31/pets', '/v1/%70ets', 'http://petstore.test/v1/pets'].map(
-  (target) => ({
-    name: `${target} without a key`,
-    bytes: [`GET ${target} HTTP/1.1`, HOST, '', ''].join('\r\n'),
-    status: 401,
-  }),
-)
+const disguised: RawCase[] = ['/%76%31/pets', '/v1/%70ets', 'http://petstore.test/v1/pets'].map((target) => ({
+  name: `${target} without a key`,
+  bytes: [`GET ${target} HTTP/1.1`, HOST, '', ''].join('\r\n'),
+  status: 401,
+}))
 
-const inUrl: WireCase[] = ['api_key=K', 'key=K', 'access_token=K', 'authorization=Bearer%20K'].map(
+const inUrl: RawCase[] = ['api_key=K', 'key=K', 'access_token=K', 'authorization=Bearer%20K'].map(
   (query) => ({
     name: `credential in the address: ${query.split('=')[0]}`,
     bytes: [`GET /v1/pets?${query} HTTP/1.1`, HOST, '', ''].join('\r\n'),
@@ -128,7 +126,7 @@ const inUrl: WireCase[] = ['api_key=K', 'key=K', 'access_token=K', 'authorizatio
   }),
 )
 
-const noHttp: WireCase[] = (
+const noHttp: RawCase[] = (
   [
     ['words', 'hello\r\n\r\n', 400],
     ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
@@ -154,7 +152,7 @@ const noHttp: WireCase[] = (
   ] as const
 ).map(([name, bytes, status]) => ({ name: `not quite HTTP: ${name}`, bytes, status }))
 
-const headers: WireCase[] = (
+const headers: RawCase[] = (
   [
     ['a folded header', [`X-Note: one`, ' two'], 400],
     ['a folded credential', ['X-A: b', '\tAuthorization: x'], 400],
@@ -202,7 +200,7 @@ const headers: WireCase[] = (
 }))
 
 const NO_KEY = 'POST /v1/pets HTTP/1.1\r\nHost: petstore.test\r\nContent-Type: application/json'
-const afterTheAnswer: WireCase[] = (
+const afterTheResponse: RawCase[] = (
   [
     ['a bad chunk', 'Transfer-Encoding: chunked', 'zz\r\nhello\r\n0\r\n\r\n'],
     ['a bad chunk after a good one', 'Transfer-Encoding: chunked', '5\r\nhello\r\nzz\r\n\r\n'],
@@ -215,7 +213,7 @@ const afterTheAnswer: WireCase[] = (
   status: 401,
 }))
 
-const targets: WireCase[] = (
+const targets: RawCase[] = (
   [
     ['%zz as id', '/v1/pets/%zz', 404],
     ['% as id', '/v1/pets/%', 404],
@@ -253,7 +251,7 @@ const targets: WireCase[] = (
   ] as const
 ).map(([name, target, status]) => ({ name: `target: ${name}`, bytes: request('GET', target), status }))
 
-const bodies: WireCase[] = (
+const bodies: RawCase[] = (
   [
     ['a good one', [JSON_TYPE, sized(PET)], PET, 201],
     ['a good one in chunks', [JSON_TYPE, 'Transfer-Encoding: chunked'], `1d\r\n${PET}\r\n0\r\n\r\n`, 201],
@@ -359,7 +357,7 @@ const bodies: WireCase[] = (
   ] as const
 ).map(([name, lines, body, status]) => ({ name: `body: ${name}`, bytes: post([...lines], body), status }))
 
-export const WIRE_CASES: WireCase[] = [
+export const WIRE_CASES: RawCase[] = [
   ...methods,
   ...withoutKey,
   ...wrongPlaces,
@@ -368,7 +366,7 @@ export const WIRE_CASES: WireCase[] = [
   ...inUrl,
   ...noHttp,
   ...headers,
-  ...afterTheAnswer,
+  ...afterTheResponse,
   ...targets,
   ...bodies,
 ]

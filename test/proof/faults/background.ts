@@ -11,9 +11,9 @@ import { type Operation, outcomeOfWork } from './operation.ts'
 export const BACKGROUND: Operation[] = [
   {
     name: 'ending holds',
-    prepare: async ({ shop, look, holds }) => {
-      const { id, petId } = await shop.hold()
-      await shop.makeOverdue(id)
+    prepare: async ({ api, look, holds }) => {
+      const { id, petId } = await api.hold()
+      await api.makeOverdue(id)
       return {
         run: () => outcomeOfWork(holds.sweep()),
         effects: () =>
@@ -25,9 +25,9 @@ export const BACKGROUND: Operation[] = [
     name: 'writing usage',
     commits: 'commit',
     forgetsUnknown: true,
-    prepare: async ({ shop, look, usage, db }) => {
+    prepare: async ({ api, look, usage, db }) => {
       const name = randomUUID()
-      const made = await createApiKey(shop.db, 'production', {
+      const made = await createApiKey(api.db, 'production', {
         name,
         scopes: DEFAULT_SCOPES,
         rateLimit: undefined,
@@ -46,26 +46,26 @@ export const BACKGROUND: Operation[] = [
   {
     name: 'folding counts',
     commits: 'commit',
-    isRepeatable: true,
-    prepare: async ({ shop, db }) => {
-      await shop.addPet()
+    isIdempotent: true,
+    prepare: async ({ api, db }) => {
+      await api.addPet()
       return { run: () => outcomeOfWork(foldAllCounts(db)) }
     },
   },
   {
     name: 'forgetting empty categories',
     commits: 'delete_empty_counts',
-    isRepeatable: true,
+    isIdempotent: true,
     prepare: async ({ db }) => ({ run: () => outcomeOfWork(deleteEmptyCounts(db)) }),
   },
   {
     name: 'purging idempotency keys',
     commits: 'purge_kept_answers',
-    isRepeatable: true,
-    prepare: async ({ shop, look, db }) => {
+    isIdempotent: true,
+    prepare: async ({ api, look, db }) => {
       const key = randomUUID()
-      await shop.post('/pets', { name: 'Old', categoryId: 1 }, { 'idempotency-key': key })
-      await shop.sql(`update idempotency_keys set created_at = now() - interval '2 days' where key = $1`, [
+      await api.post('/pets', { name: 'Old', categoryId: 1 }, { 'idempotency-key': key })
+      await api.sql(`update idempotency_keys set created_at = now() - interval '2 days' where key = $1`, [
         key,
       ])
       return {
@@ -77,7 +77,7 @@ export const BACKGROUND: Operation[] = [
   {
     name: 'naming many categories',
     commits: 'upsert_categories',
-    isRepeatable: true,
+    isIdempotent: true,
     prepare: async ({ look, db }) => {
       const name = randomUUID()
       const id = BigInt(`0x${name.slice(0, 8)}`) + 10_000_000_000n

@@ -1,8 +1,8 @@
 // Clients of one store who do everything at random, and remember what they were told of each thing they did.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Order } from '../../api/shop.ts'
-import type { Answer, TestClient } from '../../support/client.ts'
+import type { Order } from '../../api/fixture.ts'
+import type { TestResponse, TestClient } from '../../support/client.ts'
 import { inTime, outcomeOf } from './operation.ts'
 import type { Random } from '../random.ts'
 import { count, countOutcome, type Outcome } from './tally.ts'
@@ -37,46 +37,46 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
   /** Asks, and asks again while that is safe and needed; answers what the last answer was. */
   async function change(
     token: string,
-    ask: () => Promise<Answer>,
+    ask: () => Promise<TestResponse>,
     rules: Rules,
-  ): Promise<Answer | undefined> {
+  ): Promise<TestResponse | undefined> {
     const outcomes: Outcome[] = []
     changes.push({ token, outcomes })
     for (let tries = 1; ; tries += 1) {
-      const answer = await inTime(ask())
+      const response = await inTime(ask())
       // Only of what was sent before: its transaction ends when PostgreSQL notices that nobody is there.
-      if (outcomes.length > 0 && tries < REPEATS_MAX && codeOf(answer) === IN_USE) {
+      if (outcomes.length > 0 && tries < REPEATS_MAX && codeOf(response) === IN_USE) {
         await sleep(IN_USE_FOR_MS)
         continue
       }
-      const outcome = outcomeOf(answer, rules.status, rules.refusal)
+      const outcome = outcomeOf(response, rules.status, rules.rejection)
       countOutcome(outcome)
       outcomes.push(outcome)
-      if (outcome === 'done' || outcome === 'refused') return answer
-      if (!rules.isRepeatable || tries === REPEATS_MAX) return undefined
+      if (outcome === 'done' || outcome === 'rejected') return response
+      if (!rules.isIdempotent || tries === REPEATS_MAX) return undefined
       count('repeated until done')
     }
   }
 
-  async function create(isRepeatable: boolean): Promise<void> {
+  async function create(isIdempotent: boolean): Promise<void> {
     const name = randomUUID()
-    const headers = isRepeatable ? { 'idempotency-key': name } : {}
+    const headers = isIdempotent ? { 'idempotency-key': name } : {}
     const body = { name, categoryId: 1 + random.below(3) }
-    await change(name, () => client.post('/pets', body, headers), { status: 201, isRepeatable })
+    await change(name, () => client.post('/pets', body, headers), { status: 201, isIdempotent })
   }
 
   /** At once, so that they share a statement: what one of them is told, all are told. */
-  async function createMany(isRepeatable: boolean): Promise<void> {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => create(isRepeatable)))
+  async function createMany(isIdempotent: boolean): Promise<void> {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => create(isIdempotent)))
   }
 
-  async function buy(isRepeatable: boolean): Promise<void> {
+  async function buy(isIdempotent: boolean): Promise<void> {
     const note = randomUUID()
-    const headers = isRepeatable ? { 'idempotency-key': note } : {}
+    const headers = isIdempotent ? { 'idempotency-key': note } : {}
     const body = { petId: random.pick(store.contested), note }
-    const rules = { status: 201, isRepeatable, refusal: 'pet_not_available' }
-    const answer = await change(note, () => client.post('/store/orders', body, headers), rules)
-    if (answer?.status === 201) orders.push(answer.body as Order)
+    const rules = { status: 201, isIdempotent, rejection: 'pet_not_available' }
+    const response = await change(note, () => client.post('/store/orders', body, headers), rules)
+    if (response?.status === 201) orders.push(response.body as Order)
   }
 
   async function endOrder(): Promise<void> {
@@ -85,7 +85,7 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     // Most are let go, so that there is something left to sell.
     const [verb, status] = random.chance(0.2) ? ['complete', 'completed'] : ['cancel', 'cancelled']
     const ask = () => client.call('POST', `/v1/store/orders/${order.id}/${verb}`)
-    await change(`order ${order.id} ${status}`, ask, { status: 200, isRepeatable: true })
+    await change(`order ${order.id} ${status}`, ask, { status: 200, isIdempotent: true })
   }
 
   async function update(): Promise<void> {
@@ -151,11 +151,11 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
 interface Rules {
   status: number
   /** Whether doing it again never makes a second one. */
-  isRepeatable?: boolean
+  isIdempotent?: boolean
   /** The one other answer that is right. */
-  refusal?: string
+  rejection?: string
 }
 
-function codeOf({ status, body }: Answer): string | undefined {
+function codeOf({ status, body }: TestResponse): string | undefined {
   return status < 400 ? undefined : (body as { code: string }).code
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { auditStore } from '../../support/store-audit.ts'
-import { type Fault, isBeforeAnswer } from '../../support/wire-faults.ts'
+import { type Fault, isBeforeResponse } from '../../support/wire-faults.ts'
 import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
 import { BACKGROUND } from './background.ts'
@@ -130,7 +130,8 @@ test.skipIf(SCALE < 1)('every statement that the sources name has met faults', (
 
 test('an import that lost its connection anywhere goes on when it is run again, and no row is lost or doubled', async () => {
   // Copied rows have no answer of their own that could be cut off.
-  const isPossible = ({ statement, fault }: Aim) => statement !== 'copy data' || isBeforeAnswer(fault.moment)
+  const isPossible = ({ statement, fault }: Aim) =>
+    statement !== 'copy data' || isBeforeResponse(fault.moment)
   const aims = aimsAt(await traceImport(first), IMPORT_FAULTS).filter(isPossible)
   expectNothing(await tryAll(sample(aims), (lane, aim) => tryImport(lane, aim, importHere)))
 })
@@ -153,7 +154,7 @@ test('so does `petstore import`, and it says how', async () => {
 })
 
 test('after all of it animals, orders, history and counts agree', async () => {
-  const audits = await Promise.all(lanes.map(({ shop }) => auditStore(shop.databaseUrl)))
+  const audits = await Promise.all(lanes.map(({ api }) => auditStore(api.databaseUrl)))
   expectNothing(audits.flat())
 })
 

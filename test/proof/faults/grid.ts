@@ -149,7 +149,7 @@ async function repeat(
   effectsBefore: number | undefined,
 ): Promise<string[]> {
   // It may be there, and repeating would make a second one: who looks sees it, and is done.
-  if (first === 'outcome_unknown' && !operation.isRepeatable && effectsBefore !== 0) return []
+  if (first === 'outcome_unknown' && !operation.isIdempotent && effectsBefore !== 0) return []
   if (first === 'outcome_unknown' && operation.forgetsUnknown) return []
   const outcome = await run(trial)
   if (outcome !== 'done') return [`repeated without a fault: ${outcome}`]

@@ -41,7 +41,7 @@ export async function importHere(file: string, databaseUrl: string): Promise<str
     const { signal } = new AbortController()
     await importPets(client, await fileSource(file, { signal }), {
       findNamed: undefined,
-      refusedPath: `${file}.refused.csv`,
+      rejectedPath: `${file}.refused.csv`,
       again: false,
       signal,
       onProgress: () => {},
@@ -62,7 +62,7 @@ export async function importByCommand(file: string, databaseUrl: string): Promis
 /** The statements of an import, as they are without a fault. */
 export async function traceImport(lane: Lane): Promise<string[]> {
   lane.aim(undefined)
-  const said = await importHere(writeAnimals().file, lane.proxy.url)
+  const said = await importHere(writePets().file, lane.proxy.url)
   if (said !== FINISHED) throw new Error(said)
   return [...lane.seen]
 }
@@ -70,7 +70,7 @@ export async function traceImport(lane: Lane): Promise<string[]> {
 /** Lets the fault happen once, runs the import again, and counts; answers what is wrong. */
 export async function tryImport(lane: Lane, aim: Aim, run: Import): Promise<string[]> {
   const wrong: string[] = []
-  const { file, name } = writeAnimals()
+  const { file, name } = writePets()
   const rowsThere = () => lane.look('select count(*) from pets where name like $1', [`${name}%`])
   const namesThere = () => lane.look('select count(distinct name) from pets where name like $1', [`${name}%`])
 
@@ -98,7 +98,7 @@ export async function tryImport(lane: Lane, aim: Aim, run: Import): Promise<stri
   )
 }
 
-function writeAnimals(): { file: string; name: string } {
+function writePets(): { file: string; name: string } {
   const name = randomUUID()
   const file = join(folder, `${name}.csv`)
   const rows = Array.from({ length: ROWS }, (_, index) => `${name} ${index},${CATEGORY}`)

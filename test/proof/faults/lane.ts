@@ -8,7 +8,7 @@ import { trackUsage, type Usage } from '../../../src/api-keys/usage.ts'
 import type { Db } from '../../../src/db/database.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
-import { openShop, type Shop } from '../../api/shop.ts'
+import { openApiFixture, type ApiFixture } from '../../api/fixture.ts'
 import { issueApiKey, startApp } from '../../support/app.ts'
 import { openTestClient, type TestClient } from '../../support/client.ts'
 import { openTestDatabase } from '../../support/database.ts'
@@ -34,7 +34,7 @@ export interface Lane {
   client: TestClient
   apiKey: string
   /** A service on the same database without a proxy, to make what an operation needs. */
-  shop: Shop
+  api: ApiFixture
   stock: Stock
   /** One number from the database, past the proxy. */
   look: (text: string, values: unknown[]) => Promise<number>
@@ -52,14 +52,14 @@ export interface Lane {
 
 /** The role is the one that the service connects as. */
 export async function openLane(role: { name: string; password: string }): Promise<Lane> {
-  const shop = await openShop()
-  await shop.put(`/categories/${CATEGORY}`, { name: 'Dogs' })
-  await shop.put(`/categories/${OTHER_CATEGORY}`, { name: 'Cats' })
-  const stock = await stockUp(shop)
-  const outside = new Client(shop.databaseUrl)
+  const api = await openApiFixture()
+  await api.put(`/categories/${CATEGORY}`, { name: 'Dogs' })
+  await api.put(`/categories/${OTHER_CATEGORY}`, { name: 'Cats' })
+  const stock = await stockUp(api)
+  const outside = new Client(api.databaseUrl)
   await outside.connect()
   afterAll(() => outside.end())
-  const databaseUrl = new URL(shop.databaseUrl)
+  const databaseUrl = new URL(api.databaseUrl)
   databaseUrl.username = role.name
   databaseUrl.password = role.password
 
@@ -86,7 +86,7 @@ export async function openLane(role: { name: string; password: string }): Promis
   const { origin } = await startApp(db, {
     usage,
     holds,
-    categories: 'strict',
+    categoryPolicy: 'strict',
     verifyApiKey: apiKeyVerifier(db, 'production', now),
   })
   const { text: apiKey } = await issueApiKey(db, { name: 'lane', scopes: SCOPES })
@@ -94,7 +94,7 @@ export async function openLane(role: { name: string; password: string }): Promis
   return {
     client: openTestClient({ origin, apiKey }),
     apiKey,
-    shop,
+    api,
     stock,
     look: async (text, values) => {
       const { rows } = await outside.query<[string]>({ text, values, rowMode: 'array' })

@@ -31,8 +31,8 @@ const RANDOM_KINDS = KINDS.filter((kind) => kind !== 'idle too long')
 export async function loadWithFaults(seed: number, faultsWanted: number): Promise<string[]> {
   const random = seeded(seed)
   const databaseUrl = await createTestDatabase()
-  const animals = CONTESTED + CHANGED + faultsWanted
-  const store = await stock(databaseUrl, animals)
+  const pets = CONTESTED + CHANGED + faultsWanted
+  const store = await stock(databaseUrl, pets)
   let injected = 0
   let silences = 0
   let isCalm = true
@@ -79,7 +79,7 @@ export async function loadWithFaults(seed: number, faultsWanted: number): Promis
   wrong.push(
     ...(await judgeAll(
       databaseUrl,
-      animals,
+      pets,
       buyers.flatMap((buyer) => buyer.changes),
     )),
   )
@@ -93,12 +93,12 @@ async function createKey(databaseUrl: string): Promise<string> {
   return (await petstore(args, { DATABASE_URL: databaseUrl })).stdout.trim()
 }
 
-async function stock(databaseUrl: string, animals: number): Promise<Store> {
+async function stock(databaseUrl: string, count: number): Promise<Store> {
   const rows = await sql<{ id: string; name: string }>(
     databaseUrl,
     `insert into pets (name, category_id) select 'Pet ' || n, 1 + n % 5 from generate_series(1, $1::int) as n
       returning id, name`,
-    [animals],
+    [count],
   )
   const pets = rows.map(({ id, name }) => ({ id: Number(id), name }))
   const ids = pets.map(({ id }) => id)
@@ -110,7 +110,7 @@ async function stock(databaseUrl: string, animals: number): Promise<Store> {
 }
 
 /** Every mark that a change leaves, and how often it is there. */
-async function judgeAll(databaseUrl: string, animals: number, changes: readonly Change[]): Promise<string[]> {
+async function judgeAll(databaseUrl: string, pets: number, changes: readonly Change[]): Promise<string[]> {
   const rows = await sql<{ token: string; count: string }>(
     databaseUrl,
     `select name as token, count(*) from pets group by name
@@ -120,7 +120,7 @@ async function judgeAll(databaseUrl: string, animals: number, changes: readonly 
     union all select 'order ' || id || ' ' || status, 1 from orders
     union all select 'Pet ' || n || ' is gone', 1 from generate_series(1, $1::int) as n
       where not exists (select from pets where name = 'Pet ' || n)`,
-    [animals],
+    [pets],
   )
   const there = new Map(rows.map(({ token, count }) => [token, Number(count)]))
   return changes.flatMap(({ token, outcomes }) =>

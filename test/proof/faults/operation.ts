@@ -1,6 +1,6 @@
 // What a fault is tried on: an operation of the service, and how to see from outside what became of it.
 import { AppError } from '../../../src/errors.ts'
-import type { Answer } from '../../support/client.ts'
+import type { TestResponse } from '../../support/client.ts'
 import type { Lane } from './lane.ts'
 import type { Outcome } from './tally.ts'
 
@@ -19,7 +19,7 @@ export interface Operation {
    */
   commits?: string
   /** Whether repeating it never makes a second one, so that nobody has to look first. */
-  isRepeatable?: boolean
+  isIdempotent?: boolean
   /** Whether the service itself leaves it at that when the outcome is unknown. */
   forgetsUnknown?: boolean
   /** Makes what it needs, past the proxy. */
@@ -41,25 +41,25 @@ export interface Stock {
 const ANSWER_WITHIN_MS = 120_000
 
 /** Nobody waits for ever: throws where there is no answer in time. */
-export async function inTime<Result>(answer: Promise<Result>): Promise<Result> {
+export async function inTime<Result>(response: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer in ${ANSWER_WITHIN_MS} ms`)), ANSWER_WITHIN_MS)
   try {
-    return await Promise.race([answer, promise])
+    return await Promise.race([response, promise])
   } finally {
     clearTimeout(timer)
   }
 }
 
 /** Done is what the operation answers without a fault; of refusals only those of a database that is away will do. */
-export function outcomeOf(answer: Answer, expected: number, refusal?: string): Outcome {
-  if (answer.status === expected) return 'done'
-  const { code } = answer.body as { code: string }
-  if (answer.status === 503 && ['unavailable', 'overloaded', 'outcome_unknown'].includes(code)) {
+export function outcomeOf(response: TestResponse, expected: number, rejection?: string): Outcome {
+  if (response.status === expected) return 'done'
+  const { code } = response.body as { code: string }
+  if (response.status === 503 && ['unavailable', 'overloaded', 'outcome_unknown'].includes(code)) {
     return code as Outcome
   }
-  if (code === refusal) return 'refused'
-  throw new Error(`answered ${answer.status} ${answer.text}`)
+  if (code === rejection) return 'rejected'
+  throw new Error(`answered ${response.status} ${response.text}`)
 }
 
 /** The same for work that no request asked for. */

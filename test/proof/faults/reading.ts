@@ -1,30 +1,30 @@
 // Every operation that changes nothing. Each must answer what the same service answers without a fault.
-import { listApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
+import { findAllApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
 import { readSchemaState } from '../../../src/db/migrate.ts'
-import type { Shop } from '../../api/shop.ts'
+import type { ApiFixture } from '../../api/fixture.ts'
 import type { Lane } from './lane.ts'
 import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
 
 /** More animals than a page holds, in a category of their own, and one of them on hold. */
-export async function stockUp(shop: Shop): Promise<Stock> {
-  await shop.put(`/categories/${STOCK_CATEGORY}`, { name: 'Fish' })
+export async function stockUp(api: ApiFixture): Promise<Stock> {
+  await api.put(`/categories/${STOCK_CATEGORY}`, { name: 'Fish' })
   for (let number = 1; number < 25; number += 1) {
-    await shop.addPet({ name: `Fish ${number}`, categoryId: STOCK_CATEGORY })
+    await api.addPet({ name: `Fish ${number}`, categoryId: STOCK_CATEGORY })
   }
-  const { id: petId } = await shop.addPet({ name: 'Fish on hold', categoryId: STOCK_CATEGORY })
-  const { id: orderId } = await shop.hold({ petId })
+  const { id: petId } = await api.addPet({ name: 'Fish on hold', categoryId: STOCK_CATEGORY })
+  const { id: orderId } = await api.hold({ petId })
   return { petId, orderId }
 }
 
 /** To the last byte what the service without a proxy answers. */
 function read(path: (stock: Stock) => string) {
-  return async ({ shop, client, apiKey, stock }: Lane) => ({
+  return async ({ api, client, apiKey, stock }: Lane) => ({
     run: async () => {
-      const answer = await client.get(path(stock))
-      const outcome = outcomeOf(answer, 200)
+      const response = await client.get(path(stock))
+      const outcome = outcomeOf(response, 200)
       if (outcome !== 'done') return outcome
-      const { text } = await shop.get(path(stock), { apiKey })
-      if (answer.text !== text) throw new Error(`read ${answer.text} where ${text} was right`)
+      const { text } = await api.get(path(stock), { apiKey })
+      if (response.text !== text) throw new Error(`read ${response.text} where ${text} was right`)
       return outcome
     },
   })
@@ -53,8 +53,8 @@ export const READING: Operation[] = [
   { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
   { name: 'getInventory', prepare: read(() => '/store/inventory') },
   { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
-  { name: 'listApiKeys', prepare: read(() => '/api-keys') },
-  { name: 'the list of keys on the command line', prepare: work(({ db }) => listApiKeys(db)) },
+  { name: 'findAllApiKeys', prepare: read(() => '/api-keys') },
+  { name: 'the list of keys on the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
   { name: 'the list of deprecated use', prepare: work(({ db }) => listDeprecatedUse(db)) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]

@@ -1,7 +1,7 @@
 // What the proof of connection faults counts, where it happens.
 import type { Fault, Kind, Moment } from '../../support/wire-faults.ts'
 
-export const OUTCOMES = ['done', 'unavailable', 'overloaded', 'outcome_unknown', 'refused'] as const
+export const OUTCOMES = ['done', 'unavailable', 'overloaded', 'outcome_unknown', 'rejected'] as const
 /** Done as asked; one of the three answers of a database that is away; or refused for a reason of the store. */
 export type Outcome = (typeof OUTCOMES)[number]
 
@@ -29,7 +29,7 @@ const COUNTED_AS: Record<Outcome, string> = {
   unavailable: 'unavailable',
   overloaded: 'overloaded',
   outcome_unknown: 'outcome unknown',
-  refused: 'refused by a rule of the store',
+  rejected: 'refused by a rule of the store',
 }
 
 /** In the sequence of the table, so that what never happened is a zero in it and not a gap. */

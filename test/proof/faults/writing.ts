@@ -1,7 +1,7 @@
 // Every operation that changes something.
 import { randomUUID } from 'node:crypto'
-import type { Shop } from '../../api/shop.ts'
-import type { Answer } from '../../support/client.ts'
+import type { ApiFixture } from '../../api/fixture.ts'
+import type { TestResponse } from '../../support/client.ts'
 import type { Lane } from './lane.ts'
 import { CATEGORY, type Operation, OTHER_CATEGORY, outcomeOf } from './operation.ts'
 
@@ -23,8 +23,8 @@ function createPet(headers: () => Record<string, string>) {
 }
 
 function placeOrder(headers: () => Record<string, string>) {
-  return async ({ shop, look, client }: Lane) => {
-    const body = { petId: (await shop.addPet()).id, note: randomUUID() }
+  return async ({ api, look, client }: Lane) => {
+    const body = { petId: (await api.addPet()).id, note: randomUUID() }
     const sent = headers()
     return {
       run: async () => outcomeOf(await client.post('/store/orders', body, sent), 201),
@@ -34,8 +34,8 @@ function placeOrder(headers: () => Record<string, string>) {
 }
 
 function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
-  return async ({ shop, look, client }: Lane) => {
-    const { id, petId } = await shop.hold()
+  return async ({ api, look, client }: Lane) => {
+    const { id, petId } = await api.hold()
     return {
       run: async () => outcomeOf(await client.call('POST', `/v1/store/orders/${id}/${verb}`), 200),
       effects: () =>
@@ -49,19 +49,19 @@ function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
 }
 
 /** An API key of its own, past the proxy. */
-async function otherApiKey(shop: Shop): Promise<{ id: number; name: string }> {
+async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string }> {
   const name = randomUUID()
-  return { name, id: ((await shop.post('/api-keys', { name })).body as { id: number }).id }
+  return { name, id: ((await api.post('/api-keys', { name })).body as { id: number }).id }
 }
 
 export const WRITING: Operation[] = [
   { name: 'createPet', commits: 'insert_pets', prepare: createPet(() => ({})) },
-  { name: 'createPet with a key', commits: 'commit', isRepeatable: true, prepare: createPet(keyed) },
+  { name: 'createPet with a key', commits: 'commit', isIdempotent: true, prepare: createPet(keyed) },
   {
     name: 'updatePet',
     commits: 'commit',
-    prepare: async ({ shop, look, client }) => {
-      const { id } = await shop.addPet({ status: 'pending' })
+    prepare: async ({ api, look, client }) => {
+      const { id } = await api.addPet({ status: 'pending' })
       const body = { name: randomUUID(), categoryId: OTHER_CATEGORY, status: 'sold', reason: 'a fault' }
       return {
         run: async () => outcomeOf(await client.call('PATCH', `/v1/pets/${id}`, { body }), 200),
@@ -77,8 +77,8 @@ export const WRITING: Operation[] = [
   {
     name: 'deletePet',
     commits: 'commit',
-    prepare: async ({ shop, look, client }) => {
-      const { id } = await shop.addPet()
+    prepare: async ({ api, look, client }) => {
+      const { id } = await api.addPet()
       return {
         run: async () => outcomeOf(await client.call('DELETE', `/v1/pets/${id}`), 204),
         effects: async () => 1 - (await look('select count(*) from pets where id = $1', [id])),
@@ -86,13 +86,13 @@ export const WRITING: Operation[] = [
     },
   },
   { name: 'placeOrder', commits: 'commit', prepare: placeOrder(() => ({})) },
-  { name: 'placeOrder with a key', commits: 'commit', isRepeatable: true, prepare: placeOrder(keyed) },
+  { name: 'placeOrder with a key', commits: 'commit', isIdempotent: true, prepare: placeOrder(keyed) },
   {
     name: 'placeOrder after a hold that is over',
     commits: 'commit',
-    prepare: async ({ shop, look, client }) => {
-      const { id, petId } = await shop.hold()
-      await shop.makeOverdue(id)
+    prepare: async ({ api, look, client }) => {
+      const { id, petId } = await api.hold()
+      await api.makeOverdue(id)
       const body = { petId, note: randomUUID() }
       return {
         run: async () => outcomeOf(await client.post('/store/orders', body), 201),
@@ -102,21 +102,21 @@ export const WRITING: Operation[] = [
   },
   {
     name: 'placeOrder of a held animal',
-    prepare: async ({ shop, client }) => {
-      const { petId } = await shop.hold()
+    prepare: async ({ api, client }) => {
+      const { petId } = await api.hold()
       return { run: async () => outcomeOf(await client.post('/store/orders', { petId }), 409) }
     },
   },
   {
     name: 'completeOrder',
     commits: 'commit',
-    isRepeatable: true,
+    isIdempotent: true,
     prepare: endOrder('complete', 'order_completed', 'sold'),
   },
   {
     name: 'cancelOrder',
     commits: 'commit',
-    isRepeatable: true,
+    isIdempotent: true,
     prepare: endOrder('cancel', 'order_cancelled', 'available'),
   },
   {
@@ -125,7 +125,7 @@ export const WRITING: Operation[] = [
     prepare: async ({ look, client }) => {
       const name = randomUUID()
       const id = BigInt(`0x${name.slice(0, 8)}`) + 1_000n
-      const put = (): Promise<Answer> => client.call('PUT', `/v1/categories/${id}`, { body: { name } })
+      const put = (): Promise<TestResponse> => client.call('PUT', `/v1/categories/${id}`, { body: { name } })
       return {
         run: async () => outcomeOf(await put(), 201),
         effects: () => look('select count(*) from categories where id = $1 and name = $2', [id, name]),
@@ -146,8 +146,8 @@ export const WRITING: Operation[] = [
   {
     name: 'rotateApiKey',
     commits: 'commit',
-    prepare: async ({ shop, look, client }) => {
-      const { id, name } = await otherApiKey(shop)
+    prepare: async ({ api, look, client }) => {
+      const { id, name } = await otherApiKey(api)
       return {
         run: async () => outcomeOf(await client.post(`/api-keys/${id}/rotate`, { overlapSeconds: 60 }), 201),
         // A successor, and an end for the old one: both or neither.
@@ -163,9 +163,9 @@ export const WRITING: Operation[] = [
   {
     name: 'revokeApiKey',
     commits: 'revoke_api_key',
-    isRepeatable: true,
-    prepare: async ({ shop, look, client }) => {
-      const { id } = await otherApiKey(shop)
+    isIdempotent: true,
+    prepare: async ({ api, look, client }) => {
+      const { id } = await otherApiKey(api)
       return {
         run: async () => outcomeOf(await client.call('DELETE', `/v1/api-keys/${id}`), 204),
         effects: () => look('select count(*) from api_keys where id = $1 and revoked_at is not null', [id]),

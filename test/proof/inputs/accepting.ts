@@ -1,11 +1,18 @@
 // Sends an input that must be accepted, and looks whether what was sent is what is read back, wherever that can be read.
 import { assert } from 'vitest'
-import { linkTo } from '../../contract/animals.ts'
-import type { Answer } from '../../support/client.ts'
+import { linkTo } from '../../contract/pets.ts'
+import type { TestResponse } from '../../support/client.ts'
 import { listOf, makerOf, type Operation, OPERATIONS, readerOf, resolve, type Schema } from './document.ts'
 import { placeOf, type PositiveInput, TAG } from './positive.ts'
 import { Complaint, counts, type Recorder } from './runner.ts'
-import { isReference, type Made, make, type RequestChoices, type Shop, toRequest } from './shop.ts'
+import {
+  isReference,
+  type Made,
+  make,
+  type RequestChoices,
+  type ServiceFixture,
+  toRequest,
+} from './fixture.ts'
 
 type Item = Record<string, unknown>
 
@@ -20,7 +27,7 @@ let keysUsed = 0
 export async function expectAcceptance(
   input: PositiveInput,
   via: Recorder,
-  shop: Shop,
+  fixture: ServiceFixture,
   done: Acknowledged,
 ): Promise<void> {
   const { operation } = input
@@ -31,32 +38,32 @@ export async function expectAcceptance(
   }
   counts['positive inputs'] += 1
   const maker = makerOf(operation.pathParameter)
-  const made = maker && (await make(shop, via, maker))
-  const { choices, values } = await complete(input, made, via, shop)
+  const made = maker && (await make(fixture, via, maker))
+  const { choices, values } = await complete(input, made, via, fixture)
   const request = toRequest(operation, choices)
-  const answer = await via.send(request)
+  const response = await via.send(request)
   const [again = 0, first = again] = operation.success
-  expectStatus(answer, first)
-  expectRequestId(input, answer)
-  if (input.alsoHead) await expectSameHead(request, answer, via)
-  if (Array.isArray(answer.body)) return expectList(operation, input.query, answer, via, shop)
+  expectStatus(response, first)
+  expectRequestId(input, response)
+  if (input.alsoHead) await expectSameHead(request, response, via)
+  if (Array.isArray(response.body)) return expectList(operation, input.query, response, via, fixture)
 
-  const { body } = answer as { body: Item }
+  const { body } = response as { body: Item }
   if (operation.method === 'GET') {
-    if (made !== undefined && readerOf(operation) === operation) assert.deepEqual(body, made.answer.body)
+    if (made !== undefined && readerOf(operation) === operation) assert.deepEqual(body, made.response.body)
     return
   }
-  const id = answer.status === 204 ? made?.id : String(body['id'])
+  const id = response.status === 204 ? made?.id : String(body['id'])
   const kept = pick(values, listOf(operation))
-  if (answer.status === 204) note(done, operation, id, readerOf(operation) ? 'gone' : {})
+  if (response.status === 204) note(done, operation, id, readerOf(operation) ? 'gone' : {})
   else note(done, operation, id, kept)
-  if (answer.status !== 204) expectKept(values, body)
-  await expectReadBack(operation, { id: id ?? '', values, answer, made }, via, shop)
+  if (response.status !== 204) expectKept(values, body)
+  await expectReadBack(operation, { id: id ?? '', values, response, made }, via, fixture)
   if (input.idempotencyKey !== undefined) {
     const replayed = await via.send(request)
     expectStatus(replayed, first)
     assert.equal(replayed.headers.get('idempotency-replayed'), 'true')
-    assert.equal(replayed.text, answer.text, 'a repeat has another answer')
+    assert.equal(replayed.text, response.text, 'a repeat has another answer')
   }
   if (first !== again) {
     const repeated = await via.send(request)
@@ -70,7 +77,7 @@ async function complete(
   input: PositiveInput,
   made: Made | undefined,
   via: Recorder,
-  shop: Shop,
+  fixture: ServiceFixture,
 ): Promise<{ choices: RequestChoices; values: Item }> {
   const { operation, json, values } = input
   const headers = [...input.headers]
@@ -80,35 +87,35 @@ async function complete(
   let text = json
   const meant = { ...values }
   for (const name of Object.keys(operation.body?.fields ?? {}).filter(isReference)) {
-    const { id } = await make(shop, via, makerOf(name) as Operation)
+    const { id } = await make(fixture, via, makerOf(name) as Operation)
     text = text?.replace(placeOf(name), id)
     meant[name] = BigInt(id)
   }
   const body = text === undefined ? undefined : Buffer.from(text)
   return {
-    choices: { key: shop.key, id: String(input.id ?? made?.id), query: input.pairs, headers, body },
+    choices: { key: fixture.key, id: String(input.id ?? made?.id), query: input.pairs, headers, body },
     values: meant,
   }
 }
 
-function expectStatus({ status }: Answer, expected: number): void {
+function expectStatus({ status }: TestResponse, expected: number): void {
   if (status >= 400) throw new Complaint('wrongly refused', `refused, not answered ${expected}`)
   assert.equal(status, expected)
 }
 
-function expectRequestId({ headers }: PositiveInput, answer: Answer): void {
+function expectRequestId({ headers }: PositiveInput, response: TestResponse): void {
   const sent = headers.find(([name]) => name === 'X-Request-Id')?.[1]
-  if (sent !== undefined) assert.equal(answer.headers.get('x-request-id'), sent)
+  if (sent !== undefined) assert.equal(response.headers.get('x-request-id'), sent)
 }
 
 async function expectSameHead(
   request: ReturnType<typeof toRequest>,
-  answer: Answer,
+  response: TestResponse,
   via: Recorder,
 ): Promise<void> {
   const head = await via.send({ ...request, method: 'HEAD' })
-  assert.equal(head.status, answer.status)
-  assert.equal(head.headers.get('etag'), answer.headers.get('etag'))
+  assert.equal(head.status, response.status)
+  assert.equal(head.headers.get('etag'), response.headers.get('etag'))
 }
 
 /** Whole numbers by their digits, since small ones are numbers here and large ones bigints. */
@@ -139,37 +146,37 @@ function expectKept(values: Item, body: Item): void {
 interface Done {
   id: string
   values: Item
-  answer: Answer
+  response: TestResponse
   made: Made | undefined
 }
 
 async function expectReadBack(
   operation: Operation,
-  { id, values, answer, made }: Done,
+  { id, values, response, made }: Done,
   via: Recorder,
-  shop: Shop,
+  fixture: ServiceFixture,
 ): Promise<void> {
-  const get = (path: string, key = shop.key) =>
+  const get = (path: string, key = fixture.key) =>
     via.send({ method: 'GET', target: path, headers: [], authorization: [`Bearer ${key}`], body: undefined })
   const reader = readerOf(operation)
-  const location = answer.headers.get('location')
+  const location = response.headers.get('location')
   if (reader !== undefined) {
     const read = await get(location ?? toRequest(reader, { key: '', id }).target)
-    if (answer.status === 204)
+    if (response.status === 204)
       assert.equal((read.body as { code: string }).code, reader.notFound, 'gone, but still there')
     else {
       expectStatus(read, 200)
-      assert.deepEqual(read.body, answer.body, 'what was answered is not what is read')
+      assert.deepEqual(read.body, response.body, 'what was answered is not what is read')
     }
   }
-  const { key, name, scopes } = (answer.body ?? {}) as { key?: string; name?: string; scopes?: string[] }
+  const { key, name, scopes } = (response.body ?? {}) as { key?: string; name?: string; scopes?: string[] }
   if (key !== undefined && ((values['expiresInSeconds'] as bigint | undefined) ?? 100n) > 60n) {
     const own = OPERATIONS.find(({ scope }) => scope === 'any') as Operation
     const read = await get(toRequest(own, { key: '' }).target, key)
     expectStatus(read, 200)
     assert.deepInclude(read.body as Item, { name, scopes })
   }
-  if ('reason' in values) await expectReason(operation, id, values, answer, made, get)
+  if ('reason' in values) await expectReason(operation, id, values, response, made, get)
 }
 
 /** A reason stands in the history, with the change that it was given for. */
@@ -177,17 +184,17 @@ async function expectReason(
   { path }: Operation,
   id: string,
   { reason, ...changes }: Item,
-  answer: Answer,
+  response: TestResponse,
   made: Made | undefined,
-  get: (path: string) => Promise<Answer>,
+  get: (path: string) => Promise<TestResponse>,
 ): Promise<void> {
-  const before = made?.answer.body as Item
+  const before = made?.response.body as Item
   const isChange = Object.entries(changes).some(([name, value]) => plain(before[name]) !== plain(value))
   const history = OPERATIONS.find(
     (other) => other.method === 'GET' && other.path.startsWith(`${path}/`),
   ) as Operation
   const { body } = await get(toRequest(history, { key: '', id }).target)
-  const requestId = answer.headers.get('x-request-id')
+  const requestId = response.headers.get('x-request-id')
   const entry = (body as Item[]).find((one) => one['requestId'] === requestId)
   assert.equal(entry?.['reason'], isChange ? reason : undefined, 'the reason is not what was sent')
 }
@@ -196,12 +203,12 @@ async function expectReason(
 async function expectList(
   operation: Operation,
   query: Item,
-  answer: Answer,
+  response: TestResponse,
   via: Recorder,
-  shop: Shop,
+  fixture: ServiceFixture,
 ): Promise<void> {
-  const items = answer.body as Item[]
-  const itemSchema = resolve(operation.answer?.items as Schema)
+  const items = response.body as Item[]
+  const itemSchema = resolve(operation.response?.items as Schema)
   const { default: usual, maximum } = operation.query['limit'] as { default?: number; maximum?: number }
   const isById = Object.values(query).some((value) => Array.isArray(value))
   const limit = Number(query['limit'] ?? (isById ? maximum : usual))
@@ -212,14 +219,14 @@ async function expectList(
     for (const item of items) assert.include(wanted, String(item[name]), `${name} is not what was asked for`)
   }
   const ids = items.map(({ id }) => id as number | bigint | undefined)
-  const next = linkTo('next', answer, 'http://petstore.test')
+  const next = linkTo('next', response, 'http://petstore.test')
   if (next === undefined) return
   assert.equal(items.length, limit, 'a page that is not full leads to another')
   const page = await via.send({
     method: 'GET',
     target: next,
     headers: [],
-    authorization: [`Bearer ${shop.key}`],
+    authorization: [`Bearer ${fixture.key}`],
     body: undefined,
   })
   expectStatus(page, 200)
@@ -228,7 +235,7 @@ async function expectList(
 }
 
 function pick(values: Item, list: Operation | undefined): Item {
-  const { properties = {} } = resolve(list?.answer?.items ?? {})
+  const { properties = {} } = resolve(list?.response?.items ?? {})
   // A status moves by itself: an order holds an animal, and its end frees it.
   return Object.fromEntries(
     Object.entries(values).filter(([name]) => name in properties && name !== 'status'),
@@ -247,7 +254,7 @@ export async function expectWholeList(
   list: Operation,
   done: Things,
   via: Recorder,
-  shop: Shop,
+  fixture: ServiceFixture,
 ): Promise<void> {
   const listed = new Map<string, Item>()
   let target: string | undefined = toRequest(list, { key: '', query: [['limit', '100']] }).target
@@ -256,7 +263,7 @@ export async function expectWholeList(
       method: 'GET',
       target,
       headers: [],
-      authorization: [`Bearer ${shop.key}`],
+      authorization: [`Bearer ${fixture.key}`],
       body: undefined,
     })
     expectStatus(page, 200)

@@ -73,24 +73,17 @@ export function addressFaults(schema: Schema): Fault<string[]>[] {
 }
 
 export function addressNumberEdges(schema: Schema): string[] {
-  const [least, most] = rangeOf(schema)
-  const numbers = [
-    least - 1n,
-    most + 1n,
-    most + 2n,
-    most * 10n,
-    -1n,
-    INT64_MAX + 1n,
-    10n ** 30n,
-    10n ** 300n,
-  ].map(String)
+  const [min, max] = rangeOf(schema)
+  const numbers = [min - 1n, max + 1n, max + 2n, max * 10n, -1n, INT64_MAX + 1n, 10n ** 30n, 10n ** 300n].map(
+    String,
+  )
   return [
     ...numbers,
     '',
     ' ',
-    `${least} `,
-    ` ${least}`,
-    `+${least}`,
+    `${min} `,
+    ` ${min}`,
+    `+${min}`,
     '1e1',
     '0x10',
     '1.0',

@@ -4,15 +4,13 @@ import * as fc from 'fast-check'
 /** Some of the names, and what is made of that choice. To make it anew for each input would take most of the time. */
 export function choose<Value>(
   names: readonly string[],
-  most: number,
+  max: number,
   make: (chosen: string[]) => fc.Arbitrary<Value>,
 ): fc.Arbitrary<Value> {
   const made = new Map<string, fc.Arbitrary<Value>>()
-  return fc
-    .subarray([...names], { minLength: 1, maxLength: Math.min(most, names.length) })
-    .chain((chosen) => {
-      const known = made.get(chosen.join()) ?? make(chosen)
-      made.set(chosen.join(), known)
-      return known
-    })
+  return fc.subarray([...names], { minLength: 1, maxLength: Math.min(max, names.length) }).chain((chosen) => {
+    const known = made.get(chosen.join()) ?? make(chosen)
+    made.set(chosen.join(), known)
+    return known
+  })
 }

@@ -1,6 +1,6 @@
 // Exact bytes on kept-alive connections, one answer for each request: what no HTTP client would send goes out too.
 import { connect, type Socket } from 'node:net'
-import { type Answer, parseExactly } from '../../support/client.ts'
+import { type TestResponse, parseExactly } from '../../support/client.ts'
 
 const TIMEOUT_MS = 300_000
 
@@ -16,18 +16,18 @@ export interface Request {
 }
 
 export interface Connection {
-  send: (request: Request) => Promise<Answer>
+  send: (request: Request) => Promise<TestResponse>
   close: () => void
 }
 
 export function openConnection(origin: string): Connection {
   const { hostname, port, host } = new URL(origin)
-  let open: { socket: Socket; receive: (method: string) => Promise<Omit<Answer, 'body'>> } | undefined
+  let open: { socket: Socket; receive: (method: string) => Promise<Omit<TestResponse, 'body'>> } | undefined
 
-  async function send(request: Request): Promise<Answer> {
+  async function send(request: Request): Promise<TestResponse> {
     if (open === undefined || open.socket.destroyed) {
       const socket = connect({ port: Number(port), host: hostname, noDelay: true })
-      open = { socket, receive: answersOf(socket) }
+      open = { socket, receive: responsesOf(socket) }
     }
     const { socket, receive } = open
     socket.write(toBytes(request, host))
@@ -53,20 +53,24 @@ function toBytes({ method, target, headers, authorization, body }: Request, host
 }
 
 /** Reads the answers of a socket one by one. */
-function answersOf(socket: Socket): (method: string) => Promise<Omit<Answer, 'body'>> {
+function responsesOf(socket: Socket): (method: string) => Promise<Omit<TestResponse, 'body'>> {
   let received: Buffer = Buffer.alloc(0)
   let waiting:
-    | { method: string; resolve: (answer: Omit<Answer, 'body'>) => void; reject: (error: Error) => void }
+    | {
+        method: string
+        resolve: (response: Omit<TestResponse, 'body'>) => void
+        reject: (error: Error) => void
+      }
     | undefined
 
   function settle(): void {
     if (waiting === undefined) return
-    const read = readAnswer(received, waiting.method)
+    const read = readResponse(received, waiting.method)
     if (read === undefined) return
     received = received.subarray(read.length)
     const { resolve } = waiting
     waiting = undefined
-    resolve(read.answer)
+    resolve(read.response)
   }
   function fail(error: Error): void {
     socket.destroy()
@@ -83,16 +87,16 @@ function answersOf(socket: Socket): (method: string) => Promise<Omit<Answer, 'bo
 
   return (method) => {
     if (received.length > 0) throw new Error(`bytes that nobody asked for: ${received.toString('latin1')}`)
-    const { promise, resolve, reject } = Promise.withResolvers<Omit<Answer, 'body'>>()
+    const { promise, resolve, reject } = Promise.withResolvers<Omit<TestResponse, 'body'>>()
     waiting = { method, resolve, reject }
     return promise
   }
 }
 
-function readAnswer(
+function readResponse(
   bytes: Buffer,
   method: string,
-): { answer: Omit<Answer, 'body'>; length: number } | undefined {
+): { response: Omit<TestResponse, 'body'>; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
@@ -105,5 +109,5 @@ function readAnswer(
   const hasBody = method !== 'HEAD' && status !== 204
   const length = end + 4 + (hasBody ? Number(headers.get('content-length')) : 0)
   if (bytes.length < length) return undefined
-  return { answer: { status, headers, text: bytes.toString('utf8', end + 4, length) }, length }
+  return { response: { status, headers, text: bytes.toString('utf8', end + 4, length) }, length }
 }

@@ -2,15 +2,15 @@
 import * as fc from 'fast-check'
 import type { Operation } from './document.ts'
 import type { Broken } from './negative.ts'
-import type { Shop } from './shop.ts'
+import type { ServiceFixture } from './fixture.ts'
 
 export function badCredentials(
   { scope }: Operation,
-  { key, keyWithout, deadKeys }: Shop,
+  { key, keyWithout, deadKeys }: ServiceFixture,
 ): fc.Arbitrary<Broken> {
   const bad = (kind: string, code: string, ...authorization: string[]): Broken => ({
     kind: `credentials: ${kind}`,
-    refusal: { code },
+    rejection: { code },
     change: { authorization },
   })
   const invalid = (kind: string, ...authorization: string[]) => bad(kind, 'invalid_api_key', ...authorization)

@@ -66,7 +66,7 @@ export interface Operation {
   /** The statuses of success, the first time and every other time. */
   success: number[]
   /** The schema of what a success answers; undefined where it answers nothing. */
-  answer: Schema | undefined
+  response: Schema | undefined
   /** Every error code that the document names for it. */
   codes: Set<string>
   /** What it answers where its id names nothing. */
@@ -88,7 +88,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
     Object.fromEntries(parameters.filter((one) => one.in === where).map(({ name, schema }) => [name, schema]))
   const body = requestBody && resolve(requestBody.content['application/json'].schema)
   const success = Object.keys(responses).filter((status) => status.startsWith('2'))
-  const answer = responses[success[0] ?? '']?.content?.['application/json'].schema
+  const response = responses[success[0] ?? '']?.content?.['application/json'].schema
   const codesOf = (status: string) =>
     Object.keys(responses[status]?.content?.['application/json'].examples ?? {})
   return {
@@ -101,7 +101,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
     headers: resolveAll(fieldsIn('header')),
     body: body && { fields: resolveAll(body.properties ?? {}), required: body.required ?? [] },
     success: success.map(Number),
-    answer: answer && resolve(answer),
+    response: response && resolve(response),
     codes: new Set(
       Object.keys(responses)
         .filter((status) => status >= '400')

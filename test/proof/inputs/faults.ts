@@ -66,27 +66,27 @@ function ofOtherType(type: string): Fault<string> {
 
 /** No whole number of the range, though each is a number. */
 function numbersOutside(schema: Schema): string[] {
-  const [least, most] = rangeOf(schema)
+  const [min, max] = rangeOf(schema)
   const whole = [
-    least - 1n,
-    least - 2n,
-    -1n - most,
+    min - 1n,
+    min - 2n,
+    -1n - max,
     -INT64_MAX - 1n,
-    most + 1n,
-    most + 2n,
-    most * 10n,
+    max + 1n,
+    max + 2n,
+    max * 10n,
     INT64_MAX + 1n,
     2n ** 64n,
     10n ** 40n,
   ]
-  const others = ['1.5', `${least}.5`, '1e-1', '1e19', '1e400', '-1e400', `${most}.1`, '1e-400']
+  const others = ['1.5', `${min}.5`, '1e-1', '1e19', '1e400', '-1e400', `${max}.1`, '1e-400']
   const nearlyWhole = [
-    `${least}.00000000000000000001`,
+    `${min}.00000000000000000001`,
     '9007199254740991.4',
     '9007199254740993.0',
     '0.9999999999999999999',
   ]
-  return [...whole.filter((value) => value < least || value > most).map(String), ...others, ...nearlyWhole]
+  return [...whole.filter((value) => value < min || value > max).map(String), ...others, ...nearlyWhole]
 }
 
 /** In a body. */
@@ -127,13 +127,13 @@ export function faultEdges(schema: Schema): Edge<string>[] {
 
 /** Texts that the schema does not allow; in JSON and in an address alike. */
 export function textFaultEdges(schema: Schema): Edge<string>[] {
-  const most = maxLengthOf(schema)
+  const max = maxLengthOf(schema)
   const outside = [
     '',
-    'x'.repeat(most + 1),
-    'x'.repeat(most + 2),
-    '🐕'.repeat(most + 1),
-    'é'.repeat(most * 2),
+    'x'.repeat(max + 1),
+    'x'.repeat(max + 2),
+    '🐕'.repeat(max + 1),
+    'é'.repeat(max * 2),
     ' ',
     '\t\n\u00a0\u3000\ufeff',
   ]
@@ -159,16 +159,16 @@ export function faultsOf(schema: Schema): Fault<string>[] {
     return [edges, { kind: 'not in the list', value: other }]
   }
   if (schema.type === 'integer') {
-    const [least, most] = rangeOf(schema)
+    const [min, max] = rangeOf(schema)
     return [
       edges,
       ofOtherType('integer'),
-      { kind: 'above', value: fc.bigInt({ min: most + 1n, max: most * 1000n }).map(String) },
-      { kind: 'below', value: fc.bigInt({ min: -INT64_MAX * 10n, max: least - 1n }).map(String) },
+      { kind: 'above', value: fc.bigInt({ min: max + 1n, max: max * 1000n }).map(String) },
+      { kind: 'below', value: fc.bigInt({ min: -INT64_MAX * 10n, max: min - 1n }).map(String) },
       {
         kind: 'fraction',
         value: fc
-          .tuple(fc.bigInt({ min: least, max: most }), fc.integer({ min: 1, max: 999 }))
+          .tuple(fc.bigInt({ min: min, max: max }), fc.integer({ min: 1, max: 999 }))
           .map(([whole, part]) => `${whole}.${part}`),
       },
       { kind: 'huge exponent', value: fc.integer({ min: 20, max: 5000 }).map((exponent) => `1e${exponent}`) },
@@ -192,14 +192,14 @@ export function faultsOf(schema: Schema): Fault<string>[] {
 }
 
 export function textFaults(schema: Schema): Fault<string>[] {
-  const most = maxLengthOf(schema)
+  const max = maxLengthOf(schema)
   return [
     {
       kind: 'too long',
       value: fc
-        .tuple(text(1, 60), fc.integer({ min: most + 1, max: most + 60 }))
+        .tuple(text(1, 60), fc.integer({ min: max + 1, max: max + 60 }))
         .map(([part, length]) => part.repeat(Math.ceil(length / lengthOf(part)))),
     },
-    { kind: 'unkeepable text', value: unkeepable(most) },
+    { kind: 'unkeepable text', value: unkeepable(max) },
   ]
 }

@@ -12,7 +12,7 @@ import {
   dynamicObjects,
   expectPageOrRefusal,
   foreignCursors,
-  leastRequest,
+  minimalRequest,
   type MethodInput,
   otherMethods,
   someCursors,
@@ -21,15 +21,15 @@ import {
   tooLarge,
   usesAfterFree,
 } from './rules.ts'
-import { counts, expectAll, expectRandom, expectRefusal, type Group, isBusyCode, record } from './runner.ts'
-import { openShop, type Shop, snapshot } from './shop.ts'
+import { counts, expectAll, expectRandom, expectRejection, type Group, isBusyCode, record } from './runner.ts'
+import { openServiceFixture, type ServiceFixture, snapshot } from './fixture.ts'
 
 const NEGATIVE_INPUTS = 100_000 * SCALE
 const POSITIVE_INPUTS = 20_000 * SCALE
 const TAMPERED_CURSORS = Math.ceil(2_000 * SCALE)
 const USES_AFTER_FREE = Math.ceil(20 * SCALE)
 
-const shop = await openShop()
+const fixture = await openServiceFixture()
 const done: Acknowledged = new Map()
 const each = OPERATIONS.map((operation) => [operation.id, operation] as const)
 
@@ -38,17 +38,17 @@ afterAll(() => {
   recordFigures('inputs', counts)
 })
 
-function refusing(what: string): Group<NegativeInput> {
-  return { what, kindOf: ({ kind }) => kind, work: expectRefusal }
+function rejecting(what: string): Group<NegativeInput> {
+  return { what, kindOf: ({ kind }) => kind, work: expectRejection }
 }
 
 /** A request that was refused has left everything as it was. */
 async function leavingNothing(work: () => Promise<void>): Promise<void> {
-  const before = await snapshot(shop.databaseUrl)
+  const before = await snapshot(fixture.databaseUrl)
   try {
     await work()
   } finally {
-    const after = await snapshot(shop.databaseUrl)
+    const after = await snapshot(fixture.databaseUrl)
     counts['tables changed by refused requests'] += Object.keys(before).filter(
       (table) => before[table] !== after[table],
     ).length
@@ -65,11 +65,11 @@ const sharesOfAll = OPERATIONS.reduce((sum, operation) => sum + shareOf(operatio
 describe('what is invalid is refused with the exact code and leaves nothing behind', () => {
   test.each(each)('%s', async (id, operation) => {
     await leavingNothing(async () => {
-      const edges = negativeEdges(operation, shop)
+      const edges = negativeEdges(operation, fixture)
       counts['of these at an edge'] += edges.length
-      await expectAll(refusing(id), shop.connections, edges)
+      await expectAll(rejecting(id), fixture.connections, edges)
       const volume = Math.ceil((NEGATIVE_INPUTS * shareOf(operation)) / sharesOfAll)
-      await expectRandom(refusing(id), shop.connections, negativeInputs(operation, shop), volume)
+      await expectRandom(rejecting(id), fixture.connections, negativeInputs(operation, fixture), volume)
     })
   })
 
@@ -78,20 +78,20 @@ describe('what is invalid is refused with the exact code and leaves nothing behi
       what: 'other methods',
       kindOf: ({ kind }) => kind,
       work: async (input, via) => {
-        await expectRefusal(input, via)
-        assert.equal(via.last?.answer?.headers.get('allow'), input.allow)
+        await expectRejection(input, via)
+        assert.equal(via.last?.response?.headers.get('allow'), input.allow)
       },
     }
-    await leavingNothing(() => expectAll(group, shop.connections, otherMethods(shop)))
+    await leavingNothing(() => expectAll(group, fixture.connections, otherMethods(fixture)))
   })
 
   test('an id with more behind it names nothing, or what its address says', () =>
     leavingNothing(() =>
-      expectAll(refusing('invalid dynamic object'), shop.connections, dynamicObjects(shop)),
+      expectAll(rejecting('invalid dynamic object'), fixture.connections, dynamicObjects(fixture)),
     ))
 
   test('a body of one byte more than 1 MiB is 413', () =>
-    leavingNothing(() => expectAll(refusing('large bodies'), shop.connections, tooLarge(shop))))
+    leavingNothing(() => expectAll(rejecting('large bodies'), fixture.connections, tooLarge(fixture))))
 })
 
 describe('what is valid is accepted, and read back as it was sent', () => {
@@ -99,13 +99,13 @@ describe('what is valid is accepted, and read back as it was sent', () => {
     const group: Group<PositiveInput> = {
       what: id,
       kindOf: ({ kind }) => kind,
-      work: (input, via) => expectAcceptance(input, via, shop, done),
+      work: (input, via) => expectAcceptance(input, via, fixture, done),
     }
     const edges = positiveEdges(operation)
     counts['of these at an edge'] += edges.length
-    await expectAll(group, shop.connections, edges)
+    await expectAll(group, fixture.connections, edges)
     const volume = Math.ceil(POSITIVE_INPUTS / OPERATIONS.length)
-    await expectRandom(group, shop.connections, positiveInputs(operation), volume)
+    await expectRandom(group, fixture.connections, positiveInputs(operation), volume)
   })
 
   test('every list has all that was acknowledged and nothing that is gone, and the store agrees with itself', async () => {
@@ -113,46 +113,49 @@ describe('what is valid is accepted, and read back as it was sent', () => {
     const group: Group<[Operation, Things]> = {
       what: 'whole lists',
       kindOf: ([list]) => list.id,
-      work: ([list, things], via) => expectWholeList(list, things, via, shop),
+      work: ([list, things], via) => expectWholeList(list, things, via, fixture),
     }
-    await expectAll(group, shop.connections, [...done])
-    expect(await auditStore(shop.databaseUrl)).toEqual([])
+    await expectAll(group, fixture.connections, [...done])
+    expect(await auditStore(fixture.databaseUrl)).toEqual([])
   })
 })
 
 describe('what belongs together', () => {
   test('what was removed is gone for every operation that names it', async () => {
-    const via = record(shop.connections[0] as Shop['connections'][number])
+    const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     for (const remover of OPERATIONS.filter(({ method }) => method === 'DELETE')) {
       for (let round = 0; round < USES_AFTER_FREE; round += 1) {
-        const uses = await usesAfterFree(remover, shop, via)
-        await expectAll(refusing('use after free'), shop.connections, uses)
+        const uses = await usesAfterFree(remover, fixture, via)
+        await expectAll(rejecting('use after free'), fixture.connections, uses)
       }
     }
   })
 
   test('a cursor fits only the list and the filters that it was made with', async () => {
-    const via = record(shop.connections[0] as Shop['connections'][number])
-    await expectAll(refusing('foreign cursors'), shop.connections, await foreignCursors(shop, via))
+    const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
+    await expectAll(rejecting('foreign cursors'), fixture.connections, await foreignCursors(fixture, via))
   })
 
   test('a cursor that was tampered with leads to a page or is refused', async () => {
-    const cursors = await someCursors(shop, record(shop.connections[0] as Shop['connections'][number]))
+    const cursors = await someCursors(
+      fixture,
+      record(fixture.connections[0] as ServiceFixture['connections'][number]),
+    )
     const group: Group<Tampered> = {
       what: 'tampered cursors',
       kindOf: ({ operation }) => operation.id,
-      work: (input, via) => expectPageOrRefusal(input, via, shop),
+      work: (input, via) => expectPageOrRefusal(input, via, fixture),
     }
-    await expectRandom(group, shop.connections, tamperedCursors(cursors), TAMPERED_CURSORS)
+    await expectRandom(group, fixture.connections, tamperedCursors(cursors), TAMPERED_CURSORS)
   })
 
   test('an Idempotency-Key is that of its API key alone, and of its first values', async () => {
-    const via = record(shop.connections[0] as Shop['connections'][number])
+    const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     for (const operation of OPERATIONS.filter(({ headers }) => 'idempotency-key' in headers)) {
-      const own = leastRequest(operation, shop)
+      const own = minimalRequest(operation, fixture)
       own.headers.push(['Idempotency-Key', `shared ${operation.id}`])
       const first = await via.send(own)
-      const others = await via.send({ ...own, authorization: [`Bearer ${shop.otherKey}`] })
+      const others = await via.send({ ...own, authorization: [`Bearer ${fixture.otherKey}`] })
       // Somebody else's request is a request of its own: made anew, or refused for what it asks.
       assert.notEqual(others.text, first.text)
       assert.isNull(others.headers.get('idempotency-replayed'))
@@ -160,7 +163,7 @@ describe('what belongs together', () => {
   })
 
   test('the service has logged no failure, and as much was tried as promised', () => {
-    const lines = shop
+    const lines = fixture
       .log()
       .split('\n')
       .filter((line) => line !== '')

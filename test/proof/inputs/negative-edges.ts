@@ -3,25 +3,25 @@ import { addressNumberEdges } from './address-faults.ts'
 import { badFieldEdges } from './bodies.ts'
 import type { Operation, Schema } from './document.ts'
 import { type Broken, encode, fromBody, INT64, type NegativeInput, toInput } from './negative.ts'
-import type { RequestChoices, Shop } from './shop.ts'
+import type { RequestChoices, ServiceFixture } from './fixture.ts'
 import { edgesOf } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
 
 /** Every edge of every field and parameter, once. */
-export function negativeEdges(operation: Operation, shop: Shop): NegativeInput[] {
+export function negativeEdges(operation: Operation, fixture: ServiceFixture): NegativeInput[] {
   const { body, query, pathParameter } = operation
   const good = Object.fromEntries(
     (body?.required ?? []).map((name) => [
       name,
-      shop.existing[name]?.id ?? edgesOf(body?.fields[name] as Schema)[0]?.json ?? '',
+      fixture.existing[name]?.id ?? edgesOf(body?.fields[name] as Schema)[0]?.json ?? '',
     ]),
   )
   const json = `{${Object.entries(good)
     .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
     .join()}}`
   const valid: RequestChoices = {
-    key: shop.key,
-    id: shop.existing[pathParameter ?? '']?.id ?? '1',
+    key: fixture.key,
+    id: fixture.existing[pathParameter ?? '']?.id ?? '1',
     ...(body && { headers: [JSON_TYPE], body: Buffer.from(json) }),
   }
   const one = (broken: Broken) => toInput(operation, valid, [broken])
@@ -35,14 +35,14 @@ export function negativeEdges(operation: Operation, shop: Shop): NegativeInput[]
     return values.map((value) =>
       one({
         kind: `query: ${name}`,
-        refusal: { code: 'invalid_parameter', fields: [name] },
+        rejection: { code: 'invalid_parameter', fields: [name] },
         change: { query: [[name, encode(value)]] },
       }),
     )
   })
   const ids = pathParameter === undefined ? [] : addressNumberEdges(INT64).filter((value) => value !== '')
   const paths = ids.map((value) =>
-    one({ kind: 'id: no int64', refusal: { code: operation.notFound }, change: { id: encode(value) } }),
+    one({ kind: 'id: no int64', rejection: { code: operation.notFound }, change: { id: encode(value) } }),
   )
   return [...fields, ...parameters, ...paths]
 }

@@ -7,7 +7,7 @@ import type { Request } from './connection.ts'
 import { badCredentials } from './credentials.ts'
 import { choose } from './choices.ts'
 import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
-import { isReference, type RequestChoices, type Shop, toRequest } from './shop.ts'
+import { isReference, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
 import { text } from './texts.ts'
 import { inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
 import { type BadBody, JSON_TYPE } from './unreadable.ts'
@@ -28,7 +28,7 @@ export interface NegativeInput {
 
 export interface Broken {
   kind: string
-  refusal: Refusal
+  rejection: Refusal
   change: RequestChoices | Omit<RequestChoices, 'key'>
 }
 
@@ -44,8 +44,8 @@ export function encode(value: string, everything = false): string {
   return [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 }
 
-export function negativeInputs(operation: Operation, shop: Shop): fc.Arbitrary<NegativeInput> {
-  const groups = Object.values(brokenParts(operation, shop))
+export function negativeInputs(operation: Operation, fixture: ServiceFixture): fc.Arbitrary<NegativeInput> {
+  const groups = Object.values(brokenParts(operation, fixture))
   const some = fc.oneof(
     { weight: 5, arbitrary: fc.oneof(...groups).map((one) => [one]) },
     {
@@ -56,48 +56,48 @@ export function negativeInputs(operation: Operation, shop: Shop): fc.Arbitrary<N
     },
   )
   return fc
-    .tuple(validParts(operation, shop), some)
+    .tuple(validParts(operation, fixture), some)
     .map(([valid, broken]) => toInput(operation, valid, broken))
 }
 
 export function toInput(operation: Operation, valid: RequestChoices, broken: Broken[]): NegativeInput {
   const choices: RequestChoices = Object.assign({}, valid, ...broken.map(({ change }) => change))
-  const refusals = broken.map(({ refusal }) => refusal)
-  const first = FIRST.map((code) => refusals.find((refusal) => refusal.code === code)).find(Boolean)
+  const rejections = broken.map(({ rejection }) => rejection)
+  const first = FIRST.map((code) => rejections.find((rejection) => rejection.code === code)).find(Boolean)
   return {
     operation,
     kind: broken.map(({ kind }) => kind).join(', '),
     request: toRequest(operation, choices),
-    expected: first === undefined ? refusals : [first],
+    expected: first === undefined ? rejections : [first],
   }
 }
 
 /** What an id must name in an input that is refused for something else. */
-function references(fields: Fields, { existing }: Shop): Record<string, Sent> {
+function references(fields: Fields, { existing }: ServiceFixture): Record<string, Sent> {
   const names = Object.keys(fields).filter(isReference)
   return Object.fromEntries(names.map((name) => [name, { json: existing[name]?.id ?? '', value: 0n }]))
 }
 
-function validParts(operation: Operation, shop: Shop): fc.Arbitrary<RequestChoices> {
+function validParts(operation: Operation, fixture: ServiceFixture): fc.Arbitrary<RequestChoices> {
   const { pathParameter = '', body } = operation
-  const existing = shop.existing[pathParameter]?.id
+  const existing = fixture.existing[pathParameter]?.id
   const id = existing === undefined ? wholeNumber(INT64).map(String) : fc.constant(existing)
-  const sent = body === undefined ? fc.constant(undefined) : goodBody(body, references(body.fields, shop))
+  const sent = body === undefined ? fc.constant(undefined) : goodBody(body, references(body.fields, fixture))
   return fc.tuple(id, sent).map(([own, filled]) => ({
-    key: shop.key,
+    key: fixture.key,
     id: own,
     ...(filled && { headers: [JSON_TYPE], body: Buffer.from(filled.json) }),
   }))
 }
 
-function brokenParts(operation: Operation, shop: Shop): Record<string, fc.Arbitrary<Broken>> {
-  const parts: Record<string, fc.Arbitrary<Broken>> = { credentials: badCredentials(operation, shop) }
+function brokenParts(operation: Operation, fixture: ServiceFixture): Record<string, fc.Arbitrary<Broken>> {
+  const parts: Record<string, fc.Arbitrary<Broken>> = { credentials: badCredentials(operation, fixture) }
   if (operation.pathParameter !== undefined) parts['path'] = badId(operation)
   if (Object.keys(operation.query).length > 0) parts['query'] = badQuery(operation)
   const headers = badHeaders(operation)
   if (headers !== undefined) parts['headers'] = headers
   if (operation.method !== 'GET') {
-    const given = references(operation.body?.fields ?? {}, shop)
+    const given = references(operation.body?.fields ?? {}, fixture)
     parts['body'] = badBody(operation.body, given).map(fromBody)
     // Named again, since it has the most ways to be wrong.
     if (operation.body !== undefined) parts['body again'] = parts['body']
@@ -106,7 +106,7 @@ function brokenParts(operation: Operation, shop: Shop): Record<string, fc.Arbitr
 }
 
 export function fromBody({ kind, code, fields, bytes, headers }: BadBody): Broken {
-  return { kind: `body: ${kind}`, refusal: { code, fields }, change: { body: bytes, headers } }
+  return { kind: `body: ${kind}`, rejection: { code, fields }, change: { body: bytes, headers } }
 }
 
 function badId(operation: Operation): fc.Arbitrary<Broken> {
@@ -114,7 +114,7 @@ function badId(operation: Operation): fc.Arbitrary<Broken> {
     (kind: string) =>
     (id: string): Broken => ({
       kind: `id: ${kind}`,
-      refusal: { code: operation.notFound },
+      rejection: { code: operation.notFound },
       change: { id },
     })
   const noId = fc
@@ -155,7 +155,7 @@ function badQuery(operation: Operation): fc.Arbitrary<Broken> {
   const { query } = operation
   const toBroken = (kind: string, code: string, pairs: [string, string][], fields?: string[]): Broken => ({
     kind: `query: ${kind}`,
-    refusal: { code, fields },
+    rejection: { code, fields },
     change: { query: pairs },
   })
   const known = Object.keys(query).filter((name) => !isOpaque(operation, name))
@@ -239,11 +239,11 @@ function badHeaders(operation: Operation): fc.Arbitrary<Broken> | undefined {
         fc.constant('x'.repeat(maxLength + 1)),
         fc.integer({ min: maxLength + 1, max: maxLength * 4 }).map((length) => 'é'.repeat(length)),
       )
-      const refused = minLength > 0 ? fc.oneof(value, fc.constant('')) : value
+      const rejected = minLength > 0 ? fc.oneof(value, fc.constant('')) : value
       all.push(
-        refused.map((one) => ({
+        rejected.map((one) => ({
           kind: `header: ${name}`,
-          refusal: { code: 'invalid_parameter', fields: [name] },
+          rejection: { code: 'invalid_parameter', fields: [name] },
           change: { headers: withJson(name, one) },
         })),
       )
@@ -264,7 +264,7 @@ function badHeaders(operation: Operation): fc.Arbitrary<Broken> | undefined {
       all.push(
         stale.map((one) => ({
           kind: `header: ${name}`,
-          refusal: { code: 'precondition_failed' },
+          rejection: { code: 'precondition_failed' },
           change: { headers: withJson(name, one) },
         })),
       )

@@ -4,7 +4,7 @@ import { goodBody, writeObject } from './bodies.ts'
 import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
 import { anyJson } from './faults.ts'
 import { encode, INT64 } from './negative.ts'
-import { isReference } from './shop.ts'
+import { isReference } from './fixture.ts'
 import { text } from './texts.ts'
 import { edgesOf, inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
@@ -167,7 +167,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
 /** Each field and parameter at each of its edges, the rest as little as there can be. */
 export function positiveEdges(operation: Operation): PositiveInput[] {
   const { body, query, pathParameter } = operation
-  const least: Record<string, Sent> = Object.fromEntries(
+  const min: Record<string, Sent> = Object.fromEntries(
     (body?.required ?? []).map((name) => [name, edgesOf(body?.fields[name] as Schema)[0] as Sent]),
   )
   const isFree = pathParameter !== undefined && makerOf(pathParameter) === undefined
@@ -176,7 +176,7 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
     changes: Partial<PositiveInput>,
     fields: Record<string, Sent> = {},
   ): PositiveInput => {
-    const all = { ...least, ...fields, ...places(body?.fields ?? {}) }
+    const all = { ...min, ...fields, ...places(body?.fields ?? {}) }
     return {
       operation,
       kind,

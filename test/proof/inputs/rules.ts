@@ -5,7 +5,7 @@ import { writeObject } from './bodies.ts'
 import { ADDRESSES, makerOf, type Operation, OPERATIONS, readerOf } from './document.ts'
 import type { NegativeInput } from './negative.ts'
 import { Complaint, type Recorder } from './runner.ts'
-import { make, type RequestChoices, type Shop, toRequest } from './shop.ts'
+import { make, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
 import { text } from './texts.ts'
 import { edgesOf } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
@@ -15,15 +15,19 @@ const BODY_LIMIT_BYTES = 1_048_576
 const NOTHING = '9000000000000000000'
 
 /** The least that an operation takes; what it refers to exists. */
-export function leastRequest(operation: Operation, shop: Shop, choices: Partial<RequestChoices> = {}) {
+export function minimalRequest(
+  operation: Operation,
+  fixture: ServiceFixture,
+  choices: Partial<RequestChoices> = {},
+) {
   const { body, pathParameter } = operation
   const members = (body?.required ?? []).map((name): [string, string] => [
     name,
-    shop.existing[name]?.id ?? edgesOf(body?.fields[name] ?? {})[0]?.json ?? '',
+    fixture.existing[name]?.id ?? edgesOf(body?.fields[name] ?? {})[0]?.json ?? '',
   ])
   return toRequest(operation, {
-    key: shop.key,
-    id: shop.existing[pathParameter ?? '']?.id ?? '1',
+    key: fixture.key,
+    id: fixture.existing[pathParameter ?? '']?.id ?? '1',
     ...(body && { headers: [JSON_TYPE], body: Buffer.from(writeObject(members)) }),
     ...choices,
   })
@@ -35,24 +39,24 @@ export interface MethodInput extends NegativeInput {
 }
 
 /** Every method that Node can read, on every address that does not answer it. */
-export function otherMethods(shop: Shop): MethodInput[] {
+export function otherMethods(fixture: ServiceFixture): MethodInput[] {
   return [...ADDRESSES].flatMap(([path, allowed]) => {
     const operation = OPERATIONS.find((one) => one.path === path) as Operation
     // CONNECT has no address, so it has no answer of this kind; `self` is no id, but where an id may stand.
-    const isAnswered = (method: string) =>
+    const isDone = (method: string) =>
       OPERATIONS.some((one) => one.method === method && patternOf(one.path).test(path))
     const others = METHODS.filter(
-      (method) => !allowed.includes(method) && !isAnswered(method) && method !== 'CONNECT',
+      (method) => !allowed.includes(method) && !isDone(method) && method !== 'CONNECT',
     )
     const ids =
       operation.pathParameter === undefined
         ? ['']
-        : [shop.existing[operation.pathParameter]?.id ?? '1', 'abc', NOTHING]
+        : [fixture.existing[operation.pathParameter]?.id ?? '1', 'abc', NOTHING]
     return others.flatMap((method) =>
       ids.map((id) => ({
         operation,
         kind: `method ${method}`,
-        request: toRequest(operation, { key: shop.key, id, method }),
+        request: toRequest(operation, { key: fixture.key, id, method }),
         expected: [{ code: 'method_not_allowed' }],
         allow: allowed.join(', '),
       })),
@@ -84,7 +88,7 @@ const DYNAMIC = [
   '%0d%0a',
 ]
 
-export function dynamicObjects(shop: Shop): NegativeInput[] {
+export function dynamicObjects(fixture: ServiceFixture): NegativeInput[] {
   return OPERATIONS.filter(({ pathParameter }) => pathParameter !== undefined).flatMap((operation) =>
     [
       ...DYNAMIC.map((suffix) => NOTHING + suffix),
@@ -98,7 +102,7 @@ export function dynamicObjects(shop: Shop): NegativeInput[] {
       'null',
       'self',
     ].flatMap((id) => {
-      const request = leastRequest(operation, shop, { id })
+      const request = minimalRequest(operation, fixture, { id })
       const code = codeAt(request.method, request.target)
       return code === undefined ? [] : [{ operation, kind: `the id ${id}`, request, expected: [{ code }] }]
     }),
@@ -125,34 +129,38 @@ function patternOf(path: string): RegExp {
 }
 
 /** One byte more than a body may have, valid but for that. */
-export function tooLarge(shop: Shop): NegativeInput[] {
+export function tooLarge(fixture: ServiceFixture): NegativeInput[] {
   return OPERATIONS.filter(({ method }) => method !== 'GET').map((operation) => {
-    const { body = Buffer.from('{}') } = leastRequest(operation, shop)
+    const { body = Buffer.from('{}') } = minimalRequest(operation, fixture)
     const padded = Buffer.concat([body, Buffer.alloc(BODY_LIMIT_BYTES + 1 - body.length, ' ')])
-    const request = leastRequest(operation, shop, { headers: [JSON_TYPE], body: padded })
+    const request = minimalRequest(operation, fixture, { headers: [JSON_TYPE], body: padded })
     return { operation, kind: 'a body of one byte too many', request, expected: [{ code: 'body_too_large' }] }
   })
 }
 
 /** After something is gone, whoever names it is told so, in whatever way. */
-export async function usesAfterFree(remover: Operation, shop: Shop, via: Recorder): Promise<NegativeInput[]> {
+export async function usesAfterFree(
+  remover: Operation,
+  fixture: ServiceFixture,
+  via: Recorder,
+): Promise<NegativeInput[]> {
   const idName = remover.pathParameter as string
-  const { id } = await make(shop, via, makerOf(idName) as Operation)
-  const { status } = await via.send(leastRequest(remover, shop, { id }))
+  const { id } = await make(fixture, via, makerOf(idName) as Operation)
+  const { status } = await via.send(minimalRequest(remover, fixture, { id }))
   if (status !== 204) throw new Error(`${remover.id} answered ${status}`)
   // Where nothing reads it, what is removed stays listed, and removing it again is the same answer.
   const stays = readerOf(remover) === undefined
   const byAddress = OPERATIONS.filter((one) => one.pathParameter === idName && !(stays && one === remover))
   const byBody = OPERATIONS.filter(({ body }) => body !== undefined && idName in body.fields)
   return [
-    ...byAddress.map((operation) => ({ operation, request: leastRequest(operation, shop, { id }) })),
+    ...byAddress.map((operation) => ({ operation, request: minimalRequest(operation, fixture, { id }) })),
     ...byBody.map((operation) => ({
       operation,
-      request: leastRequest(operation, {
-        ...shop,
+      request: minimalRequest(operation, {
+        ...fixture,
         existing: {
-          ...shop.existing,
-          [idName]: { ...(shop.existing[idName] as Shop['existing'][string]), id },
+          ...fixture.existing,
+          [idName]: { ...(fixture.existing[idName] as ServiceFixture['existing'][string]), id },
         },
       }),
     })),
@@ -167,11 +175,11 @@ export async function usesAfterFree(remover: Operation, shop: Shop, via: Recorde
 const LISTS = OPERATIONS.filter(({ query }) => 'cursor' in query)
 
 /** The cursor to the second page of every list; the history of what nobody changed has one page. */
-export async function someCursors(shop: Shop, via: Recorder): Promise<Map<Operation, string>> {
+export async function someCursors(fixture: ServiceFixture, via: Recorder): Promise<Map<Operation, string>> {
   const cursors = new Map<Operation, string>()
   for (const list of LISTS) {
-    const answer = await via.send(leastRequest(list, shop, { query: [['limit', '1']] }))
-    const cursor = /[?&]cursor=([^&>]+)/.exec(answer.headers.get('link') ?? '')?.[1]
+    const response = await via.send(minimalRequest(list, fixture, { query: [['limit', '1']] }))
+    const cursor = /[?&]cursor=([^&>]+)/.exec(response.headers.get('link') ?? '')?.[1]
     if (cursor !== undefined) cursors.set(list, cursor)
   }
   if (cursors.size < LISTS.length - 1) throw new Error(`only ${cursors.size} lists have a second page`)
@@ -179,12 +187,12 @@ export async function someCursors(shop: Shop, via: Recorder): Promise<Map<Operat
 }
 
 /** Cursors of one list, offered to every other, and to the same one with another filter. */
-export async function foreignCursors(shop: Shop, via: Recorder): Promise<NegativeInput[]> {
-  const cursors = await someCursors(shop, via)
+export async function foreignCursors(fixture: ServiceFixture, via: Recorder): Promise<NegativeInput[]> {
+  const cursors = await someCursors(fixture, via)
   const input = (operation: Operation, query: [string, string][]): NegativeInput => ({
     operation,
     kind: 'a cursor of another list or filter',
-    request: leastRequest(operation, shop, { query }),
+    request: minimalRequest(operation, fixture, { query }),
     expected: [{ code: 'invalid_cursor' }],
   })
   return [...cursors].flatMap(([from, cursor]) => [
@@ -230,9 +238,9 @@ export function tamperedCursors(cursors: Map<Operation, string>): fc.Arbitrary<T
 export async function expectPageOrRefusal(
   { operation, cursor }: Tampered,
   via: Recorder,
-  shop: Shop,
+  fixture: ServiceFixture,
 ): Promise<void> {
-  const { status, body } = await via.send(leastRequest(operation, shop, { query: [['cursor', cursor]] }))
+  const { status, body } = await via.send(minimalRequest(operation, fixture, { query: [['cursor', cursor]] }))
   if (status === 200) return
   if ((body as { code: string }).code !== 'invalid_cursor')
     throw new Complaint('refused with another code or field', 'not invalid_cursor')

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { assert } from 'vitest'
 import { type ErrorCode, ERRORS } from '../../../src/errors.ts'
-import { checkAnswer } from '../../support/answers.ts'
-import type { Answer } from '../../support/client.ts'
+import { checkResponse } from '../../support/responses.ts'
+import type { TestResponse } from '../../support/client.ts'
 import { replayWith, SEED } from '../seed.ts'
 import type { Connection, Request } from './connection.ts'
 import type { NegativeInput, Refusal } from './negative.ts'
@@ -45,46 +45,46 @@ export class Complaint extends Error {
 /** One exchange, for the report. */
 export interface Exchange {
   request: Request
-  answer: Answer | undefined
+  response: TestResponse | undefined
 }
 
 /** Sends over one connection, checks each answer as every answer is checked, and remembers the last exchange. */
 export interface Recorder {
   last: Exchange | undefined
-  send: (request: Request) => Promise<Answer>
+  send: (request: Request) => Promise<TestResponse>
 }
 
 export function record(connection: Connection): Recorder {
   const recorder: Recorder = {
     last: undefined,
     send: async (request) => {
-      const exchange: Exchange = { request, answer: undefined }
+      const exchange: Exchange = { request, response: undefined }
       recorder.last = exchange
-      const answer = await sendPolitely(connection, request)
-      exchange.answer = answer
+      const response = await sendPolitely(connection, request)
+      exchange.response = response
       counts['answers checked'] += 1
-      if (answer.status >= 500) throw new Complaint('answers of 5xx', 'a fault of the service')
-      checkAnswer({ method: request.method, path: request.target, ...answer })
-      return answer
+      if (response.status >= 500) throw new Complaint('answers of 5xx', 'a fault of the service')
+      checkResponse({ method: request.method, path: request.target, ...response })
+      return response
     },
   }
   return recorder
 }
 
 /** As a client should: what was surely not done is sent again after the time that the service asks for. */
-async function sendPolitely(connection: Connection, request: Request): Promise<Answer> {
+async function sendPolitely(connection: Connection, request: Request): Promise<TestResponse> {
   for (let retries = 0; ; retries += 1) {
-    const answer = await connection.send(request)
-    const retryAfter = answer.headers.get('retry-after')
-    if (!isBusy(answer, request) || retryAfter === null || retries === RETRIES_MAX) return answer
-    checkAnswer({ method: request.method, path: request.target, ...answer })
+    const response = await connection.send(request)
+    const retryAfter = response.headers.get('retry-after')
+    if (!isBusy(response, request) || retryAfter === null || retries === RETRIES_MAX) return response
+    checkResponse({ method: request.method, path: request.target, ...response })
     counts['sent again after 503 and Retry-After'] += 1
     await sleep(Number(retryAfter) * 1_000)
   }
 }
 
 /** Whether nothing was done since the host is busy. An answer to HEAD has no body, and HEAD does nothing anyway. */
-function isBusy({ status, body }: Answer, { method }: Request): boolean {
+function isBusy({ status, body }: TestResponse, { method }: Request): boolean {
   if (status !== 503) return false
   return method === 'HEAD' || isBusyCode((body as { code?: unknown }).code)
 }
@@ -189,7 +189,7 @@ function describe<Input>(
     `  wrong:   ${message}`,
     ...(last === undefined
       ? []
-      : [`  request: ${showRequest(last.request)}`, `  answer:  ${showAnswer(last.answer)}`]),
+      : [`  request: ${showRequest(last.request)}`, `  answer:  ${showAnswer(last.response)}`]),
   ].join('\n')
 }
 
@@ -208,8 +208,8 @@ function showBytes(body: Buffer | undefined): string {
     : `bytes ${shorten(body.toString('hex'))}`
 }
 
-function showAnswer(answer: Answer | undefined): string {
-  return answer === undefined ? 'none' : `${answer.status} ${shorten(answer.text)}`
+function showAnswer(response: TestResponse | undefined): string {
+  return response === undefined ? 'none' : `${response.status} ${shorten(response.text)}`
 }
 
 function shorten(value: string): string {
@@ -217,7 +217,7 @@ function shorten(value: string): string {
 }
 
 /** Sends an input that must be refused and judges how it was. */
-export async function expectRefusal({ request, expected }: NegativeInput, via: Recorder): Promise<void> {
+export async function expectRejection({ request, expected }: NegativeInput, via: Recorder): Promise<void> {
   counts['negative inputs'] += 1
   const { status, body } = await via.send(request)
   const wanted = expected

@@ -44,25 +44,25 @@ const HOSTILE = [
 ]
 
 /** Text that can be kept, of so many code points; mostly short, now and then as long as it may be. */
-export function text(least: number, most: number): fc.Arbitrary<string> {
-  const short = Math.min(most, least + 20)
+export function text(min: number, max: number): fc.Arbitrary<string> {
+  const short = Math.min(max, min + 20)
   return fc.oneof(
-    { weight: 12, arbitrary: fc.string({ unit: codePoint, minLength: least, maxLength: short }) },
+    { weight: 12, arbitrary: fc.string({ unit: codePoint, minLength: min, maxLength: short }) },
     {
       weight: 4,
-      arbitrary: fc.constantFrom(...HOSTILE.filter((one) => lengthOf(one) >= least && lengthOf(one) <= most)),
+      arbitrary: fc.constantFrom(...HOSTILE.filter((one) => lengthOf(one) >= min && lengthOf(one) <= max)),
     },
     {
       weight: 1,
-      arbitrary: fc.string({ unit: codePoint, minLength: Math.max(least, most - 3), maxLength: most }),
+      arbitrary: fc.string({ unit: codePoint, minLength: Math.max(min, max - 3), maxLength: max }),
     },
   )
 }
 
 /** Text that nothing can keep: NUL, or half of a surrogate pair, somewhere in it. */
-export function unkeepable(most: number): fc.Arbitrary<string> {
+export function unkeepable(max: number): fc.Arbitrary<string> {
   const half = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit))
-  const part = fc.string({ unit: from(0x20, 0x7e), maxLength: Math.min(10, Math.floor((most - 1) / 2)) })
+  const part = fc.string({ unit: from(0x20, 0x7e), maxLength: Math.min(10, Math.floor((max - 1) / 2)) })
   return fc
     .tuple(part, fc.oneof(fc.constant('\0'), half), part)
     .map(([before, bad, after]) => before + bad + after)

@@ -13,7 +13,7 @@ export interface Sent {
   value: unknown
 }
 
-export function rangeOf({ format, minimum, maximum }: Schema): [least: bigint, most: bigint] {
+export function rangeOf({ format, minimum, maximum }: Schema): [min: bigint, max: bigint] {
   if (minimum === undefined || (maximum === undefined && format !== 'int64')) {
     throw new Error('openapi.json gives a number of a request no range')
   }
@@ -36,23 +36,23 @@ export function maxLengthOf({ maxLength }: Schema): number {
 
 /** Whole numbers of the range, its edges and those of other types often among them. */
 export function wholeNumber(schema: Schema): fc.Arbitrary<bigint> {
-  const [least, most] = rangeOf(schema)
+  const [min, max] = rangeOf(schema)
   return fc.oneof(
-    { weight: 3, arbitrary: fc.bigInt({ min: least, max: most }) },
-    { weight: 2, arbitrary: fc.bigInt({ min: least, max: least + 60n < most ? least + 60n : most }) },
+    { weight: 3, arbitrary: fc.bigInt({ min: min, max: max }) },
+    { weight: 2, arbitrary: fc.bigInt({ min: min, max: min + 60n < max ? min + 60n : max }) },
     { weight: 1, arbitrary: fc.constantFrom(...numberEdges(schema)) },
   )
 }
 
 function numberEdges(schema: Schema): bigint[] {
-  const [least, most] = rangeOf(schema)
+  const [min, max] = rangeOf(schema)
   const powers = [7n, 8n, 15n, 16n, 31n, 32n, 53n, 62n].flatMap((bits) => [
     2n ** bits - 1n,
     2n ** bits,
     2n ** bits + 1n,
   ])
-  const all = [least, least + 1n, ...powers, most - 1n, most]
-  return [...new Set(all.filter((one) => one >= least && one <= most))]
+  const all = [min, min + 1n, ...powers, max - 1n, max]
+  return [...new Set(all.filter((one) => one >= min && one <= max))]
 }
 
 function formsOf(value: bigint): string[] {
@@ -100,10 +100,10 @@ function asList(items: Sent[]): Sent {
 
 /** Lengths from the least to the most, in characters of one, two and four bytes. */
 function textEdges(schema: Schema): string[] {
-  const { minLength: least = 0 } = schema
-  const most = maxLengthOf(schema)
-  const lengths = [...new Set([least, least + 1, most - 1, most])].filter(
-    (length) => length >= least && length <= most,
+  const { minLength: min = 0 } = schema
+  const max = maxLengthOf(schema)
+  const lengths = [...new Set([min, min + 1, max - 1, max])].filter(
+    (length) => length >= min && length <= max,
   )
   const texts = lengths.flatMap((length) => [
     'x'.repeat(length),

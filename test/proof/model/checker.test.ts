@@ -1,22 +1,22 @@
 // The checker itself, on histories made by hand: it accepts those that could have happened and no others.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findContradiction, type Operation, type Specification } from '../../support/history-checker.ts'
+import { findContradiction, type Operation, type Specification } from '../../support/linearizability.ts'
 import { replayWith, SEED } from '../seed.ts'
-import { type AnimalCall, type AnimalOperation, specificationOf } from './animal.ts'
+import { type PetCall, type PetOperation, specificationOf } from './pet.ts'
 
 const PET = { id: 1, name: 'Rex', categoryId: 7 }
-const isLinearizable = (history: AnimalOperation[]) =>
+const isLinearizable = (history: PetOperation[]) =>
   findContradiction(history, specificationOf(PET, 'buyer')) === undefined
 
 /** From when to when, what was asked, what was answered. */
 function op(
   [calledAt, returnedAt]: [number, number],
-  input: AnimalCall,
+  input: PetCall,
   status: number,
   body?: unknown,
   etag = 0,
-): AnimalOperation {
+): PetOperation {
   return { input, output: { status, body, etag }, calledAt, returnedAt }
 }
 
@@ -25,7 +25,7 @@ const rename = (when: [number, number], name: string, version: number) =>
   op(when, { call: 'update', change: { name }, ifMatch: undefined }, 200, pet(name), version)
 const get = (when: [number, number], name: string, version: number, status = 'available') =>
   op(when, { call: 'get' }, 200, pet(name, status), version)
-const refused = (when: [number, number], input: AnimalCall, status: number, code: string) =>
+const rejected = (when: [number, number], input: PetCall, status: number, code: string) =>
   op(when, input, status, { code })
 const T0 = '2026-11-15T11:30:00.000Z'
 const order = (id: number, more: object = {}) => ({
@@ -42,7 +42,7 @@ const cancel = (when: [number, number], id: number) =>
   op(when, { call: 'cancel', orderId: id }, 200, order(id, { status: 'cancelled', closedAt: T0 }))
 
 describe('could have happened:', () => {
-  test.each<{ what: string; history: AnimalOperation[] }>([
+  test.each<{ what: string; history: PetOperation[] }>([
     { what: 'nothing at all', history: [] },
     { what: 'a read after a write sees it', history: [rename([0, 1], 'Bo', 2), get([2, 3], 'Bo', 2)] },
     { what: 'a read during a write sees it', history: [rename([0, 9], 'Bo', 2), get([1, 2], 'Bo', 2)] },
@@ -55,7 +55,7 @@ describe('could have happened:', () => {
       what: 'a buyer was refused while another order was open, and bought after its end',
       history: [
         place([0, 1], 5),
-        refused([2, 9], { call: 'place' }, 409, 'pet_not_available'),
+        rejected([2, 9], { call: 'place' }, 409, 'pet_not_available'),
         cancel([3, 4], 5),
         place([5, 8], 6),
       ],
@@ -64,7 +64,7 @@ describe('could have happened:', () => {
       what: 'two changes with the same If-Match, of which one was refused',
       history: [
         op([0, 5], { call: 'update', change: { name: 'Bo' }, ifMatch: '"1"' }, 200, pet('Bo'), 2),
-        refused(
+        rejected(
           [1, 4],
           { call: 'update', change: { name: 'Al' }, ifMatch: '"1"' },
           412,
@@ -78,14 +78,14 @@ describe('could have happened:', () => {
         op([0, 5], { call: 'delete', ifMatch: undefined }, 204),
         get([1, 2], 'Rex', 1),
         op([6, 7], { call: 'list' }, 200, []),
-        refused([6, 7], { call: 'place' }, 404, 'pet_not_found'),
+        rejected([6, 7], { call: 'place' }, 404, 'pet_not_found'),
       ],
     },
   ])('$what', ({ history }) => expect(isLinearizable(history)).toBe(true))
 })
 
 describe('cannot have happened:', () => {
-  test.each<{ what: string; history: AnimalOperation[] }>([
+  test.each<{ what: string; history: PetOperation[] }>([
     { what: 'a read after a write misses it', history: [rename([0, 1], 'Bo', 2), get([2, 3], 'Rex', 1)] },
     {
       what: 'a read sees a write that another read after it does not',
@@ -102,7 +102,7 @@ describe('cannot have happened:', () => {
     { what: 'two buyers at once both get the animal', history: [place([0, 9], 5), place([0, 9], 6)] },
     {
       what: 'a buyer is refused although nobody had the animal',
-      history: [refused([0, 1], { call: 'place' }, 409, 'pet_not_available'), place([2, 3], 5)],
+      history: [rejected([0, 1], { call: 'place' }, 409, 'pet_not_available'), place([2, 3], 5)],
     },
     {
       what: 'an order is cancelled and completed',
@@ -126,7 +126,7 @@ describe('cannot have happened:', () => {
     },
     {
       what: 'an answer that nobody knows',
-      history: [refused([0, 1], { call: 'get' }, 500, 'internal_error')],
+      history: [rejected([0, 1], { call: 'get' }, 500, 'internal_error')],
     },
   ])('$what', ({ history }) => expect(isLinearizable(history)).toBe(false))
 })

@@ -1,16 +1,16 @@
 // What concurrent clients of two processes were answered could have happened one after another.
 import { afterAll, expect, test } from 'vitest'
-import { linkTo } from '../../contract/animals.ts'
+import { linkTo } from '../../contract/pets.ts'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
-import { findContradiction } from '../../support/history-checker.ts'
-import { answersAfter, startProxy } from '../../support/proxy.ts'
+import { findContradiction } from '../../support/linearizability.ts'
+import { responsesAfter, startProxy } from '../../support/proxy.ts'
 import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore, findSoldTwice } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
-import { inWords, specificationOf } from './animal.ts'
-import { type Animal, keepAnimalsHot } from './hot-animals.ts'
+import { inWords, specificationOf } from './pet.ts'
+import { type Animal, keepPetsHot } from './hot-pets.ts'
 import { raceForKeys } from './key-races.ts'
 
 const FILE = 'test/proof/model/histories.test.ts'
@@ -37,7 +37,7 @@ const made = await petstore(['api-keys', 'create', '--name', NAME, '--scopes', S
 const apiKey = made.stdout.trim()
 // One of them is some way from its database: what it reads is a little old when it arrives, which would show if a
 // request were answered by a query that began before it.
-const farAway = await startProxy(environment.DATABASE_URL, answersAfter(LATE_MS))
+const farAway = await startProxy(environment.DATABASE_URL, responsesAfter(LATE_MS))
 const services: Service[] = [
   await startService(environment),
   await startService({ ...environment, DATABASE_URL: farAway.url }),
@@ -48,24 +48,24 @@ afterAll(async () => {
 const origins = services.map(({ origin }) => origin)
 
 test('16 clients on two processes: the history of every animal is linearizable, and none is sold twice', async () => {
-  const animals = await keepAnimalsHot({
+  const pets = await keepPetsHot({
     origins,
     apiKey,
     clients: CLIENTS,
     operations: OPERATIONS,
     seed: SEED,
   })
-  const operations = animals.flatMap(({ history }) => history)
-  const orders = animals.flatMap((animal) => animal.orders)
-  const contradictions = animals.flatMap((animal) => contradictionOf(animal) ?? [])
+  const operations = pets.flatMap(({ history }) => history)
+  const orders = pets.flatMap((pet) => pet.orders)
+  const contradictions = pets.flatMap((pet) => contradictionOf(pet) ?? [])
   const soldTwice = await findSoldTwice(environment.DATABASE_URL)
-  const twice = repeated(animals.map(({ id }) => id)) + repeated(orders)
-  const left = animals.filter(({ history }) => !history.some(({ output }) => output.status === 204))
+  const twice = repeated(pets.map(({ id }) => id)) + repeated(orders)
+  const left = pets.filter(({ history }) => !history.some(({ output }) => output.status === 204))
   const listed = new Set(await listAllIds())
   const missing = left.filter(({ id }) => !listed.has(id))
   count({
     clients: CLIENTS,
-    animals: animals.length,
+    pets: pets.length,
     'orders placed': orders.length,
     'operations checked': operations.length,
     'histories that are not linearizable': contradictions.length,
@@ -82,12 +82,12 @@ test('16 clients on two processes: the history of every animal is linearizable, 
   expect(await auditStore(environment.DATABASE_URL)).toEqual([])
 })
 
-function contradictionOf(animal: Animal): string | undefined {
-  const stuck = findContradiction(animal.history, specificationOf(animal, NAME))
+function contradictionOf(pet: Animal): string | undefined {
+  const stuck = findContradiction(pet.history, specificationOf(pet, NAME))
   if (stuck === undefined) return undefined
   const before = stuck.longest.slice(-8).map(inWords)
   const none = stuck.candidates.map(inWords)
-  return `animal ${animal.id}: after ${stuck.longest.length} of ${animal.history.length} operations, the last of them
+  return `animal ${pet.id}: after ${stuck.longest.length} of ${pet.history.length} operations, the last of them
 ${before.join('\n')}
 none of these can be next:
 ${none.join('\n')}`
@@ -99,8 +99,8 @@ test('500 keys, 8 racers for each: one animal per key, in the list at once, and 
     environment.DATABASE_URL,
     `select name, id from pets where name like 'key %'`,
   )
-  const animalsOf = Map.groupBy(rows, ({ name }) => name)
-  const doubled = races.filter(({ key }) => (animalsOf.get(key)?.length ?? 0) > 1)
+  const petsOf = Map.groupBy(rows, ({ name }) => name)
+  const doubled = races.filter(({ key }) => (petsOf.get(key)?.length ?? 0) > 1)
   const told = races.map(({ ids }) => new Set(ids))
   const acknowledged = told.flatMap((ids) => [...ids])
   const listed = await listAllIds()
@@ -119,7 +119,7 @@ test('500 keys, 8 racers for each: one animal per key, in the list at once, and 
   expect(doubled).toEqual([])
   expect(races.filter(({ firsts }) => firsts !== 1)).toEqual([])
   expect(races.filter(({ ids }) => new Set(ids).size !== 1)).toEqual([])
-  expect(races.filter(({ ids, refused }) => ids.length + refused !== RACERS)).toEqual([])
+  expect(races.filter(({ ids, rejected }) => ids.length + rejected !== RACERS)).toEqual([])
   expect(missing).toEqual([])
   expect(missedAtOnce).toEqual([])
   expect(twice).toBe(0)
@@ -135,9 +135,9 @@ async function listAllIds(): Promise<number[]> {
   const client = openTestClient({ origin: origins[0] ?? '', apiKey })
   const ids: number[] = []
   for (let path: string | undefined = '/v1/pets?limit=100'; path !== undefined; ) {
-    const answer = await client.call('GET', path)
-    ids.push(...(answer.body as { id: number }[]).map(({ id }) => id))
-    path = linkTo('next', answer, client.origin)
+    const response = await client.call('GET', path)
+    ids.push(...(response.body as { id: number }[]).map(({ id }) => id))
+    path = linkTo('next', response, client.origin)
   }
   return ids
 }

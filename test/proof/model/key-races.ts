@@ -8,7 +8,7 @@ export interface KeyRace {
   /** Answers that did not say that they were a repetition. */
   firsts: number
   /** Racers with other values that were told so. */
-  refused: number
+  rejected: number
   /** Whether the list of the other instance had the animal at once. */
   isListed: boolean
   unexpected: string[]
@@ -29,7 +29,7 @@ export async function raceForKeys(
   async function race(connections: readonly Connection[]): Promise<void> {
     next += 1
     const key = `key ${next}`
-    const result: KeyRace = { key, ids: [], firsts: 0, refused: 0, isListed: false, unexpected: [] }
+    const result: KeyRace = { key, ids: [], firsts: 0, rejected: 0, isListed: false, unexpected: [] }
     races.push(result)
     // In every fifth race the last racer sends other values; whoever comes first decides which ones are right.
     const odd = next % 5 === 0 ? racers - 1 : -1
@@ -57,7 +57,7 @@ export async function raceForKeys(
         return
       }
       if (code === 'idempotency_key_reused') {
-        result.refused += 1
+        result.rejected += 1
         return
       }
       // The first one still runs, or the machine has other things to do: as documented, once more.

@@ -14,7 +14,7 @@ import { timeCommands } from './commands/time.ts'
 import { REFUSALS } from './reference/store.ts'
 import { shorten } from './shorten.ts'
 import { compareWholeState } from './whole-state.ts'
-import { openStage, openWorld } from './world.ts'
+import { openFixture, openSession } from './fixture.ts'
 
 const FILE = 'test/proof/model/sequences.test.ts'
 const SEQUENCES = 450
@@ -31,27 +31,27 @@ const sequence = fc.array(
 )
 
 test('whatever is called in whatever sequence, two instances answer as the model says', async () => {
-  const stage = await openStage()
+  const fixture = await openFixture()
   const counted = { sequences: 0, commands: 0, 'sequences that differ from the model': 0 }
   let hasFailed = false
   let giveUpAt = Number.POSITIVE_INFINITY
 
   async function run(commands: readonly Command[]): Promise<void> {
     if (performance.now() > giveUpAt) return
-    const world = await openWorld(stage)
+    const session = await openSession(fixture)
     try {
       for (const command of commands) {
-        const before = world.calls.length
-        await command(world)
+        const before = session.calls.length
+        await command(session)
         // One that found nothing to do is none; nor is what only makes a failure shorter.
-        if (world.calls.length > before && !hasFailed) counted.commands += 1
+        if (session.calls.length > before && !hasFailed) counted.commands += 1
       }
-      await compareWholeState(world)
+      await compareWholeState(session)
       if (!hasFailed) counted.sequences += 1
     } catch (error) {
       if (!hasFailed) giveUpAt = performance.now() + SHRINK_MS
       hasFailed = true
-      const calls = world.calls.map((call, index) => `${String(index + 1).padStart(4)}. ${call}`)
+      const calls = session.calls.map((call, index) => `${String(index + 1).padStart(4)}. ${call}`)
       throw new Error(`${(error as Error).message}\n\nThe last of these calls:\n${calls.join('\n')}`, {
         cause: error,
       })
@@ -78,19 +78,19 @@ test('whatever is called in whatever sequence, two instances answer as the model
     }
     // Otherwise it would have proved less than it says.
     if (SCALE >= 1 && PATH === undefined) {
-      expect([...stage.called.keys()].sort()).toEqual(operationsOfInterface().sort())
-      expect([...stage.refusals].sort()).toEqual(Object.keys(REFUSALS).sort())
+      expect([...fixture.called.keys()].sort()).toEqual(operationsOfInterface().sort())
+      expect([...fixture.rejections].sort()).toEqual(Object.keys(REFUSALS).sort())
       expect(counted.commands).toBeGreaterThanOrEqual(COMMANDS_MIN * SCALE)
     }
   } finally {
-    const calls = [...stage.called.values()].reduce((sum, count) => sum + count, 0)
+    const calls = [...fixture.called.values()].reduce((sum, count) => sum + count, 0)
     recordFigures('model', {
       ...counted,
       'answers compared': calls,
-      'operations called': stage.called.size,
-      'kinds of refusal met': stage.refusals.size,
+      'operations called': fixture.called.size,
+      'kinds of refusal met': fixture.rejections.size,
     })
-    console.log(counted, Object.fromEntries(stage.called))
+    console.log(counted, Object.fromEntries(fixture.called))
   }
 })
 

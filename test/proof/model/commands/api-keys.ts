@@ -8,7 +8,7 @@ import {
   rotateApiKey,
 } from '../reference/api-keys.ts'
 import type { Id } from '../reference/store.ts'
-import { ask, madeApiKeys, type World } from '../world.ts'
+import { ask, madeApiKeys, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Choice, type Command, command, pick } from './choices.ts'
 
@@ -22,21 +22,21 @@ const newApiKey: fc.Arbitrary<NewApiKey> = fc.record({
   expiresInSeconds: some.optional(fc.constant(3_600)),
 })
 
-const create = command({ apiKey: newApiKey }, async (world, asking, { apiKey }) => {
+const create = command({ apiKey: newApiKey }, async (session, asking, { apiKey }) => {
   await ask(
-    world,
+    session,
     asking,
     { operation: 'createApiKey', scope: 'admin', method: 'POST', path: '/api-keys', body: { ...apiKey } },
-    (_caller, seen) => createApiKey(world.store, apiKey, seen),
+    (_caller, seen) => createApiKey(session.store, apiKey, seen),
   )
 })
 
 const rotate = command(
   { choice: some.choice, overlapSeconds: some.optional(fc.constantFrom(0, 600)) },
-  async (world, asking, { choice, overlapSeconds }) => {
-    const id = pickApiKey(world, choice)
+  async (session, asking, { choice, overlapSeconds }) => {
+    const id = pickApiKey(session, choice)
     await ask(
-      world,
+      session,
       asking,
       {
         operation: 'rotateApiKey',
@@ -45,33 +45,33 @@ const rotate = command(
         path: `/api-keys/${id}/rotate`,
         body: { overlapSeconds },
       },
-      (_caller, seen) => rotateApiKey(world.store, id, overlapSeconds, seen),
+      (_caller, seen) => rotateApiKey(session.store, id, overlapSeconds, seen),
     )
   },
 )
 
-const revoke = command({ choice: some.choice }, async (world, asking, { choice }) => {
-  const id = pickApiKey(world, choice)
+const revoke = command({ choice: some.choice }, async (session, asking, { choice }) => {
+  const id = pickApiKey(session, choice)
   await ask(
-    world,
+    session,
     asking,
     { operation: 'revokeApiKey', scope: 'admin', method: 'DELETE', path: `/api-keys/${id}` },
-    () => revokeApiKey(world.store, id),
+    () => revokeApiKey(session.store, id),
   )
 })
 
-const getOwn = command({}, async (world, asking) => {
+const getOwn = command({}, async (session, asking) => {
   await ask(
-    world,
+    session,
     asking,
     { operation: 'getOwnApiKey', scope: 'any', method: 'GET', path: '/api-keys/self' },
     (_caller, _seen, apiKey) => getOwnApiKey(apiKey),
   )
 })
 
-function pickApiKey(world: World, choice: Choice): Id {
+function pickApiKey(session: Session, choice: Choice): Id {
   return pick(
-    madeApiKeys(world)
+    madeApiKeys(session)
       .map(({ id }) => id)
       .toReversed(),
     choice,

@@ -1,10 +1,10 @@
 // Commands on lists: whole walks, single pages, pages that go on after others have changed the store, and cursors
 // that belong to another list.
 import * as fc from 'fast-check'
-import { linkTo } from '../../../contract/animals.ts'
+import { linkTo } from '../../../contract/pets.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
-import { type Expected, refuse } from '../reference/store.ts'
-import { type Asking, ask, requireSame, type World } from '../world.ts'
+import { type Expected, reject } from '../reference/store.ts'
+import { type Asking, ask, requireSame, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
 
@@ -51,27 +51,27 @@ interface PageToAsk {
 
 /** Asks for one page and compares it; answers where the next one goes on. */
 export async function askPage(
-  world: World,
+  session: Session,
   asking: Asking,
   { list, limit, from }: PageToAsk,
 ): Promise<{ after: Place; cursor: string } | undefined> {
   const { limit: byDefault, ...source } = sourceOf(list)
   const query = toQuery({ ...queryOf(list), limit, cursor: from?.cursor })
   let next: Place | undefined
-  const answer = await ask(
-    world,
+  const response = await ask(
+    session,
     asking,
     { ...source, method: 'GET', path: `${source.path}${query}` },
     (_caller, seen): Expected => {
-      const rows = rowsOf(world.store, list)
-      if (rows === undefined) return refuse('pet_not_found')
+      const rows = rowsOf(session.store, list)
+      if (rows === undefined) return reject('pet_not_found')
       const page = pageOf(rows, from?.after, limit ?? byDefault)
       next = page.next
       if (Array.isArray(seen)) comparePage(list, seen as Record<string, unknown>[], page.items)
       return { status: 200 }
     },
   )
-  const link = linkTo('next', answer, world.instances[asking.at].client.origin)
+  const link = linkTo('next', response, session.instances[asking.at].client.origin)
   requireSame('link to a next page', link !== undefined, next !== undefined)
   if (link === undefined || next === undefined) return undefined
   return { after: next, cursor: new URL(link, 'http://petstore.test').searchParams.get('cursor') ?? '' }
@@ -90,16 +90,16 @@ function comparePage(list: List, seen: readonly Record<string, unknown>[], expec
 
 /** From page to page to the end, each on the other instance. */
 export async function walk(
-  world: World,
+  session: Session,
   asking: Asking,
   list: List,
   limit: number | undefined,
 ): Promise<void> {
   let { at } = asking
-  let from = await askPage(world, asking, { list, limit })
+  let from = await askPage(session, asking, { list, limit })
   while (from !== undefined) {
     at = at === 0 ? 1 : 0
-    from = await askPage(world, { ...asking, at }, { list, limit, from })
+    from = await askPage(session, { ...asking, at }, { list, limit, from })
   }
 }
 
@@ -122,7 +122,7 @@ function toQuery(parameters: Record<string, unknown>): string {
 }
 
 /** A list, once the world can say which animal was meant. */
-const anyList: fc.Arbitrary<(world: World) => List> = fc.oneof(
+const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   fc
     .record({
       status: some.optional(some.petStatus),
@@ -132,50 +132,50 @@ const anyList: fc.Arbitrary<(world: World) => List> = fc.oneof(
   some.namePrefix.map((name) => () => ({ of: 'names' as const, name })),
   fc
     .record({ status: some.optional(some.orderStatus), pet: some.optional(some.choice) })
-    .map(({ status, pet }) => (world: World) => ({
+    .map(({ status, pet }) => (session: Session) => ({
       of: 'orders' as const,
       status,
-      petId: pet === undefined ? undefined : pickPet(world, pet),
+      petId: pet === undefined ? undefined : pickPet(session, pet),
     })),
-  some.choice.map((pet) => (world: World) => ({ of: 'history' as const, petId: pickPet(world, pet) })),
+  some.choice.map((pet) => (session: Session) => ({ of: 'history' as const, petId: pickPet(session, pet) })),
   fc.constant(() => ({ of: 'categories' as const })),
   fc.constant(() => ({ of: 'apiKeys' as const })),
 )
 
-const walkList = command({ list: anyList, limit: some.limit }, async (world, asking, { list, limit }) => {
-  await walk(world, asking, list(world), limit)
+const walkList = command({ list: anyList, limit: some.limit }, async (session, asking, { list, limit }) => {
+  await walk(session, asking, list(session), limit)
 })
 
 const firstPage = command(
   { list: anyList, limit: fc.constantFrom(1, 2) },
-  async (world, asking, { list, limit }) => {
-    const wanted = list(world)
-    const next = await askPage(world, asking, { list: wanted, limit })
-    if (next !== undefined) world.cursors.push({ list: wanted, ...next })
+  async (session, asking, { list, limit }) => {
+    const wanted = list(session)
+    const next = await askPage(session, asking, { list: wanted, limit })
+    if (next !== undefined) session.cursors.push({ list: wanted, ...next })
   },
 )
 
 const nextPage = command(
   { chosen: fc.nat(3), limit: some.limit },
-  async (world, asking, { chosen, limit }) => {
-    const from = world.cursors.at(-1 - chosen)
+  async (session, asking, { chosen, limit }) => {
+    const from = session.cursors.at(-1 - chosen)
     if (from === undefined) return
-    const next = await askPage(world, asking, { list: from.list, limit, from })
-    if (next !== undefined) world.cursors.push({ list: from.list, ...next })
+    const next = await askPage(session, asking, { list: from.list, limit, from })
+    if (next !== undefined) session.cursors.push({ list: from.list, ...next })
   },
 )
 
 const strangeCursor = command(
   { chosen: fc.nat(3), list: anyList },
-  async (world, asking, { chosen, list }) => {
-    const cursor = world.cursors.at(-1 - chosen)
-    const wanted = list(world)
-    if (cursor === undefined || isSame(cursor.list, wanted) || rowsOf(world.store, wanted) === undefined)
+  async (session, asking, { chosen, list }) => {
+    const cursor = session.cursors.at(-1 - chosen)
+    const wanted = list(session)
+    if (cursor === undefined || isSame(cursor.list, wanted) || rowsOf(session.store, wanted) === undefined)
       return
     const { limit: _limit, ...source } = sourceOf(wanted)
     const query = toQuery({ ...queryOf(wanted), cursor: cursor.cursor })
-    await ask(world, asking, { ...source, method: 'GET', path: `${source.path}${query}` }, () =>
-      refuse('invalid_cursor'),
+    await ask(session, asking, { ...source, method: 'GET', path: `${source.path}${query}` }, () =>
+      reject('invalid_cursor'),
     )
   },
 )

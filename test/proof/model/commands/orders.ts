@@ -1,7 +1,7 @@
 // Commands on orders.
 import * as fc from 'fast-check'
 import { endOrder, getOrder, placeOrder } from '../reference/orders.ts'
-import { ask } from '../world.ts'
+import { ask } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickOrder, pickPet } from './choices.ts'
 
@@ -12,10 +12,10 @@ const place = command(
     note: some.optional(fc.constantFrom('Ms Okafor', 'noon')),
     key: some.idempotencyKey,
   },
-  async (world, asking, { choice, holdMinutes, note, key }) => {
-    const order = { petId: pickPet(world, choice), holdMinutes, note }
+  async (session, asking, { choice, holdMinutes, note, key }) => {
+    const order = { petId: pickPet(session, choice), holdMinutes, note }
     await ask(
-      world,
+      session,
       asking,
       {
         operation: 'placeOrder',
@@ -25,7 +25,7 @@ const place = command(
         body: order,
         headers: { 'idempotency-key': key },
       },
-      (caller, seen) => placeOrder(world.store, caller, order, key, seen),
+      (caller, seen) => placeOrder(session.store, caller, order, key, seen),
     )
   },
 )
@@ -37,25 +37,25 @@ const ENDINGS = {
 
 const end = command(
   { choice: some.choice, as: fc.constantFrom('completed' as const, 'cancelled' as const) },
-  async (world, asking, { choice, as }) => {
-    const id = pickOrder(world, choice)
+  async (session, asking, { choice, as }) => {
+    const id = pickOrder(session, choice)
     const { operation, verb } = ENDINGS[as]
     await ask(
-      world,
+      session,
       asking,
       { operation, scope: 'orders:write', method: 'POST', path: `/store/orders/${id}/${verb}` },
-      (caller, seen) => endOrder(world.store, caller, id, as, seen),
+      (caller, seen) => endOrder(session.store, caller, id, as, seen),
     )
   },
 )
 
-const get = command({ choice: some.choice }, async (world, asking, { choice }) => {
-  const id = pickOrder(world, choice)
+const get = command({ choice: some.choice }, async (session, asking, { choice }) => {
+  const id = pickOrder(session, choice)
   await ask(
-    world,
+    session,
     asking,
     { operation: 'getOrder', scope: 'orders:read', method: 'GET', path: `/store/orders/${id}` },
-    () => getOrder(world.store, id),
+    () => getOrder(session.store, id),
   )
 })
 

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { createPet, deletePet, etagOf, getPet, petBody, putCategory, updatePet } from '../reference/pets.ts'
 import { countsOf, type Id } from '../reference/store.ts'
-import { ask, type World } from '../world.ts'
+import { ask, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
 
@@ -12,9 +12,9 @@ const newPet = fc.record({
   status: some.optional(some.petStatus),
 })
 
-const create = command({ pet: newPet, key: some.idempotencyKey }, async (world, asking, { pet, key }) => {
+const create = command({ pet: newPet, key: some.idempotencyKey }, async (session, asking, { pet, key }) => {
   await ask(
-    world,
+    session,
     asking,
     {
       operation: 'createPet',
@@ -24,17 +24,17 @@ const create = command({ pet: newPet, key: some.idempotencyKey }, async (world, 
       body: pet,
       headers: { 'idempotency-key': key },
     },
-    (caller, seen) => createPet(world.store, caller, pet, key, seen),
+    (caller, seen) => createPet(session.store, caller, pet, key, seen),
   )
 })
 
-const get = command({ choice: some.choice }, async (world, asking, { choice }) => {
-  const id = pickPet(world, choice)
+const get = command({ choice: some.choice }, async (session, asking, { choice }) => {
+  const id = pickPet(session, choice)
   await ask(
-    world,
+    session,
     asking,
     { operation: 'getPet', scope: 'pets:read', method: 'GET', path: `/pets/${id}` },
-    () => getPet(world.store, id),
+    () => getPet(session.store, id),
   )
 })
 
@@ -44,17 +44,17 @@ const getByIds = command(
     status: some.optional(some.petStatus),
     categoryId: some.optional(some.categoryId),
   },
-  async (world, asking, { chosen, status, categoryId }) => {
-    const ids = chosen.map((each) => pickPet(world, each))
+  async (session, asking, { chosen, status, categoryId }) => {
+    const ids = chosen.map((each) => pickPet(session, each))
     const query = new URLSearchParams(ids.map((id) => ['id', String(id)]))
     if (status !== undefined) query.set('status', status)
     if (categoryId !== undefined) query.set('categoryId', String(categoryId))
     await ask(
-      world,
+      session,
       asking,
       { operation: 'listPets', scope: 'pets:read', method: 'GET', path: `/pets?${query}` },
       () => {
-        const found = [...world.store.pets.values()]
+        const found = [...session.store.pets.values()]
           .filter((pet) => ids.includes(pet.id))
           .filter((pet) => (status ?? pet.status) === pet.status)
           .filter((pet) => (categoryId ?? pet.categoryId) === pet.categoryId)
@@ -70,7 +70,7 @@ const anyPrecondition = fc.oneof(
   { arbitrary: fc.constantFrom<Precondition>('any', 'current', 'one of two', 'old'), weight: 4 },
 )
 
-function ifMatch({ store }: World, id: Id, wanted: Precondition): string | undefined {
+function ifMatch({ store }: Session, id: Id, wanted: Precondition): string | undefined {
   const pet = store.pets.get(Number(id))
   if (wanted === 'none') return undefined
   if (wanted === 'any' || pet === undefined) return '*'
@@ -90,11 +90,11 @@ const update = command(
     }),
     precondition: anyPrecondition,
   },
-  async (world, asking, { choice, change, precondition }) => {
-    const id = pickPet(world, choice)
-    const match = ifMatch(world, id, precondition)
+  async (session, asking, { choice, change, precondition }) => {
+    const id = pickPet(session, choice)
+    const match = ifMatch(session, id, precondition)
     await ask(
-      world,
+      session,
       asking,
       {
         operation: 'updatePet',
@@ -104,18 +104,18 @@ const update = command(
         body: change,
         headers: { 'if-match': match },
       },
-      (caller) => updatePet(world.store, caller, id, change, match),
+      (caller) => updatePet(session.store, caller, id, change, match),
     )
   },
 )
 
 const remove = command(
   { choice: some.choice, precondition: anyPrecondition },
-  async (world, asking, { choice, precondition }) => {
-    const id = pickPet(world, choice)
-    const match = ifMatch(world, id, precondition)
+  async (session, asking, { choice, precondition }) => {
+    const id = pickPet(session, choice)
+    const match = ifMatch(session, id, precondition)
     await ask(
-      world,
+      session,
       asking,
       {
         operation: 'deletePet',
@@ -124,16 +124,16 @@ const remove = command(
         path: `/pets/${id}`,
         headers: { 'if-match': match },
       },
-      () => deletePet(world.store, id, match),
+      () => deletePet(session.store, id, match),
     )
   },
 )
 
 const nameCategory = command(
   { id: some.categoryId, name: fc.constantFrom('Dogs', 'Cats') },
-  async (world, asking, { id, name }) => {
+  async (session, asking, { id, name }) => {
     await ask(
-      world,
+      session,
       asking,
       {
         operation: 'putCategory',
@@ -142,17 +142,17 @@ const nameCategory = command(
         path: `/categories/${id}`,
         body: { name },
       },
-      () => putCategory(world.store, id, name),
+      () => putCategory(session.store, id, name),
     )
   },
 )
 
-const count = command({}, async (world, asking) => {
+const count = command({}, async (session, asking) => {
   await ask(
-    world,
+    session,
     asking,
     { operation: 'getInventory', scope: 'pets:read', method: 'GET', path: '/store/inventory' },
-    () => ({ status: 200, body: countsOf(world.store.pets.values()) }),
+    () => ({ status: 200, body: countsOf(session.store.pets.values()) }),
   )
 })
 

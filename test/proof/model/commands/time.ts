@@ -6,41 +6,41 @@ import { foldAllCounts } from '../../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../../src/inventory/queries.ts'
 import { endApiKey } from '../reference/api-keys.ts'
 import { endHold } from '../reference/orders.ts'
-import { madeApiKeys, passSecond } from '../world.ts'
+import { madeApiKeys, passSecond } from '../fixture.ts'
 import { type Command, command } from './choices.ts'
 
-const second = fc.constant<Command>(async (world) => passSecond(world))
+const second = fc.constant<Command>(async (session) => passSecond(session))
 
-const holdEnds = command({ chosen: fc.nat(2) }, async (world, _asking, { chosen }) => {
-  const open = [...world.store.orders.values()].filter(({ status }) => status === 'open')
+const holdEnds = command({ chosen: fc.nat(2) }, async (session, _asking, { chosen }) => {
+  const open = [...session.store.orders.values()].filter(({ status }) => status === 'open')
   const order = open.at(-1 - chosen)
   if (order === undefined) return
-  const [row] = await world.query<{ end: Date }>(
+  const [row] = await session.query<{ end: Date }>(
     `update orders set expires_at = created_at + interval '1 microsecond' where id = $1 returning expires_at as end`,
     [order.id],
   )
-  world.calls.push(`the hold of order ${order.id} ends`)
-  endHold(world.store, order.id, (row as { end: Date }).end.toISOString())
-  passSecond(world)
+  session.calls.push(`the hold of order ${order.id} ends`)
+  endHold(session.store, order.id, (row as { end: Date }).end.toISOString())
+  passSecond(session)
 })
 
-const apiKeyEnds = command({ chosen: fc.nat(2) }, async (world, _asking, { chosen }) => {
-  const working = madeApiKeys(world).filter(({ endedIn }) => endedIn === undefined)
+const apiKeyEnds = command({ chosen: fc.nat(2) }, async (session, _asking, { chosen }) => {
+  const working = madeApiKeys(session).filter(({ endedIn }) => endedIn === undefined)
   const apiKey = working[chosen]
   if (apiKey === undefined) return
-  const [row] = await world.query<{ end: Date }>(
+  const [row] = await session.query<{ end: Date }>(
     `update api_keys set expires_at = now() where id = $1 returning expires_at as end`,
     [apiKey.id],
   )
-  world.calls.push(`the API key ${apiKey.id} ends`)
-  endApiKey(world.store, apiKey.id, (row as { end: Date }).end.toISOString())
+  session.calls.push(`the API key ${apiKey.id} ends`)
+  endApiKey(session.store, apiKey.id, (row as { end: Date }).end.toISOString())
 })
 
-const dayPasses = command({}, async (world, { at }) => {
-  await world.query(`update idempotency_keys set created_at = created_at - interval '25 hours'`)
-  await purgeIdempotencyKeys(world.instances[at].db)
-  world.calls.push('a day passes for every Idempotency-Key')
-  world.store.kept.clear()
+const dayPasses = command({}, async (session, { at }) => {
+  await session.query(`update idempotency_keys set created_at = created_at - interval '25 hours'`)
+  await purgeIdempotencyKeys(session.instances[at].db)
+  session.calls.push('a day passes for every Idempotency-Key')
+  session.store.kept.clear()
 })
 
 /** Whenever it happens, nobody may see a difference. */

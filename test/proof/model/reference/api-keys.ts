@@ -1,5 +1,5 @@
 // The rules of API keys: who may call what, and until when.
-import { type ApiKey, type Expected, type Id, refuse, type Seen, type Store, takeId } from './store.ts'
+import { type ApiKey, type Expected, type Id, reject, type Seen, type Store, takeId } from './store.ts'
 
 const DEFAULT_SCOPES = ['pets:read', 'pets:write']
 const DAY_SECONDS = 86_400
@@ -12,9 +12,9 @@ export interface NewApiKey {
 }
 
 /** Why the caller may not; undefined where they may. */
-export function refuseCaller(store: Store, { endedIn, scopes }: ApiKey, scope: string): Expected | undefined {
-  if (endedIn !== undefined && endedIn < store.second) return refuse('invalid_api_key')
-  return scope === 'any' || scopes.includes(scope) ? undefined : refuse('insufficient_scope')
+export function rejectCaller(store: Store, { endedIn, scopes }: ApiKey, scope: string): Expected | undefined {
+  if (endedIn !== undefined && endedIn < store.second) return reject('invalid_api_key')
+  return scope === 'any' || scopes.includes(scope) ? undefined : reject('insufficient_scope')
 }
 
 /** A key that has ended may be believed for a second: during that one it is as well accepted as refused. */
@@ -56,19 +56,19 @@ export function rotateApiKey(
   seen: Seen,
 ): Expected {
   const old = store.apiKeys.get(Number(apiKeyId))
-  if (old === undefined || old.endedIn !== undefined) return refuse('api_key_not_found')
+  if (old === undefined || old.endedIn !== undefined) return reject('api_key_not_found')
   const { name, scopes, rateLimit, lifetimeSeconds } = old
-  const answer = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds: lifetimeSeconds }, seen)
+  const response = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds: lifetimeSeconds }, seen)
   // The successor is made in the same moment.
   const overlapEnd = secondsAfter(seen?.['createdAt'], overlapSeconds)
   if (old.expiresAt === undefined || overlapEnd < old.expiresAt) old.expiresAt = overlapEnd
   if (overlapSeconds === 0) old.endedIn = store.second
-  return answer
+  return response
 }
 
 export function revokeApiKey(store: Store, apiKeyId: Id): Expected {
   const apiKey = store.apiKeys.get(Number(apiKeyId))
-  if (apiKey === undefined) return refuse('api_key_not_found')
+  if (apiKey === undefined) return reject('api_key_not_found')
   apiKey.isRevoked = true
   apiKey.endedIn ??= store.second
   return { status: 204 }

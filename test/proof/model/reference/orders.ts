@@ -6,7 +6,7 @@ import {
   type Id,
   once,
   type Order,
-  refuse,
+  reject,
   type Seen,
   type Store,
   takeId,
@@ -30,8 +30,8 @@ export function placeOrder(
 ): Expected {
   return once(store, caller, key, ['placeOrder', petId, holdMinutes, note], () => {
     const pet = store.pets.get(Number(petId))
-    if (pet === undefined) return refuse('pet_not_found')
-    if (pet.status !== 'available') return refuse('pet_not_available')
+    if (pet === undefined) return reject('pet_not_found')
+    if (pet.status !== 'available') return reject('pet_not_available')
     const createdAt = String(seen?.['createdAt'])
     const heldForMs = (holdMinutes ?? HOLD_MINUTES) * 60_000
     const order: Order = {
@@ -51,7 +51,7 @@ export function placeOrder(
 
 export function getOrder(store: Store, orderId: Id): Expected {
   const order = store.orders.get(Number(orderId))
-  return order === undefined ? refuse('order_not_found') : { status: 200, body: { ...order } }
+  return order === undefined ? reject('order_not_found') : { status: 200, body: { ...order } }
 }
 
 export function endOrder(
@@ -62,8 +62,8 @@ export function endOrder(
   seen: Seen,
 ): Expected {
   const order = store.orders.get(Number(orderId))
-  if (order === undefined) return refuse('order_not_found')
-  if (order.status !== 'open' && order.status !== as) return refuse('order_closed')
+  if (order === undefined) return reject('order_not_found')
+  if (order.status !== 'open' && order.status !== as) return reject('order_closed')
   if (order.status === 'open') {
     const closedAt = String(seen?.['closedAt'])
     if (!(Date.parse(closedAt) >= Date.parse(order.createdAt)))

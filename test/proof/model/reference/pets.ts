@@ -9,7 +9,7 @@ import {
   once,
   type Pet,
   type PetStatus,
-  refuse,
+  reject,
   type Seen,
   type Store,
   takeId,
@@ -36,7 +36,7 @@ export function createPet(
   key: string | undefined,
   seen: Seen,
 ): Expected {
-  if (name.trim() === '') return refuse('invalid_body')
+  if (name.trim() === '') return reject('invalid_body')
   return once(store, caller, key, ['createPet', name, categoryId, status], () => {
     const created = { event: 'created', apiKeyName: caller.name, requestId: caller.requestId }
     const pet: Pet = {
@@ -54,7 +54,7 @@ export function createPet(
 
 export function getPet(store: Store, petId: Id): Expected {
   const pet = store.pets.get(Number(petId))
-  return pet === undefined ? refuse('pet_not_found') : { status: 200, body: petBody(pet), etag: etagOf(pet) }
+  return pet === undefined ? reject('pet_not_found') : { status: 200, body: petBody(pet), etag: etagOf(pet) }
 }
 
 export function updatePet(
@@ -68,15 +68,15 @@ export function updatePet(
   ifMatch: string | undefined,
 ): Expected {
   const pet = store.pets.get(Number(petId))
-  if (pet === undefined) return refuse('pet_not_found')
-  if (!matches(pet, ifMatch)) return refuse('precondition_failed')
+  if (pet === undefined) return reject('pet_not_found')
+  if (!matches(pet, ifMatch)) return reject('precondition_failed')
   const to = Object.fromEntries(
     Object.entries(wanted).filter(
       ([field, value]) => value !== undefined && value !== pet[field as keyof Pet],
     ),
   ) as Change
-  if (to.status === 'pending' && pet.status === 'sold') return refuse('invalid_transition')
-  if (to.status !== undefined && isHeld(store, pet)) return refuse('pet_on_hold')
+  if (to.status === 'pending' && pet.status === 'sold') return reject('invalid_transition')
+  if (to.status !== undefined && isHeld(store, pet)) return reject('pet_on_hold')
   if (Object.keys(to).length > 0) {
     change(pet, to, {
       event: 'updated',
@@ -90,9 +90,9 @@ export function updatePet(
 
 export function deletePet(store: Store, petId: Id, ifMatch: string | undefined): Expected {
   const pet = store.pets.get(Number(petId))
-  if (pet === undefined) return refuse('pet_not_found')
-  if (!matches(pet, ifMatch)) return refuse('precondition_failed')
-  if (ordersOf(store, pet).length > 0) return refuse('pet_has_orders')
+  if (pet === undefined) return reject('pet_not_found')
+  if (!matches(pet, ifMatch)) return reject('precondition_failed')
+  if (ordersOf(store, pet).length > 0) return reject('pet_has_orders')
   store.pets.delete(pet.id)
   store.deletedPets.push(pet.id)
   return { status: 204 }

@@ -63,7 +63,7 @@ export interface Store {
   categories: Map<Id, string>
   apiKeys: Map<number, ApiKey>
   /** First answers, by API key and Idempotency-Key. */
-  kept: Map<string, { values: string; answer: Expected }>
+  kept: Map<string, { values: string; response: Expected }>
   deletedPets: number[]
   newestIds: { pet: number; order: number; apiKey: number }
   second: number
@@ -107,7 +107,7 @@ export const REFUSALS = {
   idempotency_key_reused: 422,
 }
 
-export function refuse(code: keyof typeof REFUSALS): Expected {
+export function reject(code: keyof typeof REFUSALS): Expected {
   return { status: REFUSALS[code], code }
 }
 
@@ -144,12 +144,13 @@ export function once(
   if (key === undefined) return { ...work(), replayed: false }
   const kept = store.kept.get(`${apiKeyId} ${key}`)
   if (kept === undefined) {
-    const answer = work()
-    if (answer.code === undefined) store.kept.set(`${apiKeyId} ${key}`, { values: values.join('\n'), answer })
-    return { ...answer, replayed: false }
+    const response = work()
+    if (response.code === undefined)
+      store.kept.set(`${apiKeyId} ${key}`, { values: values.join('\n'), response })
+    return { ...response, replayed: false }
   }
-  if (kept.values !== values.join('\n')) return refuse('idempotency_key_reused')
-  return { ...kept.answer, replayed: true }
+  if (kept.values !== values.join('\n')) return reject('idempotency_key_reused')
+  return { ...kept.response, replayed: true }
 }
 
 export function countsOf(pets: Iterable<Pet>): Record<PetStatus, number> {

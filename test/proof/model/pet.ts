@@ -1,35 +1,35 @@
 // One animal and its orders, as the checker of histories sees them. The rules are those of the reference model.
 import { isDeepStrictEqual } from 'node:util'
-import type { Operation, Specification } from '../../support/history-checker.ts'
+import type { Operation, Specification } from '../../support/linearizability.ts'
 import { endOrder, getOrder, placeOrder } from './reference/orders.ts'
 import { deletePet, getPet, petBody, updatePet } from './reference/pets.ts'
 import { emptyStore, type Expected, type PetStatus, type Seen, type Store } from './reference/store.ts'
 
-export type AnimalCall =
+export type PetCall =
   | { call: 'get' | 'list' | 'place' }
   | { call: 'update'; change: { name?: string; status?: PetStatus }; ifMatch: string | undefined }
   | { call: 'delete'; ifMatch: string | undefined }
   | { call: 'complete' | 'cancel' | 'getOrder'; orderId: number }
 
-export interface AnimalAnswer {
+export interface PetResponse {
   status: number
   body: unknown
   /** The version in its ETag, or 0. */
   etag: number
 }
 
-export type AnimalOperation = Operation<AnimalCall, AnimalAnswer>
+export type PetOperation = Operation<PetCall, PetResponse>
 
 /** Who calls matters for the history of an animal alone, which is not looked at here. */
 export function specificationOf(
   pet: { id: number; name: string; categoryId: number },
   callerName: string,
-): Specification<Store, AnimalCall, AnimalAnswer> {
+): Specification<Store, PetCall, PetResponse> {
   const caller = { apiKeyId: 1, name: callerName, requestId: '' }
   const initial = emptyStore()
   initial.pets.set(pet.id, { ...pet, status: 'available', version: 1, history: [] })
 
-  function answer(store: Store, input: AnimalCall, seen: Seen): Expected {
+  function response(store: Store, input: PetCall, seen: Seen): Expected {
     switch (input.call) {
       case 'get':
         return getPet(store, pet.id)
@@ -56,7 +56,7 @@ export function specificationOf(
     step: (state, input, output) => {
       const store = copyOf(state)
       try {
-        const expected = answer(store, input, output.body as Seen)
+        const expected = response(store, input, output.body as Seen)
         return agrees(expected, output) ? store : undefined
       } catch {
         // The model took an id or a time from an answer that has none: it expected another one.
@@ -78,14 +78,14 @@ function copyOf({ pets, orders }: Store): Store {
   return copy
 }
 
-function agrees(expected: Expected, { status, body, etag }: AnimalAnswer): boolean {
+function agrees(expected: Expected, { status, body, etag }: PetResponse): boolean {
   if (status !== expected.status) return false
   if (expected.code !== undefined) return (body as { code?: string }).code === expected.code
   if (expected.etag !== undefined && expected.etag !== `"${etag}"`) return false
   return expected.body === undefined || isDeepStrictEqual(body, expected.body)
 }
 
-export function inWords({ input, output, calledAt, returnedAt }: AnimalOperation): string {
+export function inWords({ input, output, calledAt, returnedAt }: PetOperation): string {
   const { call, ...what } = input
   const code = (output.body as { code?: string } | undefined)?.code
   const got = `${output.status} ${code ?? JSON.stringify(output.body)}, version ${output.etag}`

@@ -6,7 +6,13 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { type ErrorCode, errorBody } from '../../src/errors.ts'
-import { type Balancer, freePorts, HAPROXY_CONFIG, type Ports, startBalancer } from '../support/balancer.ts'
+import {
+  type Balancer,
+  freePorts,
+  HAPROXY_CONFIG,
+  type Ports,
+  startBalancer,
+} from '../support/load-balancer.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { type Exchange, keepAsking } from '../support/load.ts'
@@ -23,15 +29,15 @@ const DATABASE_URL = await createTestDatabase()
 const { stdout } = await petstore(['api-keys', 'create', '--name', 'balanced'], { DATABASE_URL })
 const apiKey = stdout.trim()
 
-interface Stage {
-  balancer: Balancer
+interface Fixture {
+  loadBalancer: Balancer
   instances: Service[]
   /** Starts the instance again where it was. */
-  startAgain: (index: number) => Promise<void>
+  restart: (index: number) => Promise<void>
 }
 
 /** Both instances and HAProxy, until the test is over. */
-async function openStage(): Promise<Stage> {
+async function openFixture(): Promise<Fixture> {
   const ports: [Ports, Ports] = [await freePorts(), await freePorts()]
   const start = ({ port, adminPort }: Ports) =>
     startService({
@@ -48,9 +54,9 @@ async function openStage(): Promise<Stage> {
     await Promise.all(instances.map(({ ended }) => ended))
   })
   return {
-    balancer: await openBalancer(ports),
+    loadBalancer: await openBalancer(ports),
     instances,
-    startAgain: async (index) => {
+    restart: async (index) => {
       instances[index] = await start(ports[index] as Ports)
       await sleep(SEEN_AGAIN_MS)
     },
@@ -58,10 +64,10 @@ async function openStage(): Promise<Stage> {
 }
 
 async function openBalancer(ports: [Ports, Ports]): Promise<Balancer> {
-  const balancer = await startBalancer(ports)
-  onTestFinished(balancer.stop)
-  onTestFailed(() => console.log(balancer.log()))
-  return balancer
+  const loadBalancer = await startBalancer(ports)
+  onTestFinished(loadBalancer.stop)
+  onTestFailed(() => console.log(loadBalancer.log()))
+  return loadBalancer
 }
 
 /** Readers and writers; each animal has a name of its own, under which its answers are kept. */
@@ -78,12 +84,12 @@ function openLoad(origin: string, until: AbortSignal) {
     // Every other writer may repeat, since its requests have a name.
     const name = `${index % 4 === 1 ? 'once' : 'until'} ${origin} ${count}`
     const headers = name.startsWith('until') ? { 'idempotency-key': name } : {}
-    const answers: Exchange[] = []
-    creates.set(name, answers)
+    const responses: Exchange[] = []
+    creates.set(name, responses)
     do {
-      answers.push(await send('POST', '/v1/pets', { name, categoryId: 1 }, headers))
-      if (answers.at(-1)?.status !== 201) await sleep(100)
-    } while (name.startsWith('until') && answers.at(-1)?.status !== 201)
+      responses.push(await send('POST', '/v1/pets', { name, categoryId: 1 }, headers))
+      if (responses.at(-1)?.status !== 201) await sleep(100)
+    } while (name.startsWith('until') && responses.at(-1)?.status !== 201)
   })
   // Whoever awaits it hears of it; until then it is no fault of somebody else.
   load.catch(() => {})
@@ -116,34 +122,34 @@ test('HAProxy understands the configuration, also beside the one that Debian bri
 })
 
 test('both instances are replaced twice under load, one after the other: no request fails', async () => {
-  const { balancer, instances, startAgain } = await openStage()
+  const { loadBalancer, instances, restart } = await openFixture()
   const stopping = new AbortController()
-  const { load, reads, creates } = openLoad(balancer.origin, stopping.signal)
+  const { load, reads, creates } = openLoad(loadBalancer.origin, stopping.signal)
   for (const index of [0, 1, 0, 1]) {
     await sleep(500)
     expect(await instances[index]?.stop()).toBe(0)
-    await startAgain(index)
+    await restart(index)
   }
   stopping.abort()
   await load
   console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
   expect(Object.keys(tally(reads))).toEqual(['200'])
   expect(Object.keys(tally([...creates.values()].flat()))).toEqual(['201'])
-  expect(balancer.log()).toContain('"requestId":"')
-  expect(balancer.log()).not.toMatch(/petstore_live_|limit=/)
+  expect(loadBalancer.log()).toContain('"requestId":"')
+  expect(loadBalancer.log()).not.toMatch(/petstore_live_|limit=/)
 })
 
 const KILLS = volume(4, 8)
 
 test(`an instance is killed ${KILLS} times under load: every answer is ours, and no animal is made twice`, async () => {
-  const { balancer, instances, startAgain } = await openStage()
+  const { loadBalancer, instances, restart } = await openFixture()
   const stopping = new AbortController()
-  const { load, reads, creates } = openLoad(balancer.origin, stopping.signal)
+  const { load, reads, creates } = openLoad(loadBalancer.origin, stopping.signal)
   for (let kills = 0; kills < KILLS; kills += 1) {
     await sleep(500)
     instances[kills % 2]?.kill('SIGKILL')
     await instances[kills % 2]?.ended
-    await startAgain(kills % 2)
+    await restart(kills % 2)
   }
   stopping.abort()
   await load
@@ -154,14 +160,14 @@ test(`an instance is killed ${KILLS} times under load: every answer is ours, and
   const rows = await sql<{ name: string; count: string }>(
     DATABASE_URL,
     'select name, count(*) from pets where name like $1 group by name',
-    [`% ${balancer.origin} %`],
+    [`% ${loadBalancer.origin} %`],
   )
   const made = new Map(rows.map(({ name, count }) => [name, Number(count)]))
   let unknown = 0
-  for (const [name, answers] of creates) {
+  for (const [name, responses] of creates) {
     const times = made.get(name) ?? 0
-    const codes = answers.map(codeOf)
-    if (answers.some(({ status }) => status === 201)) expect(times, name).toBe(1)
+    const codes = responses.map(codeOf)
+    if (responses.some(({ status }) => status === 201)) expect(times, name).toBe(1)
     else if (codes.includes('outcome_unknown')) expect(times, name).toBeLessThanOrEqual(1)
     else expect(times, `${name}: ${codes.join()}`).toBe(0)
     if (codes.includes('outcome_unknown')) unknown += 1
@@ -171,8 +177,8 @@ test(`an instance is killed ${KILLS} times under load: every answer is ours, and
 })
 
 test('both instances stand still: a read is told that nothing was changed, a change that nobody knows', async () => {
-  const { balancer, instances } = await openStage()
-  const client = openTestClient({ origin: balancer.origin, apiKey })
+  const { loadBalancer, instances } = await openFixture()
+  const client = openTestClient({ origin: loadBalancer.origin, apiKey })
   expect((await client.get('/pets?limit=1')).status).toBe(200)
   for (const instance of instances) instance.kill('SIGSTOP')
   const [list, create] = await Promise.all([
@@ -188,23 +194,23 @@ test('both instances stand still: a read is told that nothing was changed, a cha
 })
 
 test('without an instance every request is told at once that nothing was changed', async () => {
-  const balancer = await openBalancer([await freePorts(), await freePorts()])
-  const client = openTestClient({ origin: balancer.origin, apiKey })
-  for (const answer of [
+  const loadBalancer = await openBalancer([await freePorts(), await freePorts()])
+  const client = openTestClient({ origin: loadBalancer.origin, apiKey })
+  for (const response of [
     await client.get('/pets', { headers: { 'x-request-id': 'nobody-there' } }),
     await client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'nobody-there' }),
   ]) {
     // That Retry-After and the other headers are as the service sends them, the client has looked at.
-    expect(answer).toMatchObject({ status: 503, body: errorBody('overloaded') })
-    expect(answer.headers.get('x-request-id')).toBe('nobody-there')
+    expect(response).toMatchObject({ status: 503, body: errorBody('overloaded') })
+    expect(response.headers.get('x-request-id')).toBe('nobody-there')
   }
 })
 
 describe('what HAProxy cannot read', () => {
   test('headers over 16 KiB are for the service to refuse; all else ends without an answer, never with a page', async () => {
-    const { balancer } = await openStage()
+    const { loadBalancer } = await openFixture()
     const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
-    const [tooLarge] = await sendBytes(balancer.origin, get(`A: ${'a'.repeat(20_000)}`))
+    const [tooLarge] = await sendBytes(loadBalancer.origin, get(`A: ${'a'.repeat(20_000)}`))
     expect(tooLarge?.status).toBe(431)
     expect(JSON.parse(tooLarge?.text ?? '')).toEqual(errorBody('headers_too_large'))
     const unreadable = {
@@ -217,7 +223,7 @@ describe('what HAProxy cannot read', () => {
       'headers that never end': 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
     }
     for (const [what, bytes] of Object.entries(unreadable)) {
-      expect(await sendBytes(balancer.origin, bytes), what).toEqual([])
+      expect(await sendBytes(loadBalancer.origin, bytes), what).toEqual([])
     }
   })
 })
@@ -237,7 +243,7 @@ describe('what an instance is told', () => {
     await once(instance, 'listening')
     const { port } = instance.address() as { port: number }
     const ports = { port, adminPort: port }
-    const balancer = await openBalancer([ports, ports])
+    const loadBalancer = await openBalancer([ports, ports])
     const forged = {
       forwarded: 'for=1.2.3.4',
       'x-forwarded-for': '1.2.3.4',
@@ -246,7 +252,7 @@ describe('what an instance is told', () => {
     }
     const ids = ['mine-1', 'a b', 'x'.repeat(129), 'petstore_LIVE_0123', '']
     for (const id of ids) {
-      const response = await fetch(balancer.origin, { headers: { ...forged, 'x-request-id': id } })
+      const response = await fetch(loadBalancer.origin, { headers: { ...forged, 'x-request-id': id } })
       expect(response.headers.get('x-request-id')).toBe(told.at(-1)?.['x-request-id'])
     }
     expect(told.length).toBe(ids.length)

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
-import { type PetBatches, petBatches } from '../../src/pets/batches.ts'
+import { type PetBatches, openPetBatches } from '../../src/pets/batches.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { watchReads } from '../support/linearizable.ts'
+import { watchReads } from '../support/stale-reads.ts'
 import { openConnection } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
@@ -38,21 +38,21 @@ test('the same watch sees stale reads where a request may join a query that is a
       return rows
     },
   }
-  const underWay = new Map<string, Promise<never>>()
+  const inFlight = new Map<string, Promise<never>>()
   const join = <Result>(question: string, work: () => Promise<Result>): Promise<Result> => {
-    const found = underWay.get(question) as Promise<Result> | undefined
+    const found = inFlight.get(question) as Promise<Result> | undefined
     if (found !== undefined) return found
-    const started = work().finally(() => underWay.delete(question))
-    underWay.set(question, started as Promise<never>)
+    const started = work().finally(() => inFlight.delete(question))
+    inFlight.set(question, started as Promise<never>)
     return started
   }
   const { text } = await issueApiKey(db)
-  const watch = async (sharePage: Partial<PetBatches>) => {
-    const pets = { ...petBatches(slow, true, 1, () => {}), ...sharePage }
-    const { origin } = await startApp(slow, { pets })
+  const watch = async (coalescePage: Partial<PetBatches>) => {
+    const batches = { ...openPetBatches(slow, true, 1, () => {}), ...coalescePage }
+    const { origin } = await startApp(slow, { batches })
     return watchReads([origin], text, CLIENTS, 5_000)
   }
-  const [ours, joined] = [await watch({}), await watch({ sharePage: join })]
+  const [ours, joined] = [await watch({}), await watch({ coalescePage: join })]
   console.log(`${ours.stale.length} stale reads; ${joined.stale.length} when queries under way may be joined`)
   expect(ours.stale).toEqual([])
   expect(joined.stale.length).toBeGreaterThan(0)

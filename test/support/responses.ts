@@ -10,7 +10,7 @@ interface Operation {
   responses: Record<string, { content?: { 'application/json'?: { schema: object } } }>
 }
 
-export interface SeenAnswer {
+export interface SeenResponse {
   method: string
   path: string
   status: number
@@ -33,23 +33,23 @@ const NOWHERE = [400, 401, 404, 405, 408, 429, 431, 503]
 const OUTSIDE = [200, 204, 304, 400, 404, 405, 408, 431, 503]
 
 /** Throws what is wrong with an answer. By plain comparisons: assertions of a library took nine tenths of its time. */
-export function checkAnswer(answer: SeenAnswer): void {
-  const pathname = pathOf(answer.path)
-  const operation = findOperation(answer.method, pathname)
+export function checkResponse(response: SeenResponse): void {
+  const pathname = pathOf(response.path)
+  const operation = findOperation(response.method, pathname)
   const underV1 = pathname === '/v1' || pathname.startsWith('/v1/')
-  const allowed = allowedStatuses(operation, answer.method, underV1)
-  must(allowed.includes(answer.status), answer, `a status that is none of ${allowed.join()}`)
-  checkHeaders(answer, underV1)
-  if (answer.method === 'HEAD' || answer.status === 204) {
-    must(answer.text === '', answer, 'a body where there is none')
-  } else if (answer.status >= 400) {
-    checkErrorBody(answer)
+  const allowed = allowedStatuses(operation, response.method, underV1)
+  must(allowed.includes(response.status), response, `a status that is none of ${allowed.join()}`)
+  checkHeaders(response, underV1)
+  if (response.method === 'HEAD' || response.status === 204) {
+    must(response.text === '', response, 'a body where there is none')
+  } else if (response.status >= 400) {
+    checkErrorBody(response)
   } else if (operation !== undefined) {
-    checkSchema(answer, operation)
+    checkSchema(response, operation)
   }
 }
 
-function must(condition: boolean, { method, path, status, text }: SeenAnswer, fault: string): void {
+function must(condition: boolean, { method, path, status, text }: SeenResponse, fault: string): void {
   if (!condition) assert.fail(`${fault}: ${method} ${path} -> ${status} ${text.slice(0, 300)}`)
 }
 
@@ -92,27 +92,27 @@ function allowedStatuses(found: Found | undefined, method: string, underV1: bool
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-function checkErrorBody(answer: SeenAnswer): void {
-  must(answer.headers.get('content-type') === JSON_TYPE, answer, 'an error that is no JSON')
-  validate('openapi.json#/components/schemas/Error', answer.body, answer)
-  const error = answer.body as { code: string; message: string; status: number }
-  must(error.status === answer.status, answer, 'an error of another status')
-  must(/^[a-z]+(_[a-z]+)*$/.test(error.code), answer, 'a code that is none')
-  must(error.message !== '', answer, 'an error without a message')
+function checkErrorBody(response: SeenResponse): void {
+  must(response.headers.get('content-type') === JSON_TYPE, response, 'an error that is no JSON')
+  validate('openapi.json#/components/schemas/Error', response.body, response)
+  const error = response.body as { code: string; message: string; status: number }
+  must(error.status === response.status, response, 'an error of another status')
+  must(/^[a-z]+(_[a-z]+)*$/.test(error.code), response, 'a code that is none')
+  must(error.message !== '', response, 'an error without a message')
 }
 
-function checkSchema(answer: SeenAnswer, { pointer }: Found): void {
-  must(answer.headers.get('content-type') === JSON_TYPE, answer, 'a success that is no JSON')
-  const schema = `openapi.json#${pointer}/responses/${answer.status}/content/application~1json/schema`
+function checkSchema(response: SeenResponse, { pointer }: Found): void {
+  must(response.headers.get('content-type') === JSON_TYPE, response, 'a success that is no JSON')
+  const schema = `openapi.json#${pointer}/responses/${response.status}/content/application~1json/schema`
   // Rounded here, so that large ids are integers to the validator; tests compare the exact ones.
-  validate(schema, JSON.parse(answer.text), answer)
+  validate(schema, JSON.parse(response.text), response)
 }
 
-function validate(reference: string, data: unknown, answer: SeenAnswer): void {
+function validate(reference: string, data: unknown, response: SeenResponse): void {
   const check = ajv.getSchema(reference)
-  if (check === undefined) return must(false, answer, `${reference} is not in openapi.json`)
+  if (check === undefined) return must(false, response, `${reference} is not in openapi.json`)
   const isValid = check(data)
-  if (isValid !== true) must(false, answer, JSON.stringify(check.errors))
+  if (isValid !== true) must(false, response, JSON.stringify(check.errors))
 }
 
 function escape(path: string): string {
@@ -145,18 +145,18 @@ const REQUIRED_BY_STATUS: Record<number, string[]> = {
   503: ['retry-after'],
 }
 
-function checkHeaders(answer: SeenAnswer, underV1: boolean): void {
-  const { headers, status } = answer
+function checkHeaders(response: SeenResponse, underV1: boolean): void {
+  const { headers, status } = response
   for (const name of ['x-request-id', ...(REQUIRED_BY_STATUS[status] ?? [])]) {
-    must(headers.has(name), answer, `${name} is missing`)
+    must(headers.has(name), response, `${name} is missing`)
   }
   for (const [name, value] of headers) {
-    must(GRAMMARS[name]?.test(value) ?? true, answer, `${name} is not as its standard wants it: ${value}`)
+    must(GRAMMARS[name]?.test(value) ?? true, response, `${name} is not as its standard wants it: ${value}`)
   }
   const sunset = headers.get('sunset')
   // RFC 8594 wants an HTTP-date; only such a one comes out of Date as it went in.
-  must(sunset === null || new Date(sunset).toUTCString() === sunset, answer, 'Sunset is no HTTP-date')
+  must(sunset === null || new Date(sunset).toUTCString() === sunset, response, 'Sunset is no HTTP-date')
   if (!underV1 || status === 204) return
-  must(headers.get('cache-control') === 'no-store', answer, 'a cache may keep it')
-  must(headers.get('x-content-type-options') === 'nosniff', answer, 'a browser may guess its type')
+  must(headers.get('cache-control') === 'no-store', response, 'a cache may keep it')
+  must(headers.get('x-content-type-options') === 'nosniff', response, 'a browser may guess its type')
 }

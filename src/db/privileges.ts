@@ -3,7 +3,7 @@ import type { Reader } from './database.ts'
 
 type Right = 'select' | 'insert' | 'update' | 'delete'
 
-export const NEEDED_RIGHTS: Record<string, readonly Right[]> = {
+export const NEEDED_PRIVILEGES: Record<string, readonly Right[]> = {
   api_keys: ['select', 'insert', 'update'],
   categories: ['select', 'insert', 'update'],
   deprecated_calls: ['select', 'insert', 'update'],
@@ -19,7 +19,7 @@ export const NEEDED_RIGHTS: Record<string, readonly Right[]> = {
   petstore_migrations: ['select'],
 }
 
-export interface RightsState {
+export interface PrivilegesState {
   role: string
   mayChangeSchema: boolean
   /** In words: `update on orders`. */
@@ -29,8 +29,8 @@ export interface RightsState {
 }
 
 /** What the role of this connection may do, beside what it needs. Tables that are not there yet do not count. */
-export async function readRights(db: Reader): Promise<RightsState> {
-  const [role] = await db.read<Pick<RightsState, 'role' | 'mayChangeSchema'>>({
+export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
+  const [role] = await db.read<Pick<PrivilegesState, 'role' | 'mayChangeSchema'>>({
     name: 'read_role',
     text: `select current_user as role,
       has_schema_privilege(current_user, current_schema(), 'create') as "mayChangeSchema"`,
@@ -45,8 +45,9 @@ export async function readRights(db: Reader): Promise<RightsState> {
       order by c.relname`,
     values: [],
   })
-  const known = rows.filter(({ name }) => name in NEEDED_RIGHTS)
-  const isNeeded = ({ name, right }: { name: string; right: Right }) => NEEDED_RIGHTS[name]?.includes(right)
+  const known = rows.filter(({ name }) => name in NEEDED_PRIVILEGES)
+  const isNeeded = ({ name, right }: { name: string; right: Right }) =>
+    NEEDED_PRIVILEGES[name]?.includes(right)
   const words = ({ name, right }: { name: string; right: Right }) => `${right} on ${name}`
   return {
     role: role?.role ?? '',

@@ -4,7 +4,7 @@ import { ImportError, type ListedRow } from './schema.ts'
 
 const HEADER = 'line,reason,name,categoryId,status,row\n'
 
-export interface RefusedList {
+export interface RejectedList {
   /** Whether it lacks rows that an earlier run had put there. */
   isIncomplete: boolean
   /** Safely on the disk when it answers, so that the database may count on it; answers how long it is. */
@@ -13,7 +13,7 @@ export interface RefusedList {
   close(): Promise<void>
 }
 
-export async function openRefusedList(path: string, bytesCommitted: number): Promise<RefusedList> {
+export async function openRejectedList(path: string, bytesCommitted: number): Promise<RejectedList> {
   const file = await openOrExplain(path)
   let { size } = await file.stat()
   // What another run wrote after its last commit, or the list of an import before.
@@ -50,14 +50,14 @@ async function openOrExplain(path: string): Promise<FileHandle> {
     })
     .catch((error: Error) => {
       throw new ImportError(
-        `The list of refused rows cannot be written (${error.message}); choose another place with --refused PATH.`,
+        `The list of refused rows cannot be written (${error.message}); choose another place with --rejected PATH.`,
       )
     })
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER.length), 0, HEADER.length, 0)
   if (bytesRead === 0 || buffer.toString() === HEADER) return file
   await file.close()
   throw new ImportError(
-    `${path} exists and is not a list of rejected rows of this version; move it away, or choose another place with --refused PATH.`,
+    `${path} exists and is not a list of rejected rows of this version; move it away, or choose another place with --rejected PATH.`,
   )
 }
 

@@ -8,7 +8,7 @@ const STEP = 5_000_000
 const LOADED = 'the animals of the bench are loaded'
 
 /** Loads them unless an earlier run has. */
-export async function loadAnimals(databaseUrl: string, animals: number): Promise<void> {
+export async function loadPets(databaseUrl: string, pets: number): Promise<void> {
   const client = new Client(databaseUrl)
   await client.connect()
   const { rows } = await client.query<{ comment: string | null }>(
@@ -17,15 +17,15 @@ export async function loadAnimals(databaseUrl: string, animals: number): Promise
   if (rows[0]?.comment === LOADED) {
     say('The animals are there from an earlier run.')
   } else {
-    say(`Adding ${animals.toLocaleString('en')} animals …`)
-    await load(client, databaseUrl, animals)
+    say(`Adding ${pets.toLocaleString('en')} animals …`)
+    await load(client, databaseUrl, pets)
     await client.query(`comment on table pets is '${LOADED}'`)
   }
   await client.query('checkpoint')
   await client.end()
 }
 
-async function load(client: Client, databaseUrl: string, animals: number): Promise<void> {
+async function load(client: Client, databaseUrl: string, pets: number): Promise<void> {
   const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
     `select indexname, indexdef from pg_indexes where tablename = 'pets' and indexname <> 'pets_pkey'`,
   )
@@ -34,13 +34,13 @@ async function load(client: Client, databaseUrl: string, animals: number): Promi
   await client.query('alter table pets disable trigger user')
   const source = new Client(databaseUrl)
   await source.connect()
-  for (let first = 1; first <= animals; first += STEP) {
-    const last = Math.min(first + STEP - 1, animals)
-    await copyAnimals(source, client, first, last)
-    if (animals > STEP) say(`  ${last.toLocaleString('en')}`)
+  for (let first = 1; first <= pets; first += STEP) {
+    const last = Math.min(first + STEP - 1, pets)
+    await copyPets(source, client, first, last)
+    if (pets > STEP) say(`  ${last.toLocaleString('en')}`)
   }
   await source.end()
-  await client.query(`select setval('pets_id_seq', ${animals})`)
+  await client.query(`select setval('pets_id_seq', ${pets})`)
   await client.query('alter table pets enable trigger user')
   await client.query(
     `insert into pet_count_deltas (category_id, status, delta)
@@ -48,14 +48,14 @@ async function load(client: Client, databaseUrl: string, animals: number): Promi
   )
   await client.query(`set maintenance_work_mem = '1GB'`)
   for (const { indexname, indexdef } of indexes) {
-    if (animals > STEP) say(`  ${indexname}`)
+    if (pets > STEP) say(`  ${indexname}`)
     await client.query(indexdef)
   }
   await client.query('vacuum (freeze, analyze)')
 }
 
 /** One connection makes the rows, the other takes them. */
-async function copyAnimals(source: Client, target: Client, first: number, last: number): Promise<void> {
+async function copyPets(source: Client, target: Client, first: number, last: number): Promise<void> {
   const made = source.query(
     copyTo(`copy (
       select n, 1 + n % 1000, 1, (array['available', 'available', 'pending', 'sold'])[1 + n % 4],

@@ -2,7 +2,7 @@
 // and the way from page to page. Knows the service by HTTP alone.
 import { randomInt } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Answer, TestClient } from '../support/client.ts'
+import type { TestResponse, TestClient } from '../support/client.ts'
 
 const CREATES_AT_ONCE = 32
 
@@ -23,9 +23,9 @@ export function newPet(values: Partial<Pet> = {}): Omit<Pet, 'id'> {
 }
 
 export async function addPet(petstore: TestClient, values: Partial<Pet> = {}): Promise<Pet> {
-  const answer = await petstore.post('/pets', newPet(values))
-  expect(answer.status).toBe(201)
-  return answer.body as Pet
+  const response = await petstore.post('/pets', newPet(values))
+  expect(response.status).toBe(201)
+  return response.body as Pet
 }
 
 /** Adds many at once; answers them in the sequence of `make`, which is not that of their ids. */
@@ -46,9 +46,9 @@ export async function addPets(
   return pets
 }
 
-export function petsOf(answer: Answer): Pet[] {
-  expect(answer.status).toBe(200)
-  return answer.body as Pet[]
+export function petsOf(response: TestResponse): Pet[] {
+  expect(response.status).toBe(200)
+  return response.body as Pet[]
 }
 
 export function idsOf(pets: readonly Pet[]): number[] {
@@ -60,7 +60,7 @@ export function newestFirst(ids: readonly number[]): number[] {
 }
 
 /** The address of a link of this relation below `/v1`, or undefined; whether it is absolute does not matter. */
-export function linkTo(relation: string, { headers }: Answer, origin: string): string | undefined {
+export function linkTo(relation: string, { headers }: TestResponse, origin: string): string | undefined {
   const links = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]*)"/g)
   const target = links.find(([, , rel]) => rel === relation)?.[1]
   if (target === undefined) return undefined
@@ -76,7 +76,7 @@ export async function walk(
 ): Promise<Pet[]> {
   const seen: Pet[] = []
   for (let next: string | undefined = path; next !== undefined; ) {
-    const page: Answer = await petstore.call('GET', next)
+    const page: TestResponse = await petstore.call('GET', next)
     const pets = petsOf(page)
     seen.push(...pets)
     await onPage(pets)
@@ -86,7 +86,7 @@ export async function walk(
 }
 
 /** Which fields an Error names in its details, each once. */
-export function faultyFields({ body }: Answer): string[] {
+export function faultyFields({ body }: TestResponse): string[] {
   const { details = [] } = body as { details?: { field: string }[] }
   return [...new Set(details.map(({ field }) => field))].sort()
 }

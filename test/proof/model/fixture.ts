@@ -8,10 +8,10 @@ import type { Db } from '../../../src/db/database.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
 import { issueApiKey, startApp } from '../../support/app.ts'
-import type { Answer, TestClient } from '../../support/client.ts'
+import type { TestResponse, TestClient } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/database.ts'
 import { asSuperuser } from '../../support/roles.ts'
-import { mayBeBelieved, refuseCaller } from './reference/api-keys.ts'
+import { mayBeBelieved, rejectCaller } from './reference/api-keys.ts'
 import type { List, Place } from './reference/lists.ts'
 import { HOLD_MINUTES } from './reference/orders.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type Caller,
   emptyStore,
   type Expected,
-  refuse,
+  reject,
   type Seen,
   type Store,
 } from './reference/store.ts'
@@ -31,10 +31,10 @@ export interface Instance {
 }
 
 /** What lives as long as the file. */
-export interface Stage {
+export interface Fixture {
   instances: readonly [Instance, Instance]
   /** May do everything, and is never revoked. */
-  counter: ApiKey
+  staff: ApiKey
   /** All that are there before the first command, the counter's last. */
   apiKeys: readonly ApiKey[]
   /** As the owner of the database: for time that passes and for the audit. */
@@ -42,11 +42,11 @@ export interface Stage {
   clock: { ms: number }
   /** How often each operation was called, and which refusals were met. */
   called: Map<string, number>
-  refusals: Set<string>
+  rejections: Set<string>
 }
 
 /** What one sequence of commands works on. */
-export interface World extends Stage {
+export interface Session extends Fixture {
   store: Store
   /** Pages that have a next one, newest last. */
   cursors: { list: List; after: Place; cursor: string }[]
@@ -58,10 +58,10 @@ export interface World extends Stage {
 export interface Asking {
   at: 0 | 1
   /** The n-th newest key that was made; `counter` is the one that may do everything. */
-  as: 'counter' | 'nobody' | number
+  as: 'staff' | 'nobody' | number
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openFixture(): Promise<Fixture> {
   const databaseUrl = await createTestDatabase()
   // It stands still unless a command moves it: what is believed for a second is believed until then.
   const clock = { ms: 0 }
@@ -73,7 +73,7 @@ export async function openStage(): Promise<Stage> {
     return { client, db, holds }
   }
   const instances = [await open(), await open()] as const
-  const issued = await issueApiKey(instances[0].db, { name: 'counter', scopes: SCOPES })
+  const issued = await issueApiKey(instances[0].db, { name: 'staff', scopes: SCOPES })
   const owner = new Client(asSuperuser(databaseUrl))
   await owner.connect()
   afterAll(() => owner.end())
@@ -92,35 +92,35 @@ export async function openStage(): Promise<Stage> {
   }))
   return {
     instances,
-    counter: apiKeys.at(-1) as ApiKey,
+    staff: apiKeys.at(-1) as ApiKey,
     apiKeys,
     query,
     clock,
     called: new Map(),
-    refusals: new Set(),
+    rejections: new Set(),
   }
 }
 
 /** The same stage without a trace of the sequence before. */
-export async function openWorld(stage: Stage): Promise<World> {
-  const { counter, apiKeys, clock, query } = stage
+export async function openSession(fixture: Fixture): Promise<Session> {
+  const { staff, apiKeys, clock, query } = fixture
   // Deleted and not truncated, which would take ten times as long. The counts begin again with the animals.
   await query(`
     delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
     delete from pet_count_deltas; delete from pet_counts_by_category; update pet_counts set count = 0;
-    delete from api_keys where id > ${counter.id};
-    select setval(pg_get_serial_sequence('api_keys', 'id'), ${counter.id}),
+    delete from api_keys where id > ${staff.id};
+    select setval(pg_get_serial_sequence('api_keys', 'id'), ${staff.id}),
       setval('pets_id_seq', 1, false), setval(pg_get_serial_sequence('orders', 'id'), 1, false)`)
   clock.ms += SECOND_PAST_MS
   const store = emptyStore()
   for (const apiKey of apiKeys) store.apiKeys.set(apiKey.id, apiKey)
-  store.newestIds.apiKey = counter.id
-  return { ...stage, store, cursors: [], calls: [] }
+  store.newestIds.apiKey = staff.id
+  return { ...fixture, store, cursors: [], calls: [] }
 }
 
 const SECOND_PAST_MS = 1_001
 
-export function passSecond({ clock, store, calls }: World): void {
+export function passSecond({ clock, store, calls }: Session): void {
   clock.ms += SECOND_PAST_MS
   store.second += 1
   calls.push('a second passes')
@@ -137,41 +137,42 @@ export interface Call {
 
 /** Asks the service, then the model, and compares. */
 export async function ask(
-  world: World,
+  session: Session,
   { at, as }: Asking,
   call: Call,
   askModel: (caller: Caller, seen: Seen, apiKey: ApiKey) => Expected,
-): Promise<Answer> {
-  const { store, calls, called, refusals } = world
-  const apiKey = apiKeyOf(world, as)
+): Promise<TestResponse> {
+  const { store, calls, called, rejections } = session
+  const apiKey = apiKeyOf(session, as)
   const requestId = `call-${calls.length + 1}`
   const asked = `${'AB'[at]}, as ${apiKey?.name ?? 'nobody'}: ${inWords(call)}`
   const place = calls.push(asked) - 1
   called.set(call.operation, (called.get(call.operation) ?? 0) + 1)
-  const answer = await world.instances[at].client.call(call.method, `/v1${call.path}`, {
+  const response = await session.instances[at].client.call(call.method, `/v1${call.path}`, {
     apiKey: apiKey?.text ?? null,
     headers: { 'x-request-id': requestId, ...givenHeaders(call) },
     ...(call.body !== undefined && { body: toJson(call.body) }),
   })
-  calls[place] = `${asked} -> ${answerInWords(answer)}`
+  calls[place] = `${asked} -> ${describeResponse(response)}`
   if (apiKey === undefined) {
-    compare(refusals, answer, refuse('missing_api_key'))
-  } else if (!(mayBeBelieved(store, apiKey) && answer.status === 401)) {
+    compare(rejections, response, reject('missing_api_key'))
+  } else if (!(mayBeBelieved(store, apiKey) && response.status === 401)) {
     const caller = { apiKeyId: apiKey.id, name: apiKey.name, requestId }
-    const expected = refuseCaller(store, apiKey, call.scope) ?? askModel(caller, answer.body as Seen, apiKey)
-    compare(refusals, answer, expected)
+    const expected =
+      rejectCaller(store, apiKey, call.scope) ?? askModel(caller, response.body as Seen, apiKey)
+    compare(rejections, response, expected)
   }
-  return answer
+  return response
 }
 
-function compare(refusals: Set<string>, { status, body, headers }: Answer, expected: Expected): void {
+function compare(rejections: Set<string>, { status, body, headers }: TestResponse, expected: Expected): void {
   const code = (body as { code?: string } | undefined)?.code
   const seen = status < 400 ? { status } : { status, code }
   requireSame('answer', seen, {
     status: expected.status,
     ...(expected.code !== undefined && { code: expected.code }),
   })
-  if (expected.code !== undefined) refusals.add(expected.code)
+  if (expected.code !== undefined) rejections.add(expected.code)
   if (expected.body !== undefined) requireSame('body', body, expected.body)
   if (expected.etag !== undefined) requireSame('ETag', headers.get('etag'), expected.etag)
   if (expected.replayed !== undefined)
@@ -195,14 +196,14 @@ export function requireSame(what: string, seen: unknown, expected: unknown): voi
 }
 
 /** Those that commands have made, newest first. */
-export function madeApiKeys({ store, counter }: World): ApiKey[] {
-  return [...store.apiKeys.values()].filter(({ id }) => id > counter.id).toReversed()
+export function madeApiKeys({ store, staff }: Session): ApiKey[] {
+  return [...store.apiKeys.values()].filter(({ id }) => id > staff.id).toReversed()
 }
 
-function apiKeyOf(world: World, as: Asking['as']): ApiKey | undefined {
+function apiKeyOf(session: Session, as: Asking['as']): ApiKey | undefined {
   if (as === 'nobody') return undefined
-  const made = madeApiKeys(world)
-  return (as === 'counter' ? undefined : made[as % made.length]) ?? world.counter
+  const made = madeApiKeys(session)
+  return (as === 'staff' ? undefined : made[as % made.length]) ?? session.staff
 }
 
 function givenHeaders({ headers = {} }: Call): Record<string, string> {
@@ -225,7 +226,7 @@ function inWords(call: Call): string {
   return [call.method, `/v1${call.path}`, ...body, ...headers].join(' ')
 }
 
-function answerInWords({ status, body }: Answer): string {
+function describeResponse({ status, body }: TestResponse): string {
   const { code, id } = (body ?? {}) as { code?: string; id?: number }
   return [status, ...(code === undefined ? [] : [code]), ...(id === undefined ? [] : [`id ${id}`])].join(' ')
 }

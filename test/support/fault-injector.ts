@@ -78,34 +78,34 @@ export const FAULTS = {
 
 export type Fault = keyof typeof FAULTS
 
-export interface Middle {
+export interface FaultInjector {
   origin: string
   /** Every request that came, in their sequence. */
   seen: SeenRequest[]
   /** What happens to the next requests; after those, nothing does. */
   next: (...faults: Fault[]) => void
   /** How many requests the service was given, and how many of those are still on their way. */
-  forwarded: () => { total: number; underWay: number }
+  forwarded: () => { total: number; inFlight: number }
 }
 
-export interface MiddleOptions {
+export interface FaultInjectorOptions {
   /** Chooses for every request, where `next` says nothing. */
   choose?: (request: SeenRequest) => Fault
   lateMs?: number
 }
 
-export async function startMiddle(
+export async function startFaultInjector(
   target: string,
-  { choose = () => 'none', lateMs = 1_000 }: MiddleOptions = {},
-): Promise<Middle> {
+  { choose = () => 'none', lateMs = 1_000 }: FaultInjectorOptions = {},
+): Promise<FaultInjector> {
   const seen: SeenRequest[] = []
   const planned: Fault[] = []
-  const forwarded = { total: 0, underWay: 0 }
+  const forwarded = { total: 0, inFlight: 0 }
 
   async function forward({ method, path, headers, body }: SeenRequest) {
     const { host: _host, connection: _connection, 'content-length': _length, ...rest } = headers
     forwarded.total += 1
-    forwarded.underWay += 1
+    forwarded.inFlight += 1
     try {
       const response = await fetch(target + path, {
         method,
@@ -117,7 +117,7 @@ export async function startMiddle(
       for (const name of ['connection', 'keep-alive', 'transfer-encoding']) kept.delete(name)
       return { status: response.status, headers: kept, body: await response.text() }
     } finally {
-      forwarded.underWay -= 1
+      forwarded.inFlight -= 1
     }
   }
 

@@ -1,38 +1,42 @@
 // What the tests of the commands for users share: a shop, and the executable on its counter, in a process of its own.
 import { SCOPES } from '../../src/scopes.ts'
-import { openShop, type Shop } from '../api/shop.ts'
+import { openApiFixture, type ApiFixture } from '../api/fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { parseExactly } from '../support/client.ts'
-import { type Middle, type MiddleOptions, startMiddle } from '../support/faulty-middle.ts'
+import {
+  type FaultInjector,
+  type FaultInjectorOptions,
+  startFaultInjector,
+} from '../support/fault-injector.ts'
 import { type Finished, petstore } from '../support/service.ts'
 
-export interface Counter {
-  shop: Shop
+export interface CliFixture {
+  api: ApiFixture
   environment: Record<string, string>
   run: (...args: string[]) => Promise<Finished>
   /** What `--json` prints, with integers beyond 2^53 as bigints; the command must succeed. */
   json: (...args: string[]) => Promise<unknown>
 }
 
-export async function openCounter(apiKeyName = 'counter'): Promise<Counter> {
-  const shop = await openShop()
-  const { text: apiKey } = await issueApiKey(shop.db, { name: apiKeyName, scopes: SCOPES })
-  return counterAt(shop, { PETSTORE_URL: `${shop.origin}/v1`, PETSTORE_API_KEY: apiKey, TZ: 'UTC' })
+export async function openCliFixture(apiKeyName = 'counter'): Promise<CliFixture> {
+  const api = await openApiFixture()
+  const { text: apiKey } = await issueApiKey(api.db, { name: apiKeyName, scopes: SCOPES })
+  return cliFixtureAt(api, { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey, TZ: 'UTC' })
 }
 
 /** The same, with something between the two that sees every request and may spoil it. */
-export async function behindMiddle(
-  { shop, environment }: Counter,
-  options?: MiddleOptions,
-): Promise<Counter & { middle: Middle }> {
-  const middle = await startMiddle(shop.origin, options)
-  return { ...counterAt(shop, { ...environment, PETSTORE_URL: `${middle.origin}/v1` }), middle }
+export async function behindFaultInjector(
+  { api, environment }: CliFixture,
+  options?: FaultInjectorOptions,
+): Promise<CliFixture & { injector: FaultInjector }> {
+  const injector = await startFaultInjector(api.origin, options)
+  return { ...cliFixtureAt(api, { ...environment, PETSTORE_URL: `${injector.origin}/v1` }), injector }
 }
 
-function counterAt(shop: Shop, environment: Record<string, string>): Counter {
+function cliFixtureAt(api: ApiFixture, environment: Record<string, string>): CliFixture {
   const run = (...args: string[]) => petstore(args, environment)
   return {
-    shop,
+    api,
     environment,
     run,
     json: async (...args) => {

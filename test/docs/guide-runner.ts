@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
-import { addDemoAnimals } from '../../dev/demo.ts'
+import { addDemoPets } from '../../dev/demo.ts'
 import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../src/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
@@ -22,7 +22,7 @@ const SCRIPT_TIMEOUT_MS = 240_000
 export const GUIDE_TIMEOUT_MS = SCRIPT_TIMEOUT_MS + 60_000
 const TOOLS = join(ROOT, 'node_modules/.bin')
 
-export interface Workshop {
+export interface GuideRunner {
   origin: string
   adminOrigin: string
   /** The folder with all the others in it. */
@@ -39,7 +39,7 @@ export interface Printed {
   statuses: string[]
 }
 
-export async function openWorkshop(guides: readonly Guide[]): Promise<Workshop> {
+export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-docs-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const folderOf = ({ path }: Guide) => join(folder, path.replaceAll(/[/.]/g, '-'))
@@ -79,7 +79,7 @@ export async function openWorkshop(guides: readonly Guide[]): Promise<Workshop> 
 
   async function runPages(pages: readonly Guide[]): Promise<Map<string, Printed>> {
     const [first] = pages as [Guide]
-    const apiKey = await stockShop(DATABASE_URL, db)
+    const apiKey = await stockCatalogue(DATABASE_URL, db)
     const commands = pages.map(({ script }) => script).join('')
     const script = PROLOGUE + asTyped(commands).replaceAll(/petstore_(?:test|live)_…/g, apiKey)
     if (script.includes('…')) throw new Error(`nobody can type this: ${/.*….*/.exec(script)?.[0]}`)
@@ -146,7 +146,7 @@ const TABLES = `pets, orders, pet_history, categories, api_keys, idempotency_key
  * tables in another sequence than `truncate` does. This never waits for a lock while it holds one, so that the two cannot
  * deadlock.
  */
-async function stockShop(databaseUrl: string, db: Db): Promise<string> {
+async function stockCatalogue(databaseUrl: string, db: Db): Promise<string> {
   await sql(
     databaseUrl,
     `do $$ begin
@@ -167,7 +167,7 @@ async function stockShop(databaseUrl: string, db: Db): Promise<string> {
     rateLimit: undefined,
     expiresInSeconds: undefined,
   })
-  await addDemoAnimals(db)
+  await addDemoPets(db)
   return apiKey
 }
 

@@ -5,7 +5,7 @@
 
 const CHECKED_EVERY_MS = 1_000
 
-export interface UnansweredWrite {
+export interface UnacknowledgedWrite {
   /** PostgreSQL's process id of the backend. */
   pid: number
   response: Promise<unknown>
@@ -13,8 +13,8 @@ export interface UnansweredWrite {
   release: (isBroken: boolean) => void
 }
 
-export interface UnansweredWrites {
-  keep: (write: UnansweredWrite) => void
+export interface UnacknowledgedWrites {
+  keep: (write: UnacknowledgedWrite) => void
   /** Closes their connections. The backends go on waiting for replication. */
   close: () => void
 }
@@ -25,19 +25,19 @@ export interface UnansweredWrites {
  *
  * @param findBusy Which of these backends still work; undefined when that cannot be known.
  */
-export function trackUnansweredWrites(
+export function trackUnacknowledgedWrites(
   findBusy: (pids: number[]) => Promise<number[] | undefined>,
-): UnansweredWrites {
-  const unanswered = new Set<UnansweredWrite>()
+): UnacknowledgedWrites {
+  const unacknowledged = new Set<UnacknowledgedWrite>()
   let timer: NodeJS.Timeout | undefined
 
-  function end(write: UnansweredWrite, isBroken: boolean): void {
-    if (!unanswered.delete(write)) return
+  function end(write: UnacknowledgedWrite, isBroken: boolean): void {
+    if (!unacknowledged.delete(write)) return
     write.release(isBroken)
   }
 
   async function check(): Promise<void> {
-    const checked = [...unanswered]
+    const checked = [...unacknowledged]
     const busy = await findBusy(checked.map(({ pid }) => pid)).catch(() => undefined)
     if (busy !== undefined) {
       for (const write of checked) if (!busy.includes(write.pid)) end(write, true)
@@ -47,13 +47,13 @@ export function trackUnansweredWrites(
   }
 
   function checkLater(): void {
-    if (unanswered.size === 0 || timer !== undefined) return
+    if (unacknowledged.size === 0 || timer !== undefined) return
     timer = setTimeout(() => void check(), CHECKED_EVERY_MS).unref()
   }
 
   return {
     keep: (write) => {
-      unanswered.add(write)
+      unacknowledged.add(write)
       write.response.then(
         () => end(write, false),
         () => end(write, true),
@@ -61,7 +61,7 @@ export function trackUnansweredWrites(
       checkLater()
     },
     close: () => {
-      for (const write of unanswered) end(write, true)
+      for (const write of unacknowledged) end(write, true)
     },
   }
 }

@@ -1,34 +1,34 @@
 // What the tests of the client share: a shop of their own, the client on it, and the client behind a faulty middle.
 import { SCOPES } from '../../src/scopes.ts'
-import { Petstore, PetstoreError, type PetstoreOptions } from '../../client/src/petstore.ts'
+import { Petstore, PetstoreError, type PetstoreOptions } from '@petstore/client'
 import type { AppOptions } from '../../src/server/app.ts'
-import { openShop, type Shop } from '../api/shop.ts'
+import { openApiFixture, type ApiFixture } from '../api/fixture.ts'
 import { issueApiKey } from '../support/app.ts'
-import { type Middle, startMiddle } from '../support/faulty-middle.ts'
+import { type FaultInjector, startFaultInjector } from '../support/fault-injector.ts'
 
-export interface ClientShop {
-  shop: Shop
+export interface ClientFixture {
+  api: ApiFixture
   apiKey: string
   store: Petstore
   /** Another client of the same shop, with choices of its own. */
   open: (choices?: Partial<PetstoreOptions>) => Petstore
 }
 
-export async function openClientShop(choices: Partial<AppOptions> = {}): Promise<ClientShop> {
-  const shop = await openShop(choices)
-  const { text: apiKey } = await issueApiKey(shop.db, { name: 'client', scopes: SCOPES })
+export async function openClientFixture(choices: Partial<AppOptions> = {}): Promise<ClientFixture> {
+  const api = await openApiFixture(choices)
+  const { text: apiKey } = await issueApiKey(api.db, { name: 'client', scopes: SCOPES })
   const open = (other: Partial<PetstoreOptions> = {}) =>
-    new Petstore({ baseUrl: `${shop.origin}/v1`, apiKey, onDeprecated: () => {}, ...other })
-  return { shop, apiKey, store: open(), open }
+    new Petstore({ baseUrl: `${api.origin}/v1`, apiKey, onDeprecated: () => {}, ...other })
+  return { api, apiKey, store: open(), open }
 }
 
 /** The client with a middle of its own before it. */
-export async function behindMiddle(
-  { shop, open }: ClientShop,
+export async function behindFaultInjector(
+  { api, open }: ClientFixture,
   choices: Partial<PetstoreOptions> = {},
-): Promise<{ store: Petstore; middle: Middle }> {
-  const middle = await startMiddle(shop.origin)
-  return { middle, store: open({ baseUrl: `${middle.origin}/v1`, ...choices }) }
+): Promise<{ store: Petstore; injector: FaultInjector }> {
+  const injector = await startFaultInjector(api.origin)
+  return { injector, store: open({ baseUrl: `${injector.origin}/v1`, ...choices }) }
 }
 
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -4,7 +4,7 @@ import { afterAll } from 'vitest'
 import { makeApiKeyText } from '../../../src/api-keys/format.ts'
 import { isScope, type Scope, SCOPES } from '../../../src/scopes.ts'
 import { issueApiKey } from '../../support/app.ts'
-import type { Answer } from '../../support/client.ts'
+import type { TestResponse } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../../support/database.ts'
 import { startService } from '../../support/service.ts'
 import { writeObject } from './bodies.ts'
@@ -15,7 +15,7 @@ import { JSON_TYPE } from './unreadable.ts'
 
 export const IN_FLIGHT = 32
 
-export interface Shop {
+export interface ServiceFixture {
   connections: Connection[]
   /** A key that may do everything. */
   key: string
@@ -35,10 +35,10 @@ export interface Made {
   id: string
   etag: string
   /** The answer that told its id. */
-  answer: Answer
+  response: TestResponse
 }
 
-export async function openShop(): Promise<Shop> {
+export async function openServiceFixture(): Promise<ServiceFixture> {
   const databaseUrl = await createTestDatabase()
   const db = openTestDatabase(databaseUrl)
   const issue = async (scopes: readonly Scope[], expiresInSeconds?: number) =>
@@ -61,7 +61,7 @@ export async function openShop(): Promise<Shop> {
     for (const connection of connections) connection.close()
     await service.stop()
   })
-  const shop: Shop = {
+  const fixture: ServiceFixture = {
     connections,
     key,
     keyWithout: (scope) => {
@@ -81,10 +81,10 @@ export async function openShop(): Promise<Shop> {
   }
   for (const { pathParameter } of OPERATIONS) {
     const maker = makerOf(pathParameter)
-    if (pathParameter === undefined || maker === undefined || pathParameter in shop.existing) continue
-    shop.existing[pathParameter] = await make(shop, connections[0] as Connection, maker)
+    if (pathParameter === undefined || maker === undefined || pathParameter in fixture.existing) continue
+    fixture.existing[pathParameter] = await make(fixture, connections[0] as Connection, maker)
   }
-  return shop
+  return fixture
 }
 
 export function isReference(field: string): boolean {
@@ -93,30 +93,30 @@ export function isReference(field: string): boolean {
 
 /** Makes something new with the least that its maker takes; what it refers to is made new as well. */
 export async function make(
-  shop: Shop,
+  fixture: ServiceFixture,
   connection: Pick<Connection, 'send'>,
   maker: Operation,
 ): Promise<Made> {
   const members: [string, string][] = []
   for (const name of maker.body?.required ?? [])
-    members.push([name, (await someValue(shop, connection, maker, name)).json])
-  const answer = await connection.send(
-    toRequest(maker, { key: shop.key, headers: [JSON_TYPE], body: Buffer.from(writeObject(members)) }),
+    members.push([name, (await someValue(fixture, connection, maker, name)).json])
+  const response = await connection.send(
+    toRequest(maker, { key: fixture.key, headers: [JSON_TYPE], body: Buffer.from(writeObject(members)) }),
   )
-  if (answer.status !== 201) throw new Error(`${maker.id} did not make anything: ${answer.text}`)
-  const { id } = answer.body as { id: number | bigint }
-  return { id: String(id), etag: answer.headers.get('etag') ?? '', answer }
+  if (response.status !== 201) throw new Error(`${maker.id} did not make anything: ${response.text}`)
+  const { id } = response.body as { id: number | bigint }
+  return { id: String(id), etag: response.headers.get('etag') ?? '', response }
 }
 
 async function someValue(
-  shop: Shop,
+  fixture: ServiceFixture,
   connection: Pick<Connection, 'send'>,
   maker: Operation,
   name: string,
 ): Promise<Sent> {
   const madeBy = makerOf(name)
   if (madeBy === undefined) return edgesOf(maker.body?.fields[name] ?? {})[0] as Sent
-  const { id } = await make(shop, connection, madeBy)
+  const { id } = await make(fixture, connection, madeBy)
   return { json: id, value: BigInt(id) }
 }
 

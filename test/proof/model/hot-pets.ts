@@ -2,13 +2,13 @@
 // All of them live in this process, so "before" is what its own clock says.
 import { type Connection, isBusy, openConnection, patiently } from '../../support/load.ts'
 import { seeded } from '../random.ts'
-import type { AnimalCall, AnimalOperation } from './animal.ts'
+import type { PetCall, PetOperation } from './pet.ts'
 
 export interface Animal {
   id: number
   name: string
   categoryId: number
-  history: AnimalOperation[]
+  history: PetOperation[]
   orders: number[]
   /** The newest version that anybody was told of. */
   version: number
@@ -30,32 +30,26 @@ const OPERATIONS_AFTER_DELETION = 20
 /** Each animal has a category of its own, so that a page of the list is a question that many ask at once. */
 const FIRST_CATEGORY = 1_000
 
-export async function keepAnimalsHot({
-  origins,
-  apiKey,
-  clients,
-  operations,
-  seed,
-}: Load): Promise<Animal[]> {
-  const animals: Animal[] = []
+export async function keepPetsHot({ origins, apiKey, clients, operations, seed }: Load): Promise<Animal[]> {
+  const pets: Animal[] = []
   const hot = new Map<number, Promise<Animal>>()
   let left = operations
   let busy = 0
 
-  async function addAnimal({ send }: Connection): Promise<Animal> {
-    const categoryId = FIRST_CATEGORY + animals.length
+  async function addPet({ send }: Connection): Promise<Animal> {
+    const categoryId = FIRST_CATEGORY + pets.length
     const values = { name: 'Pet', categoryId }
-    const animal = { ...values, id: 0, history: [], orders: [], version: 1, enough: OPERATIONS_EACH }
-    animals.push(animal)
+    const pet = { ...values, id: 0, history: [], orders: [], version: 1, enough: OPERATIONS_EACH }
+    pets.push(pet)
     const { status, body } = await patiently(() => send('POST', '/v1/pets', values))
     if (status !== 201) throw new Error(`an animal could not be added: ${status}`)
-    animal.id = (body as { id: number }).id
-    return animal
+    pet.id = (body as { id: number }).id
+    return pet
   }
 
-  async function record(connection: Connection, animal: Animal, input: AnimalCall): Promise<void> {
+  async function record(connection: Connection, pet: Animal, input: PetCall): Promise<void> {
     const calledAt = performance.now()
-    const exchange = await sendCall(connection, animal, input)
+    const exchange = await sendCall(connection, pet, input)
     const { status, body, etag } = exchange
     const returnedAt = performance.now()
     if (isBusy(exchange) && busy < operations) {
@@ -64,10 +58,10 @@ export async function keepAnimalsHot({
       left += 1
       return
     }
-    animal.history.push({ input, output: { status, body, etag }, calledAt, returnedAt })
-    animal.version = Math.max(animal.version, etag)
-    if (status === 204) animal.enough = animal.history.length + OPERATIONS_AFTER_DELETION
-    if (input.call === 'place' && status === 201) animal.orders.push((body as { id: number }).id)
+    pet.history.push({ input, output: { status, body, etag }, calledAt, returnedAt })
+    pet.version = Math.max(pet.version, etag)
+    if (status === 204) pet.enough = pet.history.length + OPERATIONS_AFTER_DELETION
+    if (input.call === 'place' && status === 201) pet.orders.push((body as { id: number }).id)
   }
 
   async function beClient(index: number): Promise<void> {
@@ -77,29 +71,29 @@ export async function keepAnimalsHot({
     while (left > 0) {
       left -= 1
       const place = Math.floor(random() * HOT_AT_ONCE)
-      const adding = hot.get(place) ?? addAnimal(connection())
+      const adding = hot.get(place) ?? addPet(connection())
       hot.set(place, adding)
-      const animal = await adding
-      const call = chooseCall(animal, random)
-      await record(connection(), animal, call)
+      const pet = await adding
+      const call = chooseCall(pet, random)
+      await record(connection(), pet, call)
       // Whoever has written looks at once: a read that missed the write is seen best now.
       if (isWrite(call) && left > 0) {
         left -= 1
-        await record(connection(), animal, { call: random() < 0.5 ? 'get' : 'list' })
+        await record(connection(), pet, { call: random() < 0.5 ? 'get' : 'list' })
       }
-      if (animal.history.length >= animal.enough && hot.get(place) === adding) hot.delete(place)
+      if (pet.history.length >= pet.enough && hot.get(place) === adding) hot.delete(place)
     }
     for (const each of connections) each.close()
   }
 
   await Promise.all(Array.from({ length: clients }, (_, index) => beClient(index)))
-  return animals
+  return pets
 }
 
 /** Mostly so that it can be sold again. */
 const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const
 
-function chooseCall({ orders, version }: Animal, random: () => number): AnimalCall {
+function chooseCall({ orders, version }: Animal, random: () => number): PetCall {
   const pick = random()
   const ifMatch = random() < 0.5 ? undefined : `"${version}"`
   // One of the newest, the others have long been closed.
@@ -119,11 +113,11 @@ function chooseCall({ orders, version }: Animal, random: () => number): AnimalCa
   return pick < 0.95 ? { call: 'cancel', orderId } : { call: 'getOrder', orderId }
 }
 
-function isWrite({ call }: AnimalCall): boolean {
+function isWrite({ call }: PetCall): boolean {
   return call !== 'get' && call !== 'list' && call !== 'getOrder'
 }
 
-function sendCall({ send }: Connection, { id, categoryId }: Animal, input: AnimalCall) {
+function sendCall({ send }: Connection, { id, categoryId }: Animal, input: PetCall) {
   switch (input.call) {
     case 'get':
       return send('GET', `/v1/pets/${id}`)

@@ -4,9 +4,9 @@ import { expect } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
 import type { AppOptions } from '../../src/server/app.ts'
-import { linkTo, type Pet } from '../contract/animals.ts'
+import { linkTo, type Pet } from '../contract/pets.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
-import { type Answer, openTestClient, type TestClient } from '../support/client.ts'
+import { type TestResponse, openTestClient, type TestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 
 export interface Order {
@@ -32,15 +32,15 @@ export interface HistoryEntry {
 
 type Headers = Record<string, string>
 
-export interface Shop extends TestClient {
+export interface ApiFixture extends TestClient {
   db: Db
   databaseUrl: string
   sql: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>
-  patch: (petId: number, body: unknown, headers?: Headers) => Promise<Answer>
-  put: (path: string, body: unknown) => Promise<Answer>
-  remove: (path: string, headers?: Headers) => Promise<Answer>
+  patch: (petId: number, body: unknown, headers?: Headers) => Promise<TestResponse>
+  put: (path: string, body: unknown) => Promise<TestResponse>
+  remove: (path: string, headers?: Headers) => Promise<TestResponse>
   /** Completes or cancels an order, without a body. */
-  end: (verb: 'complete' | 'cancel', orderId: number | string) => Promise<Answer>
+  end: (verb: 'complete' | 'cancel', orderId: number | string) => Promise<TestResponse>
   addPet: (values?: Partial<Pet>) => Promise<Pet>
   findPet: (id: number) => Promise<Pet | undefined>
   /** Places an order that must succeed, on a new animal unless one is named. */
@@ -51,12 +51,16 @@ export interface Shop extends TestClient {
 }
 
 /** Everything in openShop that is no matter of how the service was started. */
-export function shopAt(target: { origin: string; apiKey: string }, databaseUrl: string, db: Db): Shop {
+export function apiFixtureAt(
+  target: { origin: string; apiKey: string },
+  databaseUrl: string,
+  db: Db,
+): ApiFixture {
   const client = openTestClient(target)
   const addPet = async (values: Partial<Pet> = {}) => {
-    const answer = await client.post('/pets', { name: 'Biscuit', categoryId: 1, ...values })
-    expect(answer.status).toBe(201)
-    return answer.body as Pet
+    const response = await client.post('/pets', { name: 'Biscuit', categoryId: 1, ...values })
+    expect(response.status).toBe(201)
+    return response.body as Pet
   }
   return {
     ...client,
@@ -71,9 +75,9 @@ export function shopAt(target: { origin: string; apiKey: string }, databaseUrl: 
     findPet: async (id) => ((await client.get(`/pets?id=${id}`)).body as Pet[])[0],
     hold: async (values = {}) => {
       const petId = values.petId ?? (await addPet()).id
-      const answer = await client.post('/store/orders', { ...values, petId })
-      expect(answer.status, answer.text).toBe(201)
-      return answer.body as Order
+      const response = await client.post('/store/orders', { ...values, petId })
+      expect(response.status, response.text).toBe(201)
+      return response.body as Order
     },
     history: async (petId) => (await client.get(`/pets/${petId}/history?limit=100`)).body as HistoryEntry[],
     makeOverdue: (orderId) =>
@@ -86,45 +90,49 @@ export function shopAt(target: { origin: string; apiKey: string }, databaseUrl: 
   }
 }
 
-export async function openShop(choices: Partial<AppOptions> = {}): Promise<Shop> {
+export async function openApiFixture(choices: Partial<AppOptions> = {}): Promise<ApiFixture> {
   const databaseUrl = await createTestDatabase()
   const db = openTestDatabase(databaseUrl)
-  return openShopOn(databaseUrl, db, choices)
+  return openApiFixtureOn(databaseUrl, db, choices)
 }
 
 /** For tests that each want an empty shop: one that is emptied, at a tenth of the CPU of opening another. */
-export function shareShop(open: () => Promise<Shop> = openShop): () => Promise<Shop> {
-  let opened: Promise<Shop> | undefined
+export function shareApiFixture(open: () => Promise<ApiFixture> = openApiFixture): () => Promise<ApiFixture> {
+  let opened: Promise<ApiFixture> | undefined
   return async () => {
     opened ??= open()
-    const shop = await opened
-    await shop.sql('truncate pets, categories, idempotency_keys restart identity cascade')
-    return shop
+    const api = await opened
+    await api.sql('truncate pets, categories, idempotency_keys restart identity cascade')
+    return api
   }
 }
 
 /** Another instance on a database that there is. */
-export async function openShopOn(databaseUrl: string, db: Db, choices: Partial<AppOptions>): Promise<Shop> {
+export async function openApiFixtureOn(
+  databaseUrl: string,
+  db: Db,
+  choices: Partial<AppOptions>,
+): Promise<ApiFixture> {
   const { origin } = await startApp(db, choices)
   const { text } = await issueApiKey(db, { name: 'counter', scopes: SCOPES })
-  return shopAt({ origin, apiKey: text }, databaseUrl, db)
+  return apiFixtureAt({ origin, apiKey: text }, databaseUrl, db)
 }
 
 /** Follows `rel="next"` to its end; answers the pages. */
 export async function walkPages<Item>(client: TestClient, path: string): Promise<Item[][]> {
   const pages: Item[][] = []
   for (let next: string | undefined = `/v1${path}`; next !== undefined; ) {
-    const answer: Answer = await client.call('GET', next)
-    expect(answer.status, answer.text).toBe(200)
-    pages.push(answer.body as Item[])
-    next = linkTo('next', answer, client.origin)
+    const response: TestResponse = await client.call('GET', next)
+    expect(response.status, response.text).toBe(200)
+    pages.push(response.body as Item[])
+    next = linkTo('next', response, client.origin)
   }
   return pages
 }
 
 /** The cursor that leads to the page after this one. */
-export function cursorOf(answer: Answer, client: TestClient): string {
-  const next = new URL(linkTo('next', answer, client.origin) ?? '', client.origin)
+export function cursorOf(response: TestResponse, client: TestClient): string {
+  const next = new URL(linkTo('next', response, client.origin) ?? '', client.origin)
   return next.searchParams.get('cursor') ?? ''
 }
 

@@ -11,7 +11,7 @@ import { say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { loadAnimals } from './animals.ts'
+import { loadPets } from './pets.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
@@ -35,7 +35,7 @@ export interface Server {
   stop: () => Promise<void>
 }
 
-export interface Stage {
+export interface Setup {
   databaseUrl: string
   apiKey: string
   on: Server
@@ -46,7 +46,7 @@ export interface Stage {
 }
 
 /** With a data folder, the animals are kept there for the next run. */
-export async function buildStage(animals: number, keptIn: string | undefined): Promise<Stage> {
+export async function buildSetup(pets: number, keptIn: string | undefined): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
   const dataFolder = keptIn ?? `/var/tmp/petstore-bench-${process.pid}`
   say('Starting PostgreSQL …')
@@ -58,7 +58,7 @@ export async function buildStage(animals: number, keptIn: string | undefined): P
   })
   const databaseUrl = cluster.url('postgres')
   await migrate(databaseUrl)
-  await loadAnimals(databaseUrl, animals)
+  await loadPets(databaseUrl, pets)
   const apiKey = await issueApiKey(databaseUrl)
   const [on, off, bare] = await Promise.all([
     startService(databaseUrl, 'on'),
@@ -94,13 +94,13 @@ async function issueApiKey(databaseUrl: string): Promise<string> {
 }
 
 /** The service as an operator runs it: every feature on, its log written to a file. */
-async function startService(databaseUrl: string, together: 'on' | 'off'): Promise<Server> {
+async function startService(databaseUrl: string, batched: 'on' | 'off'): Promise<Server> {
   const child = spawn(process.execPath, [...START_FLAGS, PETSTORE, 'serve'], {
     env: environmentWith({
       DATABASE_URL: databaseUrl,
       PORT: '0',
       ADMIN_PORT: '0',
-      ANSWER_TOGETHER: together,
+      BATCHING: batched,
       DATABASE_POOL_SIZE: '20',
     }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

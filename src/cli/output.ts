@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander'
 import { writeJson } from '../../client/src/ids.ts'
 import type { List } from '../../client/src/petstore.ts'
-import { parseWhole, type Remote, type RemoteOptions } from './remote.ts'
+import { parseWhole } from './arguments.ts'
+import type { Remote, RemoteOptions } from './remote.ts'
 import { type Cell, openTable, paint, printPart, say, visible } from './terminal.ts'
 
 /** The most that the service gives at once. */

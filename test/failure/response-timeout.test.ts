@@ -1,25 +1,25 @@
 // Work that never ends: the request that waits for it is answered all the same.
 import { expect, test } from 'vitest'
-import { petBatches } from '../../src/pets/batches.ts'
+import { openPetBatches } from '../../src/pets/batches.ts'
 import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const db = openTestDatabase(await createTestDatabase())
 const never = () => new Promise<never>(() => {})
 const petstore = await startApp(db, {
-  pets: { ...petBatches(db, true, 1, () => {}), findPet: never, insertPet: never },
-  answerWithinMs: 200,
+  batches: { ...openPetBatches(db, true, 1, () => {}), findPet: never, insertPet: never },
+  responseTimeoutMs: 200,
 })
 
 test('a read without an answer in time is 503 unavailable', async () => {
-  const answer = await petstore.get('/pets/1')
-  expect([answer.status, answer.body]).toMatchObject([503, { code: 'unavailable' }])
-  expect(answer.headers.get('retry-after')).toBe('1')
+  const response = await petstore.get('/pets/1')
+  expect([response.status, response.body]).toMatchObject([503, { code: 'unavailable' }])
+  expect(response.headers.get('retry-after')).toBe('1')
 })
 
 test('a change without an answer in time is 503 outcome_unknown: it may still happen', async () => {
-  const answer = await petstore.post('/pets', { name: 'Rex', categoryId: 1 })
-  expect([answer.status, answer.body]).toMatchObject([503, { code: 'outcome_unknown' }])
+  const response = await petstore.post('/pets', { name: 'Rex', categoryId: 1 })
+  expect([response.status, response.body]).toMatchObject([503, { code: 'outcome_unknown' }])
 })
 
 test('who is answered in time is not disturbed afterwards', async () => {

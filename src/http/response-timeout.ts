@@ -7,24 +7,24 @@ import { AppError } from '../errors.ts'
 const CHECKED_EVERY_MS = 1_000
 const CHANGING_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-export function limitTime(app: FastifyInstance, mostMs: number): void {
+export function limitResponseTime(app: FastifyInstance, mostMs: number): void {
   /** In the sequence of their arrival, so the oldest come first. */
-  const underWay = new Set<FastifyReply>()
+  const inFlight = new Set<FastifyReply>()
 
   app.addHook('onRequest', (_request, reply, done) => {
-    underWay.add(reply)
+    inFlight.add(reply)
     done()
   })
   app.addHook('onResponse', (_request, reply, done) => {
-    underWay.delete(reply)
+    inFlight.delete(reply)
     done()
   })
 
   function endOldOnes(): void {
-    for (const reply of underWay) {
+    for (const reply of inFlight) {
       if (reply.elapsedTime < mostMs) return
       // Also when it was answered: a client who went away leaves no other sign.
-      underWay.delete(reply)
+      inFlight.delete(reply)
       if (reply.sent) continue
       const changing = CHANGING_METHODS.has(reply.request.method)
       reply.send(new AppError(changing ? 'outcome_unknown' : 'unavailable'))
