@@ -68,8 +68,8 @@ const countKeys = () => sql(DATABASE_URL, 'select count(*) from api_keys')
 
 test.each([
   [['create'], "required option '--name <name>'"],
-  [['revoke', '999999'], 'No key has the id 999999'],
-  [['rotate', '999999'], 'No working key has the id 999999'],
+  [['revoke', '999999'], 'No valid key has the id 999999'],
+  [['rotate', '999999'], 'No valid key has the id 999999'],
 ])('%j is refused with words that help', async (args, words) => {
   const before = await countKeys()
   const { code, stdout, stderr } = await petstore(['api-keys', ...args], environment)
@@ -84,8 +84,8 @@ test.each([
   [['create', '--name', 'Petstore'], 'stands for the service itself'],
   [['create', '--name', 'x', '--scopes', 'pets:fly'], 'pets:read, pets:write'],
   [['create', '--name', 'x', '--expires', 'soon'], '90d, 24h, 30m or 60s'],
-  [['create', '--name', 'x', '--rate-limit', '0'], 'above 0'],
-  [['revoke', 'x'], 'an id from'],
+  [['create', '--name', 'x', '--rate-limit', '0'], 'from 1 to 1000000'],
+  [['revoke', 'x'], 'a whole number above 0'],
 ])('%j is rejected before anything is done, with words that help', async (args, words) => {
   const before = await countKeys()
   const { code, stdout, stderr } = await rejectionOf(['api-keys', ...args])

@@ -72,10 +72,10 @@ test('the service opens no connection but to PostgreSQL', () => {
   ])
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
-    'cli/answers.ts',
     'cli/categories.ts',
     'cli/inventory.ts',
     'cli/orders.ts',
+    'cli/output.ts',
     'cli/pets.ts',
     'cli/remote.ts',
   ])
