@@ -1,10 +1,11 @@
-// `node dev/docs.ts`: writes the tables that documents take from the code, each between its two markers; with --check,
-// only says whether they are fresh. `npm run openapi` and `npm run check` call it.
+// `node dev/docs.ts`: writes the generated tables of the docs, each between its two markers. With --check, it only
+// reports tables that do not match the code. `npm run openapi` and `npm run check` call it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { say } from '../src/cli/terminal.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../src/config.ts'
 import { ERRORS } from '../src/errors.ts'
+import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -13,6 +14,14 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
   errors: { document: 'docs/errors.md', table: errorTable },
   variables: { document: 'docs/configuration.md', table: () => variableTable(VARIABLES) },
   'variables for users': { document: 'docs/command-line.md', table: () => variableTable(CLIENT_VARIABLES) },
+  limits: {
+    document: 'docs/running.md',
+    table: () => tableOf(['Limit of one process', 'Value', 'Beyond it'], PROCESS_LIMITS),
+  },
+  lists: {
+    document: 'docs/interface.md',
+    table: () => tableOf(['List', 'Sort order', 'Entries without `limit`'], LIST_DEFAULTS),
+  },
   scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
 }
 
@@ -20,7 +29,7 @@ function errorTable(): string {
   const rows = Object.entries(ERRORS).map(([code, { status, message, fix }]) => [
     String(status),
     `\`${code}\``,
-    // Outside of code, GitHub takes `<…>` for HTML.
+    // Outside of code, GitHub renders `<…>` as HTML.
     message.replaceAll('<', '&lt;'),
     fix,
   ])
@@ -35,7 +44,7 @@ function variableTable(variables: Record<string, { help: string; example?: strin
   return tableOf(['Variable', 'Meaning'], rows)
 }
 
-/** By scope, what a key with it may call: as openapi.json says, which the routes have written. */
+/** The operations that each scope allows, read from openapi.json. */
 function scopeTable(): string {
   const { paths } = JSON.parse(read('openapi.json')) as {
     paths: Record<string, Record<string, { operationId: string; 'x-scope': string }>>
@@ -48,7 +57,7 @@ function scopeTable(): string {
     scope === 'any' ? 'any key' : `\`${scope}\``,
     operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
   ])
-  return tableOf(['Scope', 'Lets a key call'], rows)
+  return tableOf(['Scope', 'Operations that it allows'], rows)
 }
 
 function tableOf(head: string[], rows: string[][]): string {
@@ -56,13 +65,13 @@ function tableOf(head: string[], rows: string[][]): string {
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** The document with the table put between its markers; everything else stays as it was. */
+/** The document with the table between its markers replaced. */
 function withTable(document: string, name: string, table: string): string {
   const begin = `<!-- ${name}: written by \`npm run openapi\` -->\n`
   const end = `\n<!-- end of ${name} -->`
   const text = read(document)
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`${document} has no place for the table "${name}"`)
+  if (from === -1 || to < from) throw new Error(`${document} has no markers for the table "${name}"`)
   return text.slice(0, from + begin.length) + table + text.slice(to)
 }
 

@@ -11,7 +11,7 @@ import { trackUnacknowledgedWrites } from './unacknowledged.ts'
 
 const RETRIES_MAX = 20
 /** How many requests may wait for a connection at once; the next one is rejected with 503 `overloaded`. */
-const POOL_QUEUE_MAX = 1_000
+export const POOL_QUEUE_MAX = 1_000
 
 export interface Statement {
   /** Prepared once per connection under this name. */

@@ -13,7 +13,7 @@ export interface HistoryServices {
   holds: FreshHolds
 }
 
-const LIMIT_DEFAULT = 20
+export const LIMIT_DEFAULT = 20
 
 export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistoryServices): void {
   app.route({

@@ -5,9 +5,9 @@ import { parseJson } from '../json.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
 /** Bodies up to this are not counted: those of all requests under way together take a few megabytes. */
-const LARGE_BODY_BYTES = 16_384
+export const LARGE_BODY_BYTES = 16_384
 /** What the large ones may hold together. No body that is valid here is large, so nobody honest meets this limit. */
-const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
+export const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
 
 /** A body that says null: it is no object, and not the absence of a body either. */
 const JSON_NULL = Symbol('null')

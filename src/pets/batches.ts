@@ -19,7 +19,7 @@ export interface PetBatches {
   coalescePage: Coalesce<PageResponse>
 }
 
-const WAITING_MAX = 2_000
+export const WAITING_MAX = 2_000
 
 const BATCHED: Record<'reads' | 'writes', BatchLimits> = {
   reads: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },

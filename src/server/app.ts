@@ -56,8 +56,8 @@ import { buildSerializer } from '../http/serialization.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
 
-const HEADERS_TIMEOUT_MS = 5_000
-const REQUEST_TIMEOUT_MS = 10_000
+export const HEADERS_TIMEOUT_MS = 5_000
+export const REQUEST_TIMEOUT_MS = 10_000
 /** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**

@@ -1,0 +1,94 @@
+// The tables of limits in the docs, built from the constants that enforce the limits.
+import { LIST_LIMIT_DEFAULT as API_KEYS_DEFAULT } from '../src/api-keys/schema.ts'
+import { LIST_LIMIT_DEFAULT as CATEGORIES_DEFAULT } from '../src/categories/schema.ts'
+import { POOL_QUEUE_MAX } from '../src/db/database.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  CONNECTION_WAIT_MS,
+  QUERY_TIMEOUT_MS,
+  RESPONSE_TIMEOUT_MS,
+  RETRY_FOR_MS,
+  STATEMENT_TIMEOUT_MS,
+} from '../src/deadlines.ts'
+import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/history/routes.ts'
+import { BODY_LIMIT_BYTES, LARGE_BODIES_MAX_BYTES, LARGE_BODY_BYTES } from '../src/http/json-body.ts'
+import { writesInFlightMax } from '../src/http/overload.ts'
+import { STALLED_AFTER_MS } from '../src/http/stalled-responses.ts'
+import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/orders/schema.ts'
+import { PAGE_LIMITS } from '../src/pages/limits.ts'
+import { WAITING_MAX } from '../src/pets/batches.ts'
+import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/pets/schema.ts'
+import {
+  CONNECTIONS_MAX,
+  HEADERS_LIMIT_BYTES,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+  REQUESTS_IN_FLIGHT_MAX,
+} from '../src/server/app.ts'
+import { HARD_EXIT_AFTER_MS } from '../src/server/shutdown.ts'
+import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
+
+const KIB = 1_024
+const MIB = KIB * KIB
+
+const count = (value: number) => value.toLocaleString('en-US')
+const seconds = (ms: number) => `${count(ms / 1_000)} s`
+const bytes = (value: number) => (value < MIB ? `${count(value / KIB)} KiB` : `${count(value / MIB)} MiB`)
+
+/** Limits of one process: what is limited, the limit, and what happens beyond it. */
+export const PROCESS_LIMITS: string[][] = [
+  ['Request body', bytes(BODY_LIMIT_BYTES), '413 `body_too_large`'],
+  ['Request line and headers', bytes(HEADERS_LIMIT_BYTES), '431 `headers_too_large`'],
+  [
+    `Request bodies larger than ${bytes(LARGE_BODY_BYTES)}, together`,
+    bytes(LARGE_BODIES_MAX_BYTES),
+    '503 `overloaded`',
+  ],
+  ['Time until the headers have arrived', seconds(HEADERS_TIMEOUT_MS), '408 `request_timeout`'],
+  ['Time until the whole request has arrived', seconds(REQUEST_TIMEOUT_MS), '408 `request_timeout`'],
+  [
+    'Time until the response is ready',
+    seconds(RESPONSE_TIMEOUT_MS),
+    '503 `unavailable` for a read, 503 `outcome_unknown` for a write',
+  ],
+  ['Time in which a client accepts no byte of its response', seconds(STALLED_AFTER_MS), 'connection reset'],
+  ['Time that a connection is idle', seconds(KEEP_ALIVE_TIMEOUT_MS), 'connection closed'],
+  ['Connections', count(CONNECTIONS_MAX), 'new connections closed'],
+  ['Requests in flight', count(REQUESTS_IN_FLIGHT_MAX), '503 `overloaded`'],
+  ['Writes among the requests in flight', count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)), '503 `overloaded`'],
+  [
+    'Requests for pages in flight (`/docs` and its files)',
+    count(PAGE_LIMITS.inFlightMax),
+    '503 `overloaded`',
+  ],
+  ['Time in which a page is read', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
+  ['Requests waiting for a batch of their kind', count(WAITING_MAX), '503 `overloaded`'],
+  ['Requests waiting for a database connection', count(POOL_QUEUE_MAX), '503 `overloaded`'],
+  ['Time that a request waits for a database connection', seconds(CONNECTION_WAIT_MS), '503 `overloaded`'],
+  ['Time to open a database connection', seconds(CONNECT_TIMEOUT_MS), 'retried'],
+  ['Time in which failed attempts are retried', seconds(RETRY_FOR_MS), '503 `unavailable`'],
+  [
+    'Time of a statement in PostgreSQL (set by `deploy/roles.sql`)',
+    seconds(STATEMENT_TIMEOUT_MS),
+    'statement cancelled, 503 `unavailable`',
+  ],
+  [
+    'Time until PostgreSQL responds',
+    seconds(QUERY_TIMEOUT_MS),
+    '503 `unavailable`; for a commit, 503 `outcome_unknown`',
+  ],
+  ['Database connections used by writes', 'three quarters of `DATABASE_POOL_SIZE`', 'further writes wait'],
+  ['Unwritten log lines in memory', bytes(UNWRITTEN_MAX_CHARACTERS), 'lines dropped and counted'],
+  ['Time of a shutdown after `SHUTDOWN_GRACE_MS`', seconds(HARD_EXIT_AFTER_MS), 'process exits with code 1'],
+]
+
+/** Each list: its sort order, and how many entries a page has without `limit`. */
+export const LIST_DEFAULTS: string[][] = [
+  ['pets', 'newest first', count(PETS_DEFAULT)],
+  ['pets by `name`', 'by name, then by id', count(PETS_DEFAULT)],
+  ['history', 'newest first; the last entry is `created`', count(HISTORY_DEFAULT)],
+  ['orders', 'newest first', count(ORDERS_DEFAULT)],
+  ['categories', 'by id; categories with a name or with pets', count(CATEGORIES_DEFAULT)],
+  ['API keys', 'newest first, including revoked keys', count(API_KEYS_DEFAULT)],
+]
