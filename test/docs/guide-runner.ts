@@ -54,7 +54,7 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
     text
       .replaceAll('http://127.0.0.1:3000', service.origin)
       .replaceAll('http://127.0.0.1:9090', service.adminOrigin)
-      .replaceAll(/postgres:\/\/petstore_app@[^\s'"]+/g, DATABASE_URL)
+      .replaceAll(/postgres:\/\/petstore_app(?::[^@]*)?@[^\s'"]+/g, DATABASE_URL)
       .replaceAll(/postgres:\/\/(?!petstore_app)[^\s'"]+/g, asOwner(DATABASE_URL))
   const asWritten = (text: string) =>
     text
