@@ -20,7 +20,7 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
   },
   lists: {
     document: 'docs/interface.md',
-    table: () => tableOf(['List', 'Sort order', 'Entries without `limit`'], LIST_DEFAULTS),
+    table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
   },
   scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
 }

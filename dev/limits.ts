@@ -16,6 +16,7 @@ import { writesInFlightMax } from '../src/http/overload.ts'
 import { STALLED_AFTER_MS } from '../src/http/stalled-responses.ts'
 import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/orders/schema.ts'
 import { PAGE_LIMITS } from '../src/pages/limits.ts'
+import { LIST_LIMIT_MAX } from '../src/paging.ts'
 import { WAITING_MAX } from '../src/pets/batches.ts'
 import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/pets/schema.ts'
 import {
@@ -56,7 +57,11 @@ export const PROCESS_LIMITS: string[][] = [
   ['Time that a connection is idle', seconds(KEEP_ALIVE_TIMEOUT_MS), 'connection closed'],
   ['Connections', count(CONNECTIONS_MAX), 'new connections closed'],
   ['Requests in flight', count(REQUESTS_IN_FLIGHT_MAX), '503 `overloaded`'],
-  ['Writes among the requests in flight', count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)), '503 `overloaded`'],
+  [
+    'Writes among the requests in flight',
+    count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)),
+    '503 `overloaded`',
+  ],
   [
     'Requests for pages in flight (`/docs` and its files)',
     count(PAGE_LIMITS.inFlightMax),
@@ -86,6 +91,7 @@ export const PROCESS_LIMITS: string[][] = [
 /** Each list: its sort order, and how many entries a page has without `limit`. */
 export const LIST_DEFAULTS: string[][] = [
   ['pets', 'newest first', count(PETS_DEFAULT)],
+  ['pets by `id`', 'newest first', count(LIST_LIMIT_MAX)],
   ['pets by `name`', 'by name, then by id', count(PETS_DEFAULT)],
   ['history', 'newest first; the last entry is `created`', count(HISTORY_DEFAULT)],
   ['orders', 'newest first', count(ORDERS_DEFAULT)],
