@@ -1,4 +1,4 @@
--- Who still calls an operation that will be removed: one row per key, operation and day.
+-- Calls of deprecated operations: one row per API key, operation and day.
 
 create table deprecated_calls (
   api_key_id bigint not null,

@@ -1,14 +1,14 @@
--- The store area: changes with their history, orders that hold an animal, counts, and search by name.
+-- The store: the history of pets, orders that hold a pet, counts, and search by name.
 
 alter table pets add column version integer not null default 1;
 
--- Changes only: that an animal was added stands in its own row. Only what changed is filled in.
+-- Changes only: the creation of a pet is recorded in its own row. Columns of unchanged fields are null.
 create table pet_history (
   id bigint primary key generated always as identity,
   pet_id bigint not null references pets (id) on delete cascade,
-  -- Of the statement, not of the transaction, which may have waited for a lock since.
+  -- The time of the statement. The transaction may have begun earlier and waited for a lock.
   at timestamptz not null default statement_timestamp(),
-  -- Null where the service itself acted: a hold that ran out.
+  -- Null if the service itself made the change, such as when an order expires.
   api_key_id bigint,
   from_category_id bigint,
   to_category_id bigint,
@@ -38,16 +38,16 @@ create table orders (
   check ((status = 'open') = (closed_at is null))
 );
 
--- What makes selling an animal twice impossible, whatever the code above it does.
+-- Makes it impossible to sell a pet twice, regardless of defects in the code.
 create unique index orders_one_open_per_pet on orders (pet_id) where status = 'open';
 create index orders_open_by_expiry on orders (expires_at) where status = 'open';
 create index orders_by_status on orders (status, id);
 create index orders_by_pet on orders (pet_id, id);
--- The "+ 0" for the reason that pets_by_category_and_status has it.
+-- The "+ 0" has the same reason as that of pets_by_category_and_status.
 create index orders_by_pet_and_status on orders ((pet_id + 0), status, id);
 
--- Counts. A statement on pets appends what it changed, so that no row is fought over; the service folds that
--- into sums now and then, and a reader adds the two. Both in one snapshot, so the result is exact.
+-- Counts. A statement on pets appends deltas, so that concurrent statements do not contend for a row. The service folds
+-- the deltas into sums periodically. A read adds sums and deltas in one snapshot, so the result is exact.
 create table pet_count_deltas (
   category_id bigint not null,
   delta bigint not null,
@@ -117,8 +117,9 @@ create trigger count_updated after update on pets
 create trigger count_truncated after truncate on pets
   for each statement execute function count_truncated_pets();
 
--- Search by the beginning of a name, whatever its case: by Unicode where PostgreSQL has ICU, else by what the
--- database's own locale knows. Greek has two small sigmas for one capital. Compared byte by byte, so that a prefix is one range of the index.
+-- Search by the start of a name, ignoring case: by the rules of Unicode if PostgreSQL has ICU, else by those of the
+-- database's locale. Greek has two lower-case sigmas for one capital. Keys are compared byte by byte, so that a prefix is
+-- one range of the index.
 do $$
 declare
   folding text := coalesce(

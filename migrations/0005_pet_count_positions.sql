@@ -1,15 +1,15 @@
--- Counts that stay cheap to read while an old snapshot, such as that of an export, keeps folded deltas from vacuum,
--- and that logical replication can publish: docs/decisions/0007-skipping-folded-deltas.md.
+-- Keeps counts cheap to read while an old snapshot, such as that of an export, prevents vacuum from removing folded
+-- deltas. Lets logical replication publish the deltas. See docs/decisions/0007-skipping-folded-deltas.md.
 
--- The transaction stands first in the key: what was inserted by transactions that have ended is one range of the index,
--- and no row can appear in that range later.
+-- The transaction id comes first in the key: the rows of transactions that have ended are one range of the index, and no
+-- row can appear in that range later.
 alter table pet_count_deltas
   add column transaction_id xid8 not null default pg_current_xact_id(),
   add column id bigint not null generated always as identity,
   add primary key (transaction_id, id);
 
--- All deltas up to this position are folded. It holds for one run of one server: transaction ids of another one, in
--- which a dump was restored for instance, mean nothing here.
+-- All deltas up to this position are folded. The position is valid for one run of one server, because transaction ids
+-- of another server mean nothing here, for example after the restore of a dump.
 create table pet_count_position (
   is_only boolean primary key default true check (is_only),
   transaction_id xid8 not null,
@@ -21,9 +21,9 @@ create table pet_count_position (
 insert into pet_count_position (transaction_id, id, server_started_at, folded_at)
 values ('0', 0, '-infinity', '-infinity');
 
--- The deltas after the position, by the index. A scan of the table would also read every folded one that vacuum cannot
--- remove yet: 4 million of them take a third of a second. "Stable" makes it see the snapshot of the statement that calls
--- it, so that its sums and the folded ones fit together.
+-- Returns the deltas after the position, by the index. A scan of the table would also read all folded deltas that vacuum
+-- cannot remove yet: 4 million of them take a third of a second. A "stable" function uses the snapshot of the calling
+-- statement, so that the deltas match the sums that this statement reads.
 create function unfolded_pet_counts() returns table (category_id bigint, status pet_status, delta bigint)
 language plpgsql stable set enable_seqscan = off set jit = off as $$
 declare

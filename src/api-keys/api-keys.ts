@@ -1,4 +1,5 @@
-// Making, rotating and verifying API keys.
+// Rules for API keys: create, list, rotate, revoke and verify.
+// Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Caller } from '../caller.ts'
 import { batched } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
@@ -15,17 +16,17 @@ import {
 } from './queries.ts'
 import { type ApiKey, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from './schema.ts'
 
-/** How long an answer about a key is believed: the bound on how late a revocation can take hold. */
+/** How long the result of a look-up is cached. A revocation takes effect within this time. */
 const BELIEVED_FOR_MS = 1_000
-/** Answers kept of each kind. Unknown keys have a bound of their own, so that they cannot push known ones out. */
+/** Max cached results of each kind. Unknown keys have their own limit, so that they cannot evict known keys. */
 const KNOWN_MAX = 10_000
 const UNKNOWN_MAX = 10_000
 
-/** Look-ups of different keys share a query; many unknown ones cannot take more than one connection. */
+/** Look-ups of different keys are batched, so that a flood of unknown keys uses only one connection. */
 const LOOK_UPS = { sizeMax: 100, inFlightMax: 1, waitingMax: 2_000 }
 
 export interface IssuedApiKey extends ApiKey {
-  /** The key itself: given to its owner now, and never again. */
+  /** The key itself. It is not stored, so it can be shown only now. */
   text: string
 }
 
@@ -76,18 +77,18 @@ function orNotFound<Found>(found: Found | undefined): Found {
   return found
 }
 
-/** One look-up of a key, under way or done. Its answer is at least as old as its start. */
+/** A look-up of a key, in flight or done. Its result reflects the database at `startedAt` or later. */
 interface LookUp {
   startedAt: number
   caller: Promise<Caller | undefined>
-  /** Its answer, once there is one. */
+  /** The result, once the look-up is done. */
   found?: Caller | undefined
   isDone: boolean
 }
 
 /**
- * At once where the answer is known, which is nearly always: a promise for each request is worth saving.
- * `beforeLookUp` is called before the look-up of a key that this process has not seen valid; it may throw.
+ * Returns the caller synchronously if the result is cached, which saves most requests a promise. Calls `beforeLookUp`,
+ * which may throw, before the look-up of a key that this process has not seen valid.
  */
 export type VerifyApiKey = (
   text: string,
@@ -95,8 +96,8 @@ export type VerifyApiKey = (
 ) => Caller | undefined | Promise<Caller | undefined>
 
 /**
- * Answers who a key belongs to. Each key is looked up at most once a second, and whoever asks meanwhile
- * shares that look-up; a failed one is not kept.
+ * Returns a function that finds the caller of a key. Each key is looked up at most once a second, and concurrent
+ * requests share that look-up. A failed look-up is not cached.
  */
 export function apiKeyVerifier(
   db: Db,
@@ -110,14 +111,14 @@ export function apiKeyVerifier(
     )
     return hashes.map((hash) => callers.get(hash))
   }, LOOK_UPS)
-  // By the text of the key, not by its hash: hashing took a twentieth of the time of a read.
+  // Indexed by the text of the key, not by its hash: hashing took 5% of the time of a read.
   const known = new Map<string, LookUp>()
   const unknown = new Map<string, LookUp>()
 
   function start(text: string): LookUp {
     const caller = findCaller(hashApiKey(text).toString('hex'))
     const lookUp: LookUp = { startedAt: now(), caller, isDone: false }
-    keep(known, KNOWN_MAX, text, lookUp)
+    cache(known, KNOWN_MAX, text, lookUp)
     void settle(text, lookUp)
     return lookUp
   }
@@ -129,13 +130,13 @@ export function apiKeyVerifier(
     lookUp.isDone = true
     if (found !== undefined) return
     forget(known, text, lookUp)
-    keep(unknown, UNKNOWN_MAX, text, lookUp)
+    cache(unknown, UNKNOWN_MAX, text, lookUp)
   }
 
   return (text, beforeLookUp) => {
-    const kept = known.get(text) ?? unknown.get(text)
-    if (kept !== undefined && now() - kept.startedAt < BELIEVED_FOR_MS) {
-      return kept.isDone ? kept.found : kept.caller
+    const cached = known.get(text) ?? unknown.get(text)
+    if (cached !== undefined && now() - cached.startedAt < BELIEVED_FOR_MS) {
+      return cached.isDone ? cached.found : cached.caller
     }
     if (!isApiKeyText(text, environment)) return undefined
     if (!known.has(text)) beforeLookUp?.()
@@ -143,10 +144,10 @@ export function apiKeyVerifier(
   }
 }
 
-function keep(lookUps: Map<string, LookUp>, max: number, text: string, lookUp: LookUp): void {
+function cache(lookUps: Map<string, LookUp>, max: number, text: string, lookUp: LookUp): void {
   lookUps.delete(text)
   lookUps.set(text, lookUp)
-  // A map keeps the order of insertion, so its first entry is the oldest.
+  // A map iterates in the order of insertion, so its first entry is the oldest.
   const [oldest] = lookUps.keys()
   if (lookUps.size > max && oldest !== undefined) lookUps.delete(oldest)
 }

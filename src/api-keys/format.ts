@@ -1,5 +1,5 @@
-// The text of an API key: prefix, 256 random bits and a checksum, so that a scanner recognises one
-// and a mistyped one is refused without asking the database.
+// The text of an API key: a prefix, 256 random bits and a checksum. Secret scanners can detect such a text, and a
+// mistyped key is rejected without a query. Knows nothing about the database or HTTP.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -8,7 +8,7 @@ export type Environment = 'production' | 'staging'
 const PREFIXES = { production: 'petstore_live_', staging: 'petstore_test_' } as const
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_BYTES = 32
-/** 62^43 is the first power of 62 beyond 2^256. */
+/** 62^43 is the smallest power of 62 above 2^256. */
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const SHAPE = new RegExp(`^petstore_(live|test)_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
@@ -19,7 +19,7 @@ export function makeApiKeyText(environment: Environment): string {
   return text + checksum(text)
 }
 
-/** Whether the text can be a key of this environment at all; says nothing of whether it was ever issued. */
+/** Whether the text has the format of a key of this environment. The key may never have been issued. */
 export function isApiKeyText(text: string, environment: Environment): boolean {
   if (!SHAPE.test(text) || !text.startsWith(PREFIXES[environment])) return false
   return text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))

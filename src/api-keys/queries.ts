@@ -1,4 +1,5 @@
-// Every statement on api_keys. Only hashes come here; no statement ever sees a key.
+// All SQL statements on API keys and their usage. They take hashes; no statement contains a key.
+// Knows nothing about HTTP.
 import type { Caller } from '../caller.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
@@ -68,7 +69,7 @@ export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Prom
   return rows.map(toApiKey)
 }
 
-/** Newest first, from below the given id. */
+/** Returns keys with an id below `beforeId`, newest first. */
 export async function findApiKeysBefore(
   db: Reader,
   beforeId: bigint | undefined,
@@ -82,7 +83,7 @@ export async function findApiKeysBefore(
   return rows.map(toApiKey)
 }
 
-/** Answers the key as revoked, the first time and every time after; undefined for an unknown id. */
+/** Idempotent: revokes the key if it is not revoked yet and returns it; undefined for an unknown id. */
 export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey | undefined> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'revoke_api_key',
@@ -92,7 +93,7 @@ export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey |
   return row && toApiKey(row)
 }
 
-/** Ends a working key after the overlap and answers what its successor takes over; undefined if none works. */
+/** Makes a valid key expire after the overlap; returns the values of its successor, undefined if none is valid. */
 export async function retireApiKey(
   tx: Tx,
   id: bigint,
@@ -114,7 +115,7 @@ export async function retireApiKey(
   }
 }
 
-// The rows are locked in the sequence of their ids, so that two instances never wait for each other.
+/** Locks the rows in the order of their ids, so that two instances cannot deadlock. */
 export async function touchApiKeys(tx: Tx, used: ReadonlyMap<bigint, Date>): Promise<void> {
   await tx.write({
     name: 'touch_api_keys',
@@ -134,7 +135,7 @@ export async function touchApiKeys(tx: Tx, used: ReadonlyMap<bigint, Date>): Pro
 export interface DeprecatedCalls {
   apiKeyId: bigint
   operation: string
-  /** In UTC, as 2026-11-15. */
+  /** In UTC, such as 2026-11-15. */
   day: string
   calls: number
 }
@@ -168,7 +169,7 @@ export interface DeprecatedUse {
   lastDay: string
 }
 
-/** Every key that called a deprecated operation, the busiest of the last 30 days first. */
+/** Lists the keys that called a deprecated operation, those with the most calls in the last 30 days first. */
 export async function listDeprecatedUse(db: Reader): Promise<DeprecatedUse[]> {
   return db.read<DeprecatedUse>({
     name: 'list_deprecated_use',

@@ -1,4 +1,5 @@
-// API keys over HTTP, for whoever may hand them out, and what any key may know of itself.
+// HTTP routes for API keys: administration, and one route on which every key can read its own properties.
+// Contains no SQL; the rules are in api-keys.ts.
 import { Type } from 'typebox'
 import type { Caller } from '../caller.ts'
 import type { Db } from '../db/database.ts'
@@ -47,11 +48,11 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
     config: { scope: 'any' },
     schema: {
       operationId: 'getOwnApiKey',
-      summary: 'What the key in use may do',
+      summary: 'Get the current API key',
       tags: ['api-keys'],
       response: {
         200: response({
-          description: 'Its name, scopes and end.',
+          description: 'The name, scopes and expiry of the key that the request is sent with.',
           schema: 'OwnApiKey',
           example: { name: 'web-shop', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
         }),
@@ -69,15 +70,16 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
     schema: {
       operationId: 'listApiKeys',
       summary: 'List API keys',
-      description: 'Newest first, paged like the list of animals; revoked ones too.',
+      description:
+        'Returns API keys, newest first, including expired and revoked keys. Follow the `Link` header to the next page until it is absent.',
       tags: ['api-keys'],
       querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
         200: response({
-          description: 'The keys of this page.',
+          description: 'A page of API keys.',
           schema: 'ApiKeys',
           example: [EXAMPLE],
-          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
@@ -98,12 +100,12 @@ export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
     config: { scope: 'admin' },
     schema: {
       operationId: 'createApiKey',
-      summary: 'Make an API key',
-      description: 'The answer is the only place where the key itself is ever shown.',
+      summary: 'Create an API key',
+      description: 'Only this response contains the key itself. Store it: it cannot be retrieved later.',
       tags: ['api-keys'],
       body: ApiKeyRequestRef,
       response: {
-        201: response({ description: 'The key.', schema: 'IssuedApiKey', example: ISSUED }),
+        201: response({ description: 'The new API key.', schema: 'IssuedApiKey', example: ISSUED }),
       },
     },
     handler: async (request, reply) => {
@@ -122,14 +124,14 @@ export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
     config: { scope: 'admin' },
     schema: {
       operationId: 'rotateApiKey',
-      summary: 'Replace an API key',
+      summary: 'Rotate an API key',
       description:
-        'Makes a successor with the same name, scopes, limit and lifetime; the old key works on for the overlap.',
+        'Creates a key with the same name, scopes, rate limit and lifetime. The old key stays valid for at most `overlapSeconds`.',
       tags: ['api-keys'],
       params: ApiKeyParams,
       body: RotationRef,
       response: {
-        201: response({ description: 'The successor.', schema: 'IssuedApiKey', example: ISSUED }),
+        201: response({ description: 'The new API key.', schema: 'IssuedApiKey', example: ISSUED }),
       },
     },
     handler: async (request, reply) => {
@@ -148,11 +150,12 @@ export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
     schema: {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
-      description: 'Every instance refuses it within a second. Repeated, it is the same answer.',
+      description:
+        'Every instance rejects the key within a second. Idempotent: revoking a revoked key returns 204 too.',
       tags: ['api-keys'],
       params: ApiKeyParams,
       response: {
-        204: emptyResponse('It is revoked.'),
+        204: emptyResponse('The API key is revoked.'),
       },
     },
     handler: async (request, reply) => {

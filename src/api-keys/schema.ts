@@ -1,9 +1,10 @@
-// What an API key is and what it may do.
+// Types and JSON schemas of API keys.
+// Knows nothing about the database.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { type Scope, SCOPES } from '../scopes.ts'
 
-/** A key as an operator sees it; the key itself is shown once, when it is made. */
+/** The properties of a key, without the key itself, which is shown only once, on creation. */
 export interface ApiKey {
   id: bigint
   name: string
@@ -22,10 +23,10 @@ export interface NewApiKey {
   expiresInSeconds: number | undefined
 }
 
-/** Stands for the service itself wherever the name of a key is shown, so no key may have it. */
+/** Names the service itself where the name of a key is shown, so no key may have this name. */
 export const SERVICE_NAME = 'petstore'
 
-/** Whether a reader could take this name for that of the service: in other letters, or with blanks. */
+/** Whether a reader could mistake the name for that of the service. Ignores case, blanks and invisible characters. */
 export function isServiceName(name: string): boolean {
   const visible = name.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
   return visible.toLowerCase() === SERVICE_NAME
@@ -35,7 +36,7 @@ export const SERVICE_NAME_FAULT = `name must not be "${SERVICE_NAME}", which sta
 
 const NAME_LENGTH_MAX = 100
 export const LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
-/** How long a rotated key stays valid unless the caller says otherwise. */
+/** How long a rotated key stays valid if the request has no `overlapSeconds`. */
 export const OVERLAP_SECONDS_DEFAULT = 86_400
 export const LIST_LIMIT_DEFAULT = 20
 export const RATE_LIMIT_MAX = 1_000_000
@@ -49,41 +50,48 @@ const name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
   pattern: '\\S',
-  description: `Who or what uses it. A new key cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
+  description: `Name of the client that uses the key. A new key cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
 })
 const rateLimit = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX, description: 'Requests per second for this key.' }),
+  Type.Integer({
+    minimum: 1,
+    maximum: RATE_LIMIT_MAX,
+    description: 'Max requests per second with this key. Default: the rate limit of the service.',
+  }),
 )
 const time = (description: string) =>
   Type.Optional(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description }))
 
 const OwnApiKeySchema = Type.Object(
-  { name, scopes, expiresAt: time('When it ends by itself.') },
-  { $id: 'OwnApiKey', description: 'The key that you are calling with.' },
+  { name, scopes, expiresAt: time('When the key expires. Absent if it does not expire.') },
+  { $id: 'OwnApiKey', description: 'The API key that the request is sent with.' },
 )
 
-const facts = {
+const properties = {
   id: Int64,
   name,
   scopes,
   rateLimit,
   createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
-  lastUsedAt: time('To the minute.'),
-  expiresAt: time('When it ends by itself.'),
-  revokedAt: time('When it was revoked.'),
+  lastUsedAt: time('When the key was last used. Updated once a minute.'),
+  expiresAt: time('When the key expires. Absent if it does not expire.'),
+  revokedAt: time('When the key was revoked. Absent if it is not revoked.'),
 }
-const ApiKeySchema = Type.Object(facts, { $id: 'ApiKey', description: 'A key, without its text.' })
+const ApiKeySchema = Type.Object(properties, {
+  $id: 'ApiKey',
+  description: 'An API key, without the key itself.',
+})
 
 const IssuedApiKeySchema = Type.Object(
-  { ...facts, key: Type.String({ description: 'The key itself, shown this once.' }) },
-  { $id: 'IssuedApiKey', description: 'A new key.' },
+  { ...properties, key: Type.String({ description: 'The key itself. Only this response contains it.' }) },
+  { $id: 'IssuedApiKey', description: 'A new API key.' },
 )
 
 const ApiKeysSchema = Type.Unsafe<ApiKey[]>({
   $id: 'ApiKeys',
   type: 'array',
   items: { $ref: 'ApiKey#' },
-  description: 'Keys, newest first.',
+  description: 'API keys, newest first.',
 })
 
 const ApiKeyRequestSchema = Type.Object(
@@ -91,11 +99,17 @@ const ApiKeyRequestSchema = Type.Object(
     name,
     scopes: Type.Optional(scopes),
     rateLimit,
-    expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_SECONDS_MAX })),
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIFETIME_SECONDS_MAX,
+        description: 'Lifetime of the key, in seconds. Without it, the key does not expire.',
+      }),
+    ),
   },
   {
     $id: 'NewApiKey',
-    description: 'A key to make. Without scopes it may read and write animals.',
+    description: 'The API key to create. `scopes` defaults to `pets:read` and `pets:write`.',
     examples: [{ name: 'web-shop', scopes: ['pets:read', 'orders:write'], expiresInSeconds: 7_776_000 }],
   },
 )
@@ -108,7 +122,7 @@ const RotationSchema = Type.Object(
         minimum: 0,
         maximum: LIFETIME_SECONDS_MAX,
         default: OVERLAP_SECONDS_DEFAULT,
-        description: 'How long the old key works on.',
+        description: 'How long the old key stays valid, in seconds.',
       }),
     ),
   },

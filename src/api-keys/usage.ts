@@ -1,5 +1,5 @@
-// When each key was last used, and how often it called what will be removed: noted in memory by every call,
-// written together once a minute.
+// Tracks when each key was last used and how often it called deprecated operations. Calls are recorded in memory and
+// written once a minute. Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Caller } from '../caller.ts'
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** In UTC; its text is made once a day. */
+/** The day in UTC. It is formatted once a day, not for every call. */
 function dayOf(time: Date): string {
   const day = Math.floor(time.getTime() / DAY_MS)
   if (day !== lastDay) [lastDay, lastDayText] = [day, time.toISOString().slice(0, 10)]
@@ -50,7 +50,7 @@ export function trackUsage(now: () => Date): Usage {
           await addDeprecatedCalls(tx, calls)
         })
       } catch (error) {
-        // Counted again only when it was surely not counted.
+        // Keep the calls for the next flush, unless they may have been committed.
         const unknown = error instanceof AppError && error.code === 'outcome_unknown'
         if (!unknown) for (const call of calls) addCalls(call)
         lastUsed = new Map([...used, ...lastUsed])

@@ -1,13 +1,14 @@
-// What can be done with categories.
+// Rules for categories: list them and name them.
+// Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Db } from '../db/database.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
 import { type CategoryCounts, findCategoriesAfter, upsertCategory } from './queries.ts'
 
-/** Those that have a name or an animal, by id. */
+/** Lists the categories that have a name or at least one pet, sorted by id. */
 export async function listCategories(db: Db, { after, limit }: PageRequest): Promise<Page<CategoryCounts>> {
   const found: CategoryCounts[] = []
   let afterId = after?.id
-  // One whose last animal has just left still has a row of counts for a while; it is passed over.
+  // A category without name or pets keeps its rows of counts until the next cleanup; the filter drops it.
   while (found.length <= limit) {
     const candidates = await findCategoriesAfter(db, afterId, limit + 1)
     found.push(...candidates.filter(isNamedOrUsed))
@@ -17,13 +18,13 @@ export async function listCategories(db: Db, { after, limit }: PageRequest): Pro
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
-/** Names a category; says whether it had no name before. */
+/** Sets the name of a category. `isNew` is true if the category had no name before. */
 export async function putCategory(
   db: Db,
   id: bigint,
   name: string,
 ): Promise<{ category: CategoryCounts; isNew: boolean }> {
-  // One transaction, so that who cannot be answered can be told that nothing was changed.
+  // One transaction: if the read fails, the name is rolled back and the error `unavailable` is correct.
   return db.transaction(async (tx) => {
     const isNew = await upsertCategory(tx, { id, name })
     const [category] = await findCategoriesAfter(tx, id - 1n, 1)

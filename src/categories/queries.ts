@@ -1,4 +1,5 @@
-// Every statement on categories: the ones that have a name.
+// All SQL statements on categories. The table holds only categories that have a name.
+// Knows nothing about HTTP.
 import type { Reader, Writer } from '../db/database.ts'
 import type { Counts } from '../pet-status.ts'
 
@@ -15,11 +16,11 @@ export async function findCategoriesByIds(db: Reader, ids: readonly bigint[]): P
   })
 }
 
-/** Names one category; true where it had no name before. */
+/** Sets the name of one category; returns true if it had no name before. */
 export async function upsertCategory(db: Writer, { id, name }: Category): Promise<boolean> {
   const [row] = await db.write<{ inserted: boolean }>({
     name: 'upsert_category',
-    // A row that was updated carries the mark of who replaced it; a new one does not.
+    // xmax is 0 in an inserted row, but not in an updated one.
     text: `insert into categories (id, name) values ($1, $2)
       on conflict (id) do update set name = excluded.name
       returning xmax = 0 as inserted`,
@@ -44,7 +45,10 @@ export interface CategoryCounts {
   counts: Counts
 }
 
-/** The categories after the given id that have a name, or had an animal lately, with their counts, by id. */
+/**
+ * Returns up to `max` categories after `afterId` with their counts, sorted by id. A category without a name is included
+ * while it has a row of counts, which may be 0.
+ */
 export async function findCategoriesAfter(
   db: Reader,
   afterId: bigint | undefined,
@@ -52,7 +56,7 @@ export async function findCategoriesAfter(
 ): Promise<CategoryCounts[]> {
   const rows = await db.read<{ id: bigint; name: string | null } & Counts>({
     name: 'find_categories_after',
-    // Three rows of counts a category at most, so 3 * $2 of them hold at least $2 categories.
+    // A category has at most three rows of counts, one per status: 3 * $2 rows cover at least $2 categories.
     text: `with unfolded as materialized (
         select category_id, status, delta from unfolded_pet_counts()
       ), listed as materialized (

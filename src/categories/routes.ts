@@ -1,4 +1,5 @@
-// Categories over HTTP.
+// HTTP routes for categories: what each operation accepts, returns and requires.
+// Contains no SQL; the rules are in categories.ts.
 import type { Db } from '../db/database.ts'
 import type { FreshHolds } from '../fresh-holds.ts'
 import { response, type V1 } from '../http/operation.ts'
@@ -14,7 +15,7 @@ export interface CategoryServices {
 }
 
 const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
-/** What a cursor of this list is bound to: it has no filters, but a cursor of another list must not fit. */
+/** The list has no filters. This value binds its cursors to it, so that cursors of other lists are rejected. */
 const FILTERS = { list: 'categories' }
 
 export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryServices): void {
@@ -25,15 +26,16 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryS
     schema: {
       operationId: 'listCategories',
       summary: 'List categories',
-      description: 'Those that have a name and those that have animals, by id, with their counts.',
+      description:
+        'Returns the categories that have a name or at least one pet, sorted by id, with their pets counted by status.',
       tags: ['categories'],
       querystring: ListCategoriesQuery,
       response: {
         200: response({
-          description: 'The categories of this page.',
+          description: 'A page of categories.',
           schema: 'Categories',
           example: [EXAMPLE],
-          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
@@ -56,12 +58,21 @@ export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void
     schema: {
       operationId: 'putCategory',
       summary: 'Name a category',
+      description: 'Sets or replaces the name of the category.',
       tags: ['categories'],
       params: CategoryParams,
       body: CategoryNameRef,
       response: {
-        200: response({ description: 'It had a name before.', schema: 'Category', example: EXAMPLE }),
-        201: response({ description: 'It had no name before.', schema: 'Category', example: EXAMPLE }),
+        200: response({
+          description: 'The category already had a name, which was replaced.',
+          schema: 'Category',
+          example: EXAMPLE,
+        }),
+        201: response({
+          description: 'The category had no name before.',
+          schema: 'Category',
+          example: EXAMPLE,
+        }),
       },
     },
     handler: async (request, reply): Promise<CategoryCounts> => {

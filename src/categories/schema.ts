@@ -1,4 +1,5 @@
-// The shapes of a category. An animal may carry any category id; only some have a name.
+// JSON schemas of categories. A category need not have a name.
+// Knows nothing about the database.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { CursorParameter, LimitParameter } from '../paging.ts'
@@ -10,7 +11,7 @@ const name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
   pattern: '\\S',
-  description: 'What the staff calls it. Counted in code points; not blank.',
+  description: 'Name of the category. Must not be blank. The length is counted in code points.',
 })
 
 const CategoryNameSchema = Type.Object({ name }, { $id: 'CategoryName', examples: [{ name: 'Dogs' }] })
@@ -23,14 +24,17 @@ const CategorySchema = Type.Object(
     name: Type.Optional(name),
     counts: Type.Unsafe<Record<string, bigint>>({ $ref: 'Counts#' }),
   },
-  { $id: 'Category', description: 'A category that has a name or animals, and how many of each status.' },
+  {
+    $id: 'Category',
+    description: 'A category that has a name or at least one pet, with its pets counted by status.',
+  },
 )
 
 const CategoriesSchema = Type.Unsafe<unknown[]>({
   $id: 'Categories',
   type: 'array',
   items: { $ref: 'Category#' },
-  description: 'Categories by id.',
+  description: 'Categories, sorted by id.',
 })
 
 export const CATEGORY_SCHEMAS = [CategoryNameSchema, CategorySchema, CategoriesSchema]

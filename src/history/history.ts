@@ -1,4 +1,5 @@
-// The history of an animal: its changes, and behind them the fact that it was added.
+// Rules for the history of a pet: its changes, newest first, then its creation.
+// Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import type { Page, PageRequest } from '../paging.ts'
@@ -15,7 +16,7 @@ export async function getPetHistory(
   const changes = await findHistoryBefore(db, petId, after?.id, limit)
   const entries = changes.map(({ entry }) => entry)
   const last = changes.at(-1)
-  // The creation stands behind every change, so it needs a place of its own on the last page.
+  // The creation is the last entry and needs a free place: after a page full of changes comes another page.
   if (last === undefined || changes.length < limit) return { items: [...entries, creation], next: undefined }
   return { items: entries, next: { id: last.id, sortKey: '' } }
 }

@@ -1,11 +1,12 @@
-// Every statement on pet_history.
+// All SQL statements on pet_history.
+// Knows nothing about HTTP.
 import { isServiceName, SERVICE_NAME } from '../api-keys/schema.ts'
 import type { Reader, Tx } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
 import type { ChangedFields, HistoryEntry, HistoryEvent } from './schema.ts'
 
-/** Who changed something, and by which request. */
+/** The API key that made a change, undefined for the service itself, and the request. */
 export interface Actor {
   apiKeyId: bigint | undefined
   requestId: string
@@ -58,7 +59,7 @@ interface HistoryRow {
   reason: string | null
 }
 
-/** Newest first, from below the given entry. */
+/** Returns the changes of a pet with an id below `beforeId`, newest first. */
 export async function findHistoryBefore(
   db: Reader,
   petId: bigint,
@@ -78,7 +79,7 @@ export async function findHistoryBefore(
   return rows.map((row) => ({ id: row.id, entry: toEntry(row) }))
 }
 
-/** That the animal was added, from its own row; undefined where no animal has the id. */
+/** Returns the creation of the pet, which its own row records; undefined if the pet does not exist. */
 export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEntry | undefined> {
   const [row] = await db.read<
     Pick<HistoryRow, 'at' | 'api_key_id' | 'api_key_name'> & { request_id: string | null }
@@ -98,7 +99,7 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
   }
 }
 
-/** The service where no key acted. An older key may still have its name, and must not pass for it. */
+/** The service itself if no key acted. An older key may have the same name; its id tells the two apart. */
 function nameOf({ api_key_id, api_key_name }: Pick<HistoryRow, 'api_key_id' | 'api_key_name'>): string {
   if (api_key_name === null) return SERVICE_NAME
   return isServiceName(api_key_name) ? `${api_key_name} (API key ${api_key_id})` : api_key_name

@@ -1,4 +1,5 @@
-// The history of an animal over HTTP.
+// HTTP route for the history of a pet.
+// Contains no SQL; the rules are in history.ts.
 import type { Db } from '../db/database.ts'
 import type { FreshHolds } from '../fresh-holds.ts'
 import { Type } from 'typebox'
@@ -22,15 +23,15 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
     config: { scope: 'pets:read' },
     schema: {
       operationId: 'getPetHistory',
-      summary: 'What happened to an animal',
+      summary: 'Get the history of a pet',
       description:
-        'Newest first, paged like the list of animals: who changed what, when, why, and by which request.',
+        'Returns the changes of a pet, newest first: what changed, when, why, by which API key and in which request. Follow the `Link` header to the next page until it is absent.',
       tags: ['pets'],
       params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
         200: response({
-          description: 'The changes of this page.',
+          description: 'A page of changes.',
           schema: 'History',
           example: [
             {
@@ -42,7 +43,7 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
               requestId: '8e03978e-40d5-43e8-bc93-6894a57f9324',
             },
           ],
-          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },

@@ -1,4 +1,5 @@
-// What happened to an animal, as an answer tells it.
+// JSON schemas of the history of a pet.
+// Knows nothing about the database.
 import { Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
@@ -13,7 +14,7 @@ export const EVENTS = [
 ] as const
 export type HistoryEvent = (typeof EVENTS)[number]
 
-/** The fields of an animal that a change touched, before or after it. */
+/** The fields that a change affected, with their values before or after it. */
 export interface ChangedFields {
   name?: string | undefined
   categoryId?: bigint | undefined
@@ -46,25 +47,27 @@ const HistoryEntrySchema = Type.Object(
   {
     at: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
     event: Type.Unsafe<HistoryEvent>({ type: 'string', enum: EVENTS }),
-    from: changedFields('What changed, before.'),
-    to: changedFields('What changed, after.'),
-    apiKeyName: Type.String({ description: 'Whose key did it; `petstore` where the service itself did.' }),
-    requestId: Type.String({ description: 'Finds the request in the logs.' }),
+    from: changedFields('The changed fields before the change.'),
+    to: changedFields('The changed fields after the change.'),
+    apiKeyName: Type.String({
+      description: 'Name of the API key that made the change; `petstore` if the service itself made it.',
+    }),
+    requestId: Type.String({ description: 'Identifies the request in the logs.' }),
     reason: Type.Optional(Type.String()),
   },
-  { $id: 'HistoryEntry', description: 'One change of an animal.' },
+  { $id: 'HistoryEntry', description: 'A change of a pet.' },
 )
 
 const HistorySchema = Type.Unsafe<HistoryEntry[]>({
   $id: 'History',
   type: 'array',
   items: { $ref: 'HistoryEntry#' },
-  description: 'The changes of an animal, newest first; the last one is its creation.',
+  description: 'The changes of a pet, newest first. The last one is its creation.',
 })
 
 export const HISTORY_SCHEMAS = [HistoryEntrySchema, HistorySchema]
 
 export const HistoryParams = Type.Object(
-  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the animal.' }) },
+  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },
   { notFound: 'pet_not_found' },
 )

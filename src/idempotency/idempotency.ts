@@ -1,4 +1,5 @@
-// Repeating a request without doing it twice: the first answer is kept in the transaction that made it.
+// Idempotency-Key: stores the first response in the transaction that makes the change, and replays it for retries.
+// Knows nothing about HTTP; the SQL is in queries.ts.
 import { hash } from 'node:crypto'
 import type { Db, Tx } from '../db/database.ts'
 import { AppError } from '../errors.ts'
@@ -10,21 +11,21 @@ import {
   purgeStoredResponses,
 } from './queries.ts'
 
-const KEPT_FOR_HOURS = 24
+const STORED_FOR_HOURS = 24
 const PURGE_BATCH = 1_000
 
 export interface IdempotentRequest extends ClientKey {
   operation: string
-  /** The validated values of the request, always in the same sequence. */
+  /** The validated values of the request, always in the same order. */
   values: readonly unknown[]
 }
 
-/** The answer of a request, or why it has none. */
+/** The response to a request, or the error that rejects it. */
 export type Outcome = { response: string; replayed: boolean } | { rejection: AppError }
 
 /**
- * Does the work for those requests that were not answered before and keeps its answers, all in one transaction.
- * The work is told which requests to do, and answers them in that sequence.
+ * Runs `work` for the requests that have no stored response, and stores the new responses, all in one transaction.
+ * `work` gets the indexes of these requests and returns their responses in the same order.
  */
 export async function doManyOnce(
   db: Db,
@@ -34,16 +35,16 @@ export async function doManyOnce(
   const fingerprints = requests.map(fingerprintOf)
   return db.transaction(async (tx) => {
     const locked = await lockIdempotencyKeys(tx, requests)
-    const kept = await findStoredResponses(tx, requests)
+    const stored = await findStoredResponses(tx, requests)
     const outcomes: (Outcome | undefined)[] = requests.map((request, index) => {
-      const before = kept[index]
+      const before = stored[index]
       if (before !== undefined) {
-        // A kept response never changes, so a replay does not need the lock.
+        // A stored response never changes, so a replay does not need the lock.
         if (before.fingerprint.equals(fingerprints[index] as Buffer))
           return { response: before.response, replayed: true }
         return { rejection: new AppError('idempotency_key_reused') }
       }
-      // The lock does not keep two requests of one transaction apart: of those the first one works.
+      // The lock does not separate two requests of one transaction: only the first one of them runs.
       const isSecond = requests.findIndex((other) => isSame(other, request)) < index
       if (locked[index] !== true || isSecond) return { rejection: new AppError('idempotency_key_in_use') }
       return undefined
@@ -51,21 +52,21 @@ export async function doManyOnce(
     const todo = [...requests.keys()].filter((index) => outcomes[index] === undefined)
     if (todo.length > 0) {
       const responses = await work(tx, todo)
-      const toKeep = todo.map((index, place) => ({
+      const toStore = todo.map((index, position) => ({
         ...(requests[index] as IdempotentRequest),
         fingerprint: fingerprints[index] as Buffer,
-        response: responses[place] as string,
+        response: responses[position] as string,
       }))
-      await insertStoredResponses(tx, toKeep)
-      for (const [place, index] of todo.entries()) {
-        outcomes[index] = { response: responses[place] as string, replayed: false }
+      await insertStoredResponses(tx, toStore)
+      for (const [position, index] of todo.entries()) {
+        outcomes[index] = { response: responses[position] as string, replayed: false }
       }
     }
     return outcomes as Outcome[]
   })
 }
 
-/** The same for one request; throws its refusal. */
+/** Like doManyOnce, for one request. Throws the error that rejects it. */
 export async function doOnce(
   db: Db,
   request: IdempotentRequest,
@@ -81,7 +82,7 @@ export function unwrap(outcome: Outcome): { response: string; replayed: boolean 
 }
 
 export async function purgeIdempotencyKeys(db: Db): Promise<void> {
-  while ((await purgeStoredResponses(db, KEPT_FOR_HOURS, PURGE_BATCH)) === PURGE_BATCH);
+  while ((await purgeStoredResponses(db, STORED_FOR_HOURS, PURGE_BATCH)) === PURGE_BATCH);
 }
 
 function fingerprintOf({ operation, values }: IdempotentRequest): Buffer {

@@ -1,7 +1,8 @@
-// Every statement on idempotency_keys.
+// All SQL statements on idempotency_keys.
+// Knows nothing about HTTP.
 import type { Tx, Writer } from '../db/database.ts'
 
-/** A key as its client sent it, and whose it is. */
+/** An Idempotency-Key, and the API key of the client that sent it. */
 export interface ClientKey {
   apiKeyId: bigint
   key: string
@@ -13,9 +14,9 @@ export interface StoredResponse {
 }
 
 /**
- * Which of the keys this transaction may work under; false at once where another one does. A plain insert would
- * wait for that other one instead, and each waiter would hold a connection. Only who tries again waits: the other
- * one is most likely its own first attempt, of which PostgreSQL has yet to notice that nobody is there.
+ * Locks the keys for this transaction; returns false at once for a key that another transaction has locked. A plain
+ * insert would wait for that transaction, and each waiter would hold a connection. Only a retry waits: its own first
+ * attempt probably holds the lock, because PostgreSQL has not noticed yet that the connection is lost.
  */
 export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): Promise<boolean[]> {
   const rows = await tx.read<{ locked: boolean }>({
@@ -31,7 +32,7 @@ export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): P
   return rows.map(({ locked }) => locked)
 }
 
-/** After the lock, as a statement of its own: only then does it see what the last holder committed. */
+/** A separate statement, to run after the lock: only then does it see what the last lock holder committed. */
 export async function findStoredResponses(
   tx: Tx,
   keys: readonly ClientKey[],
@@ -43,27 +44,27 @@ export async function findStoredResponses(
       join idempotency_keys using (api_key_id, key)`,
     values: columns(keys),
   })
-  const byPosition = new Map(rows.map(({ position, ...kept }) => [position, kept]))
+  const byPosition = new Map(rows.map(({ position, ...stored }) => [position, stored]))
   return keys.map((_, index) => byPosition.get(index + 1))
 }
 
 export async function insertStoredResponses(
   tx: Tx,
-  kept: readonly (ClientKey & StoredResponse)[],
+  responses: readonly (ClientKey & StoredResponse)[],
 ): Promise<void> {
   await tx.write({
     name: 'insert_kept_answers',
     text: `insert into idempotency_keys (api_key_id, key, fingerprint, answer)
       select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
     values: [
-      ...columns(kept),
-      kept.map(({ fingerprint }) => fingerprint),
-      kept.map(({ response }) => response),
+      ...columns(responses),
+      responses.map(({ fingerprint }) => fingerprint),
+      responses.map(({ response }) => response),
     ],
   })
 }
 
-/** Deletes at most so many answers older than the age; answers how many. */
+/** Deletes up to `max` responses older than `olderThanHours`; returns how many. */
 export async function purgeStoredResponses(db: Writer, olderThanHours: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'purge_kept_answers',

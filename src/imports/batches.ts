@@ -1,6 +1,8 @@
-// Rows into batches, ready to be copied: judged, and written as PostgreSQL's COPY reads them.
-// Rows go straight into bytes and two buffers take turns: kept as objects, they drove the process over 200 MB.
-import { setImmediate as turn } from 'node:timers/promises'
+// Validates rows and groups them into batches in the text format of PostgreSQL's COPY.
+// Knows nothing about connections or transactions.
+//
+// Rows are written directly into one of two alternating buffers. Stored as objects, they took the process over 200 MB.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { count, countOf } from '../counts.ts'
 import { parseId } from '../int64.ts'
 import type { CsvPosition, CsvRecord } from './csv.ts'
@@ -16,25 +18,25 @@ import {
 } from './schema.ts'
 import type { OpenSource } from './source.ts'
 
-/** Measured: at 10,000 rows a batch's own cost is a twentieth of it, and a stop loses a fifth of a second's work. */
+/** Measured: at 10,000 rows the fixed cost is 5% of a batch, and an interruption loses 0.2 s of work. */
 const BATCH_ROWS = 10_000
 const BATCH_REJECTED_ROWS = 1_000
 const BATCH_BYTES = 2_097_152
-/** Of the text of rejected rows, which may be long. */
+/** Limits the text of rejected rows, which may be long. */
 const BATCH_REJECTED_CHARACTERS = 2_097_152
-/** Rows whose categories are asked for at once. All rows of a chunk lived long enough to cost 60 MB. */
+/** Rows whose categories are looked up with one query. Doing so for a whole chunk cost 60 MB of memory. */
 const SLICE_ROWS = 256
-/** More than the longest name, escaped, with what follows it. */
+/** Upper bound for a line: the longest name, escaped, and the fields after it. */
 const LINE_BYTES_MAX = 8_192
-const NAMED_CATEGORIES_KEPT_MAX = 100_000
+const NAMED_CATEGORIES_CACHED_MAX = 100_000
 
-/** Which of these categories have a name. */
+/** Finds those of the categories that have a name. */
 export type FindNamed = (ids: bigint[]) => Promise<{ id: bigint }[]>
 
 export interface Batch {
-  /** Rows read, refused ones included. */
+  /** Rows read, including rejected rows. */
   read: number
-  /** The rows that were taken; overwritten by the batch after the next. */
+  /** The accepted rows. The batch after the next one overwrites this buffer. */
   lines: Buffer
   rejected: ListedRow[]
   end: CsvPosition
@@ -43,20 +45,20 @@ export interface Batch {
 export interface BatchOptions {
   columns: Columns
   requestId: string
-  /** Rows at the beginning that an earlier run has read. */
-  pass: number
-  /** Undefined where any category will do. */
+  /** Rows to skip at the start, because an earlier run has read them. */
+  skip: number
+  /** Undefined if any category is accepted. */
   findNamed: FindNamed | undefined
 }
 
 export async function* readBatches(
   opened: OpenSource,
-  { columns, requestId, pass, findNamed }: BatchOptions,
+  { columns, requestId, skip, findNamed }: BatchOptions,
 ): AsyncGenerator<Batch> {
-  const knowCategories = findNamed && openCategoryCheck(findNamed, columns)
+  const findNamedInSlice = findNamed && openCategoryCheck(findNamed, columns)
   const buffers = [Buffer.alloc(BATCH_BYTES), Buffer.alloc(BATCH_BYTES)] as const
   const end = `\t${requestId}\n`
-  let toPass = pass
+  let toSkip = skip
   let filling = 0
   let length = 0
   let rejectedLength = 0
@@ -72,14 +74,14 @@ export async function* readBatches(
 
   for await (const records of opened.records) {
     for (const slice of slicesOf(records)) {
-      const named = knowCategories && (await knowCategories(slice))
+      const named = findNamedInSlice && (await findNamedInSlice(slice))
       for (const record of slice) {
-        if (toPass > 0) {
-          toPass -= 1
+        if (toSkip > 0) {
+          toSkip -= 1
           continue
         }
         batch ??= { read: 0, rejected: [], end: record.next }
-        const row = judge(record, columns, named)
+        const row = validate(record, columns, named)
         if (isRejected(row)) {
           const text = record.text()
           batch.rejected.push({ ...row, text })
@@ -95,13 +97,13 @@ export async function* readBatches(
         if (isFull) yield take(batch)
       }
     }
-    // The copy under way gets a word in: without this it stood still for as long as a whole batch was parsed.
-    await turn()
+    // Otherwise the copy in flight would stall while a whole batch is parsed.
+    await yieldToEventLoop()
   }
-  if (toPass > 0) {
+  if (toSkip > 0) {
     throw new ImportError(
-      `The input has ${countOf(pass - toPass, 'row')}, but ${count(pass)} were read under this id before. ` +
-        'Is it the same input? For another one, choose another --id.',
+      `The input has ${countOf(skip - toSkip, 'row')}, but an earlier run with this --id read ${count(skip)}. ` +
+        'Send the same input again, or choose another --id for a different input.',
     )
   }
   if (batch !== undefined) yield take(batch)
@@ -117,17 +119,17 @@ function* slicesOf(records: Iterable<CsvRecord>): Generator<CsvRecord[]> {
   yield slice
 }
 
-function judge(record: CsvRecord, columns: Columns, named: Set<bigint> | undefined): Row | RejectedRow {
+function validate(record: CsvRecord, columns: Columns, named: Set<bigint> | undefined): Row | RejectedRow {
   const row = readRow(record, columns)
   if (named === undefined || isRejected(row) || named.has(BigInt(row.categoryId))) return row
   return rejectCategory(row)
 }
 
-/** Asks once for all the categories of a slice, and not again for those that are known to have a name. */
+/** Looks up the categories of a slice with one query. Categories known to have a name are cached. */
 function openCategoryCheck(findNamed: FindNamed, { categoryId }: Columns) {
   const named = new Set<bigint>()
   return async (slice: readonly CsvRecord[]): Promise<Set<bigint>> => {
-    if (named.size > NAMED_CATEGORIES_KEPT_MAX) named.clear()
+    if (named.size > NAMED_CATEGORIES_CACHED_MAX) named.clear()
     const unknown = new Set<bigint>()
     for (const { fields } of slice) {
       const id = parseId(fields[categoryId] ?? '')

@@ -1,5 +1,7 @@
-// An import: rows in batches, each committed together with how far it came, parsed while PostgreSQL copies
-// the batch before. Knows nothing of terminals.
+// Imports rows in batches. Each batch commits with its position in the source, so that a later run can resume there.
+// Knows nothing about terminals.
+//
+// The next batch is parsed while PostgreSQL copies the current one.
 import { liftTimeouts } from '../db/pool.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -19,15 +21,15 @@ import { openRejectedList, type RejectedList } from './rejected.ts'
 import { findColumns, ImportError, type RejectedRow } from './schema.ts'
 import type { Source } from './source.ts'
 
-/** A run that was just killed may still hold the lock, until PostgreSQL has seen that nobody is there. */
+/** A killed run may hold the lock until PostgreSQL notices that the connection is lost. */
 const LOCK_WAIT_MS = 2_000
 const LOCK_TRIED_EVERY_MS = 100
 
 export interface ImportOptions {
-  /** Which categories have a name; undefined where any will do. */
+  /** Undefined if any category is accepted. */
   findNamed: FindNamed | undefined
   rejectedPath: string
-  /** Whether a finished import may be done a second time. */
+  /** Whether to import a finished source a second time. */
   again: boolean
   signal: AbortSignal
   onProgress: (progress: Progress) => void
@@ -42,11 +44,11 @@ export interface Progress {
 export interface ImportResult {
   rows: number
   rejected: number
-  /** How many rows earlier runs had read. */
+  /** Rows that earlier runs have read. */
   rowsBefore: number
-  /** Ended by the signal; the rows so far are committed. */
+  /** Stopped by the signal. The rows so far are committed. */
   interrupted: boolean
-  /** The list of refused rows lacks those of earlier runs. */
+  /** Whether rows of earlier runs are missing in the list of rejected rows. */
   listIncomplete: boolean
 }
 
@@ -79,7 +81,7 @@ export async function importPets(
     const batches = readBatches(opened, {
       columns,
       requestId: `import:${source.shortKey}`,
-      pass: opened.startsOver ? rowsBefore : 0,
+      skip: opened.startsOver ? rowsBefore : 0,
       findNamed: options.findNamed,
     })
     for await (const batch of batches) {
@@ -87,8 +89,8 @@ export async function importPets(
       if (options.signal.aborted) return result()
       const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
       committing = commit(batch, onSent)
-      // Parsing the next batch any earlier kept this one waiting, a fifteenth of the whole time. A failure is met
-      // by the await above or below.
+      // Parsing the next batch before this one is sent would delay it, which cost 7% of the total time. The await above
+      // or below throws the error of a failed commit.
       await Promise.race([sent, committing.catch(() => {})])
     }
     await committing
@@ -97,7 +99,7 @@ export async function importPets(
     return { ...result(), interrupted: false }
   } catch (error) {
     await committing.catch(() => {})
-    if (!options.signal.aborted || error instanceof ImportError) throw explainLoss(error, state)
+    if (!options.signal.aborted || error instanceof ImportError) throw explainFailure(error, state)
     return result()
   } finally {
     await list.close()
@@ -110,7 +112,7 @@ export interface CheckOptions {
   onRejected: (row: RejectedRow) => void
 }
 
-/** Reads and judges every row, and writes nothing. */
+/** Validates every row and writes nothing. */
 export async function checkPets(
   source: Source,
   { findNamed, onProgress, onRejected }: CheckOptions,
@@ -119,7 +121,7 @@ export async function checkPets(
   const columns = findColumns(opened.header, source.label)
   let rows = 0
   let rejected = 0
-  for await (const batch of readBatches(opened, { columns, requestId: '', pass: 0, findNamed })) {
+  for await (const batch of readBatches(opened, { columns, requestId: '', skip: 0, findNamed })) {
     for (const row of batch.rejected) onRejected(row)
     rows += batch.read
     rejected += batch.rejected.length
@@ -128,7 +130,7 @@ export async function checkPets(
   return { rows, rejected }
 }
 
-/** On a connection of its own: while a batch is copied the other one is busy. */
+/** Needs its own connection, because the other one is busy while it copies a batch. */
 export function namedCategories(client: Client): FindNamed {
   const read = async <Found>({ text, values }: { text: string; values: unknown[] }) =>
     (await client.query(text, values)).rows as Found[]
@@ -140,7 +142,7 @@ async function lock(client: Client, source: Source): Promise<void> {
   while (!(await tryLockImport(client, source.key))) {
     if (performance.now() > giveUpAt) {
       throw new ImportError(
-        `Another process is importing ${source.label}. Let it finish; if it was killed a moment ago, try again.`,
+        `Another process is importing ${source.label}. Wait until it finishes. If it was just killed, retry.`,
       )
     }
     await sleep(LOCK_TRIED_EVERY_MS)
@@ -153,12 +155,12 @@ async function begin(client: Client, source: Source, again: boolean): Promise<Im
   if (again) return restartImport(client, source.key)
   const added = countOf(state.rows - state.rejected, 'row')
   throw new ImportError(
-    `${source.label} was imported already, ${added} until ${state.finishedAt.toISOString()}. ` +
-      'To add its animals once more: --again',
+    `${source.label} was already imported: ${added} added, finished at ${state.finishedAt.toISOString()}. ` +
+      'To add its pets a second time, use --again.',
   )
 }
 
-/** One transaction: the animals and the new position. The list of refused rows is on the disk before it commits. */
+/** One transaction: the pets and the new position. The list of rejected rows is on disk before it commits. */
 async function commitBatch(
   client: Client,
   source: Source,
@@ -177,17 +179,19 @@ async function commitBatch(
     rejectedBytes: await list.append(batch.rejected),
   }
   if (!(await advanceImport(client, source.key, before.rows, state))) {
-    throw new ImportError(`Another process has gone on with ${source.label}; this one added nothing twice.`)
+    throw new ImportError(
+      `Another process has continued the import of ${source.label}. This process stopped; no row was added twice.`,
+    )
   }
   await client.query('commit')
   return state
 }
 
-function explainLoss(error: unknown, state: ImportState): unknown {
+function explainFailure(error: unknown, state: ImportState): unknown {
   if (error instanceof ImportError || !(error instanceof Error)) return error
   return new ImportError(
-    `The import stopped: ${error.message}\n${countOf(state.rows, 'row')} read and committed. ` +
-      'Run the same command again to go on from there.',
+    `The import stopped: ${error.message}\nCommitted so far: ${countOf(state.rows, 'row')}. ` +
+      'Run the same command again to resume from there.',
     { cause: error },
   )
 }

@@ -1,13 +1,14 @@
-// Every statement of an import, each on one connection that may work for hours.
+// All SQL statements of an import. They run on one connection, possibly for hours.
+// Knows nothing about files or CSV.
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
 export interface ImportState {
-  /** Where the next row begins. */
+  /** Where the next row starts. */
   bytes: number
   line: number
-  /** Rows read so far, refused ones included. */
+  /** Rows read so far, including rejected rows. */
   rows: number
   rejected: number
   rejectedBytes: number
@@ -17,7 +18,7 @@ export interface ImportState {
 const STATE = `bytes::float8, line::float8, rows::float8, refused::float8 as rejected, refused_bytes::float8 as "rejectedBytes",
   finished_at as "finishedAt"`
 
-/** Held until the connection ends, however that happens. */
+/** The lock is held until the connection ends, for any reason. */
 export async function tryLockImport(client: Client, source: string): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     `select pg_try_advisory_lock(hashtextextended('petstore import ' || $1, 0)) as locked`,
@@ -51,9 +52,7 @@ export async function restartImport(client: Client, source: string): Promise<Imp
   return rows[0] as ImportState
 }
 
-/**
- * False when somebody else has moved it since, whatever became of the lock: then the transaction must not commit.
- */
+/** Returns false if another process has advanced the import, for example after a lost lock: do not commit then. */
 export async function advanceImport(
   client: Client,
   source: string,
@@ -74,8 +73,8 @@ export async function finishImport(client: Client, source: string): Promise<void
 }
 
 /**
- * The lines are in PostgreSQL's text format: name, category id, status, request id. `onSent` is called when they are
- * on their way, and PostgreSQL works alone for a while.
+ * The lines are in PostgreSQL's text format: name, category id, status, request id. `onSent` is called when all lines
+ * are sent and PostgreSQL is still processing them.
  */
 export async function copyPetsFrom(client: Client, lines: Buffer, onSent: () => void): Promise<void> {
   const copying = client.query(copyFrom('copy pets (name, category_id, status, request_id) from stdin'))

@@ -1,22 +1,23 @@
-// The list of refused rows: a file that is as long as the database says, also after a crash.
+// The list of rejected rows, a CSV file. On resume, it is truncated to the length that the database has committed.
+// Knows nothing about the database.
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { ImportError, type ListedRow } from './schema.ts'
 
 const HEADER = 'line,reason,name,categoryId,status,row\n'
 
 export interface RejectedList {
-  /** Whether it lacks rows that an earlier run had put there. */
+  /** Whether rows of earlier runs are missing. */
   isIncomplete: boolean
-  /** Safely on the disk when it answers, so that the database may count on it; answers how long it is. */
+  /** Returns the length of the file once the rows are on disk, so that the database can commit it. */
   append(rows: readonly ListedRow[]): Promise<number>
-  /** Leaves no file behind where nothing was refused. */
+  /** Deletes the file if no row was rejected. */
   close(): Promise<void>
 }
 
 export async function openRejectedList(path: string, bytesCommitted: number): Promise<RejectedList> {
   const file = await openOrExplain(path)
   let { size } = await file.stat()
-  // What another run wrote after its last commit, or the list of an import before.
+  // Removes rows that another run wrote after its last commit, or the list of an earlier import.
   const isIncomplete = size < bytesCommitted
   const kept = isIncomplete ? 0 : bytesCommitted
   await file.truncate(kept)
@@ -50,14 +51,14 @@ async function openOrExplain(path: string): Promise<FileHandle> {
     })
     .catch((error: Error) => {
       throw new ImportError(
-        `The list of refused rows cannot be written (${error.message}); choose another place with --rejected PATH.`,
+        `The list of rejected rows cannot be written (${error.message}). Choose another path with --rejected PATH.`,
       )
     })
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER.length), 0, HEADER.length, 0)
   if (bytesRead === 0 || buffer.toString() === HEADER) return file
   await file.close()
   throw new ImportError(
-    `${path} exists and is not a list of rejected rows of this version; move it away, or choose another place with --rejected PATH.`,
+    `${path} exists and is not a list of rejected rows of this version. Move it, or choose another path with --rejected PATH.`,
   )
 }
 

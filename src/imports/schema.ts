@@ -1,16 +1,17 @@
-// What a row of an import must be: the columns it needs, and the rules of the interface for each of them.
+// Validates rows of an import: the required columns, and the rules of the API for each value.
+// Knows nothing about files or the database.
 import { countOf } from '../counts.ts'
 import { INT64_MAX, parseId } from '../int64.ts'
 import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
 import { NAME_LENGTH_MAX } from '../pets/schema.ts'
 
-// The rules of NewPet in pets/schema.ts, told apart here by hand because a million rows pass;
-// test/slow/import-rules.test.ts holds the two against each other.
+// The rules of NewPet in pets/schema.ts, hand-written because an import may have millions of rows.
+// test/slow/import-rules.test.ts compares the two.
 
-/** What stops an import, in a sentence that says what to do. */
+/** Stops an import. The message says what to do. */
 export class ImportError extends Error {}
 
-/** Where each value stands in a record; -1 where the file has no status. */
+/** The index of each column in a record; -1 if the file has no column `status`. */
 export interface Columns {
   name: number
   categoryId: number
@@ -33,9 +34,9 @@ export interface RejectedRow {
   status: string
 }
 
-/** A rejected row as the list of them shows it. */
+/** A rejected row as shown in the list of rejected rows. */
 export interface ListedRow extends RejectedRow {
-  /** As it stands in the file. */
+  /** The text of the row in the file. */
   text: string
 }
 
@@ -43,7 +44,7 @@ export function findColumns(header: readonly string[], label: string): Columns {
   const names = header.map((name) => name.trim())
   const find = (name: string) => {
     if (names.indexOf(name) !== names.lastIndexOf(name)) {
-      throw new ImportError(`${label} has more than one column "${name}"; leave one.`)
+      throw new ImportError(`${label} has more than one column "${name}". Remove the others.`)
     }
     return names.indexOf(name)
   }
@@ -59,11 +60,11 @@ export function findColumns(header: readonly string[], label: string): Columns {
   throw new ImportError(
     `${label} has no column ${missing.join(' and no column ')}. Its first line must name the columns, ` +
       'such as: name,categoryId,status' +
-      (separators ? '\nThey must be separated by commas.' : ''),
+      (separators ? '\nSeparate the columns with commas.' : ''),
   )
 }
 
-/** The row that the record holds, or why it is refused: every fault, in the words of the interface. */
+/** Returns the row of the record, or why it is rejected: all faults, worded like the errors of the API. */
 export function readRow(
   { line, fields, fault }: { line: number; fields: readonly string[]; fault: string | undefined },
   columns: Columns,
@@ -95,7 +96,7 @@ function findFaults(
   status: PetStatus | undefined,
 ): string | undefined {
   if (fields !== columns) {
-    return `The row has ${countOf(fields, 'column')}, the first line has ${columns}.`
+    return `The row has ${countOf(fields, 'column')}, but the first line has ${columns}.`
   }
   const nameFault = findNameFault(name)
   const categoryIsValid = parseId(categoryId) !== undefined
@@ -111,7 +112,7 @@ function findFaults(
 function findNameFault(name: string): string | undefined {
   if (name === '') return 'name must have at least 1 character.'
   if (!/\S/.test(name)) return 'name must not be blank.'
-  // Counted in code points, of which there are never more than units.
+  // The limit is in code points. A text never has more code points than UTF-16 code units.
   if (name.length > NAME_LENGTH_MAX && countCodePoints(name) > NAME_LENGTH_MAX) {
     return `name must have at most ${NAME_LENGTH_MAX} characters.`
   }
@@ -119,7 +120,7 @@ function findNameFault(name: string): string | undefined {
   return undefined
 }
 
-/** Of well-formed text, without making a list of them: each low surrogate is the second half of one. */
+/** For well-formed text, without allocating a list: each low surrogate is the second half of a code point. */
 function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length; at += 1) {

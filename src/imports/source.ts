@@ -1,4 +1,5 @@
-// Where the rows come from: a file, which is known by its digest, or an input without one, which is known by a name.
+// Sources of rows: a file, identified by its digest, or standard input, identified by a name.
+// Knows nothing about pets or the database.
 import { createHash } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -7,34 +8,34 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { type CsvPosition, type CsvRecord, openCsvParser } from './csv.ts'
 import { ImportError } from './schema.ts'
 
-// Parsing one takes about two milliseconds, the longest that the copy of the batch before has to wait.
+// Parsing a chunk takes about 2 ms, which is the longest delay for the copy of the previous batch.
 const CHUNK_BYTES = 65_536
 
 export interface Source {
-  /** Its key in the table `imports`. */
+  /** Primary key in the table `imports`. */
   key: string
-  /** What tells its animals' request ids apart. */
+  /** Part of the request id of the imported pets. */
   shortKey: string
   label: string
-  /** Undefined where nobody can know. */
+  /** Undefined for standard input. */
   bytesTotal: number | undefined
-  /** The columns, and all rows from the position on: at once where that can be, else from the first row. */
+  /** Returns the columns and the rows. A file starts at the position, standard input at its first row. */
   open(from: CsvPosition | undefined): Promise<OpenSource>
 }
 
 export interface OpenSource {
   header: string[]
-  /** Whether the rows start with the first one, whatever the position was. */
+  /** Whether the rows start with the first one, regardless of the position. */
   startsOver: boolean
-  /** Chunk by chunk, each to be read to its end before the next. */
+  /** The records of each chunk. Read a chunk to its end before the next one. */
   records: AsyncIterable<Iterable<CsvRecord>>
-  /** Throws when the file is not what it was. */
+  /** Throws if the file has changed during the import. */
   checkUnchanged(): Promise<void>
 }
 
 export interface SourceOptions {
   signal: AbortSignal
-  /** Called while the digest is being made. */
+  /** Called while the digest is computed. */
   onDigest?: (bytes: number, bytesTotal: number) => void
 }
 
@@ -65,7 +66,7 @@ export async function fileSource(path: string, { signal, onDigest }: SourceOptio
           const now = await statFile(path)
           if (now.size === stats.size && now.mtimeMs === stats.mtimeMs && now.ino === stats.ino) return
           throw new ImportError(
-            `${path} was changed while it was read. Compare what is in the catalogue before you import the new one.`,
+            `${path} was changed during the import. Check which of its pets are in the catalogue before you import the new file.`,
           )
         },
       }
@@ -99,7 +100,7 @@ async function statFile(path: string): Promise<Stats> {
     throw new ImportError(
       error.code === 'ENOENT'
         ? `There is no file ${path}.`
-        : `${path} cannot be read (${error.code}); see who may read it.`,
+        : `${path} cannot be read (${error.code}). Check its permissions.`,
     )
   })
   if (stats.isFile()) return stats
@@ -125,7 +126,7 @@ async function readHeader(chunks: ReturnType<typeof readRecords>, label: string)
     if (none) continue
     if (header.fault !== undefined) {
       throw new ImportError(
-        `The first line of ${label} cannot be read: ${header.fault} ` +
+        `${label} has an invalid first line: ${header.fault} ` +
           'It must name the columns, in UTF-8: name,categoryId,status',
       )
     }

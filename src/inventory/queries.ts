@@ -1,8 +1,9 @@
-// Counts of animals: the sums, and what statements on pets have appended since they were folded.
+// All SQL statements that count pets. A count is a folded sum plus the deltas that statements on pets appended since.
+// Knows nothing about HTTP.
 import type { Db, Reader } from '../db/database.ts'
 import type { Counts, PetStatus } from '../pet-status.ts'
 
-/** Exact, in the time it takes to read three sums and what was not folded yet. */
+/** Exact: adds the deltas that are not folded yet to the three sums. */
 export async function countPets(db: Reader): Promise<Counts> {
   const rows = await db.read<{ status: PetStatus; count: bigint }>({
     name: 'count_pets',
@@ -19,20 +20,20 @@ export async function countPets(db: Reader): Promise<Counts> {
 }
 
 export interface FoldLimits {
-  /** The most deltas that one transaction folds. */
+  /** Max deltas per transaction. */
   max: number
-  /** Folds once this many deltas have gathered, */
+  /** A fold is due once this many deltas have gathered, */
   afterDeltas: number
   /** or this long after the last fold of any instance. */
   afterSeconds: number
 }
 
-/** Folds deltas into the sums, if it is time to; returns how many, or 0 while another instance does. */
+/** Folds deltas into the sums if a fold is due; returns how many. Returns 0 while another instance folds. */
 export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: FoldLimits): Promise<number> {
   return db.transaction(async (tx) => {
     const [row] = await tx.read<{ locked: boolean }>({
       name: 'lock_fold',
-      // Without sequential scans, for the reason that the migration of unfolded_pet_counts gives.
+      // No sequential scans: migrations/0005_pet_count_positions.sql explains why.
       text: `select pg_try_advisory_xact_lock(hashtext('petstore fold counts')) as locked,
           set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
       values: [],
@@ -40,8 +41,8 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
     if (row?.locked !== true) return 0
     const [folded] = await tx.write<{ count: bigint }>({
       name: 'fold_counts',
-      // No row can appear later at or below the new position: it is below every transaction in flight, and whatever
-      // the others inserted is visible here.
+      // No row can appear at or below the new position later: the position is below every transaction in flight, and
+      // the rows of finished transactions are visible here.
       text: `with position as materialized (
           select transaction_id, id, folded_at from pet_count_position
           where is_only and server_started_at = pg_postmaster_start_time()
@@ -88,7 +89,7 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
   })
 }
 
-/** Categories that nobody is in any more need no row. */
+/** Deletes the counts of categories that have no pets left. */
 export async function deleteEmptyCounts(db: Db): Promise<void> {
   await db.write({
     name: 'delete_empty_counts',

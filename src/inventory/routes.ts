@@ -1,4 +1,5 @@
-// The inventory over HTTP.
+// HTTP route for the inventory.
+// Contains no SQL; the rules are in inventory.ts.
 import type { Db } from '../db/database.ts'
 import { response, type V1 } from '../http/operation.ts'
 import type { Counts } from '../pet-status.ts'
@@ -17,12 +18,13 @@ export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): vo
     config: { scope: 'pets:read' },
     schema: {
       operationId: 'getInventory',
-      summary: 'Count the animals',
-      description: 'By status, exact, in the same time at any size of the catalogue.',
+      summary: 'Get the inventory',
+      description:
+        'Returns the exact number of pets in each status. The response time does not depend on the size of the catalogue.',
       tags: ['store'],
       response: {
         200: response({
-          description: 'The counts.',
+          description: 'The number of pets in each status.',
           schema: 'Counts',
           example: { available: 120, pending: 7, sold: 873 },
         }),

@@ -1,12 +1,13 @@
-// Counts of animals by status.
+// JSON schema of pets counted by status.
+// Knows nothing about the database.
 import { Type } from 'typebox'
 
-/** Exact to the last animal; within 2^53 for as long as there are fewer animals than that. */
+/** A plain integer is exact: the number of pets stays below 2^53. */
 const count = Type.Integer({ minimum: 0 })
 
 const CountsSchema = Type.Object(
   { available: count, pending: count, sold: count },
-  { $id: 'Counts', description: 'How many animals have each status.' },
+  { $id: 'Counts', description: 'Number of pets in each status.' },
 )
 
 export const INVENTORY_SCHEMAS = [CountsSchema]

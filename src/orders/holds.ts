@@ -1,6 +1,9 @@
-// Holds that end by themselves. Every instance sweeps expired holds four times a second. If the last sweep is too old,
-// because the database was unreachable or the process was paused, a reader waits for a new one first. A reader never
-// waits for a sweep that cannot commit: while no standby confirms writes, reads go on and may show expired holds.
+// Sweeps expired holds. Every instance sweeps four times a second.
+// Knows nothing about HTTP; the SQL is in queries.ts.
+//
+// If the last sweep is stale, because the database was unreachable or the process was paused, a read waits for a new
+// sweep first. A read never waits for a sweep that cannot commit: while no standby confirms writes, reads continue and
+// may show expired holds.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/database.ts'
@@ -9,9 +12,9 @@ import type { Log } from '../telemetry/log.ts'
 import { expireOrders } from './queries.ts'
 
 export const SWEPT_EVERY_MS = 250
-/** A reader never sees a hold more than a second past its end; the rest is for the sweep itself. */
+/** Leaves 300 ms for the sweep, so that no read shows a hold more than one second after it expired. */
 const FRESH_FOR_MS = 700
-/** A sweep that has committed nothing for this time is taken for one that cannot commit. */
+/** Reads stop waiting for a sweep that has committed nothing for this long. */
 const PROGRESS_WITHIN_MS = 1_000
 const SWEEP_BATCH = 500
 
@@ -34,7 +37,7 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
     for (let ended = SWEEP_BATCH; ended === SWEEP_BATCH; ) {
       ended = await expireOrders(db, requestId, SWEEP_BATCH)
       sweep.progressAt = performance.now()
-      if (ended > 0) log.info({ requestId, ended }, 'holds ended')
+      if (ended > 0) log.info({ requestId, ended }, 'expired holds swept')
     }
     sweptAt = startedAt
   }
@@ -51,7 +54,7 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
   }
 
   async function waitFor(sweep: Sweep): Promise<void> {
-    // A sweep that fails is reported by the background job; the read itself says what the database can do.
+    // The background job logs failed sweeps. The read continues and reports its own error, if any.
     const finished = sweep.finished.catch(() => {})
     const isInFlight = () => sweep === current
     while (isInFlight()) {
@@ -63,7 +66,7 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
 
   return {
     sweep: () => startSweep().finished,
-    // No wait while the last sweep is fresh, or while no sweep can commit.
+    // No wait if the last sweep is fresh, or if unacknowledged writes show that no sweep can commit.
     waitUntilFresh: () => {
       if (now() - sweptAt < FRESH_FOR_MS || db.connections().unacknowledged > 0) return undefined
       return waitFor(startSweep())

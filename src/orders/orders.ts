@@ -1,5 +1,8 @@
-// Orders: hold an animal, then sell it or let it go. Each step moves order and animal in one transaction. Who
-// places one is refused by a unique index; whoever ends one locks its animal first, so that no two wait in a ring.
+// Rules for orders: an order holds a pet, then sells or releases it.
+// Knows nothing about HTTP; the SQL is in queries.ts.
+//
+// Each step changes the order and its pet in one transaction. A unique index rejects a second open order for a pet.
+// A transaction that ends an order locks the pet first, which prevents deadlocks.
 import type { Db, Tx } from '../db/database.ts'
 import { FOREIGN_KEY_VIOLATION, QueryFailure, UNIQUE_VIOLATION } from '../db/failures.ts'
 import { AppError } from '../errors.ts'
@@ -23,7 +26,7 @@ import {
 } from './queries.ts'
 import type { NewOrder, Order } from './schema.ts'
 
-/** Transactions that one request may take to place an order, while others free the pet in between. */
+/** Max transactions per request. Each one may find that the pet was freed while it waited for the lock. */
 const PLACE_ATTEMPTS_MAX = 3
 
 export interface PlacingOptions {
@@ -61,7 +64,7 @@ export async function placeOrder(
     apiKeyId: callerId,
     key: idempotencyKey,
     operation: 'placeOrder',
-    // As sent: the default may be another one by the time of a repeat.
+    // As sent: the default may have changed when the client retries.
     values: [petId, holdMinutes ?? 'default', note ?? ''],
   }
   const { response, replayed } = await retryIfFreed(() =>
@@ -70,23 +73,26 @@ export async function placeOrder(
   return { order: toOrder(response), replayed }
 }
 
-/** Why an animal is not available: it does not exist, or is held or sold, or its hold is over but not yet swept. */
+/**
+ * Handles a pet that insertOrder found unavailable. If its hold has expired but is not swept yet, ends the hold and
+ * inserts the order. Otherwise throws: the pet does not exist, is held or sold, or was freed in the meantime.
+ */
 async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: string): Promise<bigint> {
   const pet = await lockPetAmongBuyers(tx, order.petId)
   if (pet === undefined) throw new AppError('pet_not_found')
   if (pet.status === 'available') throw new PetFreedError()
-  const id = (await releaseIfOver(tx, pet, requestId)) ? await insertOrder(tx, order) : undefined
+  const id = (await releaseExpiredHold(tx, pet, requestId)) ? await insertOrder(tx, order) : undefined
   if (id === undefined) throw new AppError('pet_not_available')
   return id
 }
 
 /**
  * The pet was pending when insertOrder read it, and available once this transaction had its lock. Inserting the order
- * now could deadlock: another buyer may have inserted one already, and waits for that lock to update the pet.
+ * now could deadlock: another buyer may already have inserted one and be waiting for that lock to update the pet.
  */
 class PetFreedError extends Error {}
 
-/** Places the order in a new transaction, which holds no lock, if the pet was freed during the last one. */
+/** Retries in a new transaction, which holds no locks, if the pet was freed during the last one. */
 async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -98,7 +104,7 @@ async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** What the database itself refused: a second open order, or one for an animal that was just deleted. */
+/** Translates constraint violations: a second open order, or an order for a pet that was just deleted. */
 async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   try {
     return await placing
@@ -111,7 +117,7 @@ async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Completes or cancels an open order. Again in the same way it is the same answer, in another way 409. */
+/** Completes or cancels an open order. Idempotent; throws `order_closed` if the order ended in another way. */
 export async function endOrder(
   db: Db,
   orderId: bigint,
@@ -147,8 +153,8 @@ export async function listOrders(
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
-/** Frees a locked animal whose hold is over but not yet swept; says whether it did. */
-export async function releaseIfOver(tx: Tx, pet: Pet, requestId: string): Promise<boolean> {
+/** Frees a locked pet if its hold has expired but is not swept yet; returns whether it did. */
+export async function releaseExpiredHold(tx: Tx, pet: Pet, requestId: string): Promise<boolean> {
   if (pet.status !== 'pending') return false
   const hold = await findHold(tx, pet.id)
   if (hold === undefined || !hold.isOver) return false
@@ -174,22 +180,22 @@ async function findOrder(db: Pick<Db, 'read'>, id: bigint): Promise<Order> {
   return order
 }
 
-/** An order as JSON brings it back: small ids as numbers, times as text. */
-interface KeptOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresAt'> {
+/** An order as parsed from JSON: ids below 2^53 are numbers, times are strings. */
+interface StoredOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresAt'> {
   id: number | bigint
   petId: number | bigint
   createdAt: string
   expiresAt: string
 }
 
-/** An order from the answer that was kept of it. */
+/** Restores an order from its stored response. */
 function toOrder(response: string): Order {
-  const kept = parseJson(response) as KeptOrder
+  const stored = parseJson(response) as StoredOrder
   return {
-    ...kept,
-    id: BigInt(kept.id),
-    petId: BigInt(kept.petId),
-    createdAt: new Date(kept.createdAt),
-    expiresAt: new Date(kept.expiresAt),
+    ...stored,
+    id: BigInt(stored.id),
+    petId: BigInt(stored.petId),
+    createdAt: new Date(stored.createdAt),
+    expiresAt: new Date(stored.expiresAt),
   }
 }

@@ -1,4 +1,5 @@
-// Every statement on orders. Whoever changes one holds the lock of its animal.
+// All SQL statements on orders. A transaction locks the pet before it changes an existing order of that pet.
+// Knows nothing about HTTP.
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { Order, OrderStatus } from './schema.ts'
@@ -17,7 +18,7 @@ export interface OrderFilters {
   petId?: bigint | undefined
 }
 
-/** Newest first, from below the given id; by row comparisons for the reason that findPetsBefore gives. */
+/** Returns orders with an id below `beforeId`, newest first. findPetsBefore explains the row comparisons. */
 export async function findOrdersBefore(
   db: Reader,
   { status, petId }: OrderFilters,
@@ -71,14 +72,14 @@ export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promi
   })
 }
 
-/** The order that holds a locked animal, and whether its time is over by the clock of the database. */
+/** Returns the open order of a locked pet, and whether it has expired by the database's clock. */
 export async function findHold(
   tx: Tx,
   petId: bigint,
 ): Promise<{ orderId: bigint; isOver: boolean } | undefined> {
   const [row] = await tx.read<{ orderId: bigint; isOver: boolean }>({
     name: 'find_hold',
-    // The time of this statement, not of the transaction, which may have waited for the lock since.
+    // Not now(): the transaction may have waited for the lock since it began.
     text: `select id as "orderId", expires_at <= statement_timestamp() as "isOver"
       from orders where pet_id = $1 and status = 'open'`,
     values: [petId],
@@ -86,7 +87,7 @@ export async function findHold(
   return row
 }
 
-/** Whether the animal ever had an order. */
+/** Whether the pet has ever had an order. */
 export async function hasOrders(tx: Tx, petId: bigint): Promise<boolean> {
   const rows = await tx.read({
     name: 'has_orders',
@@ -104,15 +105,15 @@ export interface OrderToInsert {
 }
 
 /**
- * Places an order if the animal is available; undefined where it is not. The lock waits for whoever changes the
- * animal, and then looks at its status again; but it does not keep two of these apart. Of any number that race for
- * one animal the index orders_one_open_per_pet lets one through and refuses the others, once that one has committed.
+ * Inserts an order if the pet is available; otherwise returns undefined. The lock waits for a transaction that has
+ * locked the pet with lockPet, then rechecks the status. It does not exclude other buyers: of several concurrent
+ * inserts, the index orders_one_open_per_pet accepts one and rejects the others once that one commits.
  */
 export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint | undefined> {
   const { petId, placedBy, holdMinutes, note } = order
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
-    // The time after the wait for the lock, so that no order seems to begin before the one before it has ended.
+    // The clock is read after the wait for the lock, so that no order begins before the previous one has ended.
     text: `with animal as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (
@@ -126,7 +127,7 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
   return row?.id
 }
 
-/** Makes the animal of an order that was just placed pending. */
+/** Sets the pet of a new order to pending. */
 export async function holdPet(tx: Tx, petId: bigint): Promise<void> {
   await tx.write({
     name: 'hold_pet',
@@ -135,7 +136,7 @@ export async function holdPet(tx: Tx, petId: bigint): Promise<void> {
   })
 }
 
-/** Ends an open order of a locked animal; false where it is not open any more, or its time is over. */
+/** Completes or cancels an order of a locked pet; returns false if it is no longer open or has expired. */
 export async function closeOrder(tx: Tx, id: bigint, status: 'completed' | 'cancelled'): Promise<boolean> {
   const rows = await tx.write({
     name: 'close_order',
@@ -147,7 +148,7 @@ export async function closeOrder(tx: Tx, id: bigint, status: 'completed' | 'canc
   return rows.length > 0
 }
 
-/** Ends the order of a locked animal whose time is over. */
+/** Marks an overdue order of a locked pet as expired. */
 export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
   await tx.write({
     name: 'expire_order',
@@ -157,10 +158,10 @@ export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
 }
 
 /**
- * Ends up to so many holds whose time is over and frees their animals, in one statement; answers how many.
- * The animals are locked first, as everywhere; one that someone else is working on is left to them or to the
- * next round. An order that was closed while we waited for its animal fails `status = 'open'` when the update
- * looks again.
+ * Expires up to `max` overdue orders and frees their pets, in one statement; returns how many. Locks the pets first,
+ * like every transaction that ends an order. Skips pets that another transaction has locked: that transaction or the
+ * next sweep handles them. An order that was closed after the snapshot of this statement fails `status = 'open'` when
+ * the update rechecks it.
  */
 export async function expireOrders(db: Writer, requestId: string, max: number): Promise<number> {
   const rows = await db.write({
@@ -186,7 +187,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
       select id, 'order_expired', 'pending', 'available', $1 from freed
       returning 1`,
     values: [requestId, max],
-    // Whoever reads may wait for this: it must not be told of a change that it never asked for.
+    // Safe to retry. Otherwise a lost connection would fail the sweep that reads wait for with `outcome_unknown`.
     isIdempotent: true,
   })
   return rows.length

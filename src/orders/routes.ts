@@ -1,4 +1,5 @@
-// Orders over HTTP.
+// HTTP routes for orders: what each operation accepts, returns and requires.
+// Contains no SQL; the rules are in orders.ts.
 import type { Db } from '../db/database.ts'
 import type { FreshHolds } from '../fresh-holds.ts'
 import type { FastifyRequest } from 'fastify'
@@ -12,7 +13,7 @@ export interface OrderServices {
   db: Db
   publicUrl: string
   holds: FreshHolds
-  /** How long an order holds its pet when the buyer did not say. */
+  /** Duration of a hold if the request has no `holdMinutes`. */
   holdMinutes: number
 }
 
@@ -34,20 +35,21 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
     config: { scope: 'orders:write', errors: ['pet_not_found', 'pet_not_available'] },
     schema: {
       operationId: 'placeOrder',
-      summary: 'Hold an animal',
+      summary: 'Place an order',
       description:
-        'The animal goes from available to pending until `expiresAt`. Of any number of buyers who ask at once exactly one gets it.',
+        'Holds the pet until `expiresAt`: its status changes from `available` to `pending`. If several requests order the same pet at once, exactly one succeeds.',
       tags: ['store'],
       headers: IdempotencyKeyHeaders,
       body: NewOrderRef,
       response: {
         201: response({
-          description: 'The order; the animal is held.',
+          description: 'The order that was placed.',
           schema: 'Order',
           example: EXAMPLE,
           headers: {
-            Location: 'Where the order is.',
-            'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
+            Location: 'URL of the order.',
+            'Idempotency-Replayed':
+              '`true` if this is the stored response to an earlier request with the same key.',
           },
         }),
       },
@@ -70,8 +72,9 @@ export function completeOrderRoute(app: V1, services: OrderServices): void {
   endingRoute(app, services, {
     verb: 'complete',
     status: 'completed',
-    summary: 'Sell the animal of an order',
-    description: 'The animal goes from pending to sold. Repeated, it is the same answer.',
+    summary: 'Complete an order',
+    description:
+      'Sells the pet: its status changes from `pending` to `sold`. Idempotent: completing a completed order returns it unchanged.',
   })
 }
 
@@ -79,8 +82,9 @@ export function cancelOrderRoute(app: V1, services: OrderServices): void {
   endingRoute(app, services, {
     verb: 'cancel',
     status: 'cancelled',
-    summary: 'Let the animal of an order go',
-    description: 'The animal goes from pending to available. Repeated, it is the same answer.',
+    summary: 'Cancel an order',
+    description:
+      'Releases the pet: its status changes from `pending` to `available`. Idempotent: cancelling a cancelled order returns it unchanged.',
   })
 }
 
@@ -104,7 +108,7 @@ function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, de
       params: OrderParams,
       response: {
         200: response({
-          description: 'The order as it ended.',
+          description: 'The completed or cancelled order.',
           schema: 'Order',
           example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
         }),
@@ -122,15 +126,16 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
     schema: {
       operationId: 'listOrders',
       summary: 'List orders',
-      description: 'Newest first, paged like the list of animals.',
+      description:
+        'Returns orders, newest first. Follow the `Link` header to the next page until it is absent.',
       tags: ['store'],
       querystring: ListOrdersQuery,
       response: {
         200: response({
-          description: 'The orders of this page.',
+          description: 'A page of orders.',
           schema: 'Orders',
           example: [EXAMPLE],
-          headers: { Link: 'The next page, while there is one: `<…>; rel="next"`.' },
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },

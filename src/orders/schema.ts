@@ -1,4 +1,5 @@
-// The shapes of an order: it holds one animal for a while, then sells it or lets it go.
+// JSON schemas of orders. An order holds one pet for a limited time, then sells or releases it.
+// Knows nothing about the database.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { CursorParameter, LimitParameter } from '../paging.ts'
@@ -14,26 +15,27 @@ const note = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: NOTE_LENGTH_MAX,
-    description: 'For the staff: who wants it, when they come.',
+    description: 'Note for the staff, such as the buyer and the time of pickup.',
   }),
 )
 const time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description })
 
 const NewOrderSchema = Type.Object(
   {
-    petId: Type.Unsafe<bigint>({ ...Int64, description: 'The animal to hold.' }),
+    petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet to hold.' }),
     holdMinutes: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: HOLD_MINUTES_MAX,
-        description: 'How long to hold it; an hour unless the operator chose another default.',
+        description:
+          'How long to hold the pet, in minutes. Default: 60, unless the operator set another value.',
       }),
     ),
     note,
   },
   {
     $id: 'NewOrder',
-    description: 'An order to place.',
+    description: 'The order to place.',
     examples: [{ petId: 42, holdMinutes: 30, note: 'Ms Okafor, comes at noon' }],
   },
 )
@@ -43,17 +45,19 @@ export const NewOrderRef = Type.Unsafe<NewOrder>({ $ref: 'NewOrder#' })
 const OrderSchema = Type.Object(
   {
     id: Type.Unsafe<bigint>({ ...Int64, description: 'Assigned by the service.' }),
-    petId: Type.Unsafe<bigint>({ ...Int64, description: 'The animal.' }),
+    petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
     status: Type.Unsafe<OrderStatus>({ type: 'string', enum: ORDER_STATUSES }),
     note,
-    placedBy: Type.String({ description: 'Name of the API key that placed it.' }),
-    createdAt: time('When it was placed.'),
-    expiresAt: time('When the hold ends by itself.'),
-    closedAt: Type.Optional(time('When it ended, in whatever way.')),
+    placedBy: Type.String({ description: 'Name of the API key that placed the order.' }),
+    createdAt: time('When the order was placed.'),
+    expiresAt: time('When the order expires, unless it is completed or cancelled first.'),
+    closedAt: Type.Optional(
+      time('When the order was completed, cancelled or expired. Absent while it is open.'),
+    ),
   },
-  { $id: 'Order', description: 'A hold on an animal, and how it ended.' },
+  { $id: 'Order', description: 'A hold on a pet, and how it ended.' },
 )
-/** Written out, since an absent value may also be undefined here. */
+/** Not derived from the schema, because here an absent field may also be undefined. */
 export interface Order {
   id: bigint
   petId: bigint
@@ -80,10 +84,10 @@ export const ListOrdersQuery = Type.Object({
     Type.Unsafe<OrderStatus>({
       type: 'string',
       enum: ORDER_STATUSES,
-      description: 'Only orders with this status.',
+      description: 'Return only orders with this status.',
     }),
   ),
-  petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Only orders of this animal.' })),
+  petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Return only orders of this pet.' })),
   cursor: CursorParameter,
 })
 

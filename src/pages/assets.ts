@@ -1,11 +1,12 @@
-// The files of our own that pages load: a style sheet, an icon, and what starts Scalar.
+// The assets of the HTML pages: the style sheet, the icon, and the script that starts Scalar.
+// Knows nothing about routes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ASSETS } from '../http/page-addresses.ts'
 import { digest, type PageFile, pageFile } from './files.ts'
 
 export interface Asset {
-  /** With a hash of the content. */
+  /** Contains a hash of the content. */
   address: string
   file: PageFile
 }

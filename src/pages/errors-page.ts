@@ -1,4 +1,5 @@
-// Every error code with its meaning and what to do, from the one table of them.
+// The HTML page that lists every error code, its meaning and what to do.
+// Contains no texts about single codes: they are in src/errors.ts.
 import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import { statusName } from '../http/errors.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
@@ -11,13 +12,13 @@ export function errorsPage(): string {
   return renderPage({
     address: ERRORS_PAGE,
     title: 'Errors',
-    description: 'Every error code of Petstore: what it means and what to do about it.',
+    description: 'Every error code of the Petstore API: what it means and what to do.',
     content: `<h1>Errors</h1>
-<p>Every answer that is not a success carries this body:</p>
+<p>Every error response has this body:</p>
 <pre><code>${escapeHtml(JSON.stringify(errorBody('pet_on_hold'), null, 2))}</code></pre>
-<p>Decide by <code>code</code>: it never changes its meaning, while the message may be written better one day. Where a
-request has faults to name, <code>details</code> lists all of them at once, each with <code>field</code>,
-<code>code</code> and <code>message</code>. The header <code>X-Request-Id</code> finds a request in our logs.</p>
+<p>Handle errors by <code>code</code>, whose meaning never changes. The message may change. If fields or parameters of
+the request are invalid, <code>details</code> lists all of them, each with <code>field</code>, <code>code</code> and
+<code>message</code>. The header <code>X-Request-Id</code> identifies the request in the logs.</p>
 <nav class="codes" aria-label="Codes">
 <dl>
 ${byStatus.map(([status, codes]) => `<dt>${status}</dt><dd>${codes.map(codeLink).join(' ')}</dd>`).join('\n')}

@@ -1,12 +1,13 @@
-// Files that are the same for everybody: made and compressed once, and not sent again to whoever has them.
+// Static files: compressed once, with ETags, so that browsers do not download them a second time.
+// Knows nothing about the content of the pages.
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The address changes with the content, so a browser need never ask again. */
-export const KEPT_FOR_EVER = 'public, max-age=31536000, immutable'
-/** Kept, and asked about each time. */
-export const KEPT_AND_CHECKED = 'no-cache'
+/** For files whose address changes with their content. Browsers never revalidate them. */
+export const CACHED_FOREVER = 'public, max-age=31536000, immutable'
+/** Browsers store the file and revalidate it before each use. */
+export const CACHED_AND_REVALIDATED = 'no-cache'
 
 export interface PageFile {
   type: string
@@ -17,7 +18,7 @@ export interface PageFile {
 
 export function pageFile(type: string, content: string | Uint8Array, gzipped?: Uint8Array): PageFile {
   const bytes = Buffer.from(content)
-  // Weak, since it stands for the compressed bytes as well.
+  // Weak, because it also identifies the compressed bytes.
   return { type, bytes, gzipped: gzipped ?? gzipSync(bytes), etag: `W/"${digest(bytes)}"` }
 }
 
@@ -31,20 +32,20 @@ export function sendFile(
   file: PageFile,
   cacheControl: string,
 ): FastifyReply {
-  const { 'if-none-match': known, 'accept-encoding': encodings } = request.headers
+  const { 'if-none-match': ifNoneMatch, 'accept-encoding': encodings } = request.headers
   reply.headers({ 'cache-control': cacheControl, etag: file.etag, vary: varyWith(reply, 'Accept-Encoding') })
-  if (isKnown(known, file.etag)) return reply.code(304).send()
+  if (isKnown(ifNoneMatch, file.etag)) return reply.code(304).send()
   reply.type(file.type)
   if (!acceptsGzip(encodings)) return reply.send(file.bytes)
   return reply.header('content-encoding', 'gzip').send(file.gzipped)
 }
 
-/** CORS may have said `Origin` already. */
+/** Keeps `Vary: Origin` if CORS has set it. */
 function varyWith(reply: FastifyReply, name: string): string {
   return [reply.getHeader('vary'), name].filter(Boolean).join(', ')
 }
 
-/** If-None-Match compares weakly (RFC 9110). */
+/** If-None-Match uses the weak comparison (RFC 9110). */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')

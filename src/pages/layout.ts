@@ -1,11 +1,12 @@
-// What the pages of our own share: the head, the way between them, and how our sentences become HTML.
+// The layout of the HTML pages: head, navigation, and escaping of texts.
+// Knows nothing about the content of the pages.
 import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { ICON, STYLE } from './assets.ts'
 
 const PAGES = [
   { address: REFERENCE_PAGE, name: 'Reference' },
   { address: ERRORS_PAGE, name: 'Errors' },
-  { address: GET_PET_PAGE, name: 'The end of getPet' },
+  { address: GET_PET_PAGE, name: 'getPet deprecation' },
   { address: INTERFACE_DOCUMENT, name: 'openapi.json' },
 ]
 
@@ -13,7 +14,7 @@ interface Page {
   address: string
   title: string
   description: string
-  /** HTML, beginning with the heading. */
+  /** HTML that starts with the heading. */
   content: string
 }
 
@@ -57,7 +58,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '')
 }
 
-/** A sentence of ours; what stands between backticks is code. */
+/** Escapes a sentence. Text between backticks becomes `<code>`. */
 export function sentence(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }

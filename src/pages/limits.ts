@@ -1,15 +1,16 @@
-// Anybody may ask for pages, and some are large. Readers who take their time must leave room for whoever asks for data.
+// Limits for pages, which need no API key and may be large: slow clients must not block requests to the API.
+// Knows nothing about the content of the pages.
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
 
 export interface PageLimits {
-  /** How many pages and files may be under way before the next is answered 503. */
+  /** Max requests for pages and files in flight; further requests are rejected with 503. */
   inFlightMax: number
-  /** How long a reader may take for one; then the connection is closed. */
+  /** Timeout for sending a response; the connection is then closed. */
   takenWithinMs: number
 }
 
-/** An eighth of all requests that may be under way, and a minute: the largest file then needs 20 kB a second. */
+/** One eighth of the limit for all requests in flight, and one minute: enough for the largest file at 20 kB/s. */
 export const PAGE_LIMITS: PageLimits = { inFlightMax: 100, takenWithinMs: 60_000 }
 
 export function limitPages(app: FastifyInstance, { inFlightMax, takenWithinMs }: PageLimits): void {
@@ -18,11 +19,11 @@ export function limitPages(app: FastifyInstance, { inFlightMax, takenWithinMs }:
   app.addHook('onRequest', (_request, reply, done) => {
     if (inFlight >= inFlightMax) return done(new AppError('overloaded'))
     inFlight += 1
-    const late = setTimeout(() => reply.raw.destroy(), takenWithinMs).unref()
-    // Also where the reader went away.
+    const timer = setTimeout(() => reply.raw.destroy(), takenWithinMs).unref()
+    // Also emitted if the client disconnects.
     reply.raw.once('close', () => {
       inFlight -= 1
-      clearTimeout(late)
+      clearTimeout(timer)
     })
     done()
   })

@@ -1,4 +1,5 @@
-// The page on which Scalar draws openapi.json. Its scripts are files of this host: the policy allows no other.
+// The HTML page on which Scalar renders openapi.json. The Content-Security-Policy allows only scripts from this host.
+// Contains no texts about operations: they are in openapi.json.
 import { ERRORS_PAGE, INTERFACE_DOCUMENT } from '../http/page-addresses.ts'
 import { START_SCALAR } from './assets.ts'
 import { pageHead } from './layout.ts'
@@ -8,15 +9,15 @@ export function referencePage(): string {
   return `<!doctype html>
 <html lang="en">
 <head>
-${pageHead('Petstore API reference', 'Every operation of Petstore, to read and to try.')}
+${pageHead('Petstore API reference', 'Read about every operation of the Petstore API and try it.')}
 <script defer src="${START_SCALAR.address}"></script>
 <script defer src="${SCALAR_ADDRESS}"></script>
 </head>
 <body>
 <div id="reference"></div>
 <p class="loading">Loading the reference …</p>
-<noscript><p>The reference needs JavaScript. <a href="${INTERFACE_DOCUMENT}">openapi.json</a> says the same to
-machines, <a href="${ERRORS_PAGE}">the errors</a> are a plain page.</p></noscript>
+<noscript><p>The reference needs JavaScript. Without it, use <a href="${INTERFACE_DOCUMENT}">openapi.json</a>
+and the <a href="${ERRORS_PAGE}">list of errors</a>.</p></noscript>
 </body>
 </html>
 `

@@ -1,9 +1,10 @@
-// What stands outside /v1: documents and pages, without data and without a key.
+// Routes of the HTML pages, their assets and openapi.json. They need no API key.
+// Knows nothing about the database.
 import type { FastifyInstance } from 'fastify'
 import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { ICON, START_SCALAR, STYLE } from './assets.ts'
 import { errorsPage } from './errors-page.ts'
-import { KEPT_AND_CHECKED, KEPT_FOR_EVER, type PageFile, pageFile, sendFile } from './files.ts'
+import { CACHED_AND_REVALIDATED, CACHED_FOREVER, type PageFile, pageFile, sendFile } from './files.ts'
 import { getPetPage } from './get-pet-page.ts'
 import { limitPages, type PageLimits } from './limits.ts'
 import { referencePage } from './reference-page.ts'
@@ -31,20 +32,20 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
       sendFile(request, reply.headers(headers), await file(), cacheControl),
     )
 
-  // The document is whole when every route is there, and that is after this.
+  // Generated on the first request, because other routes are registered after this one.
   let document: PageFile | undefined
-  serve(INTERFACE_DOCUMENT, KEPT_AND_CHECKED, () => {
+  serve(INTERFACE_DOCUMENT, CACHED_AND_REVALIDATED, () => {
     document ??= pageFile(JSON_TYPE, JSON.stringify(app.swagger()))
     return document
   })
 
   const reference = pageFile(HTML, referencePage())
-  serve(REFERENCE_PAGE, KEPT_AND_CHECKED, () => reference, REFERENCE_HEADERS)
+  serve(REFERENCE_PAGE, CACHED_AND_REVALIDATED, () => reference, REFERENCE_HEADERS)
   const errors = pageFile(HTML, errorsPage())
-  serve(ERRORS_PAGE, KEPT_AND_CHECKED, () => errors)
+  serve(ERRORS_PAGE, CACHED_AND_REVALIDATED, () => errors)
   const getPet = pageFile(HTML, getPetPage())
-  serve(GET_PET_PAGE, KEPT_AND_CHECKED, () => getPet)
+  serve(GET_PET_PAGE, CACHED_AND_REVALIDATED, () => getPet)
 
-  for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, KEPT_FOR_EVER, () => file)
-  serve(SCALAR_ADDRESS, KEPT_FOR_EVER, scalarScript)
+  for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)
+  serve(SCALAR_ADDRESS, CACHED_FOREVER, scalarScript)
 }

@@ -1,4 +1,5 @@
-// Scalar, the program behind the reference page: one script of four megabytes, from the package that we pin.
+// Scalar, which renders the reference page: one script of 4 MB from a pinned package.
+// Knows nothing about routes.
 import { Worker } from 'node:worker_threads'
 import { on } from 'node:events'
 import manifest from '../../package.json' with { type: 'json' }
@@ -14,7 +15,7 @@ export interface ScalarScript {
 
 let script: Promise<PageFile> | undefined
 
-/** Made when it is first asked for: most processes never are. */
+/** Loaded on the first request, because most processes never serve it. */
 export function scalarScript(): Promise<PageFile> {
   script ??= readScript().catch((error: unknown) => {
     script = undefined
@@ -25,10 +26,10 @@ export function scalarScript(): Promise<PageFile> {
 
 async function readScript(): Promise<PageFile> {
   const worker = new Worker(new URL('scalar-worker.ts', import.meta.url))
-  // Under `node --watch` Node itself sends messages from a worker too.
+  // Under `node --watch`, Node also sends its own messages from a worker.
   for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
     const { bytes, gzipped } = message as Partial<ScalarScript>
     if (bytes && gzipped) return pageFile('text/javascript; charset=utf-8', bytes, gzipped)
   }
-  throw new Error('the worker ended without the script of Scalar')
+  throw new Error('the worker exited without the script of Scalar')
 }

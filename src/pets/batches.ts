@@ -1,11 +1,12 @@
-// The operations on animals that many requests share: reads by id, identical pages, and creates.
+// Batches reads by id and creates of concurrent requests, and coalesces identical list requests.
+// Knows nothing about routes; the SQL is in queries.ts.
 import { type BatchLimits, type Coalesce, coalesced, batched } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
 import { doManyOnce, type Outcome, type IdempotentRequest } from '../idempotency/idempotency.ts'
 import { findPetsByIds, insertPets, type PetToInsert } from './queries.ts'
 import type { VersionedPet } from './schema.ts'
 
-/** A page as it goes out: its bytes, and the header that leads to the next one. */
+/** A serialised page, and the header with the URL of the next page. */
 export interface PageResponse {
   body: Buffer
   headers: { link?: string }
@@ -14,7 +15,7 @@ export interface PageResponse {
 export interface PetBatches {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
   insertPet: (pet: PetToInsert) => Promise<bigint>
-  /** With an Idempotency-Key; the answer that is kept is the id. */
+  /** For a request with an Idempotency-Key. The stored response is the id of the pet. */
   insertPetOnce: (request: { idempotent: IdempotentRequest; pet: PetToInsert }) => Promise<Outcome>
   coalescePage: Coalesce<PageResponse>
 }
@@ -28,15 +29,15 @@ const BATCHED: Record<'reads' | 'writes', BatchLimits> = {
 
 export type ObserveBatch = (kind: string, size: number) => void
 
-/** Not together, every request has a query of its own: to measure what sharing them is worth. */
+/** Without `isBatching`, every request runs its own query: the baseline that the benchmark compares with. */
 export function openPetBatches(
   db: Db,
   isBatching: boolean,
   connections: number,
   observe: ObserveBatch,
 ): PetBatches {
-  const alone = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
-  const limits = isBatching ? BATCHED : { reads: alone, writes: alone }
+  const unbatched = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
+  const limits = isBatching ? BATCHED : { reads: unbatched, writes: unbatched }
 
   async function findPets(ids: bigint[]): Promise<(VersionedPet | undefined)[]> {
     const found = new Map((await findPetsByIds(db, [...new Set(ids)])).map((pet) => [pet.id, pet]))
@@ -66,6 +67,6 @@ export function openPetBatches(
     insertPetOnce: batched(insertOnce, limits.writes, (size) => observe('insertPetOnce', size)),
     coalescePage: isBatching
       ? coalesced(WAITING_MAX, (size) => observe('sharePage', size))
-      : (_question, work) => work(),
+      : (_key, work) => work(),
   }
 }

@@ -1,4 +1,5 @@
-// What can be done with animals. Knows the rules; nothing of HTTP, nothing of SQL.
+// Rules for pets: list, create, change and delete.
+// Knows nothing about HTTP; the SQL is in queries.ts.
 import { findCategoriesByIds } from '../categories/queries.ts'
 import type { CategoryPolicy } from '../category-policy.ts'
 import type { Db, Tx } from '../db/database.ts'
@@ -6,7 +7,7 @@ import { AppError } from '../errors.ts'
 import { type Actor, insertHistory } from '../history/queries.ts'
 import type { ChangedFields } from '../history/schema.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
-import { releaseIfOver } from '../orders/orders.ts'
+import { releaseExpiredHold } from '../orders/orders.ts'
 import { findHold, hasOrders } from '../orders/queries.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
 import type { PetStatus } from '../pet-status.ts'
@@ -27,12 +28,12 @@ export async function listPets(
   filters: PetFilters,
   { after, limit }: PageRequest,
 ): Promise<Page<Pet>> {
-  // One more than asked for tells whether another page exists.
+  // One row more than the limit tells whether there is a next page.
   const found = await findPetsBefore(db, filters, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
-/** Animals whose name begins so, by name. */
+/** Lists pets whose name starts with the prefix, sorted by name. */
 export async function listPetsByName(
   db: Db,
   prefix: string,
@@ -43,7 +44,7 @@ export async function listPetsByName(
   return toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
 }
 
-/** These animals, newest first, as far as they exist and match. */
+/** Lists those of the given pets that exist and match the filters, newest first. */
 export async function listPetsByIds(
   db: Db,
   { status, categoryId }: PetFilters,
@@ -91,14 +92,14 @@ export async function createPet(
     values: [name, categoryId, status],
   }
   const outcome = await insertPetOnce({ idempotent, pet: toInsert })
-  // The same values give the same animal but for its id, so the id is all there was to keep.
+  // A retry sends the same values, so the id is the only part of the response that needs to be stored.
   const { response, replayed } = unwrap(outcome)
   return { pet: asPet(BigInt(response)), replayed }
 }
 
 export interface ChangePetOptions {
   actor: Actor
-  /** Whether the version that the client has seen is this one. */
+  /** Whether the client's precondition accepts this version. */
   isExpected: (version: number) => boolean
   categoryPolicy: CategoryPolicy
 }
@@ -112,7 +113,7 @@ export async function changePet(
   return db.transaction(async (tx) => {
     const locked = await lockPet(tx, id)
     if (locked === undefined) throw new AppError('pet_not_found')
-    const pet = await withoutOldHold(tx, locked, actor.requestId)
+    const pet = await withoutExpiredHold(tx, locked, actor.requestId)
     if (!isExpected(pet.version)) throw new AppError('precondition_failed')
     const changed = {
       ...pet,
@@ -130,7 +131,7 @@ export async function changePet(
   })
 }
 
-/** Removes a mistaken entry; one that ever had an order stays. */
+/** Deletes a pet that was created by mistake. A pet that has ever had an order cannot be deleted. */
 export async function removePet(
   db: Db,
   id: bigint,
@@ -140,16 +141,16 @@ export async function removePet(
   await db.transaction(async (tx) => {
     const locked = await lockPet(tx, id)
     if (locked === undefined) throw new AppError('pet_not_found')
-    const pet = await withoutOldHold(tx, locked, requestId)
+    const pet = await withoutExpiredHold(tx, locked, requestId)
     if (!isExpected(pet.version)) throw new AppError('precondition_failed')
     if (await hasOrders(tx, id)) throw new AppError('pet_has_orders')
     await deletePet(tx, id)
   })
 }
 
-/** The locked animal as it is once a hold whose time is over, but which was not swept yet, has ended. */
-async function withoutOldHold(tx: Tx, pet: VersionedPet, requestId: string): Promise<VersionedPet> {
-  if (!(await releaseIfOver(tx, pet, requestId))) return pet
+/** Ends the hold of a locked pet if it has expired but is not swept yet; returns the resulting pet. */
+async function withoutExpiredHold(tx: Tx, pet: VersionedPet, requestId: string): Promise<VersionedPet> {
+  if (!(await releaseExpiredHold(tx, pet, requestId))) return pet
   return { ...pet, status: 'available', version: pet.version + 1 }
 }
 

@@ -1,4 +1,5 @@
-// Every statement on pets. Each takes and answers sets, and reads by an index.
+// All SQL statements on pets. Each finds its rows by an index.
+// Knows nothing about HTTP.
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
@@ -20,12 +21,12 @@ export interface PetToInsert {
 }
 
 /**
- * Newest first, from below the given id.
+ * Returns pets with an id below `beforeId`, newest first.
  *
- * The filters stand in row comparisons over a whole index, not in `status = $1 and id < $2`: with 100 old
- * animals of one status among a million, PostgreSQL's generic plan for that walked 999,920 rows of the
- * primary key to answer 20. Compared as rows it reads what it answers, also for a status nobody has. The
- * "+ 0" of the third index keeps PostgreSQL from sorting a whole category before the table is analysed.
+ * The filters are row comparisons on all columns of an index, not `status = $1 and id < $2`. With 100 old pets of one
+ * status among a million, PostgreSQL's generic plan for the latter read 999,920 rows of the primary key to return 20.
+ * A row comparison reads only the rows that it returns, even for a status that no pet has. The "+ 0" of the third
+ * index keeps PostgreSQL from sorting a whole category before the table is analysed.
  */
 export async function findPetsBefore(
   db: Reader,
@@ -76,8 +77,9 @@ export interface NamedPet extends Pet {
 }
 
 /**
- * Animals whose name begins with the prefix, sorted by name, after the given position. One range of an index
- * over (key, id), compared byte by byte: U+10FFFF is the last character there is, and a name has 500 at most.
+ * Returns pets whose name starts with the prefix, after the given position, sorted by name. Reads one range of the
+ * index on (key, id), compared byte by byte. The range ends at the prefix followed by 500 times U+10FFFF, the highest
+ * code point, because a name has at most 500 characters.
  */
 export async function findPetsByName(
   db: Reader,
@@ -104,7 +106,7 @@ export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise
   })
 }
 
-/** The animal, for this transaction alone. Whoever needs an order as well locks its animal first. */
+/** Locks the pet until the transaction ends. A transaction that also changes an order locks its pet first. */
 export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
     name: 'lock_pet',
@@ -115,8 +117,8 @@ export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefi
 }
 
 /**
- * The same for who tried to place an order and failed. Each of them already shares the animal with the others, by
- * insertOrder; the stronger lock would have them wait for each other in a ring.
+ * Like lockPet, for a buyer whose insertOrder found the pet unavailable. Several buyers may already hold the shared
+ * lock of insertOrder on this pet; `for update` would make them deadlock.
  */
 export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
@@ -127,7 +129,7 @@ export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedP
   return pet
 }
 
-/** Writes what may have changed of a locked animal; answers its new version. */
+/** Writes the name, category and status of a locked pet; returns its new version. */
 export async function updatePet(tx: Tx, { id, name, categoryId, status }: Pet): Promise<number> {
   const [row] = await tx.write<{ version: number }>({
     name: 'update_pet',
@@ -138,14 +140,14 @@ export async function updatePet(tx: Tx, { id, name, categoryId, status }: Pet): 
   return (row as { version: number }).version
 }
 
-/** With its history. Its orders would refuse it. */
+/** Deletes the pet and its history. A foreign key rejects this if the pet has orders. */
 export async function deletePet(tx: Tx, id: bigint): Promise<void> {
   await tx.write({ name: 'delete_pet', text: 'delete from pets where id = $1', values: [id] })
 }
 
-/** Adds the animals in one statement and answers their ids in the sequence of the input. */
+/** Inserts the pets in one statement; returns their ids in the order of the input. */
 export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Promise<bigint[]> {
-  // The ids are drawn first: before PostgreSQL 17 `returning` cannot say which row of the input it speaks of.
+  // The ids are generated first, because `insert … returning` cannot return which input row an id belongs to.
   const rows = await db.write<{ id: bigint }>({
     name: 'insert_pets',
     text: `with input as materialized (

@@ -1,4 +1,5 @@
-// The operations on animals over HTTP: what each takes, what it answers, which scope it needs.
+// HTTP routes for pets: what each operation accepts, returns and requires.
+// Contains no SQL; the rules are in pets.ts.
 import type { CategoryPolicy } from '../category-policy.ts'
 import type { Db } from '../db/database.ts'
 import type { FreshHolds } from '../fresh-holds.ts'
@@ -33,19 +34,19 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
     config: { scope: 'pets:read' },
     schema: {
       operationId: 'listPets',
-      summary: 'List animals',
+      summary: 'List pets',
       description:
-        'Newest first. While more exist, the `Link` header names the next page; follow it until it is absent.',
+        'Returns pets, newest first, or sorted by name if `name` is given. Follow the `Link` header to the next page until it is absent.',
       tags: ['pets'],
       querystring: ListPetsQuery,
       response: {
         200: response({
-          description: 'The animals of this page.',
+          description: 'A page of pets.',
           schema: 'Pets',
           example: [EXAMPLE],
           headers: {
-            Link: 'The next page, while there is one (RFC 8288): `<…>; rel="next"`.',
-            ETag: 'Only with exactly one `id`, if the list holds that pet: its version, for `If-Match`.',
+            Link: 'URL of the next page (RFC 8288): `<…>; rel="next"`. Absent on the last page.',
+            ETag: 'Version of the pet, for `If-Match`. Present only if the request has exactly one `id` and the pet is in the list.',
           },
         }),
       },
@@ -62,7 +63,7 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
       const boundTo = { ...filters, name }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
-      // Identical requests at the same time get the same bytes.
+      // Concurrent identical requests share one query and its serialised result.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
         const { items, next } =
           name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
@@ -84,21 +85,22 @@ export function createPetRoute(app: V1, services: PetServices): void {
     config: { scope: 'pets:write', errors: ['unknown_category'] },
     schema: {
       operationId: 'createPet',
-      summary: 'Add an animal',
+      summary: 'Create a pet',
       description:
-        'With `Idempotency-Key` it can be repeated safely: the same key never adds a second animal.',
+        'Send an `Idempotency-Key` to retry safely: requests with the same key create only one pet.',
       tags: ['pets'],
       headers: IdempotencyKeyHeaders,
       body: NewPetRef,
       response: {
         201: response({
-          description: 'The animal, with its id.',
+          description: 'The new pet.',
           schema: 'Pet',
           example: EXAMPLE,
           headers: {
-            Location: 'Where the animal is. From the removal of `getPet` on, the list of its id.',
-            ETag: 'The version of the animal, for `If-Match`.',
-            'Idempotency-Replayed': '`true` when this is the answer to an earlier request with the same key.',
+            Location: 'URL of the pet. After the removal of `getPet`, the list filtered by its id.',
+            ETag: 'Version of the pet, for `If-Match`.',
+            'Idempotency-Replayed':
+              '`true` if this is the stored response to an earlier request with the same key.',
           },
         }),
       },
@@ -125,22 +127,22 @@ export function getPetRoute(app: V1, services: PetServices): void {
     onRequest: deprecateGetPet(services),
     schema: {
       operationId: 'getPet',
-      summary: 'Get an animal',
-      description: `To be removed on ${REMOVAL_DAY}; from then on it answers 410. Use \`listPets\` with \`id\` instead: [how](${GET_PET_PAGE}).`,
+      summary: 'Get a pet',
+      description: `Will be removed on ${REMOVAL_DAY}; from then on it returns 410. Use \`listPets\` with \`id\` instead: [how to migrate](${GET_PET_PAGE}).`,
       deprecated: true,
       'x-sunset': REMOVAL_DAY,
       tags: ['pets'],
       params: PetParams,
       response: {
         200: response({
-          description: 'The animal.',
+          description: 'The pet.',
           schema: 'Pet',
           example: EXAMPLE,
           headers: {
-            ETag: 'The version of the animal, for `If-Match`.',
-            Deprecation: 'Since when the operation is deprecated (RFC 9745).',
-            Sunset: 'When it will be removed (RFC 8594).',
-            Link: 'What to use instead, and the page that explains it.',
+            ETag: 'Version of the pet, for `If-Match`.',
+            Deprecation: 'Date since which the operation is deprecated (RFC 9745).',
+            Sunset: 'Date of its removal (RFC 8594).',
+            Link: 'URL of the replacement, and of the page that explains how to migrate.',
           },
         }),
       },
@@ -161,19 +163,19 @@ export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): vo
     config: { scope: 'pets:write', errors: ['unknown_category', 'invalid_transition', 'pet_on_hold'] },
     schema: {
       operationId: 'updatePet',
-      summary: 'Change an animal',
+      summary: 'Update a pet',
       description:
-        'Name, category or status, with a reason for the history. Every status may follow every other but pending after sold; while an open order holds the animal, its status changes only through that order.',
+        'Changes the name, category or status, and stores `reason` in the history. A sold pet cannot become pending. While an open order holds the pet, its status changes only through that order.',
       tags: ['pets'],
       params: PetParams,
       headers: IfMatchHeaders,
       body: PetChangeRef,
       response: {
         200: response({
-          description: 'The animal as it is now.',
+          description: 'The updated pet.',
           schema: 'Pet',
           example: { ...EXAMPLE, status: 'sold' },
-          headers: { ETag: 'Its new version.' },
+          headers: { ETag: 'Version of the pet, for `If-Match`.' },
         }),
       },
     },
@@ -196,18 +198,19 @@ export function deletePetRoute(app: V1, { db }: PetServices): void {
     config: { scope: 'pets:write', errors: ['pet_has_orders'] },
     schema: {
       operationId: 'deletePet',
-      summary: 'Remove a mistaken entry',
-      description: 'The animal and its history are gone. One that ever had an order stays.',
+      summary: 'Delete a pet',
+      description:
+        'Deletes a pet that was created by mistake, and its history. A pet that has ever had an order cannot be deleted.',
       tags: ['pets'],
       params: PetParams,
       headers: IfMatchHeaders,
       response: {
-        204: emptyResponse('It is gone.'),
+        204: emptyResponse('The pet was deleted.'),
       },
     },
     handler: async (request, reply) => {
       const { petId } = request.params
-      // The history of the pet goes with it, so the log is where an operator finds who deleted it.
+      // The pet's history is deleted too, so the log is the only record of who deleted the pet.
       const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
       try {
         await removePet(db, petId, ifMatch(request.headers['if-match']), request.id)

@@ -1,5 +1,5 @@
-// The shapes of an animal, as the interface document gives them. Types, validation, answers and
-// openapi.json all come from here.
+// JSON schemas of pets: the source of the types, the validation, the responses and openapi.json.
+// Knows nothing about the database.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
@@ -12,7 +12,7 @@ const PetStatusSchema = Type.Unsafe<PetStatus>({
   $id: 'PetStatus',
   type: 'string',
   enum: PET_STATUSES,
-  description: 'Availability of an animal.',
+  description: 'Availability of a pet.',
 })
 const PetStatusRef = Type.Unsafe<PetStatus>({ $ref: 'PetStatus#' })
 
@@ -20,18 +20,19 @@ const name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
   pattern: '\\S',
-  description: 'Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode.',
+  description:
+    'Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points.',
 })
 const categoryId = Type.Unsafe<bigint>({
   ...Int64,
-  description: 'Id of the category the animal belongs to.',
+  description: 'Id of the category that the pet belongs to.',
 })
 
 const NewPetSchema = Type.Object(
   { name, categoryId, status: Type.Optional(PetStatusRef) },
   {
     $id: 'NewPet',
-    description: 'An animal to add. Without a status it is available. Fields not named here are ignored.',
+    description: 'The pet to create. `status` defaults to `available`. Unknown fields are ignored.',
     examples: [{ name: 'Biscuit', categoryId: 1, status: 'available' }],
   },
 )
@@ -47,7 +48,7 @@ const PetSchema = Type.Object(
   },
   {
     $id: 'Pet',
-    description: 'An animal of the catalogue.',
+    description: 'A pet in the catalogue.',
     examples: [{ id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }],
   },
 )
@@ -58,7 +59,7 @@ const PetsSchema = Type.Unsafe<Pet[]>({
   type: 'array',
   items: { $ref: 'Pet#' },
   maxItems: LIST_LIMIT_MAX,
-  description: 'Animals, newest first.',
+  description: 'Pets, newest first, or sorted by name if `name` is given.',
 })
 
 const REASON_LENGTH_MAX = 500
@@ -72,40 +73,42 @@ const PetChangeSchema = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: REASON_LENGTH_MAX,
-        description: 'Why, for the history.',
+        description: 'Reason for the change, stored in the history.',
       }),
     ),
   },
   {
     $id: 'PetChange',
-    description: 'What to change of an animal; what is absent stays.',
+    description: 'The fields of a pet to change. Absent fields stay unchanged.',
     examples: [{ status: 'sold', reason: 'walk-in' }],
   },
 )
 export type PetChange = Static<typeof PetChangeSchema>
 export const PetChangeRef = Type.Unsafe<PetChange>({ $ref: 'PetChange#' })
 
-/** An animal and how often it was changed: what its ETag is made of. */
+/** A pet with its version, which its ETag contains. Every change increments the version. */
 export type VersionedPet = Pet & { version: number }
 
 export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema, PetChangeSchema]
 
 export const ListPetsQuery = Type.Object({
-  limit: LimitParameter(LIST_LIMIT_DEFAULT, ` With \`id\` the default is ${LIST_LIMIT_MAX}.`),
+  limit: LimitParameter(LIST_LIMIT_DEFAULT, ` With \`id\`, the default is ${LIST_LIMIT_MAX}.`),
   status: Type.Optional(
     Type.Unsafe<PetStatus>({
       type: 'string',
       enum: PET_STATUSES,
-      description: 'Only animals with this status.',
+      description: 'Return only pets with this status.',
     }),
   ),
-  categoryId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Only animals of this category.' })),
+  categoryId: Type.Optional(
+    Type.Unsafe<bigint>({ ...Int64, description: 'Return only pets of this category.' }),
+  ),
   id: Type.Optional(
     Type.Array(Int64, {
       maxItems: LIST_LIMIT_MAX,
       'x-not-with': ['cursor', 'name'],
       description:
-        'Only these animals, repeated once for each id; unknown ids are absent. Not with `cursor`.',
+        'Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`.',
     }),
   ),
   name: Type.Optional(
@@ -114,13 +117,13 @@ export const ListPetsQuery = Type.Object({
       maxLength: NAME_LENGTH_MAX,
       'x-not-with': ['status', 'categoryId'],
       description:
-        'Only animals whose name begins so, in upper or lower case; sorted by name. Not with another filter.',
+        'Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with another filter.',
     }),
   ),
   cursor: CursorParameter,
 })
 
 export const PetParams = Type.Object(
-  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the animal.' }) },
+  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },
   { notFound: 'pet_not_found' },
 )

@@ -1,17 +1,18 @@
-// Runs before Scalar's script, and starts it on the reference page with everything off that would ask another host.
+// Runs before Scalar's script and starts Scalar on the reference page.
+// Turns off every feature that sends requests to another host.
 
-// A library in it tries whether it may make code out of text; the policy of the page would refuse and report that.
+// Zod, which Scalar contains, tests whether it may evaluate code. The Content-Security-Policy would block and report that.
 globalThis.__zod_globalConfig = { jitless: true }
 
-// Deferred scripts have all run by then.
+// All deferred scripts have run when this event fires.
 addEventListener('DOMContentLoaded', () => {
   Scalar.createApiReference('#reference', {
     url: '/openapi.json',
-    // Requests go to the host that served this page, by whatever name it was reached.
+    // Send requests to the host that served this page, under the name that the browser used.
     servers: [{ url: `${location.origin}/v1`, description: 'This host' }],
     proxyUrl: '',
     authentication: { preferredSecurityScheme: 'apiKey' },
-    // An API key stays in the memory of the page.
+    // Keep API keys only in the memory of the page.
     persistAuth: false,
     withDefaultFonts: false,
     telemetry: false,
@@ -21,7 +22,7 @@ addEventListener('DOMContentLoaded', () => {
     hideClientButton: true,
     documentDownloadType: 'json',
     showOperationId: true,
-    // Behind Scalar's "Show More", operations cannot be found by a search on the page, nor by its name in speech.
+    // Scalar's "Show More" hides operations from a search on the page, and voice control cannot press it by its name.
     defaultOpenAllTags: true,
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     metaData: { title: 'Petstore API reference' },
@@ -29,11 +30,11 @@ addEventListener('DOMContentLoaded', () => {
   new MutationObserver(completeControls).observe(document.body, { childList: true, subtree: true })
 })
 
-/** What a screen reader and the keyboard need and Scalar leaves out. */
+/** Adds what screen readers and keyboards need and Scalar lacks. */
 function completeControls() {
   for (const button of document.querySelectorAll('button.group\\/copy-button:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy')
   }
-  // On a phone it scrolls, which a keyboard could not do.
+  // On a phone this list scrolls. A keyboard can scroll it only if it can have the focus.
   for (const list of document.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0
 }
