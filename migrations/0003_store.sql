@@ -38,7 +38,7 @@ create table orders (
   check ((status = 'open') = (closed_at is null))
 );
 
--- Makes it impossible to sell a pet twice, regardless of defects in the code.
+-- Allows one open order per pet. A pet cannot be sold twice, even if the code has defects.
 create unique index orders_one_open_per_pet on orders (pet_id) where status = 'open';
 create index orders_open_by_expiry on orders (expires_at) where status = 'open';
 create index orders_by_status on orders (status, id);

@@ -24,7 +24,7 @@ once, repeat the parameter:</p>
 <p>If you request exactly one id, the response has the <code>ETag</code> of that pet, for <code>If-Match</code>. After the removal,
 the <code>Location</code> header of createPet links to this list instead of <code>/v1/pets/{petId}</code>.</p>
 <h2>How to find calls of getPet</h2>
-<p>Every response of getPet has these headers: <code>Deprecation</code> is the date since which it is deprecated,
+<p>The responses of getPet have these headers: <code>Deprecation</code> is the date since which it is deprecated,
 <code>Sunset</code> is the date of its removal, and <code>Link</code> names the replacement. <code>@petstore/client</code> logs a
 warning once per process.</p>
 <p><a href="${REFERENCE_PAGE}">Back to the reference</a></p>`,
