@@ -44,7 +44,7 @@ export function findColumns(header: readonly string[], label: string): Columns {
   const names = header.map((name) => name.trim())
   const find = (name: string) => {
     if (names.indexOf(name) !== names.lastIndexOf(name)) {
-      throw new ImportError(`${label} has more than one column "${name}". Remove the others.`)
+      throw new ImportError(`${label} has more than one column "${name}". Keep only one.`)
     }
     return names.indexOf(name)
   }

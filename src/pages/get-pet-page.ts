@@ -18,8 +18,8 @@ export function getPetPage(): string {
 <h2>What to do</h2>
 <p>Filter the list by id:</p>
 <pre><code>GET /v1/pets?id=42</code></pre>
-<p>The response is an array with the pet. If the pet does not exist, the array is empty; getPet returns 404. To get up to 100 pets at
-once, repeat the parameter:</p>
+<p>The response is an array with the pet. If the pet does not exist, the array is empty, instead of a response with 404. To get
+up to 100 pets at once, repeat the parameter:</p>
 <pre><code>GET /v1/pets?id=42&amp;id=43</code></pre>
 <p>If you request exactly one id, the response has the <code>ETag</code> of that pet, for <code>If-Match</code>. After the removal,
 the <code>Location</code> header of createPet links to this list instead of <code>/v1/pets/{petId}</code>.</p>
