@@ -1,4 +1,4 @@
-// /v1/api-keys: handing out keys over HTTP, and what a key may know of itself.
+// /v1/api-keys: creating, listing, rotating and revoking keys, and what a key can read about itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
@@ -36,7 +36,7 @@ const lifetimeOf = ({ createdAt, expiresAt = '' }: ApiKey) =>
   Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000)
 
 describe('a new key', () => {
-  test('works, has what was asked for, and is shown this once', async () => {
+  test('works, has the requested properties, and is returned only once', async () => {
     const scopes = ['pets:read', 'orders:write']
     const made = await issue({ scopes, rateLimit: 50, expiresInSeconds: 3_600 })
     expect(made).toEqual({
@@ -56,7 +56,7 @@ describe('a new key', () => {
     expect((await api.get('/api-keys')).text).not.toContain(key)
   })
 
-  test('without scopes may read and write animals, and has neither end nor limit', async () => {
+  test('has the scopes pets:read and pets:write, no expiry and no rate limit by default', async () => {
     const { key, ...facts } = await issue()
     expect(facts).toEqual({
       id: facts.id,
@@ -67,13 +67,13 @@ describe('a new key', () => {
     expect((await api.get('/pets', { apiKey: key })).headers.get('ratelimit')).toBeNull()
   })
 
-  test('with a limit is held to it', async () => {
+  test('is limited to its rateLimit', async () => {
     const { key } = await issue({ rateLimit: 1 })
     expect([await statusWith(key), await statusWith(key)]).toEqual([200, 429])
   })
 
   test.each(['petstore', 'PetStore', ' petstore\t', 'pet store', 'pet\u200bstore', 'ｐｅｔｓｔｏｒｅ'])(
-    'cannot be named %j, which stands for the service in the history',
+    'cannot be named %j, because the history uses this name for the service',
     async (name) => {
       const response = await api.post('/api-keys', { name })
       expect(response).toMatchObject({
@@ -98,7 +98,7 @@ describe('a new key', () => {
     { expiresInSeconds: 1 },
     { expiresInSeconds: 315_360_000 },
     { unknown: 1 },
-  ])('may be %j', async (values) => {
+  ])('accepts %j', async (values) => {
     expect((await issue(values)).id).toBeGreaterThan(0)
   })
 
@@ -120,13 +120,13 @@ describe('a new key', () => {
     { sent: { name: 'x', expiresInSeconds: 315_360_001 }, fields: ['expiresInSeconds'] },
     { sent: { name: 'x', expiresInSeconds: '90d' }, fields: ['expiresInSeconds'] },
     { sent: { name: 7, scopes: 7, rateLimit: 'x' }, fields: ['name', 'rateLimit', 'scopes'] },
-  ])('of $sent is 400 and hears of $fields', async ({ sent, fields }) => {
+  ])('rejects $sent with the fields $fields (400)', async ({ sent, fields }) => {
     const response = await api.post('/api-keys', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(fields)
   })
 
-  test('with 20,000 scopes is rejected with one detail, without looking at each scope', async () => {
+  test('rejects 20,000 scopes with one detail, without validating each scope', async () => {
     const scopes = Array.from({ length: 20_000 }, (_, index) => index)
     const { status, body } = await api.post('/api-keys', { name: 'x', scopes })
     expect(status).toBe(400)
@@ -136,14 +136,14 @@ describe('a new key', () => {
   test.each([
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
-  ])('with $code is 400', async ({ body, code }) => {
+  ])('rejects a body with $code (400)', async ({ body, code }) => {
     const response = await api.call('POST', '/v1/api-keys', { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
 })
 
-describe('the list of keys', () => {
-  test('is newest first, holds revoked ones too, shows no key, and each is on one page', async () => {
+describe('listing keys', () => {
+  test('returns each key once, newest first, with revoked ones and without the key itself', async () => {
     const own = await openApiFixture()
     for (let count = 0; count < 5; count += 1) await issueApiKey(own.db, { name: `k${count}` })
     const whole = await own.get('/api-keys?limit=100')
@@ -160,12 +160,12 @@ describe('the list of keys', () => {
     expect(revoked).toEqual({ ...all[0], revokedAt: expect.stringMatching(TIME) })
   })
 
-  test('has 20 on a page unless asked otherwise', async () => {
+  test('returns 20 keys by default', async () => {
     await Promise.all(Array.from({ length: 21 }, () => issueApiKey(api.db)))
     expect((await api.get('/api-keys')).body).toHaveLength(20)
   })
 
-  test('refuses other queries with 400', async () => {
+  test('rejects invalid limits and cursors (400)', async () => {
     for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=']) {
       const { status, body } = await api.get(`/api-keys?${query}`)
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
@@ -179,7 +179,7 @@ describe('the list of keys', () => {
 })
 
 describe('rotating a key', () => {
-  test('gives a successor with the same name, scopes, limit and lifetime; both work during the overlap', async () => {
+  test('creates a key with the same name, scopes, rate limit and lifetime; both work during the overlap', async () => {
     const old = await issue({ scopes: ['pets:read'], rateLimit: 9, expiresInSeconds: 7_200 })
     const before = Date.now()
     const response = await rotate(old.id, { overlapSeconds: 60 })
@@ -195,7 +195,7 @@ describe('rotating a key', () => {
     expect(expiresAt).toBeLessThanOrEqual(after + 60_000)
   })
 
-  test('with no overlap ends the old key within a second', async () => {
+  test('without overlap makes the old key invalid within a second', async () => {
     const old = await issue()
     expect(await statusWith(old.key)).toBe(200)
     const response = await rotate(old.id, { overlapSeconds: 0 })
@@ -203,43 +203,39 @@ describe('rotating a key', () => {
     expect([await statusWith(old.key), await statusWith((response.body as Issued).key)]).toEqual([401, 200])
   })
 
-  test('overlaps for a day unless asked otherwise, but never past the end of the old key', async () => {
-    const [endless, short] = await Promise.all([issue(), issue({ expiresInSeconds: 600 })])
+  test('overlaps for a day by default, but not beyond the expiry of the old key', async () => {
+    const [unlimited, short] = await Promise.all([issue(), issue({ expiresInSeconds: 600 })])
     const before = Date.now()
-    await Promise.all([rotate(endless.id), rotate(short.id)])
+    await Promise.all([rotate(unlimited.id), rotate(short.id)])
     const after = Date.now()
-    const expiresAt = Date.parse((await find(endless.id))?.expiresAt ?? '')
+    const expiresAt = Date.parse((await find(unlimited.id))?.expiresAt ?? '')
     expect(expiresAt).toBeGreaterThanOrEqual(before + 86_400_000)
     expect(expiresAt).toBeLessThanOrEqual(after + 86_400_000)
     expect((await find(short.id))?.expiresAt).toBe(short.expiresAt)
   })
 
-  test('again, because the answer was lost, still gives a successor with the lifetime of the key', async () => {
+  test('keeps the lifetime of the key when it is retried after a lost response', async () => {
     const old = await issue()
     expect((await rotate(old.id)).body).not.toHaveProperty('expiresAt')
     expect((await rotate(old.id)).body).not.toHaveProperty('expiresAt')
   })
 
-  test.each([-1, 315_360_001, 1.5, '60', null])('with an overlap of %j is 400', async (overlapSeconds) => {
-    const { id } = await issue()
-    const response = await rotate(id, { overlapSeconds })
-    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(response)).toEqual(['overlapSeconds'])
-  })
+  test.each(['-1', '315360001', '1.5', '1e-400', '"60"', 'null'])(
+    'rejects an overlap of %s (400)',
+    async (overlap) => {
+      const response = await rotate((await issue()).id, `{"overlapSeconds": ${overlap}}`)
+      expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+      expect(faultyFields(response)).toEqual(['overlapSeconds'])
+    },
+  )
 
-  test('takes no fraction for 0, however small', async () => {
-    const response = await rotate((await issue()).id, '{"overlapSeconds": 1e-400}')
-    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
-    expect(faultyFields(response)).toEqual(['overlapSeconds'])
-  })
-
-  test('needs a body, if only {}', async () => {
+  test('rejects a missing body (400)', async () => {
     const { id } = await issue()
     const response = await api.call('POST', `/v1/api-keys/${id}/rotate`)
     expect(response).toMatchObject({ status: 400, body: { code: 'missing_body' } })
   })
 
-  test('that is revoked, expired or unknown is 404', async () => {
+  test('returns 404 for a revoked, expired or unknown key', async () => {
     const [revoked, expired] = await Promise.all([issue(), issue()])
     await api.remove(`/api-keys/${revoked.id}`)
     await api.sql('update api_keys set expires_at = now() where id = $1', [expired.id])
@@ -251,7 +247,7 @@ describe('rotating a key', () => {
 })
 
 describe('revoking a key', () => {
-  test('is 204, and 204 again; it is refused within a second and stays revoked since then', async () => {
+  test('returns 204 every time; the key is invalid within a second and keeps its revokedAt', async () => {
     const { id, key } = await issue()
     expect(await statusWith(key)).toBe(200)
     expect(await api.remove(`/api-keys/${id}`)).toMatchObject({ status: 204, text: '' })
@@ -262,27 +258,27 @@ describe('revoking a key', () => {
     expect((await find(id))?.revokedAt).toBe(revokedAt)
   })
 
-  test.each([UNKNOWN_ID, ...NOT_IDS, 'self'])('%s is 404', async (id) => {
+  test.each([UNKNOWN_ID, ...NOT_IDS, 'self'])('returns 404 for the key %s', async (id) => {
     const response = await api.remove(`/api-keys/${id}`)
     expect(response).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
   })
 })
 
-describe('a key about itself', () => {
-  test.each(SCOPES)('with the scope %s alone knows its name and scopes', async (scope) => {
+describe('GET /v1/api-keys/self', () => {
+  test.each(SCOPES)('returns name and scopes to a key with only the scope %s', async (scope) => {
     const { key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
     const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
     expect(body).toEqual({ name: 'Zoë 🐕', scopes: [scope] })
   })
 
-  test('knows when it ends, and nothing of its id or limit', async () => {
+  test('returns the expiry of the key, but not its id or rate limit', async () => {
     const { key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
     expect((await api.get('/api-keys/self', { apiKey: key })).body).toEqual({ name, scopes, expiresAt })
   })
 })
 
-test('an older key that is named like the service is not rotated, and works on', async () => {
+test('rejects rotating an older key that is named like the service (400); the key still works', async () => {
   const { id, key } = await issue()
   await api.sql(`update api_keys set name = 'petstore' where id = $1`, [id])
   expect(await rotate(id)).toMatchObject({

@@ -1,4 +1,4 @@
-// /v1/categories: the ones that have a name and the ones that have animals, with exact counts.
+// /v1/categories: categories that have a name or pets, with exact counts.
 import { describe, expect, test } from 'vitest'
 import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
@@ -19,7 +19,7 @@ const countsOf = async (api: ApiFixture, id: number) =>
 describe('naming a category', async () => {
   const api = await openApiFixture()
 
-  test('is 201 the first time, 200 after, and the name that was put last holds', async () => {
+  test('returns 201 the first time and 200 afterwards, and keeps the last name', async () => {
     const first = await api.put('/categories/7', { name: 'Katzen' })
     expect(first).toMatchObject({ status: 201, body: { id: 7, name: 'Katzen', counts: NONE } })
     const second = await api.put('/categories/7', { name: 'Cats 🐈', id: 8, counts: { sold: 5 } })
@@ -28,7 +28,7 @@ describe('naming a category', async () => {
     expect(await list(api)).toEqual([{ id: 7, name: 'Cats 🐈', counts: NONE }])
   })
 
-  test('is 201 for one that had animals but no name, and answers their counts', async () => {
+  test('returns 201 and the counts for a category that had pets but no name', async () => {
     await api.addPet({ categoryId: 8 })
     await api.addPet({ categoryId: 8, status: 'sold' })
     const { status, body } = await api.put('/categories/8', { name: 'Dogs' })
@@ -36,7 +36,7 @@ describe('naming a category', async () => {
     expect(body).toEqual({ id: 8, name: 'Dogs', counts: { available: 1, pending: 0, sold: 1 } })
   })
 
-  test('by 8 at once is 201 for exactly one', async () => {
+  test('returns 201 to exactly one of 8 concurrent requests', async () => {
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) => api.put('/categories/9', { name: `N${index}` })),
     )
@@ -44,7 +44,7 @@ describe('naming a category', async () => {
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(7)
   })
 
-  test.each(['x', 'n'.repeat(100), '🐕'.repeat(100), ' spaced '])('keeps %j exactly', async (name) => {
+  test.each(['x', 'n'.repeat(100), '🐕'.repeat(100), ' spaced '])('stores %j exactly', async (name) => {
     expect((await api.put('/categories/10', { name })).body).toMatchObject({ id: 10, name })
   })
 
@@ -57,7 +57,7 @@ describe('naming a category', async () => {
     { sent: { name: 'a\0' } },
     { sent: { name: null } },
     { sent: { name: 7 } },
-  ])('$sent is 400 and hears of its name', async ({ sent }) => {
+  ])('rejects $sent with the field name (400)', async ({ sent }) => {
     const response = await api.put('/categories/11', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(['name'])
@@ -66,18 +66,18 @@ describe('naming a category', async () => {
   test.each([
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
-  ])('with $code is 400', async ({ body, code }) => {
+  ])('rejects a body with $code (400)', async ({ body, code }) => {
     const response = await api.call('PUT', '/v1/categories/11', { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
 
-  test.each(['1', '9007199254740993', '9223372036854775807'])('%s is a category', async (id) => {
+  test.each(['1', '9007199254740993', '9223372036854775807'])('accepts the id %s', async (id) => {
     const { status, text } = await api.put(`/categories/${id}`, { name: 'Edge' })
     expect(status).toBe(201)
     expect(text).toContain(`"id":${id},`)
   })
 
-  test.each(NOT_IDS)('%s is none: 404', async (id) => {
+  test.each(NOT_IDS)('returns 404 for the id %s', async (id) => {
     const response = await api.put(`/categories/${id}`, { name: 'Edge' })
     expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
   })
@@ -85,7 +85,7 @@ describe('naming a category', async () => {
 
 const emptyApi = shareApiFixture()
 
-test('the list has the named ones and those in use, by id, and no name where there is none', async () => {
+test('lists named and used categories by id, and omits a missing name', async () => {
   const api = await emptyApi()
   expect(await list(api)).toEqual([])
   await api.put('/categories/30', { name: 'Birds' })
@@ -99,10 +99,10 @@ test('the list has the named ones and those in use, by id, and no name where the
 })
 
 describe.each([
-  { when: 'before the counts are folded', settle: async () => {} },
-  { when: 'after each step was folded', settle: (api: ApiFixture) => foldAllCounts(api.db) },
+  { when: 'with unfolded counts', settle: async () => {} },
+  { when: 'with counts folded after each step', settle: (api: ApiFixture) => foldAllCounts(api.db) },
 ])('$when', ({ settle }) => {
-  test('they are exact after every create, change, hold, sale and deletion', async () => {
+  test('counts are exact after every create, change, hold, sale and deletion', async () => {
     const api = await emptyApi()
     const expectCounts = async (one: Category['counts'] | undefined, two?: Category['counts']) => {
       await settle(api)
@@ -128,7 +128,7 @@ describe.each([
     await expectCounts({ ...NONE, available: 1 })
   })
 
-  test('pages of every size show each category exactly once and pass over those that were left', async () => {
+  test('pages of any size return each category once and skip unnamed ones without pets', async () => {
     const api = await emptyApi()
     const kept: number[] = []
     for (let id = 1; id <= 24; id += 1) {
@@ -138,10 +138,10 @@ describe.each([
         await api.addPet({ categoryId: id, status: 'sold' }),
       ]
       await settle(api)
-      // Long runs of left categories between those in use.
-      const isLeft = id % 8 > 2
-      if (isLeft) for (const pet of pets) await api.remove(`/pets/${pet.id}`)
-      if (!isLeft || id % 4 === 0) kept.push(id)
+      // Long runs of empty categories between those in use.
+      const isEmpty = id % 8 > 2
+      if (isEmpty) for (const pet of pets) await api.remove(`/pets/${pet.id}`)
+      if (!isEmpty || id % 4 === 0) kept.push(id)
     }
     await settle(api)
     for (const limit of [1, 2, 3, kept.length - 1, kept.length, 100]) {
@@ -153,7 +153,7 @@ describe.each([
   })
 })
 
-test('a page has 100 unless asked otherwise', async () => {
+test('returns 100 categories by default, and rejects invalid limits and cursors (400)', async () => {
   const api = await emptyApi()
   await api.sql(`insert into categories select id, 'C' || id from generate_series(1, 101) as id`)
   const response = await api.get('/categories')

@@ -1,4 +1,4 @@
-// The address of a client: whose word is taken for it, where it is logged, and what it limits.
+// The client address: when X-Forwarded-For is trusted, when it is logged, and how it limits unauthenticated requests.
 import { expect, test } from 'vitest'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
 import { ADDRESSES_MAX, unauthenticatedLimiter } from '../../src/http/unauthenticated-limit.ts'
@@ -8,13 +8,13 @@ import { countStatements, createTestDatabase, openTestDatabase } from '../suppor
 
 const { db, count } = countStatements(openTestDatabase(await createTestDatabase()))
 
-/** A limit of 2 per second, in a second that does not end. */
+/** A limit of 2 per second, with a clock that does not advance. */
 const LIMITED = { unauthenticatedLimitPerSecond: 2, clock: () => new Date('2026-01-01') }
 const TRUSTING = { trustProxy: ['loopback'] }
 
 const forwarded = (address: string) => ({ 'x-forwarded-for': address })
 
-/** The statuses of requests without a key, one after the other. */
+/** Sends requests without a key, one after the other, and returns their statuses. */
 async function statusesFor(petstore: Awaited<ReturnType<typeof startApp>>, addresses: string[]) {
   const statuses = []
   for (const address of addresses) {
@@ -24,12 +24,12 @@ async function statusesFor(petstore: Awaited<ReturnType<typeof startApp>>, addre
   return statuses
 }
 
-test('by default any number of requests without a valid key get 401', async () => {
+test('does not limit requests without a valid key by default (401)', async () => {
   const petstore = await startApp(db)
   expect(await statusesFor(petstore, Array<string>(50).fill('203.0.113.1'))).toEqual(Array(50).fill(401))
 })
 
-test('past the limit, requests with no key or a wrong one get 429 until the second is over', async () => {
+test('returns 429 past the limit, without a key or with a wrong one, until the second is over', async () => {
   let now = 0
   const petstore = await startApp(db, { ...LIMITED, clock: () => new Date(now) })
   expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
@@ -43,7 +43,7 @@ test('past the limit, requests with no key or a wrong one get 429 until the seco
   expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
 })
 
-test('past the limit a valid key still works, and an unknown key is not looked up', async () => {
+test('accepts a valid key past the limit, and does not look up an unknown one', async () => {
   const petstore = await startApp(db, LIMITED)
   expect((await petstore.get('/pets')).status).toBe(200)
   const before = count()
@@ -56,12 +56,12 @@ test('past the limit a valid key still works, and an unknown key is not looked u
   expect((await petstore.get('/pets')).status).toBe(200)
 })
 
-test('without TRUST_PROXY a forged X-Forwarded-For does not get around the limit', async () => {
+test('a forged X-Forwarded-For does not bypass the limit without TRUST_PROXY', async () => {
   const petstore = await startApp(db, LIMITED)
   expect(await statusesFor(petstore, ['203.0.113.1', '203.0.113.2', '203.0.113.3'])).toEqual([401, 401, 429])
 })
 
-test('behind a trusted proxy each client has its own limit, and cannot forge another address', async () => {
+test('each client behind a trusted proxy has its own limit and cannot forge another address', async () => {
   const petstore = await startApp(db, { ...LIMITED, ...TRUSTING })
   const other = (await issueApiKey(db)).text
   const mine = ['198.51.100.1, 203.0.113.1', '198.51.100.2, 203.0.113.1', '198.51.100.3,203.0.113.1']
@@ -71,7 +71,7 @@ test('behind a trusted proxy each client has its own limit, and cannot forge ano
   expect(authenticated.status).toBe(200)
 })
 
-test('an IPv6 client is limited by its /64, and IPv4 has one form', () => {
+test('limits an IPv6 client by its /64, in every notation', () => {
   const limiter = unauthenticatedLimiter(1, () => new Date(0))
   const isOver = (address: string) => {
     limiter.count(address)
@@ -86,7 +86,7 @@ test('an IPv6 client is limited by its /64, and IPv4 has one form', () => {
   }
 })
 
-test('addresses beyond the number that is kept share one limit', () => {
+test('addresses beyond ADDRESSES_MAX have one common limit', () => {
   let now = 0
   const limiter = unauthenticatedLimiter(1, () => new Date(now))
   for (let index = 0; index < ADDRESSES_MAX; index += 1) limiter.count(`10.0.${index >> 8}.${index & 255}`)
@@ -111,25 +111,25 @@ async function loggedAddress(choices: object, address: string): Promise<unknown>
 const LOOPBACK = expect.stringMatching(/^(127\.0\.0\.1|::1)$/)
 
 test.each([
-  { what: 'not by default', choices: TRUSTING, forwardedFor: '203.0.113.1', logged: undefined },
+  { what: 'no client address by default', choices: TRUSTING, forwardedFor: '203.0.113.1', logged: undefined },
   {
-    what: 'that of the connection',
+    what: 'the address of the connection',
     choices: { logClientAddress: true },
     forwardedFor: '203.0.113.1',
     logged: LOOPBACK,
   },
   {
-    what: 'that of a trusted proxy',
+    what: 'the address that a trusted proxy forwards',
     choices: { ...TRUSTING, logClientAddress: true },
     forwardedFor: '198.51.100.1, 203.0.113.1',
     logged: '203.0.113.1',
   },
   {
-    what: 'that of the proxy, if it forwards no address',
+    what: 'the address of the proxy if it forwards no valid address',
     choices: { ...TRUSTING, logClientAddress: true },
     forwardedFor: 'x","level":60,"y":"',
     logged: LOOPBACK,
   },
-])('the log has the client address: $what', async ({ choices, forwardedFor, logged }) => {
+])('logs $what', async ({ choices, forwardedFor, logged }) => {
   expect(await loggedAddress(choices, forwardedFor)).toEqual(logged)
 })

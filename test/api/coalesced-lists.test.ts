@@ -1,4 +1,4 @@
-// Identical lists at the same time are read by one query. Lists that differ in any parameter never are.
+// Identical concurrent list requests are coalesced into one query. Requests that differ in any parameter are not.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -24,14 +24,14 @@ const names = documented?.map(({ name }) => name) ?? []
 const db = openTestDatabase(await createTestDatabase())
 const batches = openPetBatches(db, true, 1, () => {})
 let lists = 0
-let gate = Promise.resolve()
+let released = Promise.resolve()
 const petstore = await startApp(db, {
   batches: {
     ...batches,
     coalescePage: (key, work) => {
       lists += 1
       return batches.coalescePage(key, async () => {
-        await gate
+        await released
         return work()
       })
     },
@@ -52,7 +52,7 @@ async function cursorAfter(limit: number): Promise<string> {
   return /cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1] ?? ''
 }
 
-/** Two values for each parameter. Each gives other pets, or another Link, than the other and than none. */
+/** Two values for each parameter. Either value, and no value, gives a different response (pets or Link). */
 const SAMPLES: Record<string, [string, string]> = {
   limit: ['1', '2'],
   status: ['available', 'sold'],
@@ -68,25 +68,25 @@ test('every documented query parameter of listPets has sample values in this fil
 
 const facts = ({ status, text, headers }: TestResponse) => ({ status, text, link: headers.get('link') })
 
-test.each(names)('lists that differ in %s are never mixed up, however many run at once', async (name) => {
+test.each(names)('does not coalesce concurrent requests that differ in %s', async (name) => {
   const queries = ['', ...(SAMPLES[name] ?? []).map((value) => `?${name}=${value}`)]
   const alone = []
   for (const query of queries) alone.push(facts(await petstore.get(`/pets${query}`)))
   expect(new Set(alone.map((response) => JSON.stringify(response))).size).toBe(queries.length)
 
-  // All of them wait until the last one has arrived, so that any two that could share a query do.
-  const { promise, resolve: openGate } = Promise.withResolvers<void>()
+  // All requests wait until the last one has arrived, so that all with the same key are coalesced.
+  const { promise, resolve: release } = Promise.withResolvers<void>()
   const before = lists
-  gate = promise
+  released = promise
   const rounds = [queries, queries, queries].flat()
   const responses = rounds.map((query) => petstore.get(`/pets${query}`))
   const batched = rounds.filter((query) => !query.startsWith('?id=')).length
   await expect.poll(() => lists - before, { timeout: 20_000 }).toBe(batched)
-  openGate()
+  release()
   expect((await Promise.all(responses)).map(facts)).toEqual([alone, alone, alone].flat())
 })
 
-test('queries have the same key only if all their parameters are the same', () => {
+test('two queries have the same key only if all their parameters are equal', () => {
   const keyOf = queryKey({ properties: { a: {}, b: {}, c: {} } })
   const text = fc.string({ unit: fc.constantFrom('1', ':', '-', '[', ']', '\n'), maxLength: 4 })
   const value = fc.option(fc.oneof(text, fc.array(text, { maxLength: 2 })), { nil: undefined })

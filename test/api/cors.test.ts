@@ -10,7 +10,7 @@ const preflight = {
   'access-control-request-headers': 'authorization, content-type, idempotency-key',
 }
 
-test('a page of an allowed origin may ask without a key what it may send', async () => {
+test('accepts a preflight request of an allowed origin without an API key', async () => {
   const petstore = await allowing
   const response = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })
   expect(response.status).toBe(204)
@@ -19,7 +19,7 @@ test('a page of an allowed origin may ask without a key what it may send', async
   expect(response.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
 })
 
-test('it may read the version, paging, rate, deprecation and request-id headers, also of an error', async () => {
+test('exposes the version, paging, rate limit, deprecation and request id headers, also of errors', async () => {
   const petstore = await allowing
   for (const apiKey of [undefined, null] as const) {
     const response = await petstore.get('/pets', {
@@ -42,7 +42,7 @@ test('it may read the version, paging, rate, deprecation and request-id headers,
   }
 })
 
-test('it may read that the service is overloaded, and preflights are not rejected then', async () => {
+test('sends CORS headers with 503 overloaded, and accepts preflight requests during overload', async () => {
   const petstore = await startApp(db, { corsOrigins: ['https://shop.example'], inFlightMax: 0 })
   const origin = 'https://shop.example'
   const rejected = await petstore.get('/pets', { headers: { origin } })
@@ -60,7 +60,7 @@ test('it may read that the service is overloaded, and preflights are not rejecte
   expect((await closed.get('/pets', { headers: { origin } })).headers.has('vary')).toBe(false)
 })
 
-test('a page of another origin is told nothing', async () => {
+test('does not allow another origin', async () => {
   const petstore = await allowing
   const headers = { ...preflight, origin: 'https://evil.example' }
   const response = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers })
@@ -69,7 +69,7 @@ test('a page of another origin is told nothing', async () => {
   expect(listed.headers.get('access-control-allow-origin')).toBeNull()
 })
 
-test('without CORS_ORIGINS an OPTIONS needs a key like everything else', async () => {
+test('requires an API key for OPTIONS without CORS_ORIGINS', async () => {
   const petstore = await startApp(db)
   expect((await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })).status).toBe(401)
   const response = await petstore.call('OPTIONS', '/v1/pets')

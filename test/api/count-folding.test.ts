@@ -1,5 +1,5 @@
-// Folding of counts: what a reader skips, and that the sums stay exact while transactions, old snapshots, other versions
-// of the service and other servers are about.
+// Folding of pet counts: reads skip folded deltas, and the sums stay exact with transactions in flight, old snapshots,
+// instances of version 1.0.0 and a restored database.
 import { join } from 'node:path'
 import { runner } from 'node-pg-migrate'
 import { Client } from 'pg'
@@ -12,7 +12,7 @@ import { createTestDatabase, openTestDatabase, sql } from '../support/database.t
 import { asOwner, asSuperuser } from '../support/roles.ts'
 
 const DEAD_DELTAS = 40_000
-/** What version 1.0.0 does: an instance of it may run beside this version during an upgrade. */
+/** The statements of version 1.0.0, whose instances run together with this version during an upgrade. */
 const OLD_READ = `select sum(count)::int as count from (
     select count from pet_counts union all select delta from pet_count_deltas) as parts`
 const OLD_FOLD = `with taken as (
@@ -57,7 +57,7 @@ const addPets = (databaseUrl: string, count: number) =>
   )
 const deltasIn = (databaseUrl: string) => sql(databaseUrl, 'select 1 from pet_count_deltas limit 1')
 
-/** How many pages of 8 KiB PostgreSQL looks at for a read, once its plan is made. */
+/** The number of 8 KiB pages that PostgreSQL reads for a query after planning it. */
 async function pagesRead(client: Client, read: (db: Reader) => Promise<unknown>): Promise<number> {
   let pages = 0
   const explaining: Reader = {
@@ -73,7 +73,7 @@ async function pagesRead(client: Client, read: (db: Reader) => Promise<unknown>)
   return pages
 }
 
-test('every table has a replica identity, and counts are folded under a publication of all tables', async () => {
+test('every table has a replica identity, and counts are folded with a publication for all tables', async () => {
   const { databaseUrl, db } = await open()
   await sql(databaseUrl, 'create publication upgrade for all tables')
   await addPets(databaseUrl, 5)
@@ -88,7 +88,7 @@ test('every table has a replica identity, and counts are folded under a publicat
   expect(without).toEqual([])
 })
 
-test('while an old snapshot keeps folded deltas from vacuum, a read skips them', async () => {
+test('reads skip folded deltas that an old snapshot keeps from vacuum', async () => {
   const { databaseUrl, db } = await open()
   const client = await connect(databaseUrl)
   const exporting = await connect(databaseUrl)
@@ -97,7 +97,7 @@ test('while an old snapshot keeps folded deltas from vacuum, a read skips them',
   const append = `insert into pet_count_deltas (category_id, status, delta)
     select 1, 'available', 0 from generate_series(1, ${DEAD_DELTAS})`
   let added = 0n
-  // The position stays behind the oldest transaction in flight, which may be one of another test: fold again until it is over.
+  // The position stays behind the oldest transaction in flight, possibly of another test. Fold until that has ended.
   const pagesAfterFold = async () => {
     await addPets(databaseUrl, 1)
     await foldAllCounts(db)
@@ -105,13 +105,13 @@ test('while an old snapshot keeps folded deltas from vacuum, a read skips them',
     added += 2n
     return pagesRead(client, countPets)
   }
-  // Once before the plan of the read is made, and once after.
+  // The first round runs before the read is planned, the second one after.
   for (let round = 0; round < 2; round += 1) {
     await client.query(append)
     await expect.poll(pagesAfterFold).toBeLessThan(40)
   }
   expect(await countPets(db)).toEqual({ available: added, pending: 0n, sold: 0n })
-  // Any other kind of function would see another snapshot than the statement that adds its rows to the sums.
+  // A volatile function would not use the snapshot of the statement that adds its rows to the sums.
   const volatility = await sql(
     databaseUrl,
     `select provolatile from pg_proc where proname = 'unfolded_pet_counts'`,
@@ -119,7 +119,7 @@ test('while an old snapshot keeps folded deltas from vacuum, a read skips them',
   expect(volatility).toEqual([{ provolatile: 's' }])
 })
 
-test('a transaction that commits after later ones were folded is counted', async () => {
+test('counts a transaction that commits after later ones were folded', async () => {
   const { databaseUrl, db } = await open()
   const [first, second] = [await connect(databaseUrl), await connect(databaseUrl)]
   const add = `insert into pets (name, category_id) values ('x', 1)`
@@ -144,7 +144,7 @@ test('a transaction that commits after later ones were folded is counted', async
   expect(await countPets(db)).toMatchObject({ available: 11n })
 })
 
-test('a position from another server, as after a restore, hides nothing', async () => {
+test('counts every pet with the position of another server (after a restore) and without a position', async () => {
   const { databaseUrl, db } = await open()
   await addPets(databaseUrl, 2)
   await foldAllCounts(db)
@@ -159,14 +159,13 @@ test('a position from another server, as after a restore, hides nothing', async 
   expect(await deltasIn(databaseUrl)).toEqual([])
   await addPets(databaseUrl, 4)
   expect(await countPets(db)).toMatchObject({ available: 9n })
-  // Also where the row of the position was lost.
   await sql(databaseUrl, 'delete from pet_count_position')
   expect(await countPets(db)).toMatchObject({ available: 9n })
   await foldAllCounts(db)
   expect(await countPets(db)).toMatchObject({ available: 9n })
 })
 
-test('the instances fold once enough deltas have gathered, or some time after the last fold', async () => {
+test('folds once there are 1,000 deltas, or some time after the last fold', async () => {
   const { databaseUrl, db } = await open()
   const lastFold = (interval: string) =>
     sql(databaseUrl, `update pet_count_position set folded_at = now() + $1::interval`, [interval])
@@ -187,7 +186,7 @@ test('the instances fold once enough deltas have gathered, or some time after th
   expect(await countPets(db)).toMatchObject({ available: 1002n })
 })
 
-test('the schema of version 1.0.0 is upgraded, and both versions count exactly beside each other', async () => {
+test('upgrades the schema of version 1.0.0, and instances of both versions count exactly', async () => {
   const databaseUrl = await createTestDatabase('empty')
   await runner({
     databaseUrl: asOwner(databaseUrl),

@@ -1,4 +1,4 @@
-// DELETE /v1/pets/{petId}: a mistaken entry goes, one that was ever ordered stays.
+// DELETE /v1/pets/{petId}: deletes a pet unless it has ever been ordered.
 import { openLog } from '../../src/telemetry/log.ts'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { NOT_IDS, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from './fixture
 
 const api = await openApiFixture()
 
-test('a deleted animal is 204 without a body, and then it is nowhere', async () => {
+test('returns 204 without a body, and no operation finds the pet afterwards', async () => {
   const { id } = await api.addPet({ name: 'Gone', categoryId: 50 })
   await api.patch(id, { status: 'sold' })
   const response = await api.remove(`/pets/${id}`)
@@ -14,20 +14,20 @@ test('a deleted animal is 204 without a body, and then it is nowhere', async () 
   expect(await api.findPet(id)).toBeUndefined()
   expect((await api.get('/pets?categoryId=50')).body).toEqual([])
   expect((await api.get('/pets?name=gone')).body).toEqual([])
-  const gone = [
+  const responses = [
     await api.get(`/pets/${id}`),
     await api.get(`/pets/${id}/history`),
     await api.patch(id, { name: 'Rex' }),
     await api.remove(`/pets/${id}`),
     await api.post('/store/orders', { petId: id }),
   ]
-  for (const { status, body } of gone) {
+  for (const { status, body } of responses) {
     expect({ status, body }).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   }
   expect(await api.sql('select 1 from pet_history where pet_id = $1', [id])).toEqual([])
 })
 
-test('a deletion is logged with the pet, the API key and the request; a rejected one is not', async () => {
+test('logs a deletion with the pet, the API key and the request, but not a rejected one', async () => {
   const lines: Record<string, unknown>[] = []
   const stream = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }
   const { writer } = openLog('silent')
@@ -37,29 +37,29 @@ test('a deletion is logged with the pet, the API key and the request; a rejected
   const [row] = await api.sql('select created_by::int as "apiKeyId" from pets where id = $1', [id])
   await logging.remove(`/pets/${id}`, { 'if-match': '"9"', 'x-request-id': 'too-late' })
   await logging.remove(`/pets/${id}`, { 'x-request-id': 'mistake' })
-  await logging.remove(`/pets/${id}`, { 'x-request-id': 'again' })
+  await logging.remove(`/pets/${id}`, { 'x-request-id': 'retry' })
   const deletions = lines.filter(({ msg }) => msg === 'pet deleted')
   expect(deletions).toEqual([
     { level: 30, time: expect.any(Number), ...row, requestId: 'mistake', petId: id, msg: 'pet deleted' },
   ])
 })
 
-test('its id is never given to another animal', async () => {
+test('does not reuse the id of a deleted pet', async () => {
   const { id } = await api.addPet()
   await api.remove(`/pets/${id}`)
   expect((await api.addPet()).id).toBeGreaterThan(id)
 })
 
-test.each(['available', 'pending', 'sold'])('an animal that is %s by hand can be deleted', async (status) => {
+test.each(['available', 'pending', 'sold'])('deletes a pet without orders that is %s', async (status) => {
   const { id } = await api.addPet({ status })
   expect((await api.remove(`/pets/${id}`)).status).toBe(204)
 })
 
 test.each([
-  { after: 'while it is held', end: undefined },
-  { after: 'after the order was cancelled', end: 'cancel' },
-  { after: 'after it was sold', end: 'complete' },
-] as const)('an animal that had an order is 409 $after, and stays', async ({ end }) => {
+  { when: 'while it is held', end: undefined },
+  { when: 'after the order was cancelled', end: 'cancel' },
+  { when: 'after it was sold', end: 'complete' },
+] as const)('rejects a pet that had an order (409) $when', async ({ end }) => {
   const { id, petId } = await api.hold()
   if (end !== undefined) await api.end(end, id)
   const pet = await api.findPet(petId)
@@ -76,7 +76,7 @@ test.each([
   { header: '"1"', status: 412 },
   { header: 'W/"2"', status: 412 },
   { header: 'x', status: 412 },
-])('If-Match: $header for version 2 is $status', async ({ header, status }) => {
+])('If-Match $header for version 2 returns $status', async ({ header, status }) => {
   const { id } = await api.addPet()
   await api.patch(id, { name: 'Second' })
   const response = await api.remove(`/pets/${id}`, { 'if-match': header })
@@ -85,20 +85,20 @@ test.each([
   expect((await api.findPet(id)) === undefined).toBe(status === 204)
 })
 
-test.each([UNKNOWN_ID, ...NOT_IDS])('the animal %s is 404', async (petId) => {
+test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the pet %s', async (petId) => {
   const response = await api.remove(`/pets/${petId}`, { 'if-match': '*' })
   expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
 
 test.each([
-  { what: 'nothing, and calls it JSON', body: '' },
+  { what: 'an empty body with a JSON content type', body: '' },
   { what: 'an empty object', body: '{}' },
-])('it works for a client that sends $what', async ({ body }) => {
+])('accepts $what', async ({ body }) => {
   const { id } = await api.addPet()
   expect((await api.call('DELETE', `/v1/pets/${id}`, { body })).status).toBe(204)
 })
 
-test('of a buyer and one who deletes, at once, exactly one succeeds', async () => {
+test('exactly one of a concurrent order and deletion succeeds', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id: petId } = await api.addPet()
     const [placed, deleted] = await Promise.all([
@@ -110,7 +110,7 @@ test('of a buyer and one who deletes, at once, exactly one succeeds', async () =
   }
 })
 
-test('an animal deleted by 8 at once is 204 for one and 404 for the others', async () => {
+test('returns 204 to one of 8 concurrent requests and 404 to the others', async () => {
   const { id } = await api.addPet()
   const responses = await Promise.all(Array.from({ length: 8 }, () => api.remove(`/pets/${id}`)))
   expect(responses.filter(({ status }) => status === 204)).toHaveLength(1)

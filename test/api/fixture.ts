@@ -1,5 +1,4 @@
-// What the tests of the store share: a shop on a database of its own, a key that may do everything, and the
-// usual moves in it.
+// Shared by the API tests: an app on its own database, an API key with every scope, and helpers for common requests.
 import { expect } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
@@ -43,14 +42,14 @@ export interface ApiFixture extends TestClient {
   end: (verb: 'complete' | 'cancel', orderId: number | string) => Promise<TestResponse>
   addPet: (values?: Partial<Pet>) => Promise<Pet>
   findPet: (id: number) => Promise<Pet | undefined>
-  /** Places an order that must succeed, on a new animal unless one is named. */
+  /** Places an order and expects 201. Adds a pet first unless `petId` is given. */
   hold: (values?: { petId?: number; holdMinutes?: number; note?: string }) => Promise<Order>
   history: (petId: number) => Promise<HistoryEntry[]>
-  /** As if the time of the hold had passed a second ago. */
+  /** Sets the expiry of the hold to one second ago. */
   makeOverdue: (orderId: number) => Promise<unknown>
 }
 
-/** Everything in openShop that is no matter of how the service was started. */
+/** The fixture for a service that is already running, in this process or in another. */
 export function apiFixtureAt(
   target: { origin: string; apiKey: string },
   databaseUrl: string,
@@ -96,7 +95,7 @@ export async function openApiFixture(choices: Partial<AppOptions> = {}): Promise
   return openApiFixtureOn(databaseUrl, db, choices)
 }
 
-/** For tests that each want an empty shop: one that is emptied, at a tenth of the CPU of opening another. */
+/** Truncates one shared fixture before each use, which takes a tenth of the CPU time of opening another. */
 export function shareApiFixture(open: () => Promise<ApiFixture> = openApiFixture): () => Promise<ApiFixture> {
   let opened: Promise<ApiFixture> | undefined
   return async () => {
@@ -107,7 +106,7 @@ export function shareApiFixture(open: () => Promise<ApiFixture> = openApiFixture
   }
 }
 
-/** Another instance on a database that there is. */
+/** Starts another app on an existing database. */
 export async function openApiFixtureOn(
   databaseUrl: string,
   db: Db,
@@ -118,7 +117,7 @@ export async function openApiFixtureOn(
   return apiFixtureAt({ origin, apiKey: text }, databaseUrl, db)
 }
 
-/** Follows `rel="next"` to its end; answers the pages. */
+/** Follows `rel="next"` to the last page and returns all pages. */
 export async function walkPages<Item>(client: TestClient, path: string): Promise<Item[][]> {
   const pages: Item[][] = []
   for (let next: string | undefined = `/v1${path}`; next !== undefined; ) {
@@ -130,12 +129,12 @@ export async function walkPages<Item>(client: TestClient, path: string): Promise
   return pages
 }
 
-/** The cursor that leads to the page after this one. */
+/** The cursor of the next page. */
 export function cursorOf(response: TestResponse, client: TestClient): string {
   const next = new URL(linkTo('next', response, client.origin) ?? '', client.origin)
   return next.searchParams.get('cursor') ?? ''
 }
 
-/** Path parameters that are no id of anything. */
+/** Path parameters that are not valid ids. */
 export const NOT_IDS = ['0', '-1', 'abc', '1.5', '1e3', '%20', '9223372036854775808', '9'.repeat(300), '%zz']
 export const UNKNOWN_ID = '9223372036854775807'

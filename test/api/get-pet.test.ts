@@ -6,7 +6,7 @@ const db = openTestDatabase(await createTestDatabase())
 const REMOVAL = new Date('2030-12-05T00:00:00Z')
 const afterRemoval = startApp(db, { clock: () => REMOVAL })
 
-test('getPet answers up to the last millisecond before 5 December 2030', async () => {
+test('getPet works until the last millisecond before 5 December 2030', async () => {
   const petstore = await startApp(db, { clock: () => new Date(REMOVAL.getTime() - 1) })
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
@@ -16,7 +16,7 @@ test('getPet answers up to the last millisecond before 5 December 2030', async (
   expect(created.headers.get('location')).toBe(`/v1/pets/${id}`)
 })
 
-test('from that instant on it answers 410, for any id, and still names its successor', async () => {
+test('from then on it returns 410 for any id, and still links to its successor', async () => {
   const petstore = await afterRemoval
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
@@ -31,7 +31,7 @@ test('from that instant on it answers 410, for any id, and still names its succe
   expect(successor.body).toEqual([{ id, name: 'Biscuit', categoryId: 1, status: 'available' }])
 })
 
-test('from that instant on Location names the list of the id, which carries the ETag', async () => {
+test('from then on Location is the list of this id, which has the ETag', async () => {
   const petstore = await startApp(db, { clock: () => REMOVAL, publicUrl: 'https://api.petstore.test' })
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
@@ -43,13 +43,13 @@ test('from that instant on Location names the list of the id, which carries the 
   expect(found.headers.get('etag')).toBe(created.headers.get('etag'))
 })
 
-test('without a key the removed operation says 401 and nothing more', async () => {
+test('the removed operation returns 401 without an API key', async () => {
   const petstore = await afterRemoval
   const response = await petstore.get('/pets/1', { apiKey: null })
   expect(response.status).toBe(401)
 })
 
-test('with PUBLIC_URL every address in a header is absolute, whatever Host the client sent', async () => {
+test('PUBLIC_URL makes every URL in a header absolute', async () => {
   const petstore = await startApp(db, { publicUrl: 'https://api.petstore.test' })
   const created = await petstore.post('/pets', { name: 'Luna', categoryId: 77 })
   const { id } = created.body as { id: number }

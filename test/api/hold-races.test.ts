@@ -1,4 +1,4 @@
-// Buyers who ask while another transaction is about to free the pet: they wait for it, and one of them gets the pet.
+// Orders for a pet that another transaction is about to free: they wait for its lock, and one of them gets the pet.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ async function waitingForLocks(count: number): Promise<void> {
   }
 }
 
-/** Frees the pet of a new order, and commits that only once the buyers wait for the lock of the pet. */
+/** Frees the pet of a new order in a transaction that commits once all buyers wait for the lock of the pet. */
 async function raceForFreedPet(orderStatus: string, buyers: number, headers: Record<string, string> = {}) {
   const { id, petId } = await api.hold()
   await other.query('begin')
@@ -37,20 +37,19 @@ async function raceForFreedPet(orderStatus: string, buyers: number, headers: Rec
   return Promise.all(placing)
 }
 
-test.each(['expired', 'cancelled'])(
-  'the only buyer of a pet whose order is just being %s gets it',
-  async (status) => {
-    const [response] = await raceForFreedPet(status, 1)
+test.each([
+  { status: 'expired', headers: {} },
+  { status: 'cancelled', headers: {} },
+  { status: 'expired', headers: { 'idempotency-key': 'only-buyer' } },
+])(
+  'the only buyer gets a pet whose order is being $status (headers: $headers)',
+  async ({ status, headers }) => {
+    const [response] = await raceForFreedPet(status, 1, headers)
     expect(response).toMatchObject({ status: 201, body: { status: 'open' } })
   },
 )
 
-test('the only buyer gets it with an Idempotency-Key too', async () => {
-  const [response] = await raceForFreedPet('expired', 1, { 'idempotency-key': 'only-buyer' })
-  expect(response).toMatchObject({ status: 201, body: { status: 'open' } })
-})
-
-test('of several buyers who wait for it one gets it, and the others get 409', async () => {
+test('one of several waiting buyers gets the pet, and the others get 409', async () => {
   const statuses = (await raceForFreedPet('expired', BUYERS)).map(({ status }) => status)
   expect(statuses.toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: BUYERS - 1 }, () => 409)])
 })

@@ -1,5 +1,5 @@
-// A hold ends by itself. The application of these tests has no background work, so that each test chooses who
-// meets an over-due hold first; the last ones run the real service.
+// Expiry of holds. The app in these tests has no background work, so each test chooses the first request that finds
+// an overdue hold. The last two tests run the real service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
@@ -18,7 +18,7 @@ import {
   apiFixtureAt,
 } from './fixture.ts'
 
-describe('nobody has swept yet, and', () => {
+describe('an overdue hold that no sweep has expired', () => {
   let api: ApiFixture
   const overdue = async () => {
     api ??= await openApiFixture({ holds: { waitUntilFresh: () => undefined } })
@@ -28,7 +28,7 @@ describe('nobody has swept yet, and', () => {
   }
   const orderOf = async (id: number) => (await api.get(`/store/orders/${id}`)).body as Order
 
-  test('the next buyer gets the animal; the old order is expired, at its end', async () => {
+  test('gives the pet to the next buyer; the order is expired as of its expiresAt', async () => {
     const { id, petId } = await overdue()
     const next = await api.hold({ petId })
     const expired = await orderOf(id)
@@ -44,7 +44,7 @@ describe('nobody has swept yet, and', () => {
     ])
   })
 
-  test('of 16 buyers who race for it exactly one gets it', async () => {
+  test('gives the pet to exactly one of 16 concurrent buyers', async () => {
     const { petId } = await overdue()
     const responses = await Promise.all(
       Array.from({ length: 16 }, () => api.post('/store/orders', { petId })),
@@ -53,29 +53,26 @@ describe('nobody has swept yet, and', () => {
     expect(responses.filter(({ status }) => status === 409)).toHaveLength(15)
   })
 
-  test.each(['complete', 'cancel'] as const)('it is too late to %s it', async (verb) => {
+  test.each(['complete', 'cancel'] as const)('rejects %s (409)', async (verb) => {
     const { id, petId } = await overdue()
     expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
     await api.hold({ petId })
     expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
   })
 
-  test.each(['sold', 'pending', 'available'])('the animal can be made %s', async (status) => {
+  test.each(['sold', 'pending', 'available'])('allows making the pet %s', async (status) => {
     const { id, petId } = await overdue()
     const response = await api.patch(petId, { status })
     expect(response).toMatchObject({ status: 200, body: { id: petId, status } })
     expect(await orderOf(id)).toMatchObject({ status: 'expired' })
     expect((await api.history(petId)).filter(({ event }) => event === 'order_expired')).toHaveLength(1)
-    // As made, held, freed, and once more where that was a change.
+    // Versions: created, held, expired, and updated unless the pet was already available.
     expect(response.headers.get('etag')).toBe(status === 'available' ? '"3"' : '"4"')
   })
 
-  test('the animal still cannot be deleted', async () => {
-    const { petId } = await overdue()
-    expect(await api.remove(`/pets/${petId}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
-  })
-
-  test('who would delete the held animal hears that it has changed since', async () => {
+  test('does not allow deleting the pet (409), and the If-Match of the held pet returns 412', async () => {
+    const { petId: other } = await overdue()
+    expect(await api.remove(`/pets/${other}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
     const { petId } = await overdue()
     const held = await api.remove(`/pets/${petId}`, { 'if-match': '"2"' })
     expect(held).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
@@ -84,7 +81,7 @@ describe('nobody has swept yet, and', () => {
   })
 })
 
-describe('whoever looks more than a second after the last sweep sees no over-due hold:', () => {
+describe('more than a second after the last sweep, no overdue hold is visible in', () => {
   let clock = 0
   const emptyApi = shareApiFixture(async () => {
     const databaseUrl = await createTestDatabase()
@@ -142,7 +139,7 @@ describe('whoever looks more than a second after the last sweep sees no over-due
   ])('$operation', async ({ read, seen }) => {
     const api = await emptyApi()
     const order = await api.hold()
-    // Sweeps, and finds nothing.
+    // This request sweeps and finds nothing.
     clock += 1_001
     await api.get('/pets')
     await api.makeOverdue(order.id)
@@ -154,13 +151,13 @@ describe('whoever looks more than a second after the last sweep sees no over-due
   })
 })
 
-test('a sweep ends any number of holds and leaves the others', async () => {
+test('a sweep expires any number of overdue holds and no others', async () => {
   const api = await openApiFixture()
   const orders = await Promise.all(Array.from({ length: 40 }, () => api.hold()))
   await api.sql(
     `update orders set created_at = now() - interval '1 day', expires_at = now() - interval '1 ms' where id % 2 = 0`,
   )
-  // More than one batch of the sweep, by hand.
+  // Insert more overdue holds than one batch of the sweep.
   await api.sql(`insert into pets (name, category_id, status)
     select 'Held', 2, 'pending' from generate_series(1, 1200)`)
   await api.sql(`insert into orders (pet_id, placed_by, created_at, expires_at)
@@ -172,7 +169,7 @@ test('a sweep ends any number of holds and leaves the others', async () => {
   expect((await api.get('/store/inventory')).body).toEqual({ available: 1220, pending: 20, sold: 0 })
 })
 
-test('in `petstore serve` a hold ends within a second of its end, not before, on every instance', async () => {
+test('`petstore serve` frees a pet within a second after its hold expires, not earlier, on every instance', async () => {
   const DATABASE_URL = await createTestDatabase()
   const db = openTestDatabase(DATABASE_URL)
   const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
@@ -182,24 +179,24 @@ test('in `petstore serve` a hold ends within a second of its end, not before, on
     ApiFixture,
   ]
   const { id, petId } = await one.hold({ holdMinutes: 1 })
-  const [row] = await sql<{ end: Date }>(
+  const [row] = await sql<{ expiresAt: Date }>(
     DATABASE_URL,
-    `update orders set expires_at = now() + interval '2 s' where id = $1 returning expires_at as end`,
+    `update orders set expires_at = now() + interval '2 s' where id = $1 returning expires_at as "expiresAt"`,
     [id],
   )
-  const end = row?.end.getTime() ?? 0
+  const expiresAt = row?.expiresAt.getTime() ?? 0
   const freed = new Set<ApiFixture>()
-  // On a busy host one look may take longer than all of this.
-  while (freed.size < 2 || Date.now() < end + 1_500) {
+  // On a busy host a single request may take longer than this.
+  while (freed.size < 2 || Date.now() < expiresAt + 1_500) {
     for (const api of [one, two]) {
-      const askedAt = Date.now()
+      const sentAt = Date.now()
       const pet = await api.findPet(petId)
       if (pet?.status === 'available') {
-        expect(Date.now()).toBeGreaterThanOrEqual(end)
+        expect(Date.now()).toBeGreaterThanOrEqual(expiresAt)
         freed.add(api)
       } else {
-        expect(askedAt - end, 'ms after the end').toBeLessThan(1_000)
-        expect(freed.has(api), 'a freed animal stays free').toBe(false)
+        expect(sentAt - expiresAt, 'ms after the expiry').toBeLessThan(1_000)
+        expect(freed.has(api), 'a freed pet stays available').toBe(false)
       }
     }
     await sleep(25)
@@ -214,7 +211,7 @@ test('in `petstore serve` a hold ends within a second of its end, not before, on
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('a hold that ended while no instance ran is over before the first answer of the next one', async () => {
+test('a hold that expired while no instance ran is swept before the first response of the next one', async () => {
   const DATABASE_URL = await createTestDatabase()
   const db = openTestDatabase(DATABASE_URL)
   const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })

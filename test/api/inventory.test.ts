@@ -1,4 +1,4 @@
-// GET /v1/store/inventory: exact whatever happened, and by whose hand.
+// GET /v1/store/inventory: exact after every change, whether by the API or by SQL.
 import { expect, test } from 'vitest'
 import { foldAllCounts } from '../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/inventory/queries.ts'
@@ -10,7 +10,7 @@ const emptyApi = shareApiFixture()
 
 const inventory = async (api: ApiFixture) => (await api.get('/store/inventory')).body
 
-/** What the table itself says: in all, and by category. */
+/** The counts of the pets table, in total and by category. */
 async function counted(api: ApiFixture) {
   const rows = (await api.sql(
     'select category_id::int as id, status, count(*)::int as count from pets group by 1, 2 order by 1',
@@ -31,14 +31,14 @@ async function expectExact(api: ApiFixture) {
   expect((await api.get('/categories')).body).toEqual(categories)
 }
 
-test('an empty shop has none of each', async () => {
+test('returns zero for every status when there are no pets', async () => {
   const api = await emptyApi()
   expect(await inventory(api)).toEqual({ available: 0, pending: 0, sold: 0 })
   await foldAllCounts(api.db)
   expect(await inventory(api)).toEqual({ available: 0, pending: 0, sold: 0 })
 })
 
-const BY_HAND = [
+const SQL_STATEMENTS = [
   `insert into pets (name, category_id, status)
     select 'Hand', 1 + n % 5, (enum_range(null::pet_status))[1 + n % 3] from generate_series(1, 30) as n`,
   `copy pets (name, category_id, status) from program 'printf "A\\t1\\tsold\\nB\\t2\\tpending\\nC\\t2\\tavailable\\n"'`,
@@ -57,9 +57,9 @@ const BY_HAND = [
   exception when raise_exception then null; end $$`,
 ]
 
-test.each(BY_HAND)('it is exact after a statement by hand: %s', async (statement) => {
+test.each(SQL_STATEMENTS)('is exact after the SQL statement %s', async (statement) => {
   const api = await emptyApi()
-  await api.sql(BY_HAND[0] as string)
+  await api.sql(SQL_STATEMENTS[0] as string)
   await foldAllCounts(api.db)
   await api.sql(statement)
   await expectExact(api)
@@ -67,11 +67,11 @@ test.each(BY_HAND)('it is exact after a statement by hand: %s', async (statement
   await expectExact(api)
 })
 
-test('it is exact after everything was truncated, folded or not', async () => {
+test('is exact after truncating pets with folded and unfolded counts', async () => {
   const api = await emptyApi()
-  await api.sql(BY_HAND[0] as string)
+  await api.sql(SQL_STATEMENTS[0] as string)
   await foldAllCounts(api.db)
-  await api.sql(BY_HAND[0] as string)
+  await api.sql(SQL_STATEMENTS[0] as string)
   await api.sql('truncate pets cascade')
   await expectExact(api)
   await api.addPet()
@@ -79,37 +79,37 @@ test('it is exact after everything was truncated, folded or not', async () => {
   await expectExact(api)
 })
 
-test('what was rolled back was never counted', async () => {
+test('does not count a rolled-back insert', async () => {
   const api = await emptyApi()
   await api.addPet()
   await api.sql(`begin; insert into pets (name, category_id) values ('Undone', 1); rollback`)
   expect(await inventory(api)).toEqual({ available: 1, pending: 0, sold: 0 })
 })
 
-/** Random, but the same in every run of one seed. */
-function dice(seed: number): (sides: number) => number {
+/** Random integers below `max`, the same in every run with one seed. */
+function seededRandom(seed: number): (max: number) => number {
   let state = seed
-  return (sides) => {
+  return (max) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * sides)
+    return Math.floor((state / 2 ** 32) * max)
   }
 }
 
-test.each([1, 2, 3])('it is exact after 240 random steps by 8 hands at once (seed %i)', async (seed) => {
+test.each([1, 2, 3])('is exact after 240 random changes by 8 concurrent clients (seed %i)', async (seed) => {
   const api = await emptyApi()
-  await api.sql(BY_HAND[0] as string)
+  await api.sql(SQL_STATEMENTS[0] as string)
   const orders: Order[] = []
   const statuses = ['available', 'pending', 'sold']
 
-  async function step(roll: (sides: number) => number): Promise<unknown> {
-    const petId = 1 + roll(60)
-    const order = orders[roll(orders.length)]
-    switch (roll(9)) {
+  async function step(random: (max: number) => number): Promise<unknown> {
+    const petId = 1 + random(60)
+    const order = orders[random(orders.length)]
+    switch (random(9)) {
       case 0:
       case 1:
-        return api.addPet({ categoryId: 1 + roll(5), status: statuses[roll(3)] as string })
+        return api.addPet({ categoryId: 1 + random(5), status: statuses[random(3)] as string })
       case 2:
-        return api.patch(petId, { status: statuses[roll(3)], categoryId: 1 + roll(5) })
+        return api.patch(petId, { status: statuses[random(3)], categoryId: 1 + random(5) })
       case 3:
         return api.remove(`/pets/${petId}`)
       case 4: {
@@ -117,24 +117,24 @@ test.each([1, 2, 3])('it is exact after 240 random steps by 8 hands at once (see
         return placed.status === 201 && orders.push(placed.body as Order)
       }
       case 5:
-        return order && api.end(roll(2) === 0 ? 'complete' : 'cancel', order.id)
+        return order && api.end(random(2) === 0 ? 'complete' : 'cancel', order.id)
       case 6:
         return order && api.makeOverdue(order.id).catch(() => {})
       case 7:
         return foldAllCounts(api.db)
       default:
-        // Two by hand may lock rows in opposite sequences; the one that gives way changes nothing.
-        return api.sql(BY_HAND[roll(BY_HAND.length)] as string).catch(() => {})
+        // Two SQL statements may deadlock; the one that PostgreSQL cancels changes nothing.
+        return api.sql(SQL_STATEMENTS[random(SQL_STATEMENTS.length)] as string).catch(() => {})
     }
   }
 
   await Promise.all(
-    Array.from({ length: 8 }, async (_, hand) => {
-      const roll = dice(seed * 100 + hand)
-      for (let count = 0; count < 30; count += 1) await step(roll)
+    Array.from({ length: 8 }, async (_, index) => {
+      const random = seededRandom(seed * 100 + index)
+      for (let count = 0; count < 30; count += 1) await step(random)
     }),
   )
-  // Afterwards no hold is over any more, and no reader changes anything.
+  // Expire all overdue holds now, so that the reads below change nothing.
   await trackHolds(api.db, openLog('silent')).sweep()
   await expectExact(api)
   await foldAllCounts(api.db)
@@ -144,7 +144,7 @@ test.each([1, 2, 3])('it is exact after 240 random steps by 8 hands at once (see
   await expectExact(api)
 })
 
-test('readers during folding never see a wrong sum', async () => {
+test('returns exact counts while they are being folded', async () => {
   const api = await emptyApi()
   await api.sql(`insert into pets (name, category_id) select 'x', n from generate_series(1, 500) as n`)
   const ending = new AbortController()
@@ -161,7 +161,7 @@ test('readers during folding never see a wrong sum', async () => {
   await Promise.all([folder, mover])
 })
 
-test('HEAD works, and a query that nobody knows is ignored', async () => {
+test('supports HEAD and ignores unknown query parameters', async () => {
   const api = await emptyApi()
   expect((await api.call('HEAD', '/v1/store/inventory')).status).toBe(200)
   expect((await api.get('/store/inventory?status=sold')).status).toBe(200)

@@ -1,10 +1,10 @@
-// GET /v1/store/orders: newest first, by status and animal, page by page.
+// GET /v1/store/orders: newest first, filtered by status and pet, in pages.
 import { expect, test } from 'vitest'
 import { cursorOf, type Order, openApiFixture, walkPages } from './fixture.ts'
 
 const api = await openApiFixture()
 
-test('the list is newest first, by status and animal, and every order is on one page of it', async () => {
+test('returns orders newest first, filtered by status and pet, each on exactly one page', async () => {
   const own = await openApiFixture()
   const petId = (await own.addPet()).id
   for (const verb of ['complete', 'cancel', 'cancel', 'complete'] as const) {
@@ -32,7 +32,7 @@ test('the list is newest first, by status and animal, and every order is on one 
   }
 })
 
-test('the list has 20 on a page unless asked otherwise', async () => {
+test('returns 20 orders by default', async () => {
   await Promise.all(Array.from({ length: 21 }, () => api.hold()))
   expect((await api.get('/store/orders')).body).toHaveLength(20)
 })
@@ -46,12 +46,12 @@ test.each([
   'petId=0',
   'petId=x',
   'petId=1&petId=2',
-])('?%s is 400', async (query) => {
+])('rejects ?%s (400)', async (query) => {
   const response = await api.get(`/store/orders?${query}`)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
 })
 
-test('a cursor belongs to its filters and to this list', async () => {
+test('rejects a cursor made with other filters or for another list (400)', async () => {
   await Promise.all([api.hold(), api.hold()])
   const orders = cursorOf(await api.get('/store/orders?limit=1'), api)
   const open = cursorOf(await api.get('/store/orders?limit=1&status=open'), api)

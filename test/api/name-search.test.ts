@@ -1,11 +1,11 @@
-// GET /v1/pets?name=…: animals whose name begins so.
+// GET /v1/pets?name=…: search by name prefix.
 import { describe, expect, test } from 'vitest'
 import { faultyFields, type Pet } from '../contract/pets.ts'
 import { cursorOf, openApiFixture, shareApiFixture, type ApiFixture, walkPages } from './fixture.ts'
 
 const api = await openApiFixture()
-const search = (name: string, more = '', at: ApiFixture = api) =>
-  at.get(`/pets?name=${encodeURIComponent(name)}${more}`)
+const search = (name: string, query = '', at: ApiFixture = api) =>
+  at.get(`/pets?name=${encodeURIComponent(name)}${query}`)
 const find = async (name: string, at: ApiFixture = api) =>
   ((await search(name, '&limit=100', at)).body as Pet[]).map((pet) => pet.name)
 
@@ -62,15 +62,15 @@ test.each([
 })
 
 test.each([
-  { name: 'ΣΟΦΟΣΑ', typed: 'ΣΟΦΟΣ', why: 'a capital sigma at the end of what was typed' },
+  { name: 'ΣΟΦΟΣΑ', typed: 'ΣΟΦΟΣ', why: 'a capital sigma at the end of the search text' },
   { name: 'ΝΙΚΟΣ', typed: 'νικοσ', why: 'a capital sigma at the end of the name' },
-  { name: 'Last\u{10ffff}of all', typed: 'last', why: 'the last character of Unicode in the name' },
-])('$why does not hide an animal', async ({ name, typed }) => {
+  { name: 'Last\u{10ffff}of all', typed: 'last', why: 'the last Unicode code point in the name' },
+])('finds a pet despite $why', async ({ name, typed }) => {
   await api.addPet({ name })
   expect(await find(typed)).toEqual([name])
 })
 
-test('names of 500 characters are found by all of them', async () => {
+test('finds names of 500 characters by the first one and by all of them', async () => {
   for (const letter of ['Q', '🐕', 'İ']) {
     const name = letter.repeat(500)
     await api.addPet({ name })
@@ -80,7 +80,7 @@ test('names of 500 characters are found by all of them', async () => {
   expect(await find('q'.repeat(500))).toEqual(['Q'.repeat(500)])
 })
 
-test('pages of the longest names are walked', async () => {
+test('pages through names of the maximum length', async () => {
   const names = ['a', 'b', 'c'].map((last) => `${'🐈'.repeat(499)}${last}`)
   for (const name of names) await api.addPet({ name })
   const prefix = encodeURIComponent('🐈'.repeat(499))
@@ -88,8 +88,8 @@ test('pages of the longest names are walked', async () => {
   expect(pages.flat().map(({ name }) => name)).toEqual(names)
 })
 
-describe('the answer', () => {
-  test('is sorted by name whatever its case, then by id, and each page goes on where the last one ended', async () => {
+describe('search results', () => {
+  test('are sorted by case-insensitive name, then by id, across pages of any size', async () => {
     const names = ['rex b', 'Rex', 'rex', 'REX A', 'Rex', 'rexa', 'rex', 'Rexine', 'Bello', 'Rex\u{1f415}']
     const own = await emptyApi()
     for (const name of names) await own.addPet({ name })
@@ -103,7 +103,7 @@ describe('the answer', () => {
     }
   })
 
-  test('shows equal names exactly once on pages of 1 and of 7', async () => {
+  test('contain pets of the same name exactly once on pages of 1 and of 7', async () => {
     const own = await emptyApi()
     const pets = await Promise.all(Array.from({ length: 25 }, () => own.addPet({ name: 'Twin' })))
     for (const limit of [1, 7]) {
@@ -113,7 +113,7 @@ describe('the answer', () => {
     expect((await own.get('/pets?name=twin')).body).toHaveLength(20)
   })
 
-  test('follows a change of name and a deletion', async () => {
+  test('reflect a new name and a deletion', async () => {
     const { id } = await api.addPet({ name: 'Before' })
     await api.patch(id, { name: 'Zafter' })
     expect(await find('before')).toEqual([])
@@ -122,14 +122,14 @@ describe('the answer', () => {
     expect(await find('zaft')).toEqual([])
   })
 
-  test('does not tell of the key that it is sorted by', async () => {
+  test('do not contain the sort key', async () => {
     await api.addPet({ name: 'Keyless' })
     const [pet] = (await search('keyless')).body as Pet[]
     expect(Object.keys(pet ?? {}).toSorted()).toEqual(['categoryId', 'id', 'name', 'status'])
   })
 })
 
-describe('refused with 400', () => {
+describe('invalid searches', () => {
   test.each([
     'name=a&status=sold',
     'name=a&categoryId=1',
@@ -140,13 +140,13 @@ describe('refused with 400', () => {
     'name=a%00b',
     `name=${'a'.repeat(501)}`,
     'name=a&limit=0',
-  ])('is ?%s', async (query) => {
+  ])('rejects ?%s (400)', async (query) => {
     const response = await api.get(`/pets?${query}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     expect(faultyFields(response)).toHaveLength(1)
   })
 
-  test('is a cursor of another name, of no name, or of a name without it', async () => {
+  test('rejects a cursor made with a different name or none, or used without its name (400)', async () => {
     for (const name of ['Cursor 1', 'Cursor 2']) await api.addPet({ name })
     const cursor = cursorOf(await search('cursor', '&limit=1'), api)
     const plain = cursorOf(await api.get('/pets?limit=1'), api)

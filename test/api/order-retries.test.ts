@@ -1,4 +1,4 @@
-// Idempotency-Key on placeOrder: who lost the answer asks again, and holds the animal once.
+// Idempotency-Key of placeOrder: a retry returns the first response and holds the pet once.
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { type Order, openApiFixture, openApiFixtureOn } from './fixture.ts'
 const api = await openApiFixture()
 const place = (body: unknown, key: string) => api.post('/store/orders', body, { 'idempotency-key': key })
 
-test('a repeated order is answered as the first was, also after it was completed', async () => {
+test('a retry returns the first response, also after the order was completed', async () => {
   const key = randomUUID()
   const { id: petId } = await api.addPet()
   const body = { petId, holdMinutes: 5, note: 'Zoë 🐕' }
@@ -17,11 +17,11 @@ test('a repeated order is answered as the first was, also after it was completed
   expect(first.status).toBe(201)
   expect(first.headers.get('idempotency-replayed')).toBeNull()
   const expectSame = async () => {
-    const again = await place(body, key)
-    expect(again.status).toBe(201)
-    expect(again.text).toBe(first.text)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
-    expect(again.headers.get('location')).toBe(first.headers.get('location'))
+    const retry = await place(body, key)
+    expect(retry.status).toBe(201)
+    expect(retry.text).toBe(first.text)
+    expect(retry.headers.get('idempotency-replayed')).toBe('true')
+    expect(retry.headers.get('location')).toBe(first.headers.get('location'))
   }
   await expectSame()
   await api.end('complete', (first.body as Order).id)
@@ -30,7 +30,7 @@ test('a repeated order is answered as the first was, also after it was completed
   expect((await api.get(`/store/orders?petId=${petId}`)).body).toHaveLength(1)
 })
 
-test('an order without a note, and one for the usual time, are replayed as they were', async () => {
+test('replays an order without note and holdMinutes, also with an unknown field', async () => {
   const key = randomUUID()
   const { id: petId } = await api.addPet()
   const first = await place({ petId }, key)
@@ -38,7 +38,7 @@ test('an order without a note, and one for the usual time, are replayed as they 
   expect((await place({ petId, unknown: 1 }, key)).text).toBe(first.text)
 })
 
-test('a repeat is the same request after the operator has chosen another usual time', async () => {
+test('replays an order after the operator changed the default hold time', async () => {
   const after = await openApiFixtureOn(api.databaseUrl, api.db, { holdMinutes: 30 })
   const apiKey = (await issueApiKey(api.db, { scopes: ['orders:write'] })).text
   const { id: petId } = await api.addPet()
@@ -47,7 +47,7 @@ test('a repeat is the same request after the operator has chosen another usual t
   expect((await after.call('POST', '/v1/store/orders', options)).text).toBe(first.text)
 })
 
-test('the same key with other values is 422, and holds nothing', async () => {
+test('rejects the same key with other values (422) and holds nothing', async () => {
   const key = randomUUID()
   const [{ id: petId }, other] = await Promise.all([api.addPet(), api.addPet()])
   expect((await place({ petId, holdMinutes: 5, note: 'a' }, key)).status).toBe(201)
@@ -62,14 +62,14 @@ test('the same key with other values is 422, and holds nothing', async () => {
   expect(await api.findPet(other.id)).toMatchObject({ status: 'available' })
 })
 
-test('a key that added an animal does not place an order', async () => {
+test('rejects a key that was used to add a pet (422)', async () => {
   const key = randomUUID()
   const added = await api.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
   const { id: petId } = added.body as { id: number }
   expect((await place({ petId }, key)).status).toBe(422)
 })
 
-test('16 racing orders with one key make one order, and everyone who is told 201 is told the same', async () => {
+test('16 concurrent orders with one key create one order, and every 201 has the same body', async () => {
   for (let round = 0; round < 5; round += 1) {
     const key = randomUUID()
     const { id: petId } = await api.addPet()
@@ -85,7 +85,7 @@ test('16 racing orders with one key make one order, and everyone who is told 201
   }
 })
 
-test('16 simultaneous replays of a placed order all return its response, while another session has the lock', async () => {
+test('16 concurrent replays return the first response while another session has the lock', async () => {
   const key = randomUUID()
   const { id: petId } = await api.addPet()
   const first = await place({ petId }, key)
@@ -103,7 +103,7 @@ test('16 simultaneous replays of a placed order all return its response, while a
   }
 })
 
-test('a refused order is not kept: the same key holds the animal once it is free', async () => {
+test('does not store a rejected order: the same key holds the pet once it is available', async () => {
   const key = randomUUID()
   const { id, petId } = await api.hold()
   expect((await place({ petId }, key)).status).toBe(409)
@@ -113,7 +113,7 @@ test('a refused order is not kept: the same key holds the animal once it is free
   expect(response.headers.get('idempotency-replayed')).toBeNull()
 })
 
-test.each(['', 'k'.repeat(256)])('a key of 0 or more than 255 characters is 400', async (key) => {
+test.each(['', 'k'.repeat(256)])('rejects a key of 0 or more than 255 characters (400)', async (key) => {
   const { id: petId } = await api.addPet()
   expect(await place({ petId }, key)).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   expect(await api.findPet(petId)).toMatchObject({ status: 'available' })

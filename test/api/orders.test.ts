@@ -1,4 +1,4 @@
-// /v1/store/orders: an animal is held, then sold or let go.
+// /v1/store/orders: placing, completing and cancelling orders.
 import { describe, expect, test } from 'vitest'
 import { lockPet } from '../../src/pets/queries.ts'
 import { faultyFields } from '../contract/pets.ts'
@@ -11,7 +11,7 @@ const minutesOf = ({ createdAt, expiresAt }: Order) =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / 60_000
 
 describe('placing an order', () => {
-  test('has the time at which the animal was got, not that at which the wait for it began', async () => {
+  test('sets createdAt to the time when it got the lock of the pet, not when it began to wait', async () => {
     const { id } = await api.addPet()
     let waited: Promise<Order> | undefined
     const [clock] = await api.db.transaction(async (tx) => {
@@ -23,7 +23,7 @@ describe('placing an order', () => {
     expect(Date.parse((await waited)?.createdAt ?? '')).toBeGreaterThanOrEqual(clock?.at.getTime() ?? 0)
   })
 
-  test('holds the animal, and answers 201 with the order and its address', async () => {
+  test('holds the pet and returns 201 with the order and its Location', async () => {
     const pet = await api.addPet()
     const before = Date.now()
     const response = await api.post('/store/orders', { petId: pet.id, holdMinutes: 30, note: 'Ms Okafor 🐕' })
@@ -47,7 +47,7 @@ describe('placing an order', () => {
     expect(await api.findPet(pet.id)).toEqual({ ...pet, status: 'pending' })
   })
 
-  test('without holdMinutes the operator’s choice holds, and an order without a note has none', async () => {
+  test('uses the configured hold time without holdMinutes, and omits a missing note', async () => {
     expect(minutesOf(await api.hold())).toBe(60)
     const other = await openApiFixtureOn(api.databaseUrl, api.db, { holdMinutes: 7 })
     const order = await other.hold()
@@ -75,19 +75,19 @@ describe('placing an order', () => {
       fields: ['note'],
     })),
     { sent: { petId: 'x', holdMinutes: 0, note: '' }, fields: ['holdMinutes', 'note', 'petId'] },
-  ])('$sent is 400 and hears of $fields', async ({ sent, fields }) => {
+  ])('rejects $sent with the fields $fields (400)', async ({ sent, fields }) => {
     const response = await api.post('/store/orders', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(fields)
   })
 
-  test('a number of minutes out of range is told its range', async () => {
+  test('names the maximum if holdMinutes is out of range', async () => {
     const { body } = await api.post('/store/orders', { petId: 1, holdMinutes: 10_081 })
     expect((body as { details: { message: string }[] }).details[0]?.message).toMatch(/10.?080/)
   })
 
   test.each(['x', 'n'.repeat(500), '🐕'.repeat(500)])(
-    'a note of 1 to 500 code points is kept',
+    'stores a note of 1 to 500 code points',
     async (note) => {
       expect((await api.hold({ note })).note).toBe(note)
     },
@@ -97,12 +97,12 @@ describe('placing an order', () => {
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
     { body: '[]', code: 'invalid_body' },
-  ])('$code is 400', async ({ body, code }) => {
+  ])('rejects a body with $code (400)', async ({ body, code }) => {
     const response = await api.call('POST', '/v1/store/orders', { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
 
-  test('fields that nobody knows are ignored', async () => {
+  test('ignores unknown fields', async () => {
     const { id } = await api.addPet()
     const sent = { petId: id, status: 'completed', id: 1, placedBy: 'x', expiresAt: 'never' }
     const response = await api.post('/store/orders', sent)
@@ -110,12 +110,12 @@ describe('placing an order', () => {
     expect(response.body).toMatchObject({ petId: id, status: 'open', placedBy: 'counter' })
   })
 
-  test('an animal that does not exist is 404', async () => {
+  test('returns 404 for an unknown pet', async () => {
     const response = await api.post('/store/orders', `{"petId": ${UNKNOWN_ID}}`)
     expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   })
 
-  test.each(['pending', 'sold'])('an animal that is %s is 409, and stays as it is', async (status) => {
+  test.each(['pending', 'sold'])('rejects a pet that is %s (409) and does not change it', async (status) => {
     const pet = await api.addPet({ status })
     const response = await api.post('/store/orders', { petId: pet.id })
     expect(response).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
@@ -123,7 +123,7 @@ describe('placing an order', () => {
     expect((await api.get(`/store/orders?petId=${pet.id}`)).body).toEqual([])
   })
 
-  test('an animal that is held is 409 until its order is cancelled', async () => {
+  test('rejects a held pet (409) until its order is cancelled', async () => {
     const { id, petId } = await api.hold()
     const rejected = await api.post('/store/orders', { petId })
     expect(rejected).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
@@ -131,24 +131,27 @@ describe('placing an order', () => {
     expect((await api.hold({ petId })).id).toBeGreaterThan(id)
   })
 
-  test.each(['pending', 'sold'])('an animal that becomes %s in the same moment is 409', async (status) => {
-    const { id: petId } = await api.addPet()
-    const placing = await api.db.transaction(async (tx) => {
-      // As the service itself changes an animal: it locks it first.
-      await lockPet(tx, BigInt(petId))
-      const text = `update pets set status = '${status}', version = version + 1 where id = $1`
-      await tx.write({ name: `make_${status}`, text, values: [petId] })
-      const response = api.post('/store/orders', { petId })
-      await untilBlocked(api.databaseUrl)
-      return { response }
-    })
-    expect(await placing.response).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
-    expect((await api.get(`/store/orders?petId=${petId}`)).body).toEqual([])
-  })
+  test.each(['pending', 'sold'])(
+    'rejects a pet that a concurrent transaction makes %s (409)',
+    async (status) => {
+      const { id: petId } = await api.addPet()
+      const placing = await api.db.transaction(async (tx) => {
+        // Lock the pet first, as the service does.
+        await lockPet(tx, BigInt(petId))
+        const text = `update pets set status = '${status}', version = version + 1 where id = $1`
+        await tx.write({ name: `make_${status}`, text, values: [petId] })
+        const response = api.post('/store/orders', { petId })
+        await untilBlocked(api.databaseUrl)
+        return { response }
+      })
+      expect(await placing.response).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
+      expect((await api.get(`/store/orders?petId=${petId}`)).body).toEqual([])
+    },
+  )
 
-  test('of 32 racing buyers exactly one gets the animal, and the others hear 409', async () => {
+  test('gives the pet to exactly one of 32 concurrent buyers; the others get 409', async () => {
     const { id } = await api.addPet()
-    // Two of them wait for the pet at the same moment, so that they race however busy the host is.
+    // Two requests wait for the lock of the pet at the same time, so that they race even on a busy host.
     const placing = await api.db.transaction(async (tx) => {
       await lockPet(tx, BigInt(id))
       const all = Array.from({ length: 32 }, () => api.post('/store/orders', { petId: id }))
@@ -167,8 +170,8 @@ describe('placing an order', () => {
 describe.each([
   { verb: 'complete', status: 'completed', other: 'cancel', petStatus: 'sold' },
   { verb: 'cancel', status: 'cancelled', other: 'complete', petStatus: 'available' },
-] as const)('to $verb an order', ({ verb, status, other, petStatus }) => {
-  test(`ends it, and the animal is ${petStatus}`, async () => {
+] as const)('POST /v1/store/orders/{orderId}/$verb', ({ verb, status, other, petStatus }) => {
+  test(`closes the order and makes the pet ${petStatus}`, async () => {
     const order = await api.hold({ note: 'x' })
     const response = await api.end(verb, order.id)
     expect(response.status).toBe(200)
@@ -179,7 +182,7 @@ describe.each([
     expect(await api.findPet(order.petId)).toMatchObject({ status: petStatus })
   })
 
-  test('takes no body: any JSON is ignored, and what is no JSON is refused before anything moves', async () => {
+  test('ignores any JSON body, and rejects malformed JSON before it changes anything (400)', async () => {
     const { id } = await api.hold()
     const end = (body: string) => api.call('POST', `/v1/store/orders/${id}/${verb}`, { body })
     expect(await end('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
@@ -189,7 +192,7 @@ describe.each([
     }
   })
 
-  test('again is 200 with the same body and changes nothing, however many ask at once', async () => {
+  test('is idempotent: 9 requests, 8 of them concurrent, return the same 200 and change the pet once', async () => {
     const { id, petId } = await api.hold()
     const responses = await Promise.all(Array.from({ length: 8 }, () => api.end(verb, id)))
     responses.push(await api.end(verb, id))
@@ -198,7 +201,7 @@ describe.each([
     expect(await api.history(petId)).toHaveLength(3)
   })
 
-  test('again is the same answer after the animal went on its way', async () => {
+  test('returns the same response for a closed order after the next order of the pet', async () => {
     const { id, petId } = await api.hold()
     const first = await api.end(verb, id)
     await api.patch(petId, { status: 'available' })
@@ -207,7 +210,7 @@ describe.each([
     expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
   })
 
-  test('after the other ending is 409, and nothing moves', async () => {
+  test(`is rejected after ${other} (409) and changes nothing`, async () => {
     const { id, petId } = await api.hold()
     const ended = await api.end(other, id)
     const pet = await api.findPet(petId)
@@ -216,7 +219,7 @@ describe.each([
     expect(await api.findPet(petId)).toEqual(pet)
   })
 
-  test('racing with the other ending lets one of the two win', async () => {
+  test(`succeeds or ${other} does, if both are concurrent`, async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id, petId } = await api.hold()
       const [one, two] = await Promise.all([api.end(verb, id), api.end(other, id)])
@@ -227,9 +230,9 @@ describe.each([
   })
 
   test.each([
-    { what: 'nothing, and calls it JSON', body: '' },
+    { what: 'an empty body with a JSON content type', body: '' },
     { what: 'an empty object', body: '{}' },
-  ])('works for a client that sends $what', async ({ body }) => {
+  ])('accepts $what', async ({ body }) => {
     const { id } = await api.hold()
     const response = await api.call('POST', `/v1/store/orders/${id}/${verb}`, {
       body,
@@ -238,12 +241,12 @@ describe.each([
     expect(response).toMatchObject({ status: 200, body: { status } })
   })
 
-  test.each([UNKNOWN_ID, ...NOT_IDS])('%s is 404', async (orderId) => {
+  test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the order %s', async (orderId) => {
     expect(await api.end(verb, orderId)).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
   })
 })
 
-test.each([UNKNOWN_ID, ...NOT_IDS])('the order %s is 404', async (orderId) => {
+test.each([UNKNOWN_ID, ...NOT_IDS])('getOrder returns 404 for the order %s', async (orderId) => {
   const response = await api.get(`/store/orders/${orderId}`)
   expect(response).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
 })

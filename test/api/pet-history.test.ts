@@ -1,4 +1,4 @@
-// GET /v1/pets/{petId}/history: who did what to an animal, when and why.
+// GET /v1/pets/{petId}/history: every change of a pet, with its time, API key, request and reason.
 import { expect, test } from 'vitest'
 import { cursorOf, type HistoryEntry, NOT_IDS, openApiFixture, UNKNOWN_ID, walkPages } from './fixture.ts'
 import { issueApiKey } from '../support/app.ts'
@@ -6,8 +6,8 @@ import { issueApiKey } from '../support/app.ts'
 const api = await openApiFixture()
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** An animal that saw every kind of event; its entries are expected newest first. */
-async function livePet() {
+/** Adds a pet and causes every kind of event. EVENTS has the expected entries, newest first. */
+async function addPetWithEveryEvent() {
   const { id: petId } = await api.addPet()
   await api.patch(petId, { name: 'Rex', reason: 'mistyped' })
   await api.end('cancel', (await api.hold({ petId })).id)
@@ -20,7 +20,7 @@ async function livePet() {
 const available = { status: 'available' }
 const pending = { status: 'pending' }
 const sold = { status: 'sold' }
-const LIFE = [
+const EVENTS = [
   { event: 'updated', from: { ...sold, categoryId: 1 }, to: { ...available, categoryId: 2 } },
   { event: 'order_completed', from: pending, to: sold },
   { event: 'order_placed', from: available, to: pending },
@@ -32,9 +32,9 @@ const LIFE = [
   { event: 'created' },
 ]
 
-test('every event is there, newest first and the creation last, with who and why', async () => {
-  const history = await api.history(await livePet())
-  const facts = LIFE.map((entry) => ({
+test('returns every event, newest first, with its API key, request and reason', async () => {
+  const history = await api.history(await addPetWithEveryEvent())
+  const facts = EVENTS.map((entry) => ({
     ...entry,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     apiKeyName: entry.event === 'order_expired' ? 'petstore' : 'counter',
@@ -45,7 +45,7 @@ test('every event is there, newest first and the creation last, with who and why
   expect(times).toEqual(times.toSorted().toReversed())
 })
 
-test('it is a chain, also after a race: each entry begins where the one before it ended', async () => {
+test('each entry starts with the status of the previous one, also after concurrent changes', async () => {
   for (let round = 0; round < 30; round += 1) {
     const { id: petId } = await api.addPet()
     await Promise.all([
@@ -64,7 +64,7 @@ test('it is a chain, also after a race: each entry begins where the one before i
   }
 })
 
-test('its times are newest first too, after 16 who changed the animal at once', async () => {
+test('is sorted by time, newest first, after 16 concurrent changes', async () => {
   const { id } = await api.addPet()
   for (let round = 0; round < 3; round += 1) {
     await Promise.all(Array.from({ length: 16 }, (_, index) => api.patch(id, { name: `${round} ${index}` })))
@@ -73,15 +73,15 @@ test('its times are newest first too, after 16 who changed the animal at once', 
   expect(times).toEqual(times.toSorted().toReversed())
 })
 
-test('an animal that nothing happened to has its creation, and no next page even by one', async () => {
+test('returns only `created` for an unchanged pet, without a next page at limit=1', async () => {
   const { id } = await api.addPet({ status: 'sold' })
   const response = await api.get(`/pets/${id}/history?limit=1`)
   expect(response.body).toMatchObject([{ event: 'created' }])
   expect(response.headers.get('link')).toBeNull()
 })
 
-test.each([1, 2, 3, 4, 8, 9, 10, 100])('pages of %i show every entry exactly once', async (limit) => {
-  const petId = await livePet()
+test.each([1, 2, 3, 4, 8, 9, 10, 100])('pages of %i return every entry exactly once', async (limit) => {
+  const petId = await addPetWithEveryEvent()
   const whole = await api.history(petId)
   const pages = await walkPages<HistoryEntry>(api, `/pets/${petId}/history?limit=${limit}`)
   expect(pages.flat()).toEqual(whole)
@@ -89,7 +89,7 @@ test.each([1, 2, 3, 4, 8, 9, 10, 100])('pages of %i show every entry exactly onc
   expect(pages.at(-1)).not.toEqual([])
 })
 
-test('a page has 20 entries unless asked otherwise', async () => {
+test('returns 20 entries by default', async () => {
   const { id } = await api.addPet()
   for (let count = 0; count < 21; count += 1) await api.patch(id, { name: `Name ${count}` })
   const response = await api.get(`/pets/${id}/history`)
@@ -97,8 +97,8 @@ test('a page has 20 entries unless asked otherwise', async () => {
   expect(response.headers.get('link')).toContain('rel="next"')
 })
 
-test('changes during a walk do not shift its pages', async () => {
-  const petId = await livePet()
+test('changes between two page requests do not shift the pages', async () => {
+  const petId = await addPetWithEveryEvent()
   const whole = await api.history(petId)
   const first = await api.get(`/pets/${petId}/history?limit=3`)
   await api.patch(petId, { name: 'Later' })
@@ -106,7 +106,7 @@ test('changes during a walk do not shift its pages', async () => {
   expect([...(first.body as HistoryEntry[]), ...rest.flat()]).toEqual(whole)
 })
 
-test('an entry names the key and the request that made it', async () => {
+test('an entry has the API key and the id of the request that caused it', async () => {
   const apiKey = (await issueApiKey(api.db, { name: 'partner' })).text
   const headers = { 'x-request-id': 'partner-7' }
   const body = { name: 'Luna', categoryId: 1 }
@@ -119,7 +119,7 @@ test('an entry names the key and the request that made it', async () => {
   ])
 })
 
-test('an older key that is named like the service is told apart from it', async () => {
+test('appends the key id to the name of an older key that is named like the service', async () => {
   const { id: apiKeyId, text: apiKey } = await issueApiKey(api.db)
   await api.sql(`update api_keys set name = 'PetStore' where id = $1`, [apiKeyId])
   const body = { name: 'Luna', categoryId: 1 }
@@ -133,14 +133,14 @@ test('an older key that is named like the service is told apart from it', async 
   ])
 })
 
-test('an animal added by hand has a history too', async () => {
+test('a pet inserted by SQL has a `created` entry', async () => {
   const [row] = await api.sql(`insert into pets (name, category_id) values ('Hand', 1) returning id`)
   expect(await api.history(Number(row?.['id']))).toEqual([
     { at: expect.any(String), event: 'created', apiKeyName: 'petstore', requestId: expect.any(String) },
   ])
 })
 
-test('category ids are told digit for digit', async () => {
+test('keeps every digit of category ids', async () => {
   const created = await api.post('/pets', '{"name": "Rex", "categoryId": 9223372036854775807}')
   const { id } = created.body as { id: number }
   await api.patch(id, '{"categoryId": 9223372036854775806}')
@@ -152,13 +152,13 @@ test('category ids are told digit for digit', async () => {
   ])
 })
 
-test.each([UNKNOWN_ID, ...NOT_IDS])('the history of %s is 404', async (petId) => {
+test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the pet %s', async (petId) => {
   const response = await api.get(`/pets/${petId}/history`)
   expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
 
 test.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'cursor='])(
-  '?%s is 400',
+  'rejects ?%s (400)',
   async (query) => {
     const { id } = await api.addPet()
     const response = await api.get(`/pets/${id}/history?${query}`)
@@ -166,8 +166,8 @@ test.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'cu
   },
 )
 
-test('a cursor belongs to the animal it was made for', async () => {
-  const [one, two] = await Promise.all([livePet(), livePet()])
+test('rejects a cursor made for another pet or another list (400)', async () => {
+  const [one, two] = await Promise.all([addPetWithEveryEvent(), addPetWithEveryEvent()])
   const cursor = cursorOf(await api.get(`/pets/${one}/history?limit=1`), api)
   const pets = cursorOf(await api.get('/pets?limit=1'), api)
   for (const path of [`${two}/history?cursor=${cursor}`, `${one}/history?cursor=${pets}`]) {

@@ -8,8 +8,8 @@ const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
 
 /**
- * Runs requests that must all fall into one second of the limiter. On a busy host the second may end in between: then
- * they are sent once more, with another key.
+ * Sends requests that must all arrive within one second of the limiter. If they take longer on a busy host, sends them
+ * with another key.
  */
 async function withinOneSecond<Result>(send: () => Promise<Result>): Promise<Result> {
   for (let attempts = 0; attempts < 100; attempts += 1) {
@@ -20,13 +20,13 @@ async function withinOneSecond<Result>(send: () => Promise<Result>): Promise<Res
   throw new Error('the host is too slow for these requests in one second')
 }
 
-test('without a limit no answer speaks of one', async () => {
+test('sends no rate limit headers without a limit', async () => {
   const { headers } = await petstore.get('/pets')
   expect(headers.get('ratelimit')).toBeNull()
   expect(headers.get('ratelimit-policy')).toBeNull()
 })
 
-test('past its limit a key gets 429 until the second is over, and is told so on every answer', async () => {
+test('returns 429 past the limit of a key until the second is over, and the limit on every response', async () => {
   const { apiKey, responses } = await withinOneSecond(async () => {
     const { text } = await issueApiKey(db, { rateLimit: 3 })
     const got: TestResponse[] = []
@@ -44,7 +44,7 @@ test('past its limit a key gets 429 until the second is over, and is told so on 
   expect((await petstore.get('/pets', { apiKey })).status).toBe(200)
 })
 
-test('RATE_LIMIT_PER_SECOND holds for keys without a limit of their own, each by itself', async () => {
+test('applies RATE_LIMIT_PER_SECOND separately to each key without its own limit', async () => {
   const limited = await startApp(db, { rateLimitPerSecond: 1 })
   const statuses = await withinOneSecond(async () => {
     const [one, two, generous] = await Promise.all([
@@ -65,7 +65,7 @@ test('RATE_LIMIT_PER_SECOND holds for keys without a limit of their own, each by
   ])
 })
 
-test('429 comes after 401 and before 404', async () => {
+test('checks the rate limit after the API key (401) and before the route (404)', async () => {
   const { limited, unknown } = await withinOneSecond(async () => {
     const { text: apiKey } = await issueApiKey(db, { rateLimit: 1 })
     await petstore.get('/pets', { apiKey })

@@ -1,4 +1,4 @@
-// Every status that openapi.json documents happens: one request for each, of each operation.
+// Every status that openapi.json documents can occur: one request for each operation and status.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { TestResponse } from '../support/client.ts'
 import { openApiFixture, openApiFixtureOn, type ApiFixture, UNKNOWN_ID } from './fixture.ts'
 
-/** Prepares what is needed and answers the request that meets the status. */
+/** Prepares the data and returns the request that gets the status. */
 type Case = (api: ApiFixture) => Promise<() => Promise<TestResponse>>
 
 const PET = { name: 'Rex', categoryId: 1 }
@@ -33,7 +33,7 @@ const withApiKey =
     const { body } = await api.post('/api-keys', { name: 'x' })
     return () => request(api, (body as { id: number }).id)
   }
-/** Sends the same key twice, the second time with other values. */
+/** Sends the same Idempotency-Key twice, the second time with other values. */
 const reused =
   (path: string, [first, second]: [(petId: number) => object, (petId: number) => object]): Case =>
   async (api) => {
@@ -41,7 +41,7 @@ const reused =
     await api.post(path, first(id), headers)
     return () => api.post(path, second(id), headers)
   }
-/** A body is ignored where none is asked for, but it must be JSON. */
+/** Operations without a request body ignore one, unless it is malformed JSON. */
 const BROKEN = { body: '{' }
 const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<string, Case> => ({
   200: withOrder((api, id) => api.end(verb, id)),
@@ -61,7 +61,7 @@ const CASES: Record<string, Record<string, Case>> = {
     400: simply((api) => api.post('/pets', {})),
     409: async (api) => {
       const key = randomUUID()
-      // Whoever holds this lock works under the key.
+      // A request in flight with this Idempotency-Key holds this lock.
       return () =>
         api.db.transaction(async (tx) => {
           const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from api_keys`
@@ -157,9 +157,9 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 const documented = Object.values(document.paths)
   .flatMap((verbs) => Object.values(verbs))
   .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => ({ operationId, status })))
-// 401 and 403 have their cases in test/security.
-const here = documented.filter(({ status }) => !['401', '403', '503', 'default'].includes(status))
-const unknowable = documented.filter(({ status }) => status === '503')
+// test/security has the cases of 401 and 403.
+const covered = documented.filter(({ status }) => !['401', '403', '503', 'default'].includes(status))
+const withUnknownOutcome = documented.filter(({ status }) => status === '503')
 const api = await openApiFixture()
 
 function caseOf(operationId: string, status: string): Case {
@@ -168,42 +168,42 @@ function caseOf(operationId: string, status: string): Case {
   return found
 }
 
-test('the cases are those of openapi.json', () => {
+test('there is a case for every operation and status of openapi.json', () => {
   const cases = Object.entries(CASES).flatMap(([operationId, statuses]) =>
     Object.keys(statuses).map((status) => ({ operationId, status })),
   )
   expect(new Set(cases.map((each) => JSON.stringify(each)))).toEqual(
-    new Set(here.map((each) => JSON.stringify(each))),
+    new Set(covered.map((each) => JSON.stringify(each))),
   )
 })
 
-test.each(here)('$operationId answers $status', async ({ operationId, status }) => {
+test.each(covered)('$operationId returns $status', async ({ operationId, status }) => {
   const request = await caseOf(operationId, status)(api)
   expect((await request()).status).toBe(Number(status))
 })
 
-describe('when the connection breaks in the middle of a commit,', () => {
+describe('if the connection is lost during the commit,', () => {
   beforeAll(async () => {
-    await api.sql('create table fate (is_cruel boolean)')
+    await api.sql('create table fault (is_enabled boolean)')
     await api.sql(`create function break_connection() returns trigger language plpgsql as $$ begin
-      if (select is_cruel from fate) then perform pg_terminate_backend(pg_backend_pid()); end if;
+      if (select is_enabled from fault) then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`)
     for (const table of ['pets', 'orders', 'categories', 'api_keys']) {
-      await api.sql(`create constraint trigger fate after insert or update or delete on ${table}
+      await api.sql(`create constraint trigger fault after insert or update or delete on ${table}
         deferrable initially deferred for each row execute function break_connection()`)
     }
-    await api.sql('insert into fate values (false)')
+    await api.sql('insert into fault values (false)')
   })
 
-  test.each(unknowable)('$operationId answers 503 outcome_unknown', async ({ operationId }) => {
+  test.each(withUnknownOutcome)('$operationId returns 503 outcome_unknown', async ({ operationId }) => {
     const success = Object.keys(CASES[operationId] ?? {}).find((status) => status.startsWith('2')) ?? ''
     const request = await caseOf(operationId, success)(api)
-    await api.sql('update fate set is_cruel = true')
+    await api.sql('update fault set is_enabled = true')
     try {
       expect(await request()).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } })
     } finally {
-      await api.sql('update fate set is_cruel = false')
+      await api.sql('update fault set is_enabled = false')
     }
   })
 })

@@ -1,4 +1,4 @@
-// PATCH /v1/pets/{petId}: what may change, and who is told what when it may not.
+// PATCH /v1/pets/{petId}: which changes are accepted, and how the others are rejected.
 import { describe, expect, test } from 'vitest'
 import { faultyFields, type Pet } from '../contract/pets.ts'
 import { NOT_IDS, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from './fixture.ts'
@@ -6,7 +6,7 @@ import { NOT_IDS, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from './fixture
 const api = await openApiFixture()
 const STATUSES = ['available', 'pending', 'sold']
 
-describe('a change', () => {
+describe('updating a pet', () => {
   test.each([
     { change: { name: ' Zoë 🐕 ' } },
     { change: { categoryId: 9 } },
@@ -14,7 +14,7 @@ describe('a change', () => {
     { change: { name: 'Rex', categoryId: 8, status: 'pending' } },
     { change: { name: 'n'.repeat(500), reason: 'r'.repeat(500) } },
     { change: { name: '🐕'.repeat(500), reason: '🐕'.repeat(500) } },
-  ])('of $change is answered, kept and remembered', async ({ change }) => {
+  ])('returns, stores and records a change of $change', async ({ change }) => {
     const pet = await api.addPet()
     const { reason, ...fields } = change as Partial<Pet> & { reason?: string }
     const response = await api.patch(pet.id, change)
@@ -46,11 +46,11 @@ describe('a change', () => {
   })
 
   test.each([
-    { what: 'nothing', change: {} },
+    { what: 'no fields', change: {} },
     { what: 'a reason alone', change: { reason: 'why not' } },
     { what: 'the same values', change: { name: 'Biscuit', categoryId: 1, status: 'available', reason: 'x' } },
-    { what: 'fields that nobody knows', change: { age: 3, id: 7, version: 9, Name: 'x' } },
-  ])('to $what is 200 with no new version and no history', async ({ change }) => {
+    { what: 'unknown fields', change: { age: 3, id: 7, version: 9, Name: 'x' } },
+  ])('returns 200 for $what without a new version or history entry', async ({ change }) => {
     const pet = await api.addPet()
     const response = await api.patch(pet.id, change)
     expect(response).toMatchObject({ status: 200, body: pet })
@@ -58,7 +58,7 @@ describe('a change', () => {
     expect(await api.history(pet.id)).toHaveLength(1)
   })
 
-  test('uses no id, version or other field from the body, whatever else changes', async () => {
+  test('ignores id, version and unknown fields in the body', async () => {
     const [pet, other] = [await api.addPet(), await api.addPet()]
     const sent = { name: 'Mallory', id: other.id, version: 9, created_by: 1, petId: other.id }
     const response = await api.patch(pet.id, sent)
@@ -68,7 +68,7 @@ describe('a change', () => {
     expect(await api.findPet(other.id)).toEqual(other)
   })
 
-  test('of one field tells only of that one, though others were sent as they were', async () => {
+  test('records only the fields whose value changed', async () => {
     const pet = await api.addPet()
     await api.patch(pet.id, { ...pet, name: 'Rex' })
     const [entry] = await api.history(pet.id)
@@ -76,7 +76,7 @@ describe('a change', () => {
     expect(entry?.to).toEqual({ name: 'Rex' })
   })
 
-  test('by 16 at once loses none', async () => {
+  test('applies all of 16 concurrent changes', async () => {
     const { id } = await api.addPet()
     const responses = await Promise.all(
       Array.from({ length: 16 }, (_, index) => api.patch(id, { name: `Name ${index}` })),
@@ -87,7 +87,7 @@ describe('a change', () => {
   })
 })
 
-describe('a refused change', () => {
+describe('an invalid change', () => {
   test.each([
     { sent: { name: '' }, fields: ['name'] },
     { sent: { name: ' \t' }, fields: ['name'] },
@@ -103,7 +103,7 @@ describe('a refused change', () => {
       sent: { name: 7, categoryId: 1.5, status: 1, reason: {} },
       fields: ['categoryId', 'name', 'reason', 'status'],
     },
-  ])('$sent is 400, hears of $fields, and changes nothing', async ({ sent, fields }) => {
+  ])('$sent is rejected with the fields $fields (400) and changes nothing', async ({ sent, fields }) => {
     const pet = await api.addPet()
     const response = await api.patch(pet.id, { name: 'Other', ...sent })
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
@@ -116,18 +116,18 @@ describe('a refused change', () => {
     { body: '{', code: 'invalid_json' },
     { body: 'null', code: 'invalid_body' },
     { body: '[]', code: 'invalid_body' },
-  ])('of $body is 400 $code', async ({ body, code }) => {
+  ])('with the body $body is rejected with $code (400)', async ({ body, code }) => {
     const { id } = await api.addPet()
     const response = await api.call('PATCH', `/v1/pets/${id}`, { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
 
-  test.each([UNKNOWN_ID, ...NOT_IDS])('of the animal %s is 404', async (petId) => {
+  test.each([UNKNOWN_ID, ...NOT_IDS])('of the pet %s returns 404', async (petId) => {
     const response = await api.call('PATCH', `/v1/pets/${petId}`, { body: { name: 'Rex' } })
     expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   })
 
-  test('to an unnamed category is 400 where CATEGORIES=strict; other fields may change', async () => {
+  test('to an unnamed category is rejected with CATEGORIES=strict (400); other fields can change', async () => {
     const strict = await openApiFixtureOn(api.databaseUrl, api.db, { categoryPolicy: 'strict' })
     await api.put('/categories/70', { name: 'Cats' })
     const { id } = await api.addPet({ categoryId: 71 })
@@ -139,12 +139,12 @@ describe('a refused change', () => {
   })
 })
 
-describe('the status', () => {
+describe('the status of a pet', () => {
   const transitions = STATUSES.flatMap((from) =>
     STATUSES.map((to) => ({ from, to, expected: from === 'sold' && to === 'pending' ? 409 : 200 })),
   )
 
-  test.each(transitions)('from $from to $to is $expected', async ({ from, to, expected }) => {
+  test.each(transitions)('changed from $from to $to returns $expected', async ({ from, to, expected }) => {
     const pet = await api.addPet({ status: from })
     const response = await api.patch(pet.id, { status: to, name: 'Rex' })
     if (expected === 409) {
@@ -155,7 +155,7 @@ describe('the status', () => {
     }
   })
 
-  test.each(['available', 'sold'])('of an animal on hold does not become %s: 409', async (status) => {
+  test.each(['available', 'sold'])('on hold cannot be changed to %s (409)', async (status) => {
     const { id, petId } = await api.hold()
     const response = await api.patch(petId, { status, name: 'Rex' })
     expect(response).toMatchObject({ status: 409, body: { code: 'pet_on_hold' } })
@@ -164,7 +164,7 @@ describe('the status', () => {
     expect((await api.patch(petId, { status: 'sold' })).status).toBe(200)
   })
 
-  test('stays while the name and the category of an animal on hold change', async () => {
+  test('on hold stays pending when its name and category change', async () => {
     const { id, petId } = await api.hold()
     const response = await api.patch(petId, { name: 'Rex', categoryId: 2, status: 'pending' })
     expect(response).toMatchObject({ status: 200, body: { name: 'Rex', status: 'pending' } })
@@ -174,38 +174,38 @@ describe('the status', () => {
 })
 
 describe('versions', () => {
-  test('grow with each change of the animal, by whomever, and every answer of one tells the same', async () => {
+  test('increase with each change of the pet, by updates and by orders', async () => {
     const created = await api.post('/pets', { name: 'Biscuit', categoryId: 1 })
     const { id: petId } = created.body as Pet
     const seen = [created.headers.get('etag')]
-    const look = async () => seen.push((await api.get(`/pets/${petId}`)).headers.get('etag'))
+    const readVersion = async () => seen.push((await api.get(`/pets/${petId}`)).headers.get('etag'))
     await api.patch(petId, { name: 'Rex' })
-    await look()
+    await readVersion()
     const order = await api.hold({ petId })
-    await look()
+    await readVersion()
     await api.end('cancel', order.id)
-    await look()
+    await readVersion()
     seen.push((await api.patch(petId, { status: 'sold' })).headers.get('etag'))
     expect(seen).toEqual(['"1"', '"2"', '"3"', '"4"', '"5"'])
   })
 
   test.each([
-    { header: '"2"', fits: true },
-    { header: '*', fits: true },
-    { header: '"1", "2"', fits: true },
-    { header: '"7","2","9"', fits: true },
-    { header: '"1"', fits: false },
-    { header: '"3"', fits: false },
-    { header: 'W/"2"', fits: false },
-    { header: '2', fits: false },
-    { header: '"02"', fits: false },
-    { header: '"1", "3"', fits: false },
-    { header: 'nonsense', fits: false },
-  ])('If-Match: $header of version 2 lets the change through: $fits', async ({ header, fits }) => {
+    { header: '"2"', matches: true },
+    { header: '*', matches: true },
+    { header: '"1", "2"', matches: true },
+    { header: '"7","2","9"', matches: true },
+    { header: '"1"', matches: false },
+    { header: '"3"', matches: false },
+    { header: 'W/"2"', matches: false },
+    { header: '2', matches: false },
+    { header: '"02"', matches: false },
+    { header: '"1", "3"', matches: false },
+    { header: 'nonsense', matches: false },
+  ])('If-Match $header matches version 2: $matches', async ({ header, matches }) => {
     const pet = await api.addPet()
     await api.patch(pet.id, { name: 'Second' })
     const response = await api.patch(pet.id, { name: 'Third' }, { 'if-match': header })
-    if (fits) {
+    if (matches) {
       expect(response).toMatchObject({ status: 200, body: { name: 'Third' } })
       expect(response.headers.get('etag')).toBe('"3"')
     } else {
@@ -214,7 +214,7 @@ describe('versions', () => {
     }
   })
 
-  test('of 16 who change what they all have read, one succeeds and 15 hear 412', async () => {
+  test('let one of 16 concurrent changes with the same If-Match succeed; 15 return 412', async () => {
     const { id } = await api.addPet()
     const responses = await Promise.all(
       Array.from({ length: 16 }, (_, index) => api.patch(id, { name: `${index}` }, { 'if-match': '"1"' })),
@@ -223,7 +223,7 @@ describe('versions', () => {
     expect(responses.filter(({ status }) => status === 412)).toHaveLength(15)
   })
 
-  test('an old version is 412 also for a change to the same values, and 404 where there is no animal', async () => {
+  test('return 412 for a wrong If-Match even if nothing changes, and 404 for an unknown pet', async () => {
     const { id } = await api.addPet()
     expect((await api.patch(id, {}, { 'if-match': '"9"' })).status).toBe(412)
     const unknown = await api.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, {

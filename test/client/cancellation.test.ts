@@ -1,4 +1,4 @@
-// A signal ends a call wherever it is.
+// An AbortSignal ends a call at any point.
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -7,15 +7,15 @@ import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixt
 const client = await openClientFixture()
 for (const name of ['a', 'b', 'c']) await client.store.pets.create({ name, categoryId: 1 })
 
-test('a call that is aborted before it begins sends nothing', async () => {
+test('sends nothing if the signal is already aborted', async () => {
   const { store, injector } = await behindFaultInjector(client)
-  const reason = new Error('the user went away')
+  const reason = new Error('the user closed the page')
   const error = await errorOf(store.inventory({ signal: AbortSignal.abort(reason) }))
   expect(error).toMatchObject({ code: 'aborted', cause: reason, outcomeUnknown: false })
   expect(injector.seen).toEqual([])
 })
 
-test('an attempt that is under way ends at once; a change may have happened', async () => {
+test('ends an attempt in flight at once; the outcome of a write is unknown', async () => {
   const { store, injector } = await behindFaultInjector(client)
   injector.next('hang before', 'hang before')
   for (const [call, outcomeUnknown] of [
@@ -29,12 +29,12 @@ test('an attempt that is under way ends at once; a change may have happened', as
       code: 'aborted',
       outcomeUnknown,
     })
-    // Far less than the time that one attempt may take.
+    // Much less than the timeout of one attempt.
     expect(performance.now() - startedAt).toBeLessThan(8_000)
   }
 })
 
-test('waiting for the next attempt ends at once', async () => {
+test('ends the wait for the next attempt at once', async () => {
   let attempts = 0
   const store = client.open({
     fetch: async () => {
@@ -54,22 +54,22 @@ test('waiting for the next attempt ends at once', async () => {
   expect(attempts).toBe(1)
 })
 
-test('a walk ends between its pages', async () => {
+test('ends an iteration between two pages', async () => {
   const { store, injector } = await behindFaultInjector(client)
   const controller = new AbortController()
   const seen: string[] = []
-  const walk = async () => {
+  const iterate = async () => {
     for await (const { name } of store.pets.list({ limit: 1 }, { signal: controller.signal })) {
       seen.push(name)
       controller.abort()
     }
   }
-  expect(await errorOf(walk())).toMatchObject({ code: 'aborted' })
+  expect(await errorOf(iterate())).toMatchObject({ code: 'aborted' })
   expect(seen).toEqual(['c'])
   expect(injector.seen).toHaveLength(1)
 })
 
-test('a signal that lives as long as the process keeps nothing of the calls that are over', async () => {
+test('leaves no listener on the signal after the calls', async () => {
   const { store, injector } = await behindFaultInjector(client)
   const { signal } = new AbortController()
   injector.next('unavailable', 'reset before')

@@ -1,4 +1,4 @@
-// A deprecated operation warns, once in a process.
+// A deprecated operation warns once per process.
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ const { api, apiKey, store } = await openClientFixture()
 const { id } = await store.pets.create({ name: 'Biscuit', categoryId: 1 })
 const SOURCE = resolve(import.meta.dirname, '../../client/src/petstore.ts')
 
-/** Runs lines in a process of their own, with `store` and `other`; answers what they write. */
+/** Runs code with the clients `store` and `other` in a separate process and returns its output. */
 async function run(lines: string, options = '') {
   const script = `
     import { Petstore } from ${JSON.stringify(SOURCE)}
@@ -20,7 +20,7 @@ async function run(lines: string, options = '') {
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 })
 }
 
-test('getPet warns once, however often and by however many clients it is called, also when it is refused', async () => {
+test('getPet warns once for all calls and clients, also if the first call fails', async () => {
   const { stderr, stdout } = await run(`
     await store.pets.get('404404').catch(() => {})
     await store.pets.get('${id}')
@@ -31,7 +31,7 @@ test('getPet warns once, however often and by however many clients it is called,
   )
 })
 
-test('whoever gives onDeprecated gets it all, and the console stays silent', async () => {
+test('calls onDeprecated once with the details instead of writing to the console', async () => {
   const { stderr, stdout } = await run(
     `await store.pets.get('${id}')
      await store.pets.get('${id}')`,
@@ -46,7 +46,7 @@ test('whoever gives onDeprecated gets it all, and the console stays silent', asy
   })
 })
 
-test('what is not deprecated warns of nothing', async () => {
+test('other operations do not warn', async () => {
   const { stderr } = await run(`
     await store.pets.find('${id}')
     for await (const pet of store.pets.list()) void pet

@@ -1,4 +1,4 @@
-// What a call is refused with.
+// The errors of calls that fail.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { errorOf, openClientFixture } from './fixture.ts'
 
 const { store, api, open, apiKey } = await openClientFixture()
 
-test('a refusal has the code, the status, every fault and the id of the request', async () => {
+test('an error response gives an error with its code, status, details and request id', async () => {
   const error = await errorOf(store.pets.create({ name: '', categoryId: 0 }))
   expect(error).toMatchObject({
     name: 'PetstoreError',
@@ -22,20 +22,20 @@ test('a refusal has the code, the status, every fault and the id of the request'
   expect(error.requestId).toMatch(/^[0-9a-f]{32}\.1$/)
 })
 
-test('a refusal without named faults has an empty list of them', async () => {
+test('an error response without details gives an empty list of details', async () => {
   expect(await errorOf(store.orders.get(404_404))).toMatchObject({ code: 'order_not_found', details: [] })
   const stranger = open({ apiKey: 'petstore_live_nobody' })
   expect(await errorOf(stranger.inventory())).toMatchObject({ code: 'invalid_api_key', status: 401 })
 })
 
-test('where nobody listens it is network_error with its cause, and nothing has happened', async () => {
-  const away = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 300 })
-  const error = await errorOf(away.pets.create({ name: 'x', categoryId: 1 }))
+test('an unreachable service is network_error with its cause, and the outcome is known', async () => {
+  const unreachable = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 300 })
+  const error = await errorOf(unreachable.pets.create({ name: 'x', categoryId: 1 }))
   expect(error).toMatchObject({ code: 'network_error', status: undefined, outcomeUnknown: false })
   expect(error.cause).toBeInstanceOf(TypeError)
 })
 
-test('what is not an answer of Petstore is unexpected_answer, whatever its status', async () => {
+test('a response that is not from Petstore is unexpected_answer, whatever its status', async () => {
   const responses: [status: number, body: string, type: string][] = [
     [200, '<h1>Welcome to the hotel</h1>', 'text/html'],
     [200, '', 'text/plain'],
@@ -60,10 +60,10 @@ test('what is not an answer of Petstore is unexpected_answer, whatever its statu
   }
 })
 
-test('a redirect is not followed', async () => {
-  const asked: string[] = []
+test('does not follow redirects', async () => {
+  const requested: string[] = []
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    requested.push(request.url ?? '')
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
   server.listen(0, '127.0.0.1')
@@ -71,10 +71,10 @@ test('a redirect is not followed', async () => {
   afterAll(() => server.close())
   const redirected = open({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
   expect(await errorOf(redirected.inventory())).toMatchObject({ code: 'unexpected_answer', status: 307 })
-  expect(asked).toEqual(['/v1/store/inventory'])
+  expect(requested).toEqual(['/v1/store/inventory'])
 })
 
-test('a missing key, a line break in it, or an address that is none, is refused at once', () => {
+test('the constructor rejects a missing apiKey, a line break in it, and an invalid baseUrl', () => {
   const baseUrl = 'http://127.0.0.1:3000/v1'
   for (const missing of [undefined, '']) {
     expect(() => new Petstore({ baseUrl, apiKey: missing as string })).toThrow('apiKey is missing')
@@ -83,7 +83,7 @@ test('a missing key, a line break in it, or an address that is none, is refused 
   expect(() => new Petstore({ baseUrl: 'petstore', apiKey })).toThrow(TypeError)
 })
 
-test('the base address may end in a slash, or be a URL', async () => {
+test('baseUrl can end in a slash or be a URL object', async () => {
   const counts = await store.inventory()
   const given = new URL('/v1/', api.origin)
   expect(await open({ baseUrl: given.href }).inventory()).toEqual(counts)

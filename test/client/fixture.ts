@@ -1,4 +1,4 @@
-// What the tests of the client share: a shop of their own, the client on it, and the client behind a faulty middle.
+// Shared by the client tests: an API fixture, a client connected to it, and a client behind a fault injector.
 import { SCOPES } from '../../src/scopes.ts'
 import { Petstore, PetstoreError, type PetstoreOptions } from '@petstore/client'
 import type { AppOptions } from '../../src/server/app.ts'
@@ -10,7 +10,7 @@ export interface ClientFixture {
   api: ApiFixture
   apiKey: string
   store: Petstore
-  /** Another client of the same shop, with choices of its own. */
+  /** Opens another client of the same service, with other options. */
   open: (choices?: Partial<PetstoreOptions>) => Petstore
 }
 
@@ -22,7 +22,7 @@ export async function openClientFixture(choices: Partial<AppOptions> = {}): Prom
   return { api, apiKey, store: open(), open }
 }
 
-/** The client with a middle of its own before it. */
+/** A client that connects through its own fault injector. */
 export async function behindFaultInjector(
   { api, open }: ClientFixture,
   choices: Partial<PetstoreOptions> = {},
@@ -37,7 +37,7 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   return all
 }
 
-/** The error that a call must end with. */
+/** The error of a call that must fail. */
 export async function errorOf(call: Promise<unknown>): Promise<PetstoreError> {
   const error = await call.then(
     () => new Error('the call succeeded'),

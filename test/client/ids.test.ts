@@ -1,4 +1,4 @@
-// Ids of 64 bits: every digit there and back.
+// 64-bit ids keep every digit in requests and responses.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readJson, writeJson, writeQuery } from '../../client/src/ids.ts'
@@ -8,7 +8,7 @@ const client = await openClientFixture()
 const { store, api } = client
 const LARGEST = '9223372036854775807'
 
-test('the largest id keeps every digit, as text and as a bigint', async () => {
+test('the largest id keeps every digit, as a string and as a bigint', async () => {
   for (const categoryId of [LARGEST, BigInt(LARGEST)]) {
     const pet = await store.pets.create({ name: 'Far', categoryId })
     expect(pet.categoryId).toBe(LARGEST)
@@ -19,7 +19,7 @@ test('the largest id keeps every digit, as text and as a bigint', async () => {
   expect(await store.categories.put(BigInt(LARGEST), { name: 'Last' })).toMatchObject({ id: LARGEST })
 })
 
-test('an animal whose own id is beyond 2^53 is read, changed, sold and found again', async () => {
+test('finds, updates and orders a pet whose id is greater than 2^53', async () => {
   const id = '9007199254740993'
   await api.sql(`insert into pets (id, name, category_id) overriding system value values ($1, 'Far', 1)`, [
     id,
@@ -35,7 +35,7 @@ test('an animal whose own id is beyond 2^53 is read, changed, sold and found aga
   expect(last).toMatchObject({ from: { categoryId: '1' }, to: { categoryId: LARGEST } })
 })
 
-test('a number that JavaScript has rounded, and what is no id, are refused before anything is sent', async () => {
+test('rejects a number that JavaScript has rounded, and an invalid id, before it sends anything', async () => {
   const { store: behind, injector } = await behindFaultInjector(client)
   const rounded = Number('9007199254740993')
   const calls = [
@@ -69,7 +69,7 @@ test('a number that JavaScript has rounded, and what is no id, are refused befor
   expect(injector.seen).toEqual([])
 })
 
-test('text that looks like an id inside a name stays as it is', async () => {
+test('does not change text in a name that looks like an id', async () => {
   for (const name of ['"id":1', '{"petId":"12"}', '\\"id\\":5,', 'id', '"categoryId":"7"', '\\', '"']) {
     const pet = await store.pets.create({ name, categoryId: 3 })
     expect(pet.name).toBe(name)
@@ -77,7 +77,7 @@ test('text that looks like an id inside a name stays as it is', async () => {
   }
 })
 
-test('any JSON comes out as JSON.parse reads it, but for its ids, which are their digits', () => {
+test('reads any JSON as JSON.parse does, except that ids are strings of their digits', () => {
   const id = fc.bigInt({ min: 0n, max: BigInt(LARGEST) })
   const part = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -97,10 +97,10 @@ test('any JSON comes out as JSON.parse reads it, but for its ids, which are thei
   })).object
   fc.assert(
     fc.property(part, id, id, fc.integer({ min: 0, max: 3 }), (other, one, two, indent) => {
-      const wire = JSON.stringify({ id: 'ONE', other, categoryId: 'TWO' }, null, indent)
+      const json = JSON.stringify({ id: 'ONE', other, categoryId: 'TWO' }, null, indent)
         .replace('"ONE"', String(one))
         .replace(/"TWO"(?=\s*\}$)/, String(two))
-      expect(readJson(wire)).toEqual({ id: String(one), other, categoryId: String(two) })
+      expect(readJson(json)).toEqual({ id: String(one), other, categoryId: String(two) })
       const written = writeJson({ id: one, other, categoryId: String(two) })
       expect(written).toBe(`{"id":${one},"other":${JSON.stringify(other)},"categoryId":${two}}`)
     }),
@@ -108,14 +108,14 @@ test('any JSON comes out as JSON.parse reads it, but for its ids, which are thei
   )
 })
 
-test('a request id is text, also where it is all digits', () => {
+test('a request id is a string, also if it has only digits', () => {
   for (const requestId of ['7', 'd003f207-941c-4409-9c37-e609032c665a']) {
     expect(writeJson({ petId: '7', requestId })).toBe(`{"petId":7,"requestId":"${requestId}"}`)
     expect(readJson(`{"requestId":"${requestId}"}`)).toEqual({ requestId })
   }
 })
 
-test('a query leaves out what is undefined and repeats a list', () => {
+test('a query omits undefined values and has one parameter for each item of a list', () => {
   expect(writeQuery({ id: [1, 2n, '3'], status: undefined, limit: 5, name: 'a&b' })).toBe(
     '?id=1&id=2&id=3&limit=5&name=a%26b',
   )

@@ -1,8 +1,8 @@
-// Lists that page by themselves.
+// Lists that request their pages automatically.
 import { expect, test } from 'vitest'
 import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
-const ANIMALS = 250
+const PETS = 250
 const client = await openClientFixture()
 const { store, api } = client
 const CATEGORY = 4711
@@ -10,26 +10,26 @@ await api.sql(
   `insert into pets (name, category_id, status)
     select 'Pet ' || n, $1, (case when n % 5 = 0 then 'sold' else 'available' end)::pet_status
     from generate_series(1, $2::int) as n`,
-  [CATEGORY, ANIMALS],
+  [CATEGORY, PETS],
 )
 const expected = (
   await api.sql('select id::text from pets where category_id = $1 order by pets.id desc', [CATEGORY])
 ).map(({ id }) => id)
 
-test('a walk gives each animal once, newest first, in as few requests as there can be', async () => {
+test('iterates over each pet once, newest first, with the fewest possible requests', async () => {
   const { store: behind, injector } = await behindFaultInjector(client)
-  const walked = await collect(behind.pets.list({ categoryId: CATEGORY }))
-  expect(walked.map(({ id }) => id)).toEqual(expected)
-  expect(injector.seen).toHaveLength(Math.ceil(ANIMALS / 100))
+  const listed = await collect(behind.pets.list({ categoryId: CATEGORY }))
+  expect(listed.map(({ id }) => id)).toEqual(expected)
+  expect(injector.seen).toHaveLength(Math.ceil(PETS / 100))
 })
 
-test('the filters hold on every page', async () => {
+test('applies the filters to every page', async () => {
   const sold = await collect(store.pets.list({ categoryId: CATEGORY, status: 'sold', limit: 7 }))
-  expect(sold).toHaveLength(ANIMALS / 5)
+  expect(sold).toHaveLength(PETS / 5)
   expect(new Set(sold.map(({ status }) => status))).toEqual(new Set(['sold']))
 })
 
-test('a single page has the cursor of the next one, and the last has none', async () => {
+test('page() returns the cursor of the next page, and none for the last page', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   for (let pages = 1; ; pages += 1) {
@@ -43,7 +43,7 @@ test('a single page has the cursor of the next one, and the last has none', asyn
   expect(seen).toEqual(expected)
 })
 
-test('pages come one after the other, each when it is asked for', async () => {
+test('pages() requests each page only when it is needed', async () => {
   const { store: behind, injector } = await behindFaultInjector(client)
   const sizes: number[] = []
   for await (const { items } of behind.pets.list({ categoryId: CATEGORY, limit: 100 }).pages()) {
@@ -53,7 +53,7 @@ test('pages come one after the other, each when it is asked for', async () => {
   expect(sizes).toEqual([100, 100, 50])
 })
 
-test('who stops early asks for no further page, and may walk again', async () => {
+test('requests no further page after a break, and can be iterated a second time', async () => {
   const { store: behind, injector } = await behindFaultInjector(client)
   const list = behind.pets.list({ categoryId: CATEGORY, limit: 10 })
   for await (const pet of list) if (pet.id === expected[12]) break
@@ -61,7 +61,7 @@ test('who stops early asks for no further page, and may walk again', async () =>
   expect((await collect(list)).map(({ id }) => id)).toEqual(expected)
 })
 
-test('an empty list of ids gives no animal, and not every animal', async () => {
+test('an empty list of ids returns no pet instead of every pet', async () => {
   const { store: behind, injector } = await behindFaultInjector(client)
   expect(await collect(behind.pets.list({ id: [] }))).toEqual([])
   expect((await behind.pets.list({ id: [] }).page()).items).toEqual([])
@@ -70,7 +70,7 @@ test('an empty list of ids gives no animal, and not every animal', async () => {
   expect(await collect(behind.pets.list({ id: [second, first, 2n ** 62n] }))).toHaveLength(2)
 })
 
-test('the key goes to the address it was given for, whatever host a link names', async () => {
+test('sends the API key only to baseUrl, whatever host a Link header names', async () => {
   const elsewhere = await openClientFixture({ publicUrl: 'http://elsewhere.invalid' })
   for (const name of ['a', 'b', 'c']) await elsewhere.store.pets.create({ name, categoryId: 1 })
   const { store: behind, injector } = await behindFaultInjector(elsewhere)
@@ -78,7 +78,7 @@ test('the key goes to the address it was given for, whatever host a link names',
   expect(injector.seen).toHaveLength(3)
 })
 
-test('a name is searched by its beginning, page by page', async () => {
+test('searches by name prefix across pages', async () => {
   const found = await collect(store.pets.list({ name: 'pet 24', limit: 3 }))
   expect(found.map(({ name }) => name)).toEqual([
     'Pet 24',
@@ -86,7 +86,7 @@ test('a name is searched by its beginning, page by page', async () => {
   ])
 })
 
-test('orders, history, categories and API keys page as well', async () => {
+test('lists orders, history, categories and API keys across pages', async () => {
   const pet = await store.pets.create({ name: 'Often held', categoryId: 8 })
   for (let n = 0; n < 3; n += 1) {
     await store.orders.cancel((await store.orders.place({ petId: pet.id })).id)
@@ -101,13 +101,13 @@ test('orders, history, categories and API keys page as well', async () => {
   expect(keys).toEqual(expect.arrayContaining(['key 0', 'key 1', 'key 2', 'client']))
 })
 
-test('a cursor that belongs to other filters is refused', async () => {
+test('rejects a cursor made with other filters (400)', async () => {
   const { nextCursor: cursor } = await store.pets.list({ categoryId: CATEGORY, limit: 5 }).page()
   const error = await errorOf(store.pets.list({ status: 'sold', cursor }).page())
   expect(error).toMatchObject({ code: 'invalid_cursor', status: 400 })
 })
 
-test('a link to a next page that nobody can follow is an error, not the end of the list', async () => {
+test('a next link without a cursor is an error, not the end of the list', async () => {
   const broken = client.open({
     fetch: async () => new Response('[]', { headers: { link: '</v1/pets?limit=5>; rel="next"' } }),
   })

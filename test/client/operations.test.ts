@@ -1,4 +1,4 @@
-// What each operation does through the client, on the real service.
+// Each operation through the client, against the real service.
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ function operationOf(method: string, pathname: string): string {
   return found?.[1][method.toLowerCase()]?.operationId ?? `${method} ${pathname}`
 }
 
-test('every operation of the interface can be called, and the client calls nothing else', async () => {
+test('calls every operation of openapi.json and no other', async () => {
   const called = new Set<string>()
   const watched = open({
     fetch: (url, init) => {
@@ -56,7 +56,7 @@ test('every operation of the interface can be called, and the client calls nothi
   expect([...called].sort()).toEqual(existing.sort())
 })
 
-test('an animal is sold: held, completed, told in its history and counted', async () => {
+test('sells a pet: hold, completion, history and inventory', async () => {
   const before = await store.inventory()
   const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5, status: 'available' })
   expect(pet).toEqual({ id: pet.id, name: 'Biscuit', categoryId: '5', status: 'available', etag: '"1"' })
@@ -70,14 +70,14 @@ test('an animal is sold: held, completed, told in its history and counted', asyn
   expect(await store.inventory()).toEqual({ ...before, sold: before.sold + 1 })
 })
 
-test('an animal is found by its id, and one that does not exist is undefined', async () => {
+test('finds a pet by its id, and returns undefined for an unknown id', async () => {
   const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
   expect(await store.pets.find(pet.id)).toEqual(pet)
   expect(await store.pets.find(Number(pet.id))).toEqual(pet)
   expect(await store.pets.find('9223372036854775807')).toBeUndefined()
 })
 
-test('with ifMatch a change that somebody else was faster with is refused', async () => {
+test('ifMatch rejects a change of a stale version (412)', async () => {
   const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
   const changed = await store.pets.update(
     pet.id,
@@ -90,13 +90,13 @@ test('with ifMatch a change that somebody else was faster with is refused', asyn
   const late = await errorOf(store.pets.update(pet.id, { name: 'Otto' }, { ifMatch: pet.etag }))
   expect(late).toMatchObject({ code: 'precondition_failed', status: 412, outcomeUnknown: false })
   expect(await errorOf(store.pets.delete(pet.id, { ifMatch: pet.etag }))).toMatchObject({ status: 412 })
-  // What an answer without ETag gives.
+  // The etag of a response without an ETag header.
   expect(await errorOf(store.pets.delete(pet.id, { ifMatch: '' }))).toMatchObject({ status: 412 })
   expect(await store.pets.delete(pet.id, { ifMatch: changed.etag })).toBeUndefined()
   expect(await store.pets.find(pet.id)).toBeUndefined()
 })
 
-test('a category is named and counted', async () => {
+test('names a category and returns its counts', async () => {
   const id = 77_001
   await store.pets.create({ name: 'Milo', categoryId: id })
   const counts = { available: 1, pending: 0, sold: 0 }
@@ -104,7 +104,7 @@ test('a category is named and counted', async () => {
   expect(await collect(store.categories.list())).toContainEqual({ id: String(id), name: 'Cats', counts })
 })
 
-test('a key is made, used, rotated and revoked', async () => {
+test('creates, uses, rotates and revokes an API key', async () => {
   const made = await store.apiKeys.create({ name: 'till', scopes: ['pets:read'] })
   const till = open({ apiKey: made.key })
   expect(await till.apiKeys.own()).toEqual({ name: 'till', scopes: ['pets:read'] })
@@ -120,7 +120,7 @@ test('a key is made, used, rotated and revoked', async () => {
   expect(listed.find(({ id }) => id === successor.id)?.revokedAt).toBeUndefined()
 })
 
-test('a key of your own idempotency adds one animal, also from another process', async () => {
+test('creates with the same idempotencyKey add one pet, also from another client', async () => {
   const pet = { name: 'Once', categoryId: 6 }
   const first = await store.pets.create(pet, { idempotencyKey: 'delivery-17/3' })
   const second = await open().pets.create(pet, { idempotencyKey: 'delivery-17/3' })
@@ -133,13 +133,13 @@ test('a key of your own idempotency adds one animal, also from another process',
   })
 })
 
-test('methods work without the object that they came from', async () => {
+test('methods work without their object', async () => {
   const { create, find } = store.pets
   const { id } = await create({ name: 'Free', categoryId: 1 })
   expect(await find(id)).toMatchObject({ name: 'Free' })
 })
 
-test('the API key is shown neither by the client nor by its errors', async () => {
+test('neither the client nor its errors show the API key', async () => {
   const unreachable = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 1 })
   const rejected = await errorOf(store.pets.get('9223372036854775807'))
   const failed = await errorOf(unreachable.pets.find(1))
@@ -149,7 +149,7 @@ test('the API key is shown neither by the client nor by its errors', async () =>
   expect(shown).not.toContain(apiKey.slice(-20))
 })
 
-test('a name arrives and comes back as it was given, whoever asks', async () => {
+test('stores and returns a name exactly', async () => {
   const name = 'Zoë 🐈 "quoted" \\ \n'
   const pet = await store.pets.create({ name, categoryId: 9 })
   expect(pet.name).toBe(name)

@@ -1,4 +1,4 @@
-// What the client is made of: types as fresh as openapi.json, few bytes, nothing of Node, no dependency.
+// The client package: types that match openapi.json, a small size, and no dependencies, not even on Node modules.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -13,11 +13,11 @@ const SIZE_MAX_BYTES = 8_000
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const document = () => JSON.parse(read('openapi.json')) as InterfaceDocument
 
-test('the types are those of openapi.json', () => {
+test('the types match openapi.json', () => {
   expect(read('client/src/interface.ts')).toBe(clientTypes(document()))
 })
 
-test('a field that the client would take for an id, or miss as one, is refused when the types are made', () => {
+test('generating the types fails for a field wrongly named like an id, an id with another name, and an unknown type', () => {
   const counted = document()
   counted.components.schemas['Pet']!.properties!['cageId'] = { type: 'integer' }
   expect(() => clientTypes(counted)).toThrow('"cageId"')
@@ -29,7 +29,7 @@ test('a field that the client would take for an id, or miss as one, is refused w
   expect(() => clientTypes(unknown)).toThrow('does not know')
 })
 
-test('minified and compressed it is under 8 kB', async () => {
+test('has less than 8 kB minified and compressed', async () => {
   const result = (await build({
     configFile: false,
     logLevel: 'silent',
@@ -45,11 +45,11 @@ test('minified and compressed it is under 8 kB', async () => {
   const bytes = gzipSync(chunk.code).length
   console.log(`the client: ${chunk.code.length} bytes minified, ${bytes} compressed`)
   expect(bytes).toBeLessThan(SIZE_MAX_BYTES)
-  // A bundler that did not minify would still pass; ours left no comment and hardly a line.
+  // Unminified code could be below the limit too, but has more lines.
   expect(chunk.code.split('\n').length).toBeLessThan(20)
 })
 
-test('it imports nothing but itself, and depends on nothing', () => {
+test('imports only its own files and has no dependencies', () => {
   for (const file of readdirSync(SOURCES)) {
     for (const [, target = ''] of read(`client/src/${file}`).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)) {
       expect(target, file).toMatch(/^\.\/[\w-]+\.ts$/)

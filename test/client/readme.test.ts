@@ -1,4 +1,4 @@
-// client/README.md is true: what it names is what there is. Its snippets run in test/docs/guides.test.ts.
+// client/README.md names the error codes and methods that exist. Its snippets run in test/docs/guides.test.ts.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { openClientFixture } from './fixture.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(join(ROOT, 'client/README.md'), 'utf8')
 
-test('every code of the client is explained', () => {
+test('explains every error code of the client', () => {
   const codes: Record<ClientErrorCode, true> = {
     network_error: true,
     timeout: true,
@@ -20,7 +20,7 @@ test('every code of the client is explained', () => {
   expect(documented).toEqual(Object.keys(codes))
 })
 
-test('the methods that it names are those that there are', async () => {
+test('names exactly the existing methods', async () => {
   const { store } = await openClientFixture()
   for (const group of ['pets', 'orders', 'categories', 'apiKeys'] as const) {
     const row = readme.match(new RegExp(`^\\| \`store\\.${group}\` \\| (.*) \\|$`, 'm'))?.[1] ?? ''

@@ -1,4 +1,4 @@
-// What is repeated and what is not: each operation against the ways to fail.
+// Which calls the client retries: each operation with each fault.
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../dev/cluster.ts'
 import type { Petstore } from '@petstore/client'
@@ -7,7 +7,7 @@ import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixt
 
 const client = await openClientFixture()
 const { store: direct, api } = client
-/** Where a fault hangs; elsewhere a busy machine may take its time. */
+/** Only for faults that hang; the other tests keep the default timeout, because the host may be busy. */
 const HANGING_TIMEOUT_MS = 1_500
 const pet = await direct.pets.create({ name: 'Biscuit', categoryId: 1 })
 const order = await direct.orders.place({ petId: pet.id })
@@ -16,11 +16,11 @@ const newPet = () => direct.pets.create({ name: 'Crumb', categoryId: 2 })
 const newOrder = async () => direct.orders.place({ petId: (await newPet()).id })
 const newApiKey = () => direct.apiKeys.create({ name: 'till' })
 
-/** Prepares what it needs by an undisturbed client; answers the call itself. */
+/** Prepares data with a client without faults and returns the call itself. */
 type Operation = (store: Petstore) => Promise<() => Promise<unknown>>
 
-/** These do no harm a second time. */
-const REPEATABLE: Record<string, Operation> = {
+/** Idempotent, as sent by the client: safe to retry. */
+const IDEMPOTENT: Record<string, Operation> = {
   'pets.list':
     async ({ pets }) =>
     () =>
@@ -88,8 +88,8 @@ const REPEATABLE: Record<string, Operation> = {
   },
 }
 
-/** A second time would undo what somebody did in between, or make a second key. */
-const NOT_REPEATABLE: Record<string, Operation> = {
+/** A retry could undo a change made in between, or create a second key. */
+const NOT_IDEMPOTENT: Record<string, Operation> = {
   'pets.update': async ({ pets }) => {
     const { id } = await newPet()
     return () => pets.update(id, { name: 'Renamed' })
@@ -104,8 +104,8 @@ const NOT_REPEATABLE: Record<string, Operation> = {
   },
 }
 
-const NOTHING_HAPPENED: Fault[] = ['unavailable', 'overloaded', 'rate limited']
-const MAY_HAVE_HAPPENED: Partial<Record<Fault, string>> = {
+const NOT_EXECUTED: Fault[] = ['unavailable', 'overloaded', 'rate limited']
+const MAYBE_EXECUTED: Partial<Record<Fault, string>> = {
   'outcome unknown before': 'outcome_unknown',
   'outcome unknown after': 'outcome_unknown',
   'bad gateway after': 'unexpected_answer',
@@ -114,25 +114,25 @@ const MAY_HAVE_HAPPENED: Partial<Record<Fault, string>> = {
   'cut answer': 'network_error',
   'hang after': 'timeout',
 }
-const everyFault = [...NOTHING_HAPPENED, ...(Object.keys(MAY_HAVE_HAPPENED) as Fault[])]
+const everyFault = [...NOT_EXECUTED, ...(Object.keys(MAYBE_EXECUTED) as Fault[])]
 
 const behind = () => behindFaultInjector(client)
 const behindHanging = () => behindFaultInjector(client, { timeoutMs: HANGING_TIMEOUT_MS })
 
 describe.concurrent('each operation', () => {
-  for (const [name, prepare] of Object.entries({ ...REPEATABLE, ...NOT_REPEATABLE })) {
-    test(`${name} is repeated when nothing has happened`, async () => {
+  for (const [name, prepare] of Object.entries({ ...IDEMPOTENT, ...NOT_IDEMPOTENT })) {
+    test(`${name} is retried if nothing was executed`, async () => {
       const { store, injector } = await behind()
       const call = await prepare(store)
-      injector.next(...NOTHING_HAPPENED)
+      injector.next(...NOT_EXECUTED)
       await call()
-      expect(injector.seen).toHaveLength(NOTHING_HAPPENED.length + 1)
+      expect(injector.seen).toHaveLength(NOT_EXECUTED.length + 1)
       expect(injector.forwarded().total).toBe(1)
     })
   }
 
-  for (const [name, prepare] of Object.entries(REPEATABLE)) {
-    test(`${name} is repeated when its answer got lost`, async () => {
+  for (const [name, prepare] of Object.entries(IDEMPOTENT)) {
+    test(`${name} is retried after a lost response`, async () => {
       const { store, injector } = await behind()
       const call = await prepare(store)
       injector.next('reset after', 'outcome unknown after')
@@ -141,9 +141,9 @@ describe.concurrent('each operation', () => {
     })
   }
 
-  for (const [name, prepare] of Object.entries(NOT_REPEATABLE)) {
-    for (const [fault, code] of Object.entries(MAY_HAVE_HAPPENED)) {
-      test(`${name} is not repeated after ${fault}, and says that it may have happened`, async () => {
+  for (const [name, prepare] of Object.entries(NOT_IDEMPOTENT)) {
+    for (const [fault, code] of Object.entries(MAYBE_EXECUTED)) {
+      test(`${name} is not retried after ${fault}, and its outcome is unknown`, async () => {
         const { store, injector } = await (fault === 'hang after' ? behindHanging() : behind())
         const call = await prepare(store)
         injector.next(fault as Fault)
@@ -154,7 +154,7 @@ describe.concurrent('each operation', () => {
   }
 })
 
-describe.concurrent('a create adds one animal', () => {
+describe.concurrent('a create adds exactly one pet', () => {
   for (const fault of everyFault) {
     test(`after ${fault}`, async () => {
       const { store, injector } = await behindHanging()
@@ -167,7 +167,7 @@ describe.concurrent('a create adds one animal', () => {
   }
 })
 
-test('all attempts of a create have one key and a request id each; another create has another key', async () => {
+test('all attempts of a create have the same Idempotency-Key and different request ids; the next create has another key', async () => {
   const { store, injector } = await behind()
   injector.next('reset after', 'cut answer', 'unavailable')
   await store.pets.create({ name: 'Only', categoryId: 3 })
@@ -179,9 +179,9 @@ test('all attempts of a create have one key and a request id each; another creat
   expect(keys).not.toContain(injector.seen.at(-1)?.headers['idempotency-key'])
 })
 
-test('a create whose first attempt is still being worked on waits for it, and gets its animal', async () => {
+test('a create waits for its first attempt in flight and returns the pet', async () => {
   const { store, injector } = await behind()
-  // Another session holds the lock of the key, as an attempt does that hangs in the database.
+  // Another session holds the lock of the key, like an attempt that hangs in the database.
   const { creating } = await api.db.transaction(async (tx) => {
     await tx.read({
       name: 'hold_key',
@@ -196,7 +196,7 @@ test('a create whose first attempt is still being worked on waits for it, and ge
 })
 
 describe.concurrent('a change with ifMatch', () => {
-  test('is repeated, and succeeds when the first attempt had not arrived', async () => {
+  test('is retried, and succeeds if the first attempt did not arrive', async () => {
     const { store, injector } = await behind()
     const { id, etag } = await newPet()
     injector.next('reset before')
@@ -206,7 +206,7 @@ describe.concurrent('a change with ifMatch', () => {
     expect(injector.seen).toHaveLength(2)
   })
 
-  test('is not repeated when any version would do', async () => {
+  test('is not retried with * or several versions', async () => {
     const { store, injector } = await behind()
     const { id, etag } = await newPet()
     for (const ifMatch of ['*', `${etag}, "2"`]) {
@@ -217,7 +217,7 @@ describe.concurrent('a change with ifMatch', () => {
     expect(injector.seen).toHaveLength(2)
   })
 
-  test('says that it may have happened when the version is another after the repetition', async () => {
+  test('has an unknown outcome if the retry finds another version', async () => {
     const { store, injector } = await behind()
     const { id, etag } = await newPet()
     injector.next('reset after')
@@ -228,7 +228,7 @@ describe.concurrent('a change with ifMatch', () => {
 })
 
 describe.concurrent('a delete', () => {
-  test('that finds nobody after a lost answer has done what it should', async () => {
+  test('succeeds if the retry after a lost response returns 404', async () => {
     const { store, injector } = await behind()
     const { id } = await newPet()
     injector.next('reset after')
@@ -236,27 +236,27 @@ describe.concurrent('a delete', () => {
     expect(await direct.pets.find(id)).toBeUndefined()
   })
 
-  test('of an animal that does not exist is refused', async () => {
+  test('of an unknown pet fails with pet_not_found', async () => {
     const { store, injector } = await behind()
     injector.next('unavailable')
     expect(await errorOf(store.pets.delete(404_404))).toMatchObject({ code: 'pet_not_found' })
   })
 })
 
-test('a walk goes on through faults between and inside its pages', async () => {
+test('an iteration continues after faults between and within pages', async () => {
   const { store, injector } = await behind()
   const all = (await collect(direct.pets.list())).map(({ id }) => id)
   injector.next('none', 'cut answer', 'unavailable', 'none', 'reset after')
   expect((await collect(store.pets.list({ limit: 10 }))).map(({ id }) => id)).toEqual(all)
 })
 
-test('a connection that was refused has changed nothing, so that even a plain update is repeated', async () => {
-  const nobody = `http://127.0.0.1:${await freePort()}`
+test('retries an update without ifMatch if it could not connect, because nothing was executed', async () => {
+  const unreachable = `http://127.0.0.1:${await freePort()}`
   let attempts = 0
   const store = client.open({
     fetch: (url, init) => {
       attempts += 1
-      return fetch(attempts < 3 ? nobody : url, init)
+      return fetch(attempts < 3 ? unreachable : url, init)
     },
   })
   const { id } = await newPet()

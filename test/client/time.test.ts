@@ -1,11 +1,11 @@
-// How long a call takes: the pauses between its attempts, what the service asks to wait, and its limits.
+// How long a call takes: the delays between attempts, Retry-After, the timeout and the deadline.
 import { expect, test, vi } from 'vitest'
 import { behindFaultInjector, errorOf, openClientFixture } from './fixture.ts'
 
 const client = await openClientFixture()
 const TIMEOUT_MS = 1_500
 
-test.concurrent('what the service asks to wait is waited', async () => {
+test.concurrent('waits as long as Retry-After says', async () => {
   const { store, injector } = await behindFaultInjector(client, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
   injector.next('rate limited')
   const startedAt = performance.now()
@@ -14,7 +14,7 @@ test.concurrent('what the service asks to wait is waited', async () => {
   expect(injector.seen).toHaveLength(2)
 })
 
-/** A client that is refused once, with this Retry-After, and then reaches the service. */
+/** A client whose first request gets 503 with this Retry-After. The next ones reach the service. */
 function rejectedOnce(retryAfter: string) {
   let attempts = 0
   return client.open({
@@ -28,7 +28,7 @@ function rejectedOnce(retryAfter: string) {
   })
 }
 
-test.concurrent('who would have to wait beyond the deadline is told at once', async () => {
+test.concurrent('fails at once if Retry-After is later than the deadline', async () => {
   for (const retryAfter of ['60', new Date(Date.now() + 60_000).toUTCString()]) {
     const startedAt = performance.now()
     const error = await errorOf(rejectedOnce(retryAfter).inventory())
@@ -37,18 +37,18 @@ test.concurrent('who would have to wait beyond the deadline is told at once', as
   }
 })
 
-test.concurrent('a Retry-After that nobody understands is no reason to give up', async () => {
+test.concurrent('retries after an invalid Retry-After', async () => {
   expect(await rejectedOnce('soon').inventory()).toHaveProperty('available')
 })
 
-test.concurrent('who wants no limits gets none, and no call that ends before it began', async () => {
+test.concurrent('accepts Infinity as timeout and deadline', async () => {
   const { store, injector } = await behindFaultInjector(client, { timeoutMs: Infinity, deadlineMs: Infinity })
   injector.next('unavailable')
   await store.inventory()
   expect(injector.seen).toHaveLength(2)
 })
 
-test.concurrent('an attempt that hangs is given up after timeoutMs, and the next one succeeds', async () => {
+test.concurrent('an attempt that hangs times out after timeoutMs, and the next one succeeds', async () => {
   const { store, injector } = await behindFaultInjector(client, { timeoutMs: TIMEOUT_MS, deadlineMs: 25_000 })
   injector.next('hang before')
   const startedAt = performance.now()
@@ -57,7 +57,7 @@ test.concurrent('an attempt that hangs is given up after timeoutMs, and the next
   expect(injector.seen).toHaveLength(2)
 })
 
-test.concurrent('a call ends at its deadline, with why it had not succeeded before', async () => {
+test.concurrent('a call fails at its deadline, with the previous error as its cause', async () => {
   const { store, injector } = await behindFaultInjector(client, { deadlineMs: 4_000 })
   injector.next('overloaded', 'hang before')
   const startedAt = performance.now()
@@ -68,17 +68,17 @@ test.concurrent('a call ends at its deadline, with why it had not succeeded befo
   expect(tookMs).toBeLessThan(12_000)
 })
 
-test.concurrent('one call may have other limits than the client', async () => {
+test.concurrent('a call can have other timeouts than the client', async () => {
   const { store, injector } = await behindFaultInjector(client)
   injector.next('hang before', 'hang before')
   const error = await errorOf(store.inventory({ timeoutMs: 100, deadlineMs: 120 }))
   expect(error.code).toBe('timeout')
 })
 
-/** When each attempt of a call is made, in ms, while the service is away and chance is always the same. */
-async function attemptTimes(chance: number): Promise<number[]> {
+/** The time of each attempt in ms, while the service is unavailable and Math.random() returns a constant. */
+async function attemptTimes(randomValue: number): Promise<number[]> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  const random = vi.spyOn(Math, 'random').mockReturnValue(chance)
+  const random = vi.spyOn(Math, 'random').mockReturnValue(randomValue)
   const times: number[] = []
   const store = client.open({
     fetch: async () => {
@@ -99,7 +99,7 @@ async function attemptTimes(chance: number): Promise<number[]> {
 
 const gaps = (times: number[]) => times.slice(1).map((time, index) => time - (times[index] ?? 0))
 
-test('attempts come further and further apart, up to 5 seconds, by chance up to the whole of it, for a minute', async () => {
+test('retries for a minute with exponential backoff up to 5 seconds and full jitter', async () => {
   const whole = gaps(await attemptTimes(1))
   expect(whole.slice(0, 8)).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000])
   expect(whole.reduce((sum, gap) => sum + gap, 0)).toBeGreaterThan(55_000)

@@ -1,4 +1,4 @@
-// Wrong code that tsc must refuse, and right code that it must take: `npm run check` compiles this file. Nothing runs.
+// Code that tsc must accept, and marked lines that it must reject. `npm run check` compiles this file, but nothing runs it.
 import type { Id, Order, Pet, PetstoreError, VersionedPet } from '@petstore/client'
 import { Petstore } from '@petstore/client'
 
@@ -15,11 +15,11 @@ export async function constructing() {
       deadlineMs: undefined,
     }),
   )
-  // @ts-expect-error a key is needed
+  // @ts-expect-error apiKey is required
   take(new Petstore({ baseUrl: 'http://127.0.0.1/v1' }))
-  // @ts-expect-error where to is needed
+  // @ts-expect-error baseUrl is required
   take(new Petstore({ apiKey: 'x' }))
-  // @ts-expect-error the environment may lack it
+  // @ts-expect-error the variable may be undefined
   take(new Petstore({ baseUrl: 'http://127.0.0.1/v1', apiKey: process.env['KEY'] }))
 }
 
@@ -29,31 +29,31 @@ export async function creates({ pets }: Petstore) {
   same<typeof pet.id, Id>(true)
   await pets.create({ name: 'Biscuit', categoryId: '1', status: undefined })
   await pets.create({ name: 'Biscuit', categoryId: 1n, status: 'sold' }, { idempotencyKey: 'mine' })
-  // @ts-expect-error a category is needed
+  // @ts-expect-error categoryId is required
   await pets.create({ name: 'Biscuit' })
   // @ts-expect-error no such status
   await pets.create({ name: 'Biscuit', categoryId: 1, status: 'asleep' })
   // @ts-expect-error no such field
   await pets.create({ name: 'Biscuit', categoryId: 1, colour: 'brown' })
-  // @ts-expect-error an id is answered as text
+  // @ts-expect-error ids in responses are strings
   if (pet.id === 42) return
-  // @ts-expect-error the service gives the id
+  // @ts-expect-error the service assigns the id
   await pets.create({ id: 5, name: 'Biscuit', categoryId: 1 })
 
   const found = await pets.find(pet.id)
-  // @ts-expect-error it may not exist
+  // @ts-expect-error the pet may not exist
   found.name.trim()
   same<typeof found, VersionedPet | undefined>(true)
 
   await pets.update(pet.id, { status: 'sold' }, { ifMatch: pet.etag })
   await pets.update(pet.id, { status: 'sold' }, { ifMatch: found?.etag })
-  // @ts-expect-error an animal, not its id
+  // @ts-expect-error takes an id, not a pet
   await pets.update(pet, { status: 'sold' })
-  // @ts-expect-error a key is for creates
+  // @ts-expect-error only creates take an idempotencyKey
   await pets.update(pet.id, { status: 'sold' }, { idempotencyKey: 'x' })
 
-  const gone = await pets.delete(pet.id)
-  same<typeof gone, void>(true)
+  const deleted = await pets.delete(pet.id)
+  same<typeof deleted, void>(true)
 }
 
 export async function lists({ pets, orders, categories }: Petstore) {
@@ -67,30 +67,30 @@ export async function lists({ pets, orders, categories }: Petstore) {
   same<typeof nextCursor, string | undefined>(true)
   // @ts-expect-error some categories have no name
   items[0]?.name.trim()
-  // @ts-expect-error that is a status of an order
+  // @ts-expect-error `open` is a status of orders
   pets.list({ status: 'open' })
   // @ts-expect-error no such filter
   pets.list({ colour: 'brown' })
-  // @ts-expect-error one needs to wait
+  // @ts-expect-error lists need `for await`
   for (const pet of pets.list()) void pet
 }
 
 export async function keysAndOrders({ apiKeys, orders }: Petstore) {
   await orders.place({ petId: '7', holdMinutes: 30 })
-  // @ts-expect-error which animal?
+  // @ts-expect-error petId is required
   await orders.place({ holdMinutes: 30 })
   // @ts-expect-error no such scope
   await apiKeys.create({ name: 'till', scopes: ['pets:feed'] })
   const { key } = await apiKeys.create({ name: 'till', scopes: ['pets:read'] })
   same<typeof key, string>(true)
-  // @ts-expect-error the text of a key is shown once
+  // @ts-expect-error only create and rotate return the key
   take((await apiKeys.list().page()).items[0]?.key)
 }
 
 export function errors(error: PetstoreError): number | undefined {
-  // Known codes are offered, and unknown ones allowed: new ones may come.
+  // Editors suggest the known codes. Others are allowed, because later versions may add codes.
   if (error.code === 'pet_not_available' || error.code === 'a_code_of_tomorrow') return undefined
-  // @ts-expect-error there may have been no answer
+  // @ts-expect-error there may be no response
   const status: number = error.status
   return status
 }

@@ -1,4 +1,4 @@
-// What deploys the service names things of the service: they exist, and the limits of both fit together.
+// The deployment files: the names of the service that they use exist, and their limits fit those of the service.
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -13,17 +13,17 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const DATABASE_URL = 'postgres://petstore_app@localhost/petstore'
 
-/** `15s` and `500ms`, as HAProxy, systemd and Compose write them. */
+/** Parses `15s` and `500ms`, as in the files of HAProxy, systemd and Compose. */
 function milliseconds(text: string | undefined): number {
   const [, number = '', unit = ''] = /^(\d+)(ms|s)$/.exec(text ?? '') ?? []
-  expect(unit, `a time, not "${text}"`).not.toBe('')
+  expect(unit, `a duration, not "${text}"`).not.toBe('')
   return Number(number) * (unit === 's' ? 1_000 : 1)
 }
 
-test('the heap of V8 fits into the memory that an instance is given', () => {
+test('the V8 heap fits into the memory limit of an instance', () => {
   const [line = ''] = read('bin/petstore.ts').split('\n')
   const [, semiSpace, oldSpace] = /--max-semi-space-size=(\d+) --max-old-space-size=(\d+)$/.exec(line) ?? []
-  // The young generation has three semi-spaces. The heap filled by a leak, the process took 45 MB more; bodies take 64 MB.
+  // The young generation has three semi-spaces. With a full heap the process took 45 MB more; bodies take 64 MB.
   const neededMegabytes = Number(oldSpace) + 3 * Number(semiSpace) + 45 + 64
   const limits = [
     /^  mem_limit: (\d+)m$/m.exec(read('compose.yaml')),
@@ -37,7 +37,7 @@ describe('Dockerfile', () => {
   const [build = [], final = []] = readStages(ROOT)
   const copied = build.filter(({ name }) => name === 'COPY').flatMap((copy) => readCopy(copy).sources)
 
-  test('everything that is copied exists, and the builder is sent that and nothing else', () => {
+  test('copies existing files, and .dockerignore lets exactly these through', () => {
     expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
     const lines = read('.dockerignore').split('\n')
     expect(lines.filter((line) => line !== '' && !/^[#!]/.test(line))).toEqual(['*'])
@@ -45,7 +45,7 @@ describe('Dockerfile', () => {
     expect(sent.toSorted()).toEqual(copied.toSorted())
   })
 
-  test('it is nobody with a name, and no shell stands between the process and a signal', () => {
+  test('runs as a numeric non-root user, and without a shell, so that the process gets signals', () => {
     const user = final.find(({ name }) => name === 'USER')?.text ?? ''
     expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/)
     expect(readCommand(final, 'ENTRYPOINT')).toEqual(['petstore'])
@@ -53,7 +53,7 @@ describe('Dockerfile', () => {
     expect(readCommand(final, 'HEALTHCHECK')[0]).toBe('node')
   })
 
-  test('the variables that it sets are ours, and a process with them starts', () => {
+  test('sets only variables of the service, with valid values', () => {
     const { NODE_ENV, ...ours } = readEnvironment(final)
     expect(NODE_ENV).toBe('production')
     expect(Object.keys(ours).filter((name) => !(name in VARIABLES))).toEqual([])
@@ -68,7 +68,7 @@ describe('compose.yaml', () => {
     value,
   }))
 
-  test('each variable is one of the service, of psql, of PostgreSQL, or of haproxy.cfg', () => {
+  test('sets only variables of the service, psql, PostgreSQL and haproxy.cfg', () => {
     const psql = [...read('deploy/passwords.sql').matchAll(/^\\getenv \w+ (\w+)/gm)].map(([, name]) => name)
     const haproxy = [...read('deploy/haproxy.cfg').matchAll(/presetenv (\w+)/g)].map(([, name]) => name)
     const theirs = ['PGHOST', 'PGUSER', 'PGDATABASE', 'PGPASSWORD', 'POSTGRES_DB', 'POSTGRES_PASSWORD']
@@ -77,7 +77,7 @@ describe('compose.yaml', () => {
     expect(set.filter(({ name }) => !known.has(name))).toEqual([])
   })
 
-  test('what it gives to the service is valid', () => {
+  test('sets valid values for the service', () => {
     const ours = set
       .filter(({ name }) => name in VARIABLES)
       .map(({ name, value }) => [name, value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')])
@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     })
   })
 
-  test('every password can be set from outside, and no port is open to other hosts', () => {
+  test('every password can be set by the environment, and no port is open to other hosts', () => {
     const secrets = set.filter(({ name, value }) => /PASSWORD/.test(name) || value.startsWith('postgres://'))
     expect(secrets.filter(({ value }) => !/\$\{\w+_PASSWORD:-/.test(value))).toEqual([])
     const ports = [...compose.matchAll(/ports: \['([^']+)'\]/g)].map(([, port = '']) => port)
@@ -95,9 +95,9 @@ describe('compose.yaml', () => {
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
   })
 
-  test('a container is given the time that a process takes to end', () => {
+  test('stops a container only after the process had time to shut down', () => {
     const [, grace] = /SHUTDOWN_GRACE_MS: (\d+)/.exec(compose) ?? []
-    const [, stop] = /15 s at most\.\n {2}stop_grace_period: (\w+)/.exec(compose) ?? []
+    const [, stop] = /^ {2}stop_grace_period: (\w+)$/m.exec(compose) ?? []
     expect(milliseconds(stop)).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
   })
 })
@@ -106,11 +106,11 @@ describe('haproxy.cfg', () => {
   const config = read('deploy/haproxy.cfg')
   const time = (name: string) => milliseconds(new RegExp(`timeout ${name} (\\w+)$`, 'm').exec(config)?.[1])
 
-  test('what it says itself is in the words of the service', () => {
-    const said = [...config.matchAll(/'(\{"code".*\})'/g)].map(
+  test('its own error bodies are those of the service', () => {
+    const bodies = [...config.matchAll(/'(\{"code".*\})'/g)].map(
       ([, json = '']) => JSON.parse(json) as ErrorBody,
     )
-    expect(new Set(said.map(({ code }) => code))).toEqual(
+    expect(new Set(bodies.map(({ code }) => code))).toEqual(
       new Set<keyof typeof ERRORS>([
         'malformed_request',
         'request_timeout',
@@ -120,23 +120,23 @@ describe('haproxy.cfg', () => {
         'outcome_unknown',
       ]),
     )
-    for (const body of said) expect(body).toEqual(errorBody(body.code))
+    for (const body of bodies) expect(body).toEqual(errorBody(body.code))
   })
 
-  test('each error has the status that it says', () => {
+  test('each error has the status in its body', () => {
     const errors = [...config.matchAll(/http-error status (\d+) .* string '.*"status":(\d+)\}'/g)]
     expect(errors.length).toBeGreaterThan(3)
-    // The interface knows neither 502 nor 504; both leave HAProxy as 503.
-    const left = errors.map(([, status = '', said]) => [status.replace(/50[24]/, '503'), said])
-    expect(left.filter(([status, said]) => status !== said)).toEqual([])
+    // The API has neither 502 nor 504; HAProxy returns both as 503.
+    const returned = errors.map(([, status = '', inBody]) => [status.replace(/50[24]/, '503'), inBody])
+    expect(returned.filter(([status, inBody]) => status !== inBody)).toEqual([])
   })
 
-  test('it waits longer for an answer than the service takes, and keeps a connection for less long', () => {
+  test('waits longer for a response than the service, and closes idle connections earlier', () => {
     expect(time('server')).toBeGreaterThan(RESPONSE_TIMEOUT_MS)
     expect(time('http-keep-alive')).toBeLessThan(KEEP_ALIVE_TIMEOUT_MS)
   })
 
-  test('it sends less at a time than an instance would refuse, and headers that an instance refuses', () => {
+  test('sends fewer concurrent requests than an instance accepts, and larger headers than an instance accepts', () => {
     const max = [...config.matchAll(/server one .* maxconn (\d+)$/gm)].map(([, count]) => Number(count))
     expect(max.length).toBe(2)
     expect(max.reduce((sum, count) => sum + count)).toBeLessThan(REQUESTS_IN_FLIGHT_MAX)
@@ -144,44 +144,46 @@ describe('haproxy.cfg', () => {
     expect(Number(buffer)).toBeGreaterThanOrEqual(2 * HEADERS_LIMIT_BYTES)
   })
 
-  test('it notices that an instance is about to end before the instance closes its port', () => {
+  test('detects that an instance is shutting down before the instance closes its port', () => {
     const [, inter, fastinter, fall] = /inter (\w+) fastinter (\w+) fall (\d+)/.exec(config) ?? []
-    const noticed = milliseconds(inter) + (Number(fall) - 1) * milliseconds(fastinter)
+    const detectedMs = milliseconds(inter) + (Number(fall) - 1) * milliseconds(fastinter)
     for (const path of ['compose.yaml', 'deploy/petstore@.service']) {
       const [, grace] = /SHUTDOWN_GRACE_MS[:=] ?(\d+)/.exec(read(path)) ?? []
-      expect(Number(grace), path).toBeGreaterThan(noticed)
+      expect(Number(grace), path).toBeGreaterThan(detectedMs)
     }
   })
 })
 
-describe('units of systemd', () => {
+describe('systemd units', () => {
   const service = read('deploy/petstore@.service')
   const migrate = read('deploy/petstore-migrate.service')
 
-  test('the variables that they set are ours, and those of the first two instances are what haproxy.cfg expects', () => {
-    const words = [...service.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
-    const names = words.map((word) => word.split('=')[0] ?? '').filter((name) => name !== 'NODE_ENV')
+  test('set only variables of the service, and haproxy.cfg has the ports of the first two instances', () => {
+    const assignments = [...service.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
+      line.split(' '),
+    )
+    const names = assignments.map((text) => text.split('=')[0] ?? '').filter((name) => name !== 'NODE_ENV')
     expect(names.filter((name) => !(name in VARIABLES))).toEqual([])
     for (const instance of ['1', '2']) {
-      const pairs = words.map((word) => word.replace('%i', instance).split('='))
+      const pairs = assignments.map((text) => text.replace('%i', instance).split('='))
       const { PORT, ADMIN_PORT } = Object.fromEntries(pairs) as Record<string, string>
       expect(read('deploy/haproxy.cfg')).toContain(`presetenv PETSTORE_${instance} 127.0.0.1:${PORT}\n`)
       expect(read('deploy/haproxy.cfg')).toContain(`PETSTORE_${instance}_ADMIN_PORT ${ADMIN_PORT}\n`)
     }
   })
 
-  test('an instance is given the time that it takes to end', () => {
+  test('stop an instance only after the process had time to shut down', () => {
     const [, grace] = /SHUTDOWN_GRACE_MS=(\d+)/.exec(service) ?? []
     const [, stop] = /^TimeoutStopSec=(\w+)$/m.exec(service) ?? []
     expect(milliseconds(stop)).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
   })
 
-  test('migrating is let out of nothing that serving is kept in', () => {
-    const cage = (unit: string) =>
+  test('have the same sandbox settings for migrating and for serving', () => {
+    const sandbox = (unit: string) =>
       unit.match(
         /^(?:DynamicUser|UMask|\w*(?:Protect|Private|Restrict|System|Capab|Ambient|New|IPC|Lock)\w*)=.*$/gm,
       )
-    expect(cage(service)?.length).toBeGreaterThan(20)
-    expect(cage(migrate)).toEqual(cage(service))
+    expect(sandbox(service)?.length).toBeGreaterThan(20)
+    expect(sandbox(migrate)).toEqual(sandbox(service))
   })
 })

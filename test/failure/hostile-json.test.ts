@@ -1,4 +1,4 @@
-// Bodies made to keep the process busy: parsing exact integers takes time in proportion to the length of the text.
+// Bodies made to keep the process busy: parsing with exact integers takes time linear in the length of the text.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseJson } from '../../src/json.ts'
@@ -6,10 +6,10 @@ import { parseJson } from '../../src/json.ts'
 const LENGTH = 1_000_000
 const ID = '1234567890123456789'
 const ROUNDS = 3
-/** Compared with JSON.parse of as many keys as fit into the same length. A reviver or a long BigInt reached 20. */
+/** Compared with JSON.parse of an object of LENGTH bytes with many keys. A reviver or a long BigInt reached 20. */
 const RATIO_MAX = 5
 
-/** CPU time of this thread, because other work on the machine stretches the elapsed time. */
+/** CPU time of this thread, because elapsed time depends on other work on the host. */
 function cpuTime(work: () => unknown): number {
   const times = Array.from({ length: ROUNDS }, () => {
     const before = process.threadCpuUsage().user
@@ -27,13 +27,13 @@ test.each([
   { what: 'a number with millions of digits', text: `{"categoryId":${'9'.repeat(4 * LENGTH)}}` },
   { what: 'a long number after half a million values', text: `[${'1,'.repeat(LENGTH / 2)}${ID}]` },
   { what: 'a list of long numbers', text: `[${`${ID},`.repeat(LENGTH / 20)}1]` },
-  { what: 'a string that never ends', text: `[${ID},"${'\\"'.repeat(LENGTH / 2)}` },
+  { what: 'an unterminated string', text: `[${ID},"${'\\"'.repeat(LENGTH / 2)}` },
 ])('parses or rejects $what in linear time', ({ text }) => {
   const ratio = cpuTime(() => outcomeOf(parseJson, text)) / cpuTime(() => JSON.parse(manyKeys))
   expect(ratio).toBeLessThan(RATIO_MAX)
 })
 
-test('parses nesting deeper than the stack beside a long number', () => {
+test('parses nesting deeper than the stack together with a long number', () => {
   const depth = LENGTH / 2
   expect(parseJson(`[${'['.repeat(depth)}${']'.repeat(depth)},${ID}]`)).toHaveProperty('1', BigInt(ID))
 })
@@ -41,7 +41,7 @@ test('parses nesting deeper than the stack beside a long number', () => {
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
 
-/** The same rules, one value at a time, by the engine's own access to the source text. */
+/** Reference implementation: the same rules in a reviver, which gets the source text of each value. */
 function parseByReviver(text: string): unknown {
   return parseWithSource(text, (_key, value, { source = '' }) => {
     if (typeof value !== 'number') return value
@@ -89,7 +89,7 @@ function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
   }
 }
 
-test('accepts, rejects and reads every text as a reviver with the source text does', () => {
+test('gives the same result as the reference implementation for every text', () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       expect(outcomeOf(parseJson, text)).toStrictEqual(outcomeOf(parseByReviver, text))

@@ -1,4 +1,4 @@
-// Addresses made to keep the process busy. They are read before the API key is checked.
+// URLs made to keep the process busy. They are parsed before the API key is checked.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isDecodable, makeDecodable } from '../../src/http/decodable-url.ts'
@@ -12,7 +12,7 @@ function isDecodableByTrying(part: string): boolean {
   }
 }
 
-test('an address is decodable exactly if decodeURIComponent accepts it', () => {
+test('isDecodable accepts exactly the texts that decodeURIComponent accepts', () => {
   const escape = fc.integer({ min: 0, max: 255 }).map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
   const piece = fc.oneof(
     fc.constantFrom('%', '%4', '%zz', 'a', '&', 'ÿ', '%C3%A9', '%ed%a0%80', '%F0%9F%90%B6'),
@@ -27,7 +27,7 @@ test('an address is decodable exactly if decodeURIComponent accepts it', () => {
   )
 })
 
-test('thousands of broken escapes throw no error each', () => {
+test('makeDecodable does not throw an error for each of thousands of malformed escapes', () => {
   const cpuTime = (work: () => unknown) => {
     const times = Array.from({ length: 5 }, () => {
       const before = process.threadCpuUsage().user

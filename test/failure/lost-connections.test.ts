@@ -1,4 +1,4 @@
-// Connections that are lost or slow: what PostgreSQL said and what the socket said are told apart.
+// Lost and slow connections: errors of PostgreSQL and errors of the socket are distinguished.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ const one = { name: 'one', text: 'select 1 as one', values: [] }
 const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost'`
 
 test.each(['EPIPE', 'ECONNRESET', 'ENOENT'])(
-  '%s of a socket is a lost connection, not a SQLSTATE',
+  'the socket error %s is a lost connection, not a SQLSTATE',
   (code) => {
     const failure = new QueryFailure(Object.assign(new Error(code), { code }))
     expect(failure.failure).toBe('lost')
@@ -30,7 +30,7 @@ test.each(['EPIPE', 'ECONNRESET', 'ENOENT'])(
   },
 )
 
-test('a read on a unix socket that PostgreSQL closed is repeated', async () => {
+test('a read on a Unix socket that PostgreSQL closed is retried', async () => {
   const id = randomUUID().slice(0, 8)
   const [dataFolder, sockets] = [`/var/tmp/petstore-test-${id}`, `/tmp/petstore-test-${id}`]
   mkdirSync(sockets)
@@ -49,7 +49,7 @@ test('a read on a unix socket that PostgreSQL closed is repeated', async () => {
   })
   try {
     await db.read(one)
-    // In another process while this one is blocked: it cannot see the end of its connection before it writes to it.
+    // Another process ends the connection while this one is blocked, so that it cannot notice before it writes.
     const script = `import { Client } from 'pg'
       const client = new Client('${cluster.url('postgres')}')
       await client.connect()
@@ -65,19 +65,19 @@ test('a read on a unix socket that PostgreSQL closed is repeated', async () => {
   }
 })
 
-test('a write that takes too long is cancelled by PostgreSQL and rejected; its outcome is known', async () => {
+test('PostgreSQL cancels a write at the statement timeout, and its outcome is known', async () => {
   const db = open(await createTestDatabase())
   const slow = { name: 'slow', text: `insert into categories select 1, 'slow' from pg_sleep(30)`, values: [] }
   await expect(db.write(slow)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '57014' } })
 })
 
-test('deploy/roles.sql sets the statement timeout that the service counts on', () => {
+test('deploy/roles.sql sets the statement timeout that the service expects', () => {
   const roles = readFileSync(join(ROOT, 'deploy/roles.sql'), 'utf8')
   const [, seconds] = /alter role petstore_app set statement_timeout = '(\d+)s'/.exec(roles) ?? []
   expect(Number(seconds) * 1000).toBe(STATEMENT_TIMEOUT_MS)
 })
 
-test('an error about a lost connection carries no connection: no key, no address', async () => {
+test('the error of a lost connection does not contain the client with its key and address', async () => {
   const databaseUrl = await createTestDatabase()
   const errors: Error[] = []
   const db = open(databaseUrl, (error) => errors.push(error))

@@ -1,4 +1,4 @@
-// More than can be done: whoever would wait too long is told so at once, and the others are answered.
+// Overload: requests beyond a limit are rejected at once, and the others complete.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
@@ -11,7 +11,7 @@ import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 type FindPet = PetBatches['findPet']
 
-/** The same, and how often it was called: the next request must not overtake those. */
+/** Counts the calls, so that a test can wait until its first requests have arrived. */
 function counted(work: FindPet): { findPet: FindPet; calls: () => number } {
   let calls = 0
   const findPet: FindPet = (id) => {
@@ -21,11 +21,11 @@ function counted(work: FindPet): { findPet: FindPet; calls: () => number } {
   return { findPet, calls: () => calls }
 }
 
-test('beyond the longest queue a request is 503 overloaded at once; those in the queue are answered', async () => {
+test('rejects a request at once if the queue is full (503 overloaded); queued requests complete', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const findPets = async (ids: bigint[]) => {
-    await databaseIsBack
+    await released
     return ids.map((): VersionedPet | undefined => undefined)
   }
   const { findPet, calls } = counted(batched(findPets, { sizeMax: 1, inFlightMax: 1, waitingMax: 3 }))
@@ -37,16 +37,16 @@ test('beyond the longest queue a request is 503 overloaded at once; those in the
   expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
   expect(rejected.headers.get('retry-after')).toBe('1')
 
-  letGo()
+  release()
   const responses = await Promise.all(waiting)
   expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404])
   expect((await petstore.get('/pets/1')).status).toBe(404)
 })
 
-test('more requests at a time than can be done in good time: the next is 503 overloaded before anything else', async () => {
+test('rejects a request beyond inFlightMax before any other check (503 overloaded)', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
-  const { findPet, calls } = counted(() => databaseIsBack)
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
+  const { findPet, calls } = counted(() => released)
   const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
   let isDraining = false
   const petstore = await startApp(db, { batches, inFlightMax: 2, isDraining: () => isDraining })
@@ -61,38 +61,38 @@ test('more requests at a time than can be done in good time: the next is 503 ove
   isDraining = true
   expect((await petstore.get('/pets')).headers.get('connection')).toBe('close')
 
-  letGo(undefined)
+  release(undefined)
   for (const response of await Promise.all(inFlight)) expect(response.status).toBe(404)
   expect((await petstore.get('/pets')).status).toBe(200)
 })
 
-test('writes take at most three quarters of the places: reads go on while every write waits', async () => {
+test('limits writes to three quarters of inFlightMax, so that reads succeed while every write waits', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const batches = openPetBatches(db, true, 1, () => {})
   const insertPet: typeof batches.insertPet = async (pet) => {
-    await databaseIsBack
+    await released
     return batches.insertPet(pet)
   }
   const petstore = await startApp(db, { batches: { ...batches, insertPet }, inFlightMax: 4 })
   const create = () => petstore.post('/pets', { name: 'Rex', categoryId: 1 })
   const writes = [create(), create(), create()]
-  // While one of the three has not arrived yet, this write takes its place and waits.
+  // If one of the three arrives after this write, that one is rejected instead.
   const fourth = create()
   const rejected = await Promise.race([fourth, ...writes])
   expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
   for (let round = 0; round < 5; round += 1) expect((await petstore.get('/pets')).status).toBe(200)
 
-  letGo()
+  release()
   const statuses = (await Promise.all([fourth, ...writes])).map(({ status }) => status)
   expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 201, 201, 503])
   expect((await create()).status).toBe(201)
 })
 
-test('a request with an Expect header counts against the limit like any other', async () => {
+test('a request with an Expect header counts against the limit', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  const { promise: databaseIsBack, resolve: letGo } = Promise.withResolvers<undefined>()
-  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet: () => databaseIsBack }
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
+  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet: () => released }
   const petstore = await startApp(db, { batches, inFlightMax: 2 })
   const { text: apiKey } = await issueApiKey(db)
   async function get(path: string, expectation: string) {
@@ -110,10 +110,10 @@ test('a request with an Expect header counts against the limit like any other', 
   const inFlight = [get('/pets/1', 'a-miracle'), get('/pets/1', '100-continue')]
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
   expect(await get('/pets', 'a-miracle')).toMatchObject({ status: 503 })
-  // Not asked to send its body, which would be read as the next request if it did not come.
+  // Without 100 Continue the client may omit the body, so the connection cannot be used for another request.
   expect(await get('/pets', '100-continue')).toEqual({ status: 503, connection: 'close', continued: false })
 
-  letGo(undefined)
+  release(undefined)
   expect(await Promise.all(inFlight)).toMatchObject([
     { status: 404, continued: false },
     { status: 404, continued: true },
@@ -121,7 +121,7 @@ test('a request with an Expect header counts against the limit like any other', 
   expect((await petstore.get('/pets')).status).toBe(200)
 })
 
-test('a client that closes its connection gives up the places of all its pipelined requests', async () => {
+test('closing a connection frees the slots of all its pipelined requests', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const batches = {
     ...openPetBatches(db, true, 1, () => {}),
@@ -137,31 +137,31 @@ test('a client that closes its connection gives up the places of all its pipelin
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(200)
 })
 
-test('a client who goes away leaves its place to the next', async () => {
+test('aborting a request frees its slot', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const { findPet, calls } = counted(() => new Promise<undefined>(() => {}))
   const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
   const petstore = await startApp(db, { batches, inFlightMax: 1 })
   const { text } = await issueApiKey(db)
-  const gone = new AbortController()
+  const controller = new AbortController()
   const abandoned = fetch(`${petstore.origin}/v1/pets/1`, {
-    signal: gone.signal,
+    signal: controller.signal,
     headers: { authorization: `Bearer ${text}` },
   })
   await expect.poll(calls).toBe(1)
   expect((await petstore.get('/pets')).status).toBe(503)
-  gone.abort()
+  controller.abort()
   await expect(abandoned).rejects.toThrow()
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(200)
 })
 
-test('large bodies at a time have a limit of their own, and a small one passes beside them', async () => {
+test('limits concurrent large bodies separately, and still accepts a small one', async () => {
   const db = openTestDatabase(await createTestDatabase())
   const petstore = await startApp(db)
   const { text: apiKey } = await issueApiKey(db)
   const { hostname, port } = new URL(petstore.origin)
   const large = { name: 'x'.repeat(1_000_000), categoryId: 1 }
-  // 64 would be enough if none of the requests below came before the last of them.
+  // 64 would be enough if all of them arrived before the requests below.
   const holding = Array.from({ length: 80 }, () => connect(Number(port), hostname))
   for (const socket of holding) {
     socket.on('error', () => {})

@@ -1,4 +1,4 @@
-// Work that never ends: the request that waits for it is answered all the same.
+// A request gets a response even if its work never completes.
 import { expect, test } from 'vitest'
 import { openPetBatches } from '../../src/pets/batches.ts'
 import { startApp } from '../support/app.ts'
@@ -11,19 +11,19 @@ const petstore = await startApp(db, {
   responseTimeoutMs: 200,
 })
 
-test('a read without an answer in time is 503 unavailable', async () => {
+test('a read that exceeds the response timeout returns 503 unavailable', async () => {
   const response = await petstore.get('/pets/1')
   expect([response.status, response.body]).toMatchObject([503, { code: 'unavailable' }])
   expect(response.headers.get('retry-after')).toBe('1')
 })
 
-test('a change without an answer in time is 503 outcome_unknown: it may still happen', async () => {
+test('a write that exceeds the response timeout returns 503 outcome_unknown, because it may still happen', async () => {
   const response = await petstore.post('/pets', { name: 'Rex', categoryId: 1 })
   expect([response.status, response.body]).toMatchObject([503, { code: 'outcome_unknown' }])
 })
 
-test('who is answered in time is not disturbed afterwards', async () => {
-  // On a busy host the first ones may take too long.
+test('the timeout does not affect requests that complete in time', async () => {
+  // On a busy host the first requests may exceed the timeout.
   const status = async () => (await petstore.get('/pets?limit=1')).status
   await expect.poll(status).toBe(200)
   await new Promise((resolve) => setTimeout(resolve, 500))

@@ -1,4 +1,4 @@
-// Waiting for a connection: how long, how many, and what is kept for reads.
+// Waiting for a connection: the timeout, the length of the queue, and the connections reserved for reads.
 import { expect, test } from 'vitest'
 import { openSlots, type Work, writeSlots } from '../../src/db/slots.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
@@ -26,7 +26,7 @@ test('rejects with `overloaded` when no connection is free in time', async () =>
   await slots.take('read')
 })
 
-test('rejects with `overloaded` at once when too many wait', async () => {
+test('rejects with `overloaded` at once when the queue is full', async () => {
   const slots = openSlots({ ...LIMITS, size: 1, waitingMax: 1 })
   const first = await slots.take('read')
   const second = slots.take('read')
@@ -35,7 +35,7 @@ test('rejects with `overloaded` at once when too many wait', async () => {
   await second
 })
 
-test('admits in order of arrival, and no more writes than may run at once', async () => {
+test('admits in order of arrival, and no more concurrent writes than writeSlots', async () => {
   const slots = openSlots(LIMITS)
   const writes = await takeMany(slots, 'write', writeSlots(LIMITS.size))
   const admitted: string[] = []
@@ -48,7 +48,7 @@ test('admits in order of arrival, and no more writes than may run at once', asyn
   expect(admitted).toEqual(['first read', 'write', 'second read'])
 })
 
-test('rejects writes with `unavailable` while every write is unanswered, and admits them again afterwards', async () => {
+test('rejects writes with `unavailable` while every write is unacknowledged, and admits them afterwards', async () => {
   const slots = openSlots(LIMITS)
   const writes = await takeMany(slots, 'write', writeSlots(LIMITS.size))
   const waiting = slots.take('write')
@@ -67,6 +67,6 @@ test.each([
   [4, 3],
   [10, 7],
   [200, 150],
-])('of %i connections writes may take %i', (size, writes) => {
+])('of %i connections, writes can use %i', (size, writes) => {
   expect(writeSlots(size)).toBe(writes)
 })

@@ -1,4 +1,4 @@
-// Clients that do not read their responses: they lose their connection, while slow ones keep theirs.
+// Clients that do not read their responses lose the connection; slow clients keep it.
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -9,9 +9,9 @@ import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 
 const STALLED_AFTER_MS = 500
-/** Longer than a busy host holds up this process, in which both sides run. */
+/** Longer than a busy host delays this process, in which client and server run. */
 const SLOW_READER_MS = 2_000
-/** More than the kernel buffers for both sides. */
+/** More than the kernel buffers for client and server. */
 const BYTES = 16 * 1_048_576
 
 function open(origin: string, request: string): Socket {
@@ -21,7 +21,7 @@ function open(origin: string, request: string): Socket {
   return socket.setEncoding('latin1').once('connect', () => socket.write(request))
 }
 
-/** Writes until that fails, since a client that does not read learns of a reset in no other way. */
+/** Writes until that fails, because a client that does not read notices a reset only when it writes. */
 async function reset(socket: Socket): Promise<string> {
   const writing = setInterval(() => socket.write('\r\n'), 50)
   const [{ code }] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
@@ -67,7 +67,7 @@ test('a client that reads slowly gets the whole response', async () => {
   expect(performance.now() - started).toBeGreaterThan(2 * SLOW_READER_MS)
 })
 
-test('bytes that the service adds are no progress of a client that does not read', async () => {
+test('resets a client that does not read even if the service adds bytes to the response', async () => {
   const origin = await startServer((_request, response) => {
     response.write(Buffer.alloc(BYTES))
     const keepAlive = setInterval(() => response.write(':\n'), STALLED_AFTER_MS / 20)

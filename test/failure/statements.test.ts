@@ -1,4 +1,4 @@
-// One statement of a request meets a fault: what the client is told is true of what was done.
+// A fault at one statement of a request: the response matches what was committed.
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { trackHolds } from '../../src/orders/holds.ts'
@@ -14,7 +14,7 @@ let fault: (Fault & { statement: string }) | undefined
 let injected = 0
 const proxy = await startProxy(databaseUrl, (link) =>
   faultyRelay(link, {
-    // Each happens once.
+    // Inject each fault once.
     decide: (statement) => (statement === fault?.statement && injected === 0 ? fault : undefined),
     onInjected: () => {
       injected += 1
@@ -22,7 +22,7 @@ const proxy = await startProxy(databaseUrl, (link) =>
   }),
 )
 const db = openTestDatabase(proxy.url)
-// Swept a minute ago, at every request.
+// For every request, the last sweep was a minute ago.
 let minutes = 0
 const holds = trackHolds(db, openLog('silent'), () => (minutes += 1) * 60_000)
 const { origin } = await startApp(db, { holds })
@@ -35,7 +35,7 @@ beforeEach(() => {
 })
 
 test.each(['end', 'reset'] as const)(
-  'a list that waits for old holds to end is answered although that was cut off (%s) after it was done',
+  'a list succeeds although its sweep loses the connection (%s) after PostgreSQL executed it',
   async (kind) => {
     fault = { statement: 'expire_orders', moment: 'done, not answered', kind }
     expect((await api.get('/pets')).status).toBe(200)
@@ -43,7 +43,7 @@ test.each(['end', 'reset'] as const)(
   },
 )
 
-test('a category that cannot be answered is not named: 503 unavailable says that nothing was changed', async () => {
+test('putCategory returns 503 unavailable and stores nothing if it cannot read the counts', async () => {
   const name = randomUUID()
   fault = { statement: 'find_categories_after', moment: 'done, not answered', kind: 'silence' }
   const response = await api.put('/categories/7', { name })
@@ -57,7 +57,7 @@ test.each([
   ['find_pets_before', 200],
   ['begin', 201],
   ['upsert_category', 201],
-])('a warning of PostgreSQL at %s is no unknown outcome', async (statement, status) => {
+])('a PostgreSQL warning at %s does not make the outcome unknown', async (statement, status) => {
   fault = { statement, moment: 'answered but for its end', kind: 'warning' }
   const path = `/categories/${1_000 + minutes}`
   const response = status === 200 ? await api.get('/pets') : await api.put(path, { name: randomUUID() })
@@ -68,14 +68,14 @@ test.each([
 test.each([
   ['insert_pets', () => api.post('/pets', { name: randomUUID(), categoryId: 1 })],
   ['commit', () => api.put(`/categories/${1_000 + minutes}`, { name: randomUUID() })],
-])('at %s, which commits, it is', async (statement, change) => {
+])('a PostgreSQL warning at %s, which commits, makes the outcome unknown', async (statement, change) => {
   fault = { statement, moment: 'answered but for its end', kind: 'warning' }
   expect((await change()).body).toMatchObject({ code: 'outcome_unknown' })
   expect(injected).toBe(1)
 })
 
 test.each(['upsert_category', 'find_categories_after', 'commit'])(
-  'a transaction that PostgreSQL ended at its %s, since nothing was asked of it for too long, is done again',
+  'retries a transaction that PostgreSQL ended before %s because it was idle too long',
   async (statement) => {
     const name = randomUUID()
     fault = { statement, moment: 'before it is sent', kind: 'idle too long' }
@@ -85,7 +85,7 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
   },
 )
 
-test('with an Idempotency-Key nobody is told 409 of a first attempt that only PostgreSQL still believes in', async () => {
+test('retries a create with an Idempotency-Key while PostgreSQL still has the lost connection (no 409)', async () => {
   const name = randomUUID()
   fault = { statement: 'insert_pets', moment: 'done, not answered', kind: 'reset on one side' }
   const response = await api.post('/pets', { name, categoryId: 1 }, { 'idempotency-key': name })

@@ -1,4 +1,4 @@
-// Commits that no standby confirms: writes have an unknown outcome, are bounded in number, and do not stop reads.
+// Commits that no standby confirms: writes have an unknown outcome, are limited in number, and do not block reads.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +34,7 @@ async function standby(name: string): Promise<void> {
   if (name !== '') await until(doesCommitWait)
 }
 
-/** Commits something of no consequence, and ends the wait if there is one. */
+/** Commits a message that nothing reads, and cancels the wait for a standby if there is one. */
 async function doesCommitWait(): Promise<boolean> {
   const before = await waitingBackends()
   let isWaiting = false
@@ -67,9 +67,9 @@ async function cancelWaiting(): Promise<void> {
   while ((await sql(databaseUrl, text)).length === 0) await sleep(20)
 }
 
-test('cancelled while it waits for a standby, a create is 503 outcome_unknown although PostgreSQL said yes', async () => {
+test('a create that is cancelled while it waits for a standby returns 503 outcome_unknown, although PostgreSQL reports success', async () => {
   expect((await petstore.post('/pets', { name: 'before', categoryId: 1 })).status).toBe(201)
-  await standby('nobody')
+  await standby('missing')
   const creating = petstore.post('/pets', { name: 'cancelled', categoryId: 1 })
   await cancelWaiting()
   const response = await creating
@@ -80,7 +80,7 @@ test('cancelled while it waits for a standby, a create is 503 outcome_unknown al
   ])
 })
 
-test('without a standby a create is 503 outcome_unknown; with one again it is there, and the next one works', async () => {
+test('a create without a standby returns 503 outcome_unknown; once commits do not wait, its pet exists and creates succeed', async () => {
   const response = await petstore.post('/pets', { name: 'waiting', categoryId: 1 })
   expect(response.body).toMatchObject({ code: 'outcome_unknown' })
   expect(db.connections().unacknowledged).toBe(1)
@@ -90,9 +90,9 @@ test('without a standby a create is 503 outcome_unknown; with one again it is th
   expect((await petstore.post('/pets', { name: 'after', categoryId: 1 })).status).toBe(201)
 })
 
-test('without a standby reads go on, and the number of writes without a response is bounded', async () => {
+test('without a standby, reads succeed and the number of unacknowledged writes is limited', async () => {
   const writesMax = writeSlots(POOL_SIZE)
-  await standby('nobody')
+  await standby('missing')
   // One more than may wait for a standby.
   const names = Array.from({ length: writesMax + 1 }, (_, index) => `stuck ${index}`)
   const writes = names.map((name, index) => petstore.put(`/categories/${index + 1}`, { name }))
@@ -116,9 +116,9 @@ test('without a standby reads go on, and the number of writes without a response
   expect((await petstore.put('/categories/100', { name: 'accepted' })).status).toBe(201)
 })
 
-test('a hold that expires while no standby confirms writes does not stop reads, and ends afterwards', async () => {
+test('a hold that expires while no standby confirms writes does not block reads, and is swept afterwards', async () => {
   const { id, petId } = await petstore.hold()
-  await standby('nobody')
+  await standby('missing')
   await sql(
     databaseUrl,
     `set synchronous_commit = local;
@@ -135,7 +135,7 @@ test('a hold that expires while no standby confirms writes does not stop reads, 
   await until(async () => (await read()) === 'available')
 })
 
-test('a warning of PostgreSQL about something else is no unknown outcome', async () => {
+test('an unrelated PostgreSQL warning does not make the outcome unknown', async () => {
   await sql(
     databaseUrl,
     `create function warn() returns trigger language plpgsql as

@@ -1,4 +1,4 @@
-// TLS to PostgreSQL, chosen by the URL as with psql.
+// TLS to PostgreSQL, chosen by sslmode in the URL.
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -43,7 +43,7 @@ makeCertificate('stranger')
 
 const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
 const options = { binaries, dataFolder, port: await freePort() }
-// Once without TLS, to learn as whom the server runs: the key must belong to it.
+// Start once without TLS to find the user of the server, which must own the key file.
 await (await startCluster(options)).stop()
 const { uid, gid } = statSync(dataFolder)
 chownSync(join(folder, 'server.key'), uid, gid)
@@ -80,18 +80,18 @@ test('without sslmode, and with sslmode=disable, the connection is not encrypted
   expect(await isEncrypted('localhost', '?sslmode=disable')).toBe(false)
 })
 
-test('sslmode=prefer encrypts, and does not fall back to an unencrypted connection as psql does', async () => {
+test('sslmode=prefer encrypts, and does not fall back to an unencrypted connection (unlike psql)', async () => {
   expect(await isEncrypted('127.0.0.1', '?sslmode=prefer')).toBe(true)
   // The server of the other tests has no TLS.
   const client = openClient(`${inject('serverUrl')}?sslmode=prefer`, 'petstore-test')
   await expect(client.connect()).rejects.toThrow('does not support SSL')
 })
 
-test('sslmode=require encrypts, whoever the server is', async () => {
+test('sslmode=require encrypts without verifying the certificate', async () => {
   expect(await isEncrypted('127.0.0.1', '?sslmode=require')).toBe(true)
 })
 
-test('sslmode=verify-full with the right root encrypts; with another root, name or none it refuses', async () => {
+test('sslmode=verify-full encrypts with the right root, and fails with another root, host name or no root', async () => {
   const root = (name: string) => `?sslmode=verify-full&sslrootcert=${join(folder, `${name}.crt`)}`
   expect(await isEncrypted('localhost', root('server'))).toBe(true)
   await expect(isEncrypted('localhost', root('stranger'))).rejects.toThrow()
@@ -99,20 +99,20 @@ test('sslmode=verify-full with the right root encrypts; with another root, name 
   await expect(isEncrypted('localhost', '?sslmode=verify-full')).rejects.toThrow()
 })
 
-test('sslmode=verify-ca looks at the root and not at the name', async () => {
+test('sslmode=verify-ca verifies the root but not the host name', async () => {
   const root = (name: string) => `?sslmode=verify-ca&sslrootcert=${join(folder, `${name}.crt`)}`
   expect(await isEncrypted('127.0.0.1', root('server'))).toBe(true)
   await expect(isEncrypted('127.0.0.1', root('stranger'))).rejects.toThrow()
 })
 
-/** What the doctor says of the encryption of each connection. */
+/** The result of the doctor's encryption check. */
 async function encryptionOf(environment: Record<string, string>): Promise<object | undefined> {
   const { stdout } = await petstore(['doctor', '--json'], environment)
   return (JSON.parse(stdout) as { check: string }[]).find(({ check }) => check === 'encryption')
 }
 
-// The system connects 0.0.0.0 to this host, and the doctor knows it for no address of the loopback interface.
-test('the doctor warns of an unencrypted connection to another host, by the name of the variable', async () => {
+// 0.0.0.0 connects to this host, but the doctor does not treat it as a loopback address.
+test('the doctor warns of an unencrypted connection to another host and names the variable', async () => {
   const urlOf = (host: string, parameters = '') =>
     `postgres://postgres@${host}:${cluster.port}/postgres${parameters}`
   const ok = { state: 'ok' }

@@ -1,5 +1,5 @@
-// `npm run test:mutants`: plants each defect of defects.ts in a copy of the repository, one at a time, and runs the
-// test that should see it. Ends with 1 if one was not seen, or could not be planted because the code has changed.
+// `npm run test:mutants`: plants each defect of defects.ts in its own copy of the repository and runs the test that must
+// detect it. Exits with 1 if a defect was not detected, or could not be planted because the code has changed.
 import { execFile, execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -18,19 +18,19 @@ import { DEFECTS, type Defect } from './defects.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TIMEOUT_MS = 600_000
-/** A defect may show as a test that hangs. */
+/** With a defect planted, a test may hang. */
 const TEST_TIMEOUT_MS = 60_000
-/** They wait more than they work. */
-const AT_ONCE = 3
+/** More than the cores of a small host, because most tests spend their time waiting. */
+const CONCURRENT_MAX = 3
 
 interface Verdict {
   defect: Defect
-  /** The first test that failed; undefined where all passed. */
-  caughtBy: string | undefined
+  /** The first test that failed; undefined if all passed. */
+  detectedBy: string | undefined
   problem?: string
 }
 
-/** Copies what git knows, and what it does not ignore; node_modules is shared. */
+/** Copies tracked files and untracked files that git does not ignore, and links node_modules. */
 function copyRepository(): string {
   const copy = mkdtempSync(join(tmpdir(), 'petstore-mutant-'))
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -90,11 +90,15 @@ async function judge(defect: Defect): Promise<Verdict> {
   const copy = copyRepository()
   try {
     if (!plant(copy, defect))
-      return { defect, caughtBy: undefined, problem: 'the text to change is not there once' }
+      return {
+        defect,
+        detectedBy: undefined,
+        problem: 'the file does not contain the text to change exactly once',
+      }
     const { failed, output } = await runTest(copy, defect)
     return failed === undefined
-      ? { defect, caughtBy: undefined, problem: output.slice(-500) }
-      : { defect, caughtBy: failed }
+      ? { defect, detectedBy: undefined, problem: output.slice(-500) }
+      : { defect, detectedBy: failed }
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
@@ -110,17 +114,18 @@ async function main(): Promise<void> {
       const verdict = await judge(defect)
       verdicts.push(verdict)
       console.log(
-        verdict.caughtBy === undefined
-          ? `NOT SEEN  ${defect.name}\n          ${defect.test}: ${verdict.problem}`
-          : `seen      ${defect.name}\n          by "${verdict.caughtBy}" (${defect.test})`,
+        verdict.detectedBy === undefined
+          ? `NOT DETECTED  ${defect.name}\n              ${defect.test}: ${verdict.problem}`
+          : `detected      ${defect.name}\n              by "${verdict.detectedBy}" (${defect.test})`,
       )
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  const seen = verdicts.filter(({ caughtBy }) => caughtBy !== undefined).length
-  console.log(`\n${seen} of ${todo.length} planted defects were seen`)
-  if (only === undefined) recordFigures('mutants', { 'planted defects': todo.length, 'seen by a test': seen })
-  if (seen < todo.length) process.exitCode = 1
+  await Promise.all(Array.from({ length: CONCURRENT_MAX }, work))
+  const detected = verdicts.filter(({ detectedBy }) => detectedBy !== undefined).length
+  console.log(`\n${detected} of ${todo.length} planted defects were detected`)
+  if (only === undefined)
+    recordFigures('mutants', { 'planted defects': todo.length, 'seen by a test': detected })
+  if (detected < todo.length) process.exitCode = 1
 }
 
 await main()

@@ -1,4 +1,4 @@
-// The pages outside /v1: what they say, where they lead, and what a browser may do on them.
+// The pages outside /v1: their content, their links and their Content-Security-Policy.
 import { expect, test } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
 import { startApp } from '../support/app.ts'
@@ -9,15 +9,15 @@ const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
 const OWN_PAGES = PAGES.slice(1)
 
 const open = (path: string) => petstore.call('GET', path, { apiKey: null })
-/** Every address that a page names, of files that it loads and of places that it leads to. */
-const addressesIn = (html: string) => [...html.matchAll(/\b(?:href|src)="([^"]+)"/g)].map(([, to = '']) => to)
+/** Every URL that a page loads or links to. */
+const urlsIn = (html: string) => [...html.matchAll(/\b(?:href|src)="([^"]+)"/g)].map(([, to = '']) => to)
 
 function policyOf(headers: Headers): Record<string, string> {
   const directives = headers.get('content-security-policy')?.split('; ') ?? []
   return Object.fromEntries(directives.map((directive) => directive.split(/ (.*)/s).slice(0, 2)))
 }
 
-test.each(PAGES)('%s is a page for anybody, that no other page may frame', async (path) => {
+test.each(PAGES)('%s needs no API key and cannot be framed', async (path) => {
   const { status, headers, text } = await open(path)
   expect(status).toBe(200)
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -28,7 +28,7 @@ test.each(PAGES)('%s is a page for anybody, that no other page may frame', async
   expect(text).toMatch(/<title>[^<]*Petstore[^<]*<\/title>/)
 })
 
-test('the reference page may run and ask this host alone; styles and icons are its only exceptions', async () => {
+test('the reference page can only use its own host, except for inline styles and data: images', async () => {
   expect(policyOf((await open('/docs')).headers)).toEqual({
     'default-src': "'none'",
     'script-src': "'self'",
@@ -42,7 +42,7 @@ test('the reference page may run and ask this host alone; styles and icons are i
 })
 
 test.each([...OWN_PAGES, '/openapi.json'])(
-  '%s may run nothing and load its style and icon alone',
+  '%s can load its stylesheet and icon, and no scripts',
   async (path) => {
     expect(policyOf((await open(path)).headers)).toEqual({
       'default-src': "'none'",
@@ -55,13 +55,13 @@ test.each([...OWN_PAGES, '/openapi.json'])(
   },
 )
 
-test.each(PAGES)('%s and the files of ours that it loads name no other host', async (path) => {
+test.each(PAGES)('%s and our own assets on it name no other host', async (path) => {
   const { text } = await open(path)
-  const files = addressesIn(text).filter((to) => to.startsWith('/docs/assets/') && !to.includes('/scalar-'))
+  const files = urlsIn(text).filter((to) => to.startsWith('/docs/assets/') && !to.includes('/scalar-'))
   expect(files.length).toBeGreaterThanOrEqual(2)
   const texts = await Promise.all(files.map(async (file) => (await open(file)).text))
   for (const content of [text, ...texts]) {
-    // The name of a language, not an address.
+    // A namespace, not a URL that is loaded.
     const hosts = content
       .replaceAll('http://www.w3.org/2000/svg', '')
       .match(/(?:https?:)?\/\/[\w-]+(\.[\w-]+)+/g)
@@ -69,55 +69,55 @@ test.each(PAGES)('%s and the files of ours that it loads name no other host', as
   }
 })
 
-test.each(PAGES)('everything that %s links or loads is there', async (path) => {
+test.each(PAGES)('everything that %s links to or loads exists', async (path) => {
   const { text } = await open(path)
-  const addresses = addressesIn(text)
-  expect(addresses.length).toBeGreaterThan(3)
-  for (const address of new Set(addresses)) expect(await isThere(path, address), address).toBe(true)
+  const urls = urlsIn(text)
+  expect(urls.length).toBeGreaterThan(3)
+  for (const url of new Set(urls)) expect(await exists(path, url), url).toBe(true)
 })
 
-test('every page that openapi.json links to is there', async () => {
+test('every page that openapi.json links to exists', async () => {
   const { text } = await open('/openapi.json')
   const links = new Set([...text.matchAll(/\]\((\/[^)]+)\)/g)].map(([, to = '']) => to))
   expect(links).toContain('/docs/errors')
   expect(links).toContain('/docs/deprecations/get-pet')
-  for (const link of links) expect(await isThere('/', link), link).toBe(true)
+  for (const link of links) expect(await exists('/', link), link).toBe(true)
 })
 
-async function isThere(from: string, address: string): Promise<boolean> {
-  const { pathname, hash } = new URL(address, `http://petstore.test${from}`)
+async function exists(from: string, url: string): Promise<boolean> {
+  const { pathname, hash } = new URL(url, `http://petstore.test${from}`)
   const { status, text } = await open(pathname)
   return status === 200 && (hash === '' || text.includes(`id="${hash.slice(1)}"`))
 }
 
-test('every error code has its place on the page of errors, with its status, its meaning and what to do', async () => {
+test('the error page has every error code with its status, message and fix', async () => {
   const { text } = await open('/docs/errors')
   const sections = text.split('<section ').slice(1)
   for (const [code, { status, message, fix }] of Object.entries(ERRORS)) {
     const section = sections.find((html) => html.includes(`id="status-${status}"`)) ?? ''
     const [, entry = ''] =
       new RegExp(`<article class="code" id="${code}">(.*?)</article>`, 's').exec(section) ?? []
-    const words = readable(entry)
-    expect(words).toContain(code)
-    expect(words).toContain(message)
-    expect(words).toContain(`What to do ${fix.replaceAll('`', '')}`)
+    const entryText = readable(entry)
+    expect(entryText).toContain(code)
+    expect(entryText).toContain(message)
+    expect(entryText).toContain(`What to do ${fix.replaceAll('`', '')}`)
   }
 })
 
-/** What a person sees of some HTML. */
+/** The visible text of HTML. */
 function readable(html: string): string {
   const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
   return html.replaceAll(/<[^>]+>/g, '').replaceAll(/&\w+;/g, (entity) => entities[entity] ?? entity)
 }
 
-test('the page of getPet says until when it works and what to call instead', async () => {
-  const words = readable((await open('/docs/deprecations/get-pet')).text)
-  expect(words).toContain('works until 5 December 2030, 00:00 UTC')
-  expect(words).toContain('GET /v1/pets?id=42&id=43')
+test('the deprecation page of getPet has the removal date and the replacement', async () => {
+  const pageText = readable((await open('/docs/deprecations/get-pet')).text)
+  expect(pageText).toContain('works until 5 December 2030, 00:00 UTC')
+  expect(pageText).toContain('GET /v1/pets?id=42&id=43')
 })
 
-test.each([...PAGES, '/docs/assets/SCALAR'])('%s takes GET and HEAD alone', async (named) => {
-  const scalar = addressesIn((await open('/docs')).text).find((to) => to.includes('/scalar-')) ?? ''
+test.each([...PAGES, '/docs/assets/SCALAR'])('%s accepts only GET and HEAD', async (named) => {
+  const scalar = urlsIn((await open('/docs')).text).find((to) => to.includes('/scalar-')) ?? ''
   const path = named.replace('/docs/assets/SCALAR', scalar)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const response = await petstore.call(method, path, { apiKey: null })
@@ -137,6 +137,6 @@ test.each([
   '/docs/assets/nothing.js',
   '/docs/assets/..%2f..%2fpackage.json',
   '/docs/errors/',
-])('%s is 404 as everywhere', async (path) => {
+])('%s returns 404', async (path) => {
   expect(await open(path)).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
 })
