@@ -1,5 +1,6 @@
-// The rules of the house that a machine can check. Those of the documents are in test/docs/.
-import { readdirSync, readFileSync } from 'node:fs'
+// Checks the structure and the wording of the repository. The checks of the documentation are in test/docs/.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -16,9 +17,9 @@ const filesIn = (folder: string, ending: string) =>
 const sources = ['src', 'bin', 'dev', 'bench', 'client/src'].flatMap((folder) => filesIn(folder, '.ts'))
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
 
-/** From the ground up: a file may import from its own layer and from those before it. */
+/** Lowest layer first: a file can import from its own layer and from lower ones. */
 const LAYERS = [
-  // The client is for others: it knows nothing of the service but its interface.
+  // The client imports nothing of the service.
   /^client\/src\//,
   /^src\/(caller|category-policy|counts|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
   /^src\/orders\/hold-limit\.ts$/,
@@ -46,7 +47,7 @@ function importsOf(path: string): string[] {
   )
 }
 
-test('imports flow one way: no file imports from a layer above its own', () => {
+test('no file imports from a higher layer', () => {
   const upward = sources.flatMap((path) => {
     expect(layerOf(path), `${path} has no layer`).toBeGreaterThanOrEqual(0)
     return importsOf(path)
@@ -56,7 +57,7 @@ test('imports flow one way: no file imports from a layer above its own', () => {
   expect(upward).toEqual([])
 })
 
-test('src/http is made of building blocks: it imports no feature', () => {
+test('src/http imports no feature', () => {
   const features = sources
     .filter((path) => path.startsWith('src/http/'))
     .flatMap((path) => importsOf(path).map((target) => ({ path, target })))
@@ -64,10 +65,10 @@ test('src/http is made of building blocks: it imports no feature', () => {
   expect(features).toEqual([])
 })
 
-/** A pet's status and its open order are one rule: changing a pet asks for its order, and an order changes its pet. */
+/** Updating a pet reads its open order, and an order changes the status of its pet. */
 const MUTUAL_IMPORTS = ['orders and pets']
 
-test('no two folders of src import each other', () => {
+test('no two folders of src import each other, except orders and pets', () => {
   const folderOf = (path: string) => /^src\/([\w-]+)\//.exec(path)?.[1]
   const imports = new Set(
     sources.flatMap((path) => importsOf(path).map((target) => `${folderOf(path)} ${folderOf(target)}`)),
@@ -81,18 +82,18 @@ test('no two folders of src import each other', () => {
   expect(mutual).toEqual(MUTUAL_IMPORTS)
 })
 
-test('the environment is read in config.ts alone', () => {
+test('only src/config.ts reads environment variables', () => {
   const readers = sources.filter((path) => read(path).includes('process.env'))
   expect(readers).toEqual(['src/config.ts'])
 })
 
-test('no file of the sources is too long to read at once', () => {
-  const written = sources.filter((path) => !read(path).startsWith('// Written by `npm run'))
-  const long = written.filter((path) => read(path).split('\n').length > FILE_LINES_MAX)
+test(`no source file has more than ${FILE_LINES_MAX} lines`, () => {
+  const handwritten = sources.filter((path) => !read(path).startsWith('// Written by `npm run'))
+  const long = handwritten.filter((path) => read(path).split('\n').length > FILE_LINES_MAX)
   expect(long).toEqual([])
 })
 
-test('folders have names that a person would say', () => {
+test('no folder or file has a vague name, such as utils or index.ts', () => {
   const vague = sources.filter((path) =>
     /(^|\/)(utils?|helpers?|common|services?|core|lib)(\/|\.ts)/.test(path),
   )
@@ -107,7 +108,61 @@ test('migrations are numbered without gaps', () => {
   expect(numbers).toEqual(numbers.map((_, index) => index + 1))
 })
 
-test('the scripts are few, and no host of a registry is in a file', () => {
+test(`package.json has at most ${SCRIPTS_MAX} scripts, and package-lock.json names no registry host`, () => {
   expect(Object.keys(scripts).length).toBeLessThanOrEqual(SCRIPTS_MAX)
   expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/)
+})
+
+/** Words to avoid, with the words to use instead. Identifiers such as ECONNREFUSED and refused_bytes do not match. */
+const AVOIDED_WORDS: [pattern: RegExp, use: string][] = [
+  [/\banimals?\b/gi, 'pet'],
+  [/\banswer(?:s|ed|ing)?\b/gi, 'response, respond, return'],
+  [/\brefus(?:e[sd]?|ing|als?)\b/gi, 'reject, fail'],
+  [/\b(?:is|are|be|been|was|were) told\b/gi, 'get, receive'],
+  [/\bwhom?ever\b|\b(?:some|any)body\b/gi, 'client, caller, operator, user'],
+  [/\bunder way\b/gi, 'in flight'],
+  [/\bmend(?:s|ed|ing)?\b/gi, 'fix'],
+  [/\bprocessors?\b/gi, 'CPU, core'],
+  [/(?<!\bload[-\s*/#>]+)\bbalancers?\b/gi, 'load balancer'],
+  [/\btime limits?\b/gi, 'timeout'],
+  [/\bin the place of\b/gi, 'instead of'],
+  [/\bbut for\b/gi, 'except'],
+  [/\bshould it\b/gi, 'if it'],
+  [/\bbeside\b/gi, 'with, next to'],
+]
+
+/** Deliberate uses: columns, the former option --refused with its JSON field, and the service in compose.yaml. */
+const ALLOWED_WORDS: [path: RegExp, text: RegExp][] = [
+  [/./, /--refused\b|(["'`])(?:refused|answer)\1/g],
+  [/^migrations\//, /^ {2}(?:answer text|refused bigint) not null/gm],
+  [/^src\/idempotency\/queries\.ts$/, /\banswer(?= as |\)$)/gm],
+  [/^src\/imports\/queries\.ts$/, /\brefused(?= = |::)/g],
+  [/^src\/cli\/import\.ts$/, /\brefused(?=[?:,]| ===)/g],
+  [/^docs\/import-export\.md$/, /\brows, refused,/g],
+  [/^compose\.yaml$/, /^ {2}balancer:/gm],
+]
+
+const avoidedWordsIn = (path: string) => {
+  const allowed = ALLOWED_WORDS.filter(([files]) => files.test(path))
+  const text = allowed.reduce(
+    (rest, [, words]) => rest.replaceAll(words, (use) => '_'.repeat(use.length)),
+    read(path),
+  )
+  return AVOIDED_WORDS.flatMap(([pattern, use]) =>
+    [...text.matchAll(pattern)].map(
+      ({ 0: word, index }) => `${path}:${text.slice(0, index).split('\n').length}: "${word}", use: ${use}`,
+    ),
+  )
+}
+
+// Skipped until the last file is rewritten.
+test.skip('no file contains a word of AVOIDED_WORDS', () => {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  })
+  const paths = String(listed)
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(join(ROOT, path)))
+    .filter((path) => !/^package-lock\.json$|^test\/tidy\.test\.ts$|\.png$/.test(path))
+  expect(paths.flatMap(avoidedWordsIn)).toEqual([])
 })

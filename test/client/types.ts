@@ -1,4 +1,4 @@
-// Code that tsc must accept, and marked lines that it must reject. `npm run check` compiles this file, but nothing runs it.
+// Code that tsc must accept, and marked lines that it must reject. `npm run check` compiles this file; nothing runs it.
 import type { Id, Order, Pet, PetstoreError, VersionedPet } from '@petstore/client'
 import { Petstore } from '@petstore/client'
 

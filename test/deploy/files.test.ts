@@ -33,6 +33,14 @@ test('the V8 heap fits into the memory limit of an instance', () => {
   for (const limit of limits) expect(Number(limit?.[1])).toBeGreaterThan(neededMegabytes)
 })
 
+test.each([
+  ['compose.yaml', /^ {2}stop_grace_period: (\w+)$/m],
+  ['deploy/petstore@.service', /^TimeoutStopSec=(\w+)$/m],
+])('%s gives an instance more time to shut down than it needs', (path, pattern) => {
+  const [, grace] = /SHUTDOWN_GRACE_MS[:=] ?(\d+)/.exec(read(path)) ?? []
+  expect(milliseconds(pattern.exec(read(path))?.[1])).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
+})
+
 describe('Dockerfile', () => {
   const [build = [], final = []] = readStages(ROOT)
   const copied = build.filter(({ name }) => name === 'COPY').flatMap((copy) => readCopy(copy).sources)
@@ -93,12 +101,6 @@ describe('compose.yaml', () => {
     const ports = [...compose.matchAll(/ports: \['([^']+)'\]/g)].map(([, port = '']) => port)
     expect(ports.length).toBeGreaterThan(0)
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
-  })
-
-  test('stops a container only after the process had time to shut down', () => {
-    const [, grace] = /SHUTDOWN_GRACE_MS: (\d+)/.exec(compose) ?? []
-    const [, stop] = /^ {2}stop_grace_period: (\w+)$/m.exec(compose) ?? []
-    expect(milliseconds(stop)).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
   })
 })
 
@@ -170,12 +172,6 @@ describe('systemd units', () => {
       expect(read('deploy/haproxy.cfg')).toContain(`presetenv PETSTORE_${instance} 127.0.0.1:${PORT}\n`)
       expect(read('deploy/haproxy.cfg')).toContain(`PETSTORE_${instance}_ADMIN_PORT ${ADMIN_PORT}\n`)
     }
-  })
-
-  test('stop an instance only after the process had time to shut down', () => {
-    const [, grace] = /SHUTDOWN_GRACE_MS=(\d+)/.exec(service) ?? []
-    const [, stop] = /^TimeoutStopSec=(\w+)$/m.exec(service) ?? []
-    expect(milliseconds(stop)).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
   })
 
   test('have the same sandbox settings for migrating and for serving', () => {

@@ -1,4 +1,4 @@
-// `npm run test:mutants`: plants each defect of defects.ts in its own copy of the repository and runs the test that must
+// `npm run test:mutants`: plants each defect of defects.ts in a copy of the repository and runs the test that must
 // detect it. Exits with 1 if a defect was not detected, or could not be planted because the code has changed.
 import { execFile, execFileSync } from 'node:child_process'
 import {
@@ -20,7 +20,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const TIMEOUT_MS = 600_000
 /** With a defect planted, a test may hang. */
 const TEST_TIMEOUT_MS = 60_000
-/** More than the cores of a small host, because most tests spend their time waiting. */
+/** The tests spend more time waiting than using the CPU. */
 const CONCURRENT_MAX = 3
 
 interface Verdict {
