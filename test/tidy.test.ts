@@ -137,7 +137,7 @@ const ALLOWED_WORDS: [path: RegExp, text: RegExp][] = [
   [/^migrations\//, /^ {2}(?:answer text|refused bigint) not null/gm],
   [/^src\/idempotency\/queries\.ts$/, /\banswer(?= as |\)$)/gm],
   [/^src\/imports\/queries\.ts$/, /\brefused(?= = |::)/g],
-  [/^src\/cli\/import\.ts$/, /\brefused(?=[?:,]| ===)/g],
+  [/^src\/cli\/import\.ts$/, /(?<=^ +|\{ |\(|rejected: )refused(?=\??:|,| ===)/gm],
   [/^docs\/import-export\.md$/, /\brows, refused,/g],
   [/^compose\.yaml$/, /^ {2}balancer:/gm],
 ]
