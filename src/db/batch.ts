@@ -1,6 +1,6 @@
-// Batching: requests that arrive while a query is in flight are served by the next query, together.
-// A query serves only requests that arrived before it began, so every reader sees every acknowledged write.
-// If no query is in flight, the request starts one at once: an idle service adds no wait.
+// Batching: requests that arrive while a query is in flight are batched into the next query.
+// A query serves only requests that arrived before it began, so every read sees every acknowledged write.
+// If no query is in flight, a request starts one at once, so an idle service adds no delay.
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
 
@@ -20,9 +20,9 @@ interface Waiter<Item, Result> {
 }
 
 /**
- * Turns a function on many items into a function on one item, which is called with the others of its batch.
- * `work` returns the results in the order of the items. If one item makes a batch fail, each item is retried alone,
- * so that only that item fails.
+ * Turns a function for many items into a function for one item, and batches its concurrent calls.
+ * `work` returns the results in the order of the items. If an item makes a batch fail, each item is retried alone, so
+ * that only the faulty item fails.
  */
 export function batched<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
@@ -73,16 +73,16 @@ async function settle<Item, Result>(
   }
 }
 
-/** Runs the work once for all concurrent requests that have the same key. */
+/** Runs the work once for all waiting requests that have the same key. */
 export type Coalesce<Result> = (key: string, work: () => Promise<Result>) => Promise<Result>
 
 interface Group<Result> {
   isRunning: boolean
-  /** Requests that arrived after the current work began: the next work serves them. */
+  /** Requests that arrived after the current run began. The next run serves them. */
   next: Waiter<() => Promise<Result>, Result>[]
 }
 
-/** The same rule for identical requests: one work in flight for each key; later requests wait for the next. */
+/** Applies the same rule to identical requests: one run in flight per key; later requests wait for the next run. */
 export function coalesced<Result>(
   waitingMax: number,
   observe: (size: number) => void = () => {},

@@ -1,19 +1,19 @@
-// Names the sessions that hold the locks which another session waits for.
-// PostgreSQL tells this only while the wait lasts, so a second connection has to ask during it.
+// Finds the sessions that hold the locks that another session waits for.
+// PostgreSQL reports them only during the wait, so a second connection polls for them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { openClient } from './pool.ts'
 
 const POLLED_EVERY_MS = 200
-const NAMED_MAX = 5
+const LISTED_MAX = 5
 
 export interface BlockerWatch {
-  /** The sessions seen last, as text: `pid 71 (application petstore-export, role petstore_app)`. */
+  /** The sessions of the last poll that found any: `pid 71 (application petstore-export, role petstore_app)`. */
   blockers: () => string
   stop: () => Promise<void>
 }
 
-/** Watches the session with this process id until `stop` is called. */
+/** Watches the session with this PostgreSQL process id until `stop` is called. */
 export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
   const stopping = new AbortController()
   let blockers = 'another session'
@@ -31,7 +31,7 @@ export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
     }
   }
 
-  // A failure here must not fail the work that is watched; it ends with `stop`, or leaves the text as it is.
+  // Ignores errors: a failed poll must not fail the watched work, and `stop` aborts the sleep with an error.
   const watching = watch().catch(() => {})
   return {
     blockers: () => blockers,
@@ -43,7 +43,7 @@ export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
 }
 
 async function readBlockers(client: Client, pid: number): Promise<string | undefined> {
-  // Every role may read these columns of every session. A prepared transaction blocks as process 0.
+  // Every role can read these columns of all sessions. A prepared transaction has process id 0.
   const { rows } = await client.query<{ pid: number; application: string | null; role: string | null }>(
     `select blocker.pid, nullif(activity.application_name, '') as application, activity.usename as role
       from unnest(pg_blocking_pids($1)) as blocker (pid)
@@ -53,13 +53,13 @@ async function readBlockers(client: Client, pid: number): Promise<string | undef
     [pid],
   )
   if (rows.length === 0) return undefined
-  const named = rows
-    .slice(0, NAMED_MAX)
-    .map(({ pid: of, application, role }) =>
-      of === 0
+  const listed = rows
+    .slice(0, LISTED_MAX)
+    .map(({ pid: blockerPid, application, role }) =>
+      blockerPid === 0
         ? 'a prepared transaction'
-        : `pid ${of} (application ${application ?? 'unknown'}, role ${role ?? 'unknown'})`,
+        : `pid ${blockerPid} (application ${application ?? 'unknown'}, role ${role ?? 'unknown'})`,
     )
-  const others = rows.length - named.length
-  return named.join(', ') + (others > 0 ? ` and ${others} more` : '')
+  const others = rows.length - listed.length
+  return listed.join(', ') + (others > 0 ? ` and ${others} more` : '')
 }

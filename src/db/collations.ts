@@ -1,25 +1,25 @@
-// Collations whose rules have changed since indexes were built with them, as an upgrade of the operating system does:
-// such an index has entries where they are no longer looked for.
+// Finds indexes built with an older version of their collation, for example before an upgrade of the operating system.
+// Queries can miss entries of such an index.
 import type { Reader } from './database.ts'
 
 export interface StaleCollation {
-  /** For a message: `"und-x-icu"`, or `of the database`. */
+  /** For messages: `"und-x-icu"`, or `of the database`. */
   name: string
   recordedVersion: string
   actualVersion: string | null
   indexes: string[]
-  /** The role that owns these indexes, and so may rebuild them. */
+  /** The role that owns these indexes and can rebuild them. */
   owner: string
-  /** The statement that records the actual version, once the indexes are rebuilt. */
+  /** The statement that records the actual version. Run it after rebuilding the indexes. */
   refresh: string
 }
 
-/** Needs PostgreSQL 15. */
+/** Requires PostgreSQL 15 or newer. */
 export function listStaleCollations(db: Reader): Promise<StaleCollation[]> {
   return db.read<StaleCollation>({
     name: 'list_stale_collations',
-    // The index pets_by_name compares bytes, and yet depends on a collation: that by which pet_name_key makes its entries
-    // lower-case. PostgreSQL records no such dependency, so it is read from the text of the function.
+    // The index pets_by_name compares bytes, but pet_name_key lower-cases its entries with a collation. PostgreSQL does
+    // not record this dependency, so the query reads it from the source of the function.
     text: `with indexes as (
         select oid, relname, relowner from pg_class
         where relnamespace = current_schema()::regnamespace and relkind = 'i'

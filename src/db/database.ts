@@ -1,5 +1,5 @@
-// The database as the rest of the service sees it: read, write, transaction.
-// Decides what is repeated after a failure, and never repeats what may have been committed.
+// The database interface for the rest of the service: read, write, transaction.
+// Retries failed attempts, but never a write that may have been committed, unless it is idempotent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
@@ -18,43 +18,43 @@ export interface Statement {
   name: string
   text: string
   values: unknown[]
-  /** Doing it twice comes to the same as once: a write that is repeated although it may have been committed. */
+  /** Idempotent write: safe to retry even if the first attempt committed. */
   isIdempotent?: true
 }
 
 export interface Reader {
-  /** For statements that change nothing: repeated on another connection when one is lost. */
+  /** For statements that change nothing. Retried on another connection if the connection is lost. */
   read<Row>(statement: Statement): Promise<Row[]>
 }
 
 export interface Writer {
-  /** For statements that change something: committed alone, unless inside a transaction. */
+  /** For statements that change data. Commits on its own unless inside a transaction. */
   write<Row>(statement: Statement): Promise<Row[]>
 }
 
-/** Inside a transaction. A function that takes a Tx needs one; a Db will not do. */
+/** An open transaction. A function that takes a Tx cannot be called with a Db. */
 export interface Tx extends Reader, Writer {
   readonly inTransaction: true
-  /** An earlier attempt lost its connection: until PostgreSQL notices, that transaction keeps its locks. */
+  /** An earlier attempt lost its connection. Its transaction keeps its locks until PostgreSQL notices. */
   readonly isRetry: boolean
 }
 
 export interface Db extends Reader, Writer {
-  /** Runs the work in one transaction, again from its start if it was surely rolled back. */
+  /** Runs the work in one transaction. Retries the whole work if the transaction was certainly rolled back. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
-  /** `unanswered`: writes whose response did not arrive in time; their connections cannot be used. */
+  /** `unacknowledged`: writes whose response did not arrive in time. Their connections cannot be used. */
   connections(): { total: number; idle: number; waiting: number; unacknowledged: number }
   close(): Promise<void>
 }
 
-/** One connection during one attempt, and how far that attempt has come. */
+/** The connection and the progress of one attempt. */
 interface Attempt {
   client: pg.PoolClient
   /** The statement in flight commits. */
   isCommitting: boolean
-  /** It must not be repeated if its response is lost. */
+  /** The attempt must not be retried if the connection is lost. */
   mayHaveCommitted: boolean
-  /** Whether an attempt before it lost its connection. */
+  /** An earlier attempt lost its connection. */
   isRetry: boolean
 }
 
@@ -66,8 +66,8 @@ export function openDatabase(options: PoolOptions): Db {
   const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
   const unacknowledged = trackUnacknowledgedWrites(findBusy)
 
-  // A commit whose wait for a standby is cancelled succeeds with no more than this warning, and a failover may
-  // still lose it: its outcome is unknown. The code of the warning (01000) is that of any other warning, and its
+  // If a commit's wait for a standby is cancelled, the commit succeeds with only this warning. A failover can still lose
+  // it, so its outcome is unknown. The routine identifies the warning: its code (01000) is that of every warning, and its
   // text depends on the server's language.
   const unreplicated = new WeakSet<pg.ClientBase>()
   pool.on('connect', (client) => {
@@ -96,15 +96,15 @@ export function openDatabase(options: PoolOptions): Db {
         if (failed.failure === 'lost' && current?.mayHaveCommitted === true) {
           throw new AppError('outcome_unknown', { cause: failed.cause })
         }
-        const again = failed.failure !== 'rejected' && tries < RETRIES_MAX && performance.now() < giveUpAt
-        if (!again) throw new AppError('unavailable', { cause: failed.cause })
+        const canRetry = failed.failure !== 'rejected' && tries < RETRIES_MAX && performance.now() < giveUpAt
+        if (!canRetry) throw new AppError('unavailable', { cause: failed.cause })
         isRetry ||= current !== undefined && failed.failure === 'lost'
         await sleep(Math.min(20 * tries, 200) * (0.5 + Math.random()))
       }
     }
   }
 
-  /** Gives back the connection and the slot, once PostgreSQL has responded. */
+  /** Releases the connection and the slot. After a commit without a response, unacknowledged.ts releases them later. */
   function release(current: Attempt | undefined, slot: Slot, failed?: QueryFailure): void {
     if (current?.isCommitting && failed?.cause instanceof NoResponse) {
       slot.markUnacknowledged()
@@ -122,14 +122,14 @@ export function openDatabase(options: PoolOptions): Db {
     slot.leave()
   }
 
-  /** The next statement of this attempt commits. */
-  function passPointOfNoReturn(current: Attempt, isIdempotent = false): void {
+  /** Call this before the statement that commits. */
+  function markCommitting(current: Attempt, isIdempotent = false): void {
     current.isCommitting = true
     current.mayHaveCommitted = !isIdempotent
     unreplicated.delete(current.client)
   }
 
-  /** Undefined behind a connection pooler, where the process ids that a client sees are not PostgreSQL's. */
+  /** Returns undefined behind a connection pooler, because the process ids that clients see there are not PostgreSQL's. */
   async function findBusy(pids: number[]): Promise<number[] | undefined> {
     return attempt('read', async ({ client }) => {
       const [row] = await query<{ own: number; busy: number[] }>(client, {
@@ -148,7 +148,7 @@ export function openDatabase(options: PoolOptions): Db {
 
     write: (statement) =>
       attempt('write', (current) => {
-        passPointOfNoReturn(current, statement.isIdempotent)
+        markCommitting(current, statement.isIdempotent)
         return query(current.client, statement)
       }),
 
@@ -165,7 +165,7 @@ export function openDatabase(options: PoolOptions): Db {
           if (!lost) await query(client, 'rollback')
           throw error
         }
-        passPointOfNoReturn(current)
+        markCommitting(current)
         await query(client, 'commit')
         return result
       }),
@@ -184,7 +184,7 @@ export function openDatabase(options: PoolOptions): Db {
   }
 }
 
-/** PostgreSQL did not respond in time; it may still do so. */
+/** PostgreSQL did not respond in time. It may still respond later. */
 class NoResponse extends Error {
   readonly response: Promise<unknown>
 
@@ -208,14 +208,14 @@ async function runQuery<Row>(
   timeoutMs: number,
 ): Promise<Row[]> {
   try {
-    return (await inTime(client.query(statement), timeoutMs)).rows as Row[]
+    return (await withTimeout(client.query(statement), timeoutMs)).rows as Row[]
   } catch (error) {
     throw new QueryFailure(error)
   }
 }
 
-/** On our side, since PostgreSQL's statement_timeout does not end a wait for synchronous replication. */
-function inTime<Result>(response: Promise<Result>, timeoutMs: number): Promise<Result> {
+/** Needed in addition to PostgreSQL's statement_timeout, which does not end a wait for synchronous replication. */
+function withTimeout<Result>(response: Promise<Result>, timeoutMs: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new NoResponse(response, timeoutMs)), timeoutMs)
     response.then(resolve, reject).finally(() => clearTimeout(timer))

@@ -1,17 +1,18 @@
-// What an error from PostgreSQL or its connection means for the work that met it.
+// Classifies errors of PostgreSQL and of its connections by whether the statement took effect.
+// Does not retry; database.ts decides that.
 import { DatabaseError } from 'pg'
 
 /**
- * - `lost`: the connection went away; whether the statement took effect is not known
- * - `rolled_back`: it surely did not take effect, and may succeed if repeated
- * - `refused`: it surely did not take effect, and repeating it at once would not help
- * - `fault`: PostgreSQL understood and said no; our own code has to know why
+ * - `lost`: the connection was lost; it is unknown whether the statement took effect
+ * - `rolled_back`: the statement took no effect; a retry may succeed
+ * - `rejected`: the statement took no effect; an immediate retry would fail too
+ * - `fault`: the statement itself failed, for example by violating a constraint; the calling code must handle it
  */
 export type Failure = 'lost' | 'rolled_back' | 'rejected' | 'fault'
 
 const ROLLED_BACK = new Set([
   '25006', // read-only: a standby, or a primary that was just demoted
-  '25P03', // idle_in_transaction_session_timeout: this process stood still for a while
+  '25P03', // idle_in_transaction_session_timeout: this process was blocked or paused
   '25P04', // transaction_timeout
   '40001', // serialization failure
   '40P01', // deadlock
@@ -23,24 +24,24 @@ const LOST_CLASSES = ['08', '57P']
 
 const REJECTED_CLASSES = [
   '53', // disk full, out of memory, too many connections
-  '58', // the server's files
+  '58', // I/O error of the server
   '28', // role or password
   '3D', // no such database
-  '42501', // the role lacks a right
+  '42501', // the role lacks a privilege
   '42P01', // the schema is older than the code: no such table,
   '42703', // no such column
   '42704', // no such type
   '42883', // no such function
 ]
 
-/** Only for errors that PostgreSQL sent: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */
+/** Undefined for errors that PostgreSQL did not send: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */
 function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }
 
-function judgeFailure(error: unknown): Failure {
+function classifyFailure(error: unknown): Failure {
   const state = sqlState(error)
-  // Without a SQLSTATE it is the socket, or a timeout of ours.
+  // Without a SQLSTATE, it is a socket error or a timeout in this process.
   if (state === undefined) return 'lost'
   if (ROLLED_BACK.has(state)) return 'rolled_back'
   if (LOST_CLASSES.some((prefix) => state.startsWith(prefix))) return 'lost'
@@ -48,12 +49,12 @@ function judgeFailure(error: unknown): Failure {
   return 'fault'
 }
 
-/** After these a connection is of no use: it writes nothing, or PostgreSQL has ended it. */
+/** After these errors a connection is unusable: it is read-only, or PostgreSQL has closed it. */
 const POISONING = new Set(['25006', '25P03', '25P04'])
 export const UNIQUE_VIOLATION = '23505'
 export const FOREIGN_KEY_VIOLATION = '23503'
 
-/** What came back instead of rows; anything else that is thrown is a fault of our own code. */
+/** A statement or a connection attempt failed. Any other error that is thrown is a bug in the service. */
 export class QueryFailure extends Error {
   readonly failure: Failure
   readonly state: string | undefined
@@ -61,11 +62,11 @@ export class QueryFailure extends Error {
   constructor(cause: unknown) {
     super('a statement failed', { cause })
     this.name = 'QueryFailure'
-    this.failure = judgeFailure(cause)
+    this.failure = classifyFailure(cause)
     this.state = sqlState(cause)
   }
 
-  /** Whether nobody should use this connection again. */
+  /** Whether the connection must be closed instead of going back to the pool. */
   get poisonsConnection(): boolean {
     return this.failure === 'lost' || POISONING.has(this.state ?? '')
   }

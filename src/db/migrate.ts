@@ -1,4 +1,4 @@
-// The schema: which migrations the code brings, which the database has, and running what is missing.
+// Schema migrations: compares the migrations of this code with those of the database, and runs the missing ones.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,22 +10,22 @@ import { openClient } from './pool.ts'
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../migrations')
 const MIGRATIONS_TABLE = 'petstore_migrations'
 /**
- * How long a migration waits for one lock. Every request for the same table queues behind that wait, so it is shorter
- * than the `lock_timeout` of petstore_app: requests are late by this much and do not fail.
+ * How long a migration waits for one lock. Meanwhile, requests for the same table queue behind it. The wait is shorter
+ * than the `lock_timeout` of petstore_app, so these requests are delayed but do not fail.
  */
 const LOCK_TIMEOUT_MS = 500
-/** Between two attempts requests pass freely. */
+/** Requests are not blocked between two attempts. */
 const ATTEMPT_PAUSE_MS = 2_000
-/** How long attempts go on before the command fails. */
+/** How long to retry before the command fails. */
 export const LOCK_WAIT_SECONDS = 300
 const LOCK_TIMEOUT_STATE = '55P03'
 
 export interface SchemaState {
-  /** Newest migration that the database has; undefined while it is empty. */
+  /** The newest migration of the database; undefined if it has none. */
   version: string | undefined
-  /** Migrations of this code that the database lacks: run `petstore migrate`. */
+  /** Migrations of this code that the database lacks. `petstore migrate` runs them. */
   missing: string[]
-  /** Migrations of the database that this code does not know: it is older than the schema. */
+  /** Migrations of the database that this code does not know, because a newer version ran them. */
   unknown: string[]
 }
 
@@ -56,16 +56,16 @@ export function compareSchema(applied: string[], known: string[]): SchemaState {
   }
 }
 
-/** This database cannot be brought up to this code. */
+/** This code cannot migrate the database. */
 class UnfitDatabaseError extends Error {}
 
 export interface MigrateOptions {
   lockWaitSeconds?: number
-  /** Called when a lock was not granted in time, with the sessions that hold it. */
+  /** Called with the sessions that hold a lock, if the lock was not granted in time. */
   onWait?: (blockers: string) => void
 }
 
-/** Brings the schema up to this code; of many at once, one works and the others wait. Answers what it ran. */
+/** Runs the missing migrations and returns their names. If several processes migrate at once, one runs and the others wait. */
 export async function migrate(
   databaseUrl: string,
   { lockWaitSeconds = LOCK_WAIT_SECONDS, onWait = () => {} }: MigrateOptions = {},
@@ -76,12 +76,12 @@ export async function migrate(
     if ((await checkDatabase(client)).missing.length === 0) return []
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
     const watch = watchBlockers(databaseUrl, rows[0]?.pid ?? 0)
-    let told = ''
+    let reported = ''
     try {
       return await runMissing(client, lockWaitSeconds, () => {
         const blockers = watch.blockers()
-        if (blockers !== told) onWait(blockers)
-        told = blockers
+        if (blockers !== reported) onWait(blockers)
+        reported = blockers
         return blockers
       })
     } finally {
@@ -100,7 +100,7 @@ async function checkDatabase(client: Client): Promise<SchemaState> {
   const state = await readSchemaState(readerOf(client))
   if (state.unknown.length > 0) {
     throw new UnfitDatabaseError(
-      `the database has migrations that this version of Petstore does not know (${state.unknown.join(', ')}); use a newer version`,
+      `the database has migrations that this version of Petstore does not know (${state.unknown.join(', ')}); use a newer version of Petstore`,
     )
   }
   const { rows } = await client.query<{ encoding: string }>(
@@ -108,7 +108,7 @@ async function checkDatabase(client: Client): Promise<SchemaState> {
   )
   if (rows[0]?.encoding !== 'UTF8') {
     throw new UnfitDatabaseError(
-      `the database keeps text as ${rows[0]?.encoding}, and names may be in any script; make it anew: create database … template template0 encoding 'UTF8'`,
+      `the database has the encoding ${rows[0]?.encoding}, but Petstore requires UTF8; create a new one: create database … template template0 encoding 'UTF8'`,
     )
   }
   return state
@@ -137,8 +137,8 @@ async function runMissing(client: Client, lockWaitSeconds: number, onWait: () =>
 }
 
 /**
- * One process migrates; the others wait for it however long it works, since no request queues behind this lock. It is
- * released when the connection ends.
+ * Takes the lock that lets only one process migrate. Waits without a timeout, because no request queues behind this
+ * lock. PostgreSQL releases it when the connection ends.
  */
 async function waitForOthers(client: Client, onWait: () => string): Promise<void> {
   const { PG_MIGRATE_LOCK_ID } = await loadRunner()
@@ -153,7 +153,7 @@ async function waitForOthers(client: Client, onWait: () => string): Promise<void
   }
 }
 
-/** Runs the next migration; undefined when the database has all of them. */
+/** Runs the next migration and returns its name; undefined if none is missing. */
 async function runNext(client: Client): Promise<string | undefined> {
   const { runner } = await loadRunner()
   const [migration] = await runner({
@@ -168,7 +168,7 @@ async function runNext(client: Client): Promise<string | undefined> {
   return migration?.name
 }
 
-/** Loaded here alone: most commands never migrate. */
+/** Loaded on demand, because most commands never migrate. */
 function loadRunner() {
   return import('node-pg-migrate')
 }
@@ -181,7 +181,7 @@ async function lockWaitError(client: Client, blockers: string, seconds: number):
   const { missing } = await readSchemaState(readerOf(client))
   return new Error(
     `${missing[0]} was not run: it needs a lock that ${blockers} still holds after ${seconds} s.
-Wait until that session ends, or end it; then migrate again. \`petstore migrate --lock-wait <seconds>\` waits longer.`,
+Wait until that session ends, or terminate it, and run \`petstore migrate\` again. To wait longer: \`petstore migrate --lock-wait <seconds>\`.`,
   )
 }
 

@@ -1,5 +1,5 @@
-// Which objects migrations make, and whether the role that migrates owns them: only an owner may change an object.
-// deploy/roles.sql gives the same objects to petstore_migrator.
+// The objects that migrations create, and whether the migrating role owns them: only an owner can alter an object.
+// deploy/roles.sql makes petstore_migrator the owner of the same objects.
 import type { Reader } from './database.ts'
 import { NEEDED_PRIVILEGES } from './privileges.ts'
 
@@ -16,16 +16,16 @@ export const OWNED_OBJECTS = [
 ]
 
 export interface OwnersState {
-  /** The role that migrates. */
+  /** The role that runs migrations. */
   migrator: string
-  /** Otherwise nothing can be said: the role has another name here. */
+  /** False if the database has no role of this name. Then `notOwned` is meaningless. */
   exists: boolean
-  /** Names of objects that it neither owns nor shares the ownership of. */
+  /** Objects that the role does not own, directly or through membership in the owning role. */
   notOwned: string[]
 }
 
 /**
- * Without a name, the role that migrates is the current one if it may create objects in the schema, else the
+ * If `migrator` is undefined, checks the current role if it can create objects in the schema, otherwise the
  * petstore_migrator of deploy/roles.sql.
  */
 export async function readOwners(db: Reader, migrator: string | undefined): Promise<OwnersState> {

@@ -1,28 +1,28 @@
-// Connections to PostgreSQL: how one is opened, and every limit on waiting for it.
-// Knows nothing of statements; database.ts decides what a lost connection means.
+// Opens connections to PostgreSQL, with all connection timeouts.
+// Knows nothing about statements; database.ts handles lost connections.
 import { Client, type ClientConfig, type CustomTypesConfig, Pool, types as standardTypes } from 'pg'
 import { CONNECT_TIMEOUT_MS } from '../deadlines.ts'
 
-/** A server that vanished without a word is noticed ten seconds after this. */
+/** Idle time before TCP keep-alive probes start. An unreachable server is detected ten seconds later. */
 const KEEP_ALIVE_AFTER_MS = 5_000
-/** For one connection of a command, which has no request waiting. */
+/** For commands. Longer than CONNECT_TIMEOUT_MS, because no request is waiting. */
 const CLIENT_CONNECT_TIMEOUT_MS = 5_000
 const IDLE_TIMEOUT_MS = 10_000
 const CONNECTION_LIFETIME_SECONDS = 300
 
 const INT8_OID = 20
 
-// int8 arrives as text; a bigint keeps every digit.
+// PostgreSQL sends int8 as text. A bigint keeps every digit.
 const types: CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === INT8_OID && format !== 'binary' ? BigInt : standardTypes.getTypeParser(oid, format),
 }
 
-/** The options of one connection; the same for the pool and for a single client. */
+/** Connection options that the pool and single clients share. */
 export function connectionOptions(databaseUrl: string, applicationName: string): ClientConfig {
   const url = new URL(databaseUrl)
-  // Without this node-postgres reads `sslmode` in its own way; with it, as psql does, except that `prefer` does not fall
-  // back to an unencrypted connection. Without `sslmode` the connection is unencrypted: `petstore doctor` warns of it.
+  // `uselibpqcompat` makes node-postgres interpret `sslmode` like psql, except that `prefer` does not fall back to an
+  // unencrypted connection. Without `sslmode` the connection is unencrypted, and `petstore doctor` warns about it.
   if (url.searchParams.has('sslmode') && !url.searchParams.has('uselibpqcompat')) {
     url.searchParams.set('uselibpqcompat', 'true')
   }
@@ -39,7 +39,7 @@ export interface PoolOptions {
   databaseUrl: string
   applicationName: string
   size: number
-  /** How long to wait for a response; QUERY_TIMEOUT_MS unless a test cannot wait that long. */
+  /** How long to wait for a response. Default: QUERY_TIMEOUT_MS; tests use shorter times. */
   queryTimeoutMs?: number
   onError: (error: Error) => void
 }
@@ -52,31 +52,31 @@ export function openPool({ databaseUrl, applicationName, size, onError }: PoolOp
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
   })
-  // Both listeners are needed: a connection that ends while idle in the pool, or while checked out between
-  // two statements of a transaction, would otherwise end the process.
+  // Without a listener, an 'error' event crashes the process. The pool emits it for idle connections, the client for a
+  // connection that is lost between two statements of a transaction.
   pool.on('error', (error) => onError(withoutClient(error)))
   pool.on('connect', (client) => client.on('error', (error) => onError(withoutClient(error))))
   return pool
 }
 
-/** The pool adds the whole client to the error of an idle connection: 30 KB in a log, with the key to cancel its queries. */
+/** The pool adds the client to the error of an idle connection: 30 KB in the log, including the secret that cancels queries. */
 function withoutClient(error: Error): Error {
   Reflect.deleteProperty(error, 'client')
   return error
 }
 
-/** One connection of its own, for work that outlasts the pool's time-outs: migrations, the doctor. */
+/** A single connection outside the pool, for commands such as `migrate` and `doctor`. */
 export function openClient(databaseUrl: string, applicationName: string): Client {
   const client = new Client({
     ...connectionOptions(databaseUrl, applicationName),
     connectionTimeoutMillis: CLIENT_CONNECT_TIMEOUT_MS,
   })
-  // Whoever awaits a query hears of the loss there; without a listener it would end the process.
+  // Without a listener, a lost connection crashes the process. The query in flight rejects with the error.
   client.on('error', () => {})
   return client
 }
 
-/** The service's role gives up after seconds; a copy of a whole catalogue may not. */
+/** Turns off the timeouts of the service's role for long work, such as copying the whole catalogue. */
 export async function liftTimeouts(client: Client): Promise<void> {
   await client.query(
     `set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`,

@@ -1,9 +1,9 @@
-// What the service does on each table, and so which rights its role needs: deploy/roles.sql grants the same.
+// The privileges that the service's role needs on each table. deploy/roles.sql grants the same.
 import type { Reader } from './database.ts'
 
-type Right = 'select' | 'insert' | 'update' | 'delete'
+type Privilege = 'select' | 'insert' | 'update' | 'delete'
 
-export const NEEDED_PRIVILEGES: Record<string, readonly Right[]> = {
+export const NEEDED_PRIVILEGES: Record<string, readonly Privilege[]> = {
   api_keys: ['select', 'insert', 'update'],
   categories: ['select', 'insert', 'update'],
   deprecated_calls: ['select', 'insert', 'update'],
@@ -19,16 +19,21 @@ export const NEEDED_PRIVILEGES: Record<string, readonly Right[]> = {
   petstore_migrations: ['select'],
 }
 
+interface TablePrivilege {
+  name: string
+  right: Privilege
+}
+
 export interface PrivilegesState {
   role: string
   mayChangeSchema: boolean
-  /** In words: `update on orders`. */
+  /** Missing privileges, such as `update on orders`. */
   lacking: string[]
-  /** Likewise, beyond what is needed. */
+  /** Granted privileges that the role does not need. */
   excess: string[]
 }
 
-/** What the role of this connection may do, beside what it needs. Tables that are not there yet do not count. */
+/** Compares the privileges of the current role with those that it needs. Ignores tables that do not exist yet. */
 export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
   const [role] = await db.read<Pick<PrivilegesState, 'role' | 'mayChangeSchema'>>({
     name: 'read_role',
@@ -36,7 +41,7 @@ export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
       has_schema_privilege(current_user, current_schema(), 'create') as "mayChangeSchema"`,
     values: [],
   })
-  const rows = await db.read<{ name: string; right: Right; granted: boolean }>({
+  const rows = await db.read<TablePrivilege & { granted: boolean }>({
     name: 'read_rights',
     text: `select c.relname as name, r.name as "right", has_table_privilege(c.oid, r.name) as granted
       from pg_class c
@@ -46,13 +51,12 @@ export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
     values: [],
   })
   const known = rows.filter(({ name }) => name in NEEDED_PRIVILEGES)
-  const isNeeded = ({ name, right }: { name: string; right: Right }) =>
-    NEEDED_PRIVILEGES[name]?.includes(right)
-  const words = ({ name, right }: { name: string; right: Right }) => `${right} on ${name}`
+  const isNeeded = ({ name, right }: TablePrivilege) => NEEDED_PRIVILEGES[name]?.includes(right)
+  const toText = ({ name, right }: TablePrivilege) => `${right} on ${name}`
   return {
     role: role?.role ?? '',
     mayChangeSchema: role?.mayChangeSchema ?? false,
-    lacking: known.filter((row) => isNeeded(row) && !row.granted).map(words),
-    excess: known.filter((row) => !isNeeded(row) && row.granted).map(words),
+    lacking: known.filter((row) => isNeeded(row) && !row.granted).map(toText),
+    excess: known.filter((row) => !isNeeded(row) && row.granted).map(toText),
   }
 }

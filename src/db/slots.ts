@@ -1,19 +1,19 @@
-// Who may use a connection now. Every attempt takes a slot before it asks the pool for a connection, so the pool never
-// queues. Writes cannot take every slot: reads go on while all writes wait for a standby.
+// Limits how many attempts use a connection at once. Every attempt takes a slot before it takes a connection, so the pool
+// never queues. Writes cannot take every slot, so reads continue while all writes wait for a standby.
 import { AppError } from '../errors.ts'
 
 export type Work = 'read' | 'write'
 
 export interface SlotLimits {
   size: number
-  /** How many may wait for a slot; the next one is rejected. */
+  /** How many attempts may wait for a slot; the next one is rejected. */
   waitingMax: number
   waitMs: number
 }
 
 export interface Slot {
   leave: () => void
-  /** The slot of a write whose response did not arrive in time: it stays taken until the connection is free. */
+  /** Marks the slot of a write whose response did not arrive in time. It stays taken until `leave` is called. */
   markUnacknowledged: () => void
 }
 
@@ -30,7 +30,7 @@ interface Waiter {
   timer: NodeJS.Timeout
 }
 
-/** A quarter of the connections, and at least one, is for reads alone; a pool of one cannot keep any. */
+/** Reserves a quarter of the connections, and at least one, for reads. A pool of one reserves none. */
 export function writeSlots(size: number): number {
   return Math.max(1, size - Math.ceil(size / 4))
 }
@@ -84,7 +84,7 @@ export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
 
   function wait(work: Work): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>()
-    // All wait equally long, so the first to give up is the first in the queue.
+    // All timeouts are equal, so the first waiter in the queue is the first to time out.
     const timer = setTimeout(() => {
       waiters[work].shift()
       reject(new AppError('overloaded'))
@@ -97,7 +97,7 @@ export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
   return {
     take: async (work) => {
       if (hasRoom(work)) return open(work)
-      // No write can commit: reject at once, so that writes do not fill the service while reads go on.
+      // No write can commit. Reject at once, so that waiting writes do not fill the queue that reads need.
       if (work === 'write' && unacknowledged >= writesMax) throw new AppError('unavailable')
       if (waiting() >= waitingMax) throw new AppError('overloaded')
       return wait(work)

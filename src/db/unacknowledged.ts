@@ -1,29 +1,29 @@
-// Writes whose response did not arrive in time, usually because no standby confirms the commit. Their connections
-// stay open and keep their slots: closing one would leave its backend waiting on the server, and a new write would
-// take its place, until the role has no connections left. Never cancel such a backend: its commit would become
-// visible without being replicated.
+// Tracks writes whose response did not arrive in time, usually because no standby confirms the commit. Their connections
+// stay open and keep their slots. If one were closed, its backend would keep waiting on the server while a new write
+// opens another connection, until the role has none left. Never cancel such a backend: its commit would become visible
+// without being replicated.
 
 const CHECKED_EVERY_MS = 1_000
 
 export interface UnacknowledgedWrite {
-  /** PostgreSQL's process id of the backend. */
+  /** Process id of the PostgreSQL backend. */
   pid: number
   response: Promise<unknown>
-  /** Frees the slot, and with it the connection; a broken connection is closed. */
+  /** Releases the slot and the connection. A broken connection is closed. */
   release: (isBroken: boolean) => void
 }
 
 export interface UnacknowledgedWrites {
   keep: (write: UnacknowledgedWrite) => void
-  /** Closes their connections. The backends go on waiting for replication. */
+  /** Closes the connections of all writes. Their backends continue to wait for replication. */
   close: () => void
 }
 
 /**
- * A write ends when its response arrives, when its connection is lost, or when its backend is not busy any more, which
- * means that the response was lost on the way, or that another server is the primary now.
+ * A write ends when its response arrives, when its connection is lost, or when its backend is no longer busy. In the last
+ * case the response was lost, or another server has become the primary.
  *
- * @param findBusy Which of these backends still work; undefined when that cannot be known.
+ * @param findBusy Returns which of these backends are still busy; undefined if that cannot be determined.
  */
 export function trackUnacknowledgedWrites(
   findBusy: (pids: number[]) => Promise<number[] | undefined>,
