@@ -1,4 +1,5 @@
-// The listener for operators: whether the process lives, whether it may be sent requests, and its figures.
+// The admin endpoints for operators: liveness, readiness and metrics.
+// Knows nothing about the API; it has a port of its own.
 import fastify, { type FastifyInstance } from 'fastify'
 import { sendClientError, sendError } from '../http/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -7,7 +8,7 @@ import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
 export interface Readiness {
   ready: boolean
-  /** In words, for the person who asks why not. */
+  /** Human-readable explanation. */
   reason: string
 }
 
@@ -24,7 +25,7 @@ export function buildAdminApp({ metrics, readiness }: AdminOptions): FastifyInst
   })
   rejectUnknownRoutes(app)
 
-  // Never asks the database: a failover must not make an orchestrator restart every instance.
+  // Does not query the database, so that an orchestrator does not restart every instance during a failover.
   app.get('/live', async () => ({ live: true }))
 
   app.get('/ready', async (_request, reply) => {

@@ -1,4 +1,5 @@
-// The application: every route by name, and what surrounds them. No port, no signal, no environment.
+// The application: every route, and the hooks and limits around them.
+// Knows nothing about ports, signals or the environment.
 import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { VerifyApiKey } from '../api-keys/api-keys.ts'
@@ -58,19 +59,19 @@ import { buildValidator } from '../http/validation.ts'
 
 export const HEADERS_TIMEOUT_MS = 5_000
 export const REQUEST_TIMEOUT_MS = 10_000
-/** Longer than the usual 60 s of a balancer: the side that closes first must not be ours. */
+/** Longer than the usual 60 s of a load balancer, so that the load balancer closes idle connections first. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
- * More requests at a time than this are refused. Answered one after the other, these take a fifth of a second. With
- * half as many, a flood left the process refusing half of its time: a refusal costs a third of an answer.
+ * Rejects requests beyond this number. Processing this many takes a fifth of a second. With half as many, an overloaded
+ * process spent half of its time on rejections, because a rejection costs a third of a response.
  */
 export const REQUESTS_IN_FLIGHT_MAX = 800
-/** Beyond it a new connection is closed at once. */
+/** New connections beyond this number are closed at once. */
 export const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 export const HEADERS_LIMIT_BYTES = 16_384
 
-/** The table of contents of /v1. */
+/** Every operation under /v1. */
 export const OPERATIONS = [
   listPetsRoute,
   createPetRoute,
@@ -106,16 +107,16 @@ export interface AppOptions
   corsOrigins: readonly string[]
   trustProxy: readonly string[]
   logClientAddress: boolean
-  /** Requests per second and client address that may fail authentication; 0 is no limit. */
+  /** Max requests per second that fail authentication from one client address; 0 means no limit. */
   unauthenticatedLimitPerSecond: number
-  /** How long a request may take before it is answered 503. */
+  /** How long a request may take before it gets 503. */
   responseTimeoutMs?: number
-  /** How many requests may be under way before the next is answered 503. */
+  /** How many requests may be in flight; the next one gets 503. */
   inFlightMax?: number
-  /** How long a client may accept nothing of its response before its connection is reset. */
+  /** How long a client may read nothing of its response before its connection is reset. */
   stalledAfterMs?: number
   pageLimits?: PageLimits
-  /** While true, every answer asks the client to close its connection. */
+  /** While true, every response has `Connection: close`. */
   isDraining: () => boolean
   metrics: Metrics
   log: Log
@@ -124,7 +125,7 @@ export interface AppOptions
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.log,
-    // Our own line for each request is in access-log.ts.
+    // access-log.ts logs requests instead.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -141,16 +142,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
           headersTimeout: HEADERS_TIMEOUT_MS,
           connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
           maxHeaderSize: HEADERS_LIMIT_BYTES,
-          // Node would answer with an empty body; the hook below does it in our shape.
+          // Node would respond with an empty body; the onRequest hook below responds with an Error.
           requireHostHeader: false,
         },
       }),
     return503OnClosing: false,
-    // The longest address that fits into the headers is a parameter too: 404, not 414.
+    // No path parameter can exceed this limit, so an id that is too long returns 404 instead of 414.
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     rewriteUrl: ({ url = '/' }) => makeDecodable(url),
     clientErrorHandler: sendClientError,
-    // Its type speaks of Ajv's own compiler; Fastify calls it with the route's schema and part.
+    // Fastify's types assume its default compilers. At run time it passes the schema and the part of each route.
     schemaController: {
       compilersFactory: {
         buildValidator: buildValidator as never,
@@ -159,14 +160,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     },
   }) as unknown as FastifyInstance
 
-  // A logger of its own for each request would cost more than its line: the lines name the request instead.
+  // A child logger for each request costs more than the log line itself. The log lines include the request id instead.
   app.setChildLoggerFactory((logger) => logger)
 
   app.decorateRequest('caller', null)
   app.setErrorHandler(sendError)
   logRequests(app, options)
   limitResponseTime(app, options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS)
-  // Hooks that wait for nothing take a callback: a promise for each would cost a tenth of a request.
+  // Synchronous hooks use a callback: a promise for each would take a tenth of the time of a request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done(isWellFormed(request.raw) ? undefined : new AppError('malformed_request'))
@@ -183,7 +184,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app
 }
 
-/** Everything that needs a key: also what does not exist, so that nobody without one learns which paths do. */
+/** Unknown paths require a key too, so that a client without a key cannot find out which paths exist. */
 async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void> {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(DATA_HEADERS)
@@ -202,7 +203,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   for (const addOperation of OPERATIONS) addOperation(v1, options)
 }
 
-/** What Node lets pass and RFC 9112 does not: HTTP/0.9, and anything but one Host in HTTP/1.1. */
+/** False for requests that Node accepts against RFC 9112: HTTP/0.9, several Host headers, or none in HTTP/1.1. */
 function isWellFormed(request: IncomingMessage): boolean {
   const hosts = countHeader(request, 'host')
   return request.httpVersion === '1.1' ? hosts === 1 : request.httpVersion === '1.0' && hosts <= 1

@@ -1,4 +1,5 @@
-// Work that a running service repeats beside its requests.
+// Runs periodic jobs while the service handles requests.
+// Knows nothing about what a job does.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../telemetry/log.ts'
 
@@ -8,22 +9,22 @@ export interface BackgroundJob {
   work: () => Promise<void>
 }
 
-/** Runs each job again and again, one at a time; a failure is logged and tried again the next time round. */
+/** Starts every job. Runs of one job never overlap. A failure is logged, and the job runs again after its interval. */
 export function startBackground(jobs: readonly BackgroundJob[], log: Log): { stop: () => Promise<void> } {
-  const ending = new AbortController()
+  const stopping = new AbortController()
 
-  async function repeat({ name, everyMs, work }: BackgroundJob): Promise<void> {
-    while (!ending.signal.aborted) {
-      await sleep(everyMs, undefined, { signal: ending.signal }).catch(() => {})
-      // The last round comes at the stop, so that nothing collected is lost.
+  async function runPeriodically({ name, everyMs, work }: BackgroundJob): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
+      // Also runs when `stop` interrupts the sleep, so that collected data is written.
       await work().catch((err: unknown) => log.warn({ err, job: name }, 'background job failed'))
     }
   }
 
-  const running = jobs.map(repeat)
+  const running = jobs.map(runPeriodically)
   return {
     stop: async () => {
-      ending.abort()
+      stopping.abort()
       await Promise.all(running)
     },
   }

@@ -1,7 +1,6 @@
-// Opens the port of a listener. A failure names the settings that chose the address and says what to do.
+// Opens a port. If that fails, the error names the setting to change and what to do.
 import type { FastifyInstance, FastifyListenOptions } from 'fastify'
 
-/** The port cannot be opened: why, and what to do. */
 class ListenError extends Error {}
 
 export interface Listener {
@@ -23,7 +22,7 @@ export async function listen(
   }
 }
 
-/** What is wrong and what to do, by the code of the operating system. */
+/** What is wrong and what to do, by error code of the operating system. */
 const FAILURES: Record<string, (listener: Listener) => string> = {
   EADDRINUSE: ({ portSetting, host, port }) =>
     `${portSetting}: port ${port} on ${host} is in use by another program (EADDRINUSE).\n` +
@@ -31,23 +30,23 @@ const FAILURES: Record<string, (listener: Listener) => string> = {
   EACCES: ({ portSetting, port }) =>
     `${portSetting}: this user is not permitted to open port ${port} (EACCES).\n` +
     `Set ${portSetting} to 1024 or higher, or give the process the capability CAP_NET_BIND_SERVICE.`,
-  EADDRNOTAVAIL: foreignAddress,
-  EAFNOSUPPORT: foreignAddress,
+  EADDRNOTAVAIL: otherHostAddress,
+  EAFNOSUPPORT: otherHostAddress,
   ENOTFOUND: unknownName,
   EAI_AGAIN: unknownName,
 }
 
-function foreignAddress({ hostSetting, host }: Listener): string {
+function otherHostAddress({ hostSetting, host }: Listener): string {
   return (
-    `${hostSetting}: ${host} is not an address of this machine.\n` +
+    `${hostSetting}: ${host} is not an address of this host.\n` +
     `Set ${hostSetting} to one of its addresses, such as 127.0.0.1, or to 0.0.0.0 for all of them.`
   )
 }
 
 function unknownName({ hostSetting, host }: Listener): string {
   return (
-    `${hostSetting}: the name ${host} has no address.\n` +
-    `Set ${hostSetting} to an address of this machine, such as 127.0.0.1.`
+    `${hostSetting}: the name ${host} does not resolve to an address.\n` +
+    `Set ${hostSetting} to an address of this host, such as 127.0.0.1.`
   )
 }
 

@@ -1,4 +1,5 @@
-// The process around the application: its ports, its signals, its background work.
+// The process around the application: ports, signals and background jobs.
+// Knows nothing about requests; app.ts handles them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeyVerifier } from '../api-keys/api-keys.ts'
 import { trackUsage } from '../api-keys/usage.ts'
@@ -22,7 +23,7 @@ const SCHEMA_CHECKED_EVERY_MS = 1_000
 const USAGE_WRITTEN_EVERY_MS = 60_000
 const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
 
-/** Serves requests until a signal ends the process. */
+/** Runs the service until a signal ends the process. */
 export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
@@ -61,22 +62,23 @@ export async function runService(config: Config): Promise<void> {
   })
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
 
-  // Health first: a process whose ADMIN_PORT is taken ends before it accepts a request.
+  // The admin port comes first: if it is in use, the process exits before it accepts requests.
   await listen(admin, {
     hostSetting: 'ADMIN_HOST',
     portSetting: 'ADMIN_PORT',
     host: config.ADMIN_HOST,
     port: config.ADMIN_PORT,
   })
-  // Before anyone can look: holds that ended while no instance ran. Without a database nobody can look either.
-  await holds.sweep().catch((err: unknown) => log.warn({ err }, 'holds could not be ended yet'))
+  // Sweep holds that expired while no instance was running, before the first request. On failure, start all the same:
+  // without a database, requests cannot read stale holds either.
+  await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
 
   const background = startBackground(
     [
-      { name: 'end holds', everyMs: SWEPT_EVERY_MS, work: holds.sweep },
+      { name: 'sweep expired holds', everyMs: SWEPT_EVERY_MS, work: holds.sweep },
       { name: 'fold counts', everyMs: FOLDED_EVERY_MS, work: () => foldDueCounts(db) },
       {
-        name: 'forget empty categories',
+        name: 'delete empty counts',
         everyMs: EMPTY_COUNTS_DELETED_EVERY_MS,
         work: () => deleteEmptyCounts(db),
       },
@@ -105,35 +107,38 @@ export async function runService(config: Config): Promise<void> {
     },
   })
 
-  // Last: a signal that arrives from now on drains.
+  // The API port comes last, when the signal handlers are in place.
   await listen(
     app,
     { hostSetting: 'HOST', portSetting: 'PORT', host: config.HOST, port: config.PORT },
     {
-      // As many as may be open: a burst of new ones must not wait for the kernel to try again.
+      // A backlog this large avoids SYN retries when many clients connect at once.
       backlog: CONNECTIONS_MAX,
       ...(config.SHARE_PORT === 'on' && { reusePort: true }),
     },
   )
   const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
   log.info(addresses, 'listening')
-  // A parent that asked for free ports learns here which ones they are.
+  // Reports the ports to a parent process that has set PORT=0.
   process.send?.(addresses)
 
   const current = await waitForSchema(db, log)
   if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
 }
 
-/** Until the schema is as new as the code. A newer one is fine: a rolling upgrade, or a way back from one. */
+/**
+ * Waits until the database has all migrations of this version. More migrations are fine: a rolling upgrade is in
+ * progress, or was rolled back.
+ */
 async function waitForSchema(db: Db, log: Log): Promise<boolean> {
-  for (let told = false; ; told = true) {
+  for (let hasWarned = false; ; hasWarned = true) {
     try {
       const { missing, unknown } = await readSchemaState(db)
       if (unknown.length > 0) log.warn({ unknown }, 'the schema is newer than this version of Petstore')
       if (missing.length === 0) return true
-      if (!told) log.warn({ missing }, 'the schema is behind; run `petstore migrate`')
+      if (!hasWarned) log.warn({ missing }, 'the schema is out of date; run `petstore migrate`')
     } catch (err) {
-      if (!told) log.warn({ err }, 'the schema could not be checked')
+      if (!hasWarned) log.warn({ err }, 'the schema could not be checked; retrying every second')
     }
     await sleep(SCHEMA_CHECKED_EVERY_MS, undefined, { ref: false })
   }

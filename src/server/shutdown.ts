@@ -1,45 +1,46 @@
-// The end of a process: stop taking requests, finish those under way, leave nothing open.
+// Shutdown: stops accepting requests, finishes those in flight, and exits within a fixed time.
+// Knows nothing about what must be closed afterwards; the caller passes that in.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { stopListening } from '../http/stop-listening.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** The process ends at the latest after this time, and after `graceMs`. */
+/** Max time from the end of `graceMs` until the process exits. */
 export const HARD_EXIT_AFTER_MS = 15_000
-/** Its last part, which also has a limit: the exit itself. */
 const LOG_WRITTEN_WITHIN_MS = 1_000
 const THREADS_IDLE_WITHIN_MS = 1_000
+/** Max duration of `exit`; the last part of HARD_EXIT_AFTER_MS. */
 const EXIT_WITHIN_MS = LOG_WRITTEN_WITHIN_MS + THREADS_IDLE_WITHIN_MS
 const EXIT_CHECKED_EVERY_MS = 10
 const IDLE_CLOSED_EVERY_MS = 100
 
 export interface DrainOptions {
   app: FastifyInstance
-  /** How long to go on as if nothing had happened, so that a balancer sees `/ready` fail first. */
+  /** How long to keep accepting requests, so that a load balancer sees `/ready` fail first. */
   graceMs: number
   log: Log
   onDraining: () => void
   afterwards: () => Promise<void>
 }
 
-/** Ends the process in order on the first SIGTERM or SIGINT, and at once on the second. */
+/** Shuts down gracefully on the first SIGTERM or SIGINT, and exits at once on the second. */
 export function drain(options: DrainOptions): void {
   let draining = false
-  // What nobody caught leaves the process in a state that nobody knows.
+  // The state of the process is undefined after an uncaught exception.
   process.on('uncaughtException', (err) => {
-    options.log.fatal({ err }, 'a fault that nothing caught')
+    options.log.fatal({ err }, 'uncaught exception')
     void exit(1, options.log)
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (draining) void exit(1, options.log)
-      else void end(options, signal)
+      else void shutDown(options, signal)
       draining = true
     })
   }
 }
 
-async function end(
+async function shutDown(
   { app, graceMs, log, onDraining, afterwards }: DrainOptions,
   signal: string,
 ): Promise<void> {
@@ -49,26 +50,26 @@ async function end(
   try {
     await sleep(graceMs)
     await stopListening(app.server)
-    // A kept-alive connection would otherwise hold the process for as long as its keep-alive lasts.
+    // Otherwise app.close() waits until the keep-alive timeout of idle connections.
     const closing = setInterval(() => app.server.closeIdleConnections(), IDLE_CLOSED_EVERY_MS)
     await app.close()
     clearInterval(closing)
     await afterwards()
-    log.info('ended')
+    log.info('shutdown complete')
     await exit(0, log)
   } catch (err) {
-    log.error({ err }, 'the shutdown failed')
+    log.error({ err }, 'shutdown failed')
     await exit(1, log)
   }
 }
 
-/** Ends the process soon, whether or not anyone reads the log. */
+/** Exits within EXIT_WITHIN_MS, even if the log cannot be written. */
 async function exit(code: number, { writer }: Log): Promise<void> {
   writer.flush()
   await waitUntil(() => writer.unwrittenCharacters() === 0, LOG_WRITTEN_WITHIN_MS)
   writer.close()
   await waitUntil(() => !isThreadPoolBusy(), THREADS_IDLE_WITHIN_MS)
-  // process.exit() waits for the threads of the pool, without a limit: for one that is blocked, forever.
+  // process.exit() waits for the threads of the pool without a timeout. If one is blocked, it never returns.
   if (isThreadPoolBusy()) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
 }
@@ -78,7 +79,7 @@ async function waitUntil(isDone: () => boolean, timeoutMs: number): Promise<void
   while (!isDone() && performance.now() < giveUpAt) await sleep(EXIT_CHECKED_EVERY_MS)
 }
 
-/** Threads can be blocked by a look-up of a name, and by a file that is a terminal, a pipe or on a remote disk. */
+/** DNS look-ups can block a thread, and so can files that are a terminal, a pipe or on a network file system. */
 function isThreadPoolBusy(): boolean {
   return process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfoReq|GetNameInfoReq)/.test(name))
 }

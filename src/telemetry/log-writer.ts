@@ -1,36 +1,36 @@
-// Writes lines to a file descriptor without waiting for its reader. Memory is bounded: lines beyond the limit are
-// dropped and counted. Knows nothing of what a line says.
+// Writes lines to a file descriptor without blocking. Bounds its memory: lines beyond the limit are dropped and counted.
+// Knows nothing about the content of a line.
 import { write, writeSync } from 'node:fs'
 
-/** Lines are written in blocks, at the latest after this time. */
+/** Lines are written in blocks. An incomplete block is written after this time. */
 const WRITTEN_AFTER_MS = 100
 const BLOCK_CHARACTERS = 8_192
-/** Blocks per write while it catches up: 64 KiB, as much as a pipe holds. */
+/** Max blocks per write: 64 KiB, the capacity of a pipe. */
 const BLOCKS_PER_WRITE_MAX = 8
-/** The reader is slow, stalled or gone, or the disk is full. */
+/** Delay after a failed write: the reader is slow, stalled or not running, or the disk is full. */
 const RETRIED_AFTER_MS = 10
-/** Unwritten text in memory, about 40,000 lines of requests: two seconds of full load. */
+/** Max unwritten text in memory: about 40,000 request lines, which is two seconds of full load. */
 export const UNWRITTEN_MAX_CHARACTERS = 8 * 1_048_576
 
 export interface LogWriter {
   write: (line: string) => void
-  /** Starts to write everything now. */
+  /** Starts to write all lines now. */
   flush: () => void
-  /** Writes as much as fits without waiting: for the end of the process. */
+  /** Writes as much as possible without blocking, for the exit of the process. */
   flushSync: () => void
-  /** Gives up what is not written yet. */
+  /** Stops writing. Unwritten lines are lost. */
   close: () => void
   unwrittenCharacters: () => number
-  /** Since the start of the process. */
+  /** Number of dropped lines since the process started. */
   droppedLines: () => number
 }
 
-/** `onRecovered` is called with the number of lines dropped, once everything else has been written. */
+/** Calls `onRecovered` with the number of newly dropped lines, once all other lines are written. */
 export function openLogWriter(fd: number, onRecovered: (droppedLines: number) => void): LogWriter {
-  /** Collects lines until it is large enough to be written. */
+  /** Collects lines until the block is large enough to be written. */
   let block = ''
   let waiting: string[] = []
-  /** What is being written: its length in characters, and the bytes that are left of it. */
+  /** The text being written: its length in characters, and its remaining bytes. */
   let current = { characters: 0, bytes: Buffer.alloc(0) }
   let unwritten = 0
   let isWriting = false
@@ -61,7 +61,7 @@ export function openLogWriter(fd: number, onRecovered: (droppedLines: number) =>
     isWriting = true
     write(fd, current.bytes, (error, bytesWritten) => {
       isWriting = false
-      // Any failure may pass: a full pipe is read again, a full disk gets space, a named pipe gets a new reader.
+      // Every failure can be temporary: a full pipe is read, a disk gets free space, a named pipe gets a new reader.
       if (error !== null) return retry()
       advance(bytesWritten)
       writeNext()
@@ -84,14 +84,14 @@ export function openLogWriter(fd: number, onRecovered: (droppedLines: number) =>
   }
 
   function flushSync(): void {
-    // The outcome of a write in flight is unknown, and where it is blocked another one would be too.
+    // The outcome of a write in flight is unknown. If it is blocked, another write would block too.
     if (isWriting || isClosed) return
     closeBlock()
     let rest = Buffer.concat([current.bytes, Buffer.from(waiting.join(''))])
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
     } catch {
-      // Nobody reads. The rest stays, for as long as the process does.
+      // The write would block or failed. Keep the rest in memory.
     }
     waiting = []
     if (rest.length === 0) unwritten = 0

@@ -1,13 +1,12 @@
-// Figures for operators, in the format of Prometheus.
+// Metrics for operators, in the Prometheus format.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Db } from '../db/database.ts'
 import type { Log } from './log.ts'
 
 export interface Metrics {
   registry: Registry
-  /** One answered request. */
   observeRequest: (operation: string, status: number, seconds: number) => void
-  /** One piece of work in the database, and how many requests it answered. */
+  /** Called once for each batch, with the number of requests in it. */
   observeBatch: (kind: string, size: number) => void
 }
 
@@ -17,7 +16,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
 
   const requests = new Histogram({
     name: 'petstore_http_request_seconds',
-    help: 'Time from the arrival of a request to the end of its answer.',
+    help: 'Time from receiving a request to the end of its response.',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
@@ -25,7 +24,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
 
   const batches = new Histogram({
     name: 'petstore_batch_size',
-    help: 'How many requests one piece of work in the database answered.',
+    help: 'Number of requests in one batch.',
     labelNames: ['kind'],
     buckets: [1, 2, 4, 8, 16, 32, 64, 128],
     registers: [registry],
@@ -33,7 +32,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
 
   const connections = new Gauge({
     name: 'petstore_database_connections',
-    help: 'Connections to PostgreSQL: open, idle, and requests waiting for one.',
+    help: 'Connections to PostgreSQL (total, idle), requests waiting for one, and writes without a response (unacknowledged).',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -43,7 +42,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
 
   const droppedLogLines = new Counter({
     name: 'petstore_log_lines_dropped_total',
-    help: 'Log lines dropped because the reader of the log was too slow, stalled or gone.',
+    help: 'Log lines dropped because the log reader was too slow, stalled or not running.',
     registers: [registry],
     collect() {
       droppedLogLines.reset()
