@@ -1,10 +1,11 @@
-// Who sends a request: what its API key says.
+// The caller of a request, as stored with its API key.
+// Knows nothing about HTTP or how keys are verified.
 import type { Scope } from './scopes.ts'
 
 export interface Caller {
   id: bigint
   name: string
   scopes: readonly Scope[]
-  /** Requests per second; undefined where the limit of the service applies. */
+  /** Requests per second; undefined if the default limit of the service applies. */
   rateLimit: number | undefined
 }

@@ -1,4 +1,5 @@
-// The only reader of the environment: every variable, its default and its rule in one table.
+// The only file that reads the environment: every variable with its help text, default and validation.
+// Checks the form of each value only. It opens no connection and no port.
 import { hostname } from 'node:os'
 import { CATEGORY_POLICIES } from './category-policy.ts'
 import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
@@ -16,108 +17,110 @@ class Fault extends Error {}
 
 export const VARIABLES = {
   DATABASE_URL: {
-    help: 'Where PostgreSQL is. TLS by its usual parameters: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`; without `sslmode`, no TLS.',
+    help: 'URL of the PostgreSQL database. Configure TLS with the parameters `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; without `sslmode`, the connection is not encrypted.',
     example: 'postgres://petstore_app:secret@db.example:5432/petstore?sslmode=verify-full',
     read: (text) => {
-      if (text === undefined) throw new Fault('is not set; without a database of your own, try `npm run dev`')
+      if (text === undefined) {
+        throw new Fault('is not set; set it, or run `npm run dev`, which starts a database of its own')
+      }
       return readDatabaseUrl(text)
     },
   },
   MIGRATION_DATABASE_URL: {
-    help: 'The same database by a role that may change the schema, for `migrate`. Default: `DATABASE_URL`.',
+    help: 'URL of the same database, with a role that can change the schema. Used by `petstore migrate` and `petstore serve --migrate`. Default: `DATABASE_URL`.',
     read: (text) => (text === undefined ? undefined : readDatabaseUrl(text)),
   },
   DATABASE_POOL_SIZE: {
-    help: 'Connections to PostgreSQL per process, 1 to 200. Default: 10.',
+    help: 'Max connections to PostgreSQL per process, 1 to 200. Default: 10.',
     read: integer(10, 1, 200),
   },
   BATCHING: {
-    help: '`on` batches concurrent requests into shared queries; `off` runs one query per request, for comparison. Default: on.',
+    help: '`on` batches concurrent requests into one query; `off` runs one query per request, for comparison. Default: on.',
     read: oneOf('on', 'off'),
   },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
-  PORT: { help: 'Port of the service; 0 takes a free one. Default: 3000.', read: integer(3000, 0, 65_535) },
+  PORT: { help: 'Port to listen on; 0 picks a free port. Default: 3000.', read: integer(3000, 0, 65_535) },
   SHARE_PORT: {
-    help: '`on` lets several processes of one Linux host answer on the same port: one for each core. Default: off.',
+    help: '`on` lets several processes on one Linux host listen on the same port, for example one per core. Default: off.',
     read: oneOf('off', 'on'),
   },
   ADMIN_HOST: {
-    help: 'Address for health and metrics; keep it off the internet. Default: 127.0.0.1.',
+    help: 'Address to listen on for health checks and metrics. Do not expose it to the internet. Default: 127.0.0.1.',
     read: (text) => text ?? '127.0.0.1',
   },
   ADMIN_PORT: {
-    help: 'Port for `/live`, `/ready` and `/metrics`; 0 takes a free one. Default: 9090.',
+    help: 'Port for `/live`, `/ready` and `/metrics`; 0 picks a free port. Default: 9090.',
     read: integer(9090, 0, 65_535),
   },
   PUBLIC_URL: {
-    help: 'Origin that clients see, without `/v1`, used in `Link` and `Location`. Unset: addresses start at `/`.',
+    help: 'Origin that clients use, without `/v1`. The service puts it into `Link` and `Location` headers. Default: none; the headers contain paths.',
     example: 'https://api.petstore.example',
     read: readPublicUrl,
   },
   PETSTORE_ENV: {
-    help: '`production` (keys `petstore_live_…`) or `staging` (`petstore_test_…`). Default: production.',
+    help: '`production` (API keys `petstore_live_…`) or `staging` (API keys `petstore_test_…`). Default: production.',
     read: oneOf('production', 'staging'),
   },
   LOG_LEVEL: {
-    help: '`info`, `debug`, `trace`, `warn`, `error`, `fatal` or `silent`. Default: info.',
+    help: 'Min level of log lines: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Default: info.',
     read: oneOf('info', 'debug', 'trace', 'warn', 'error', 'fatal', 'silent'),
   },
   LOG_CLIENT_ADDRESS: {
-    help: '`on` adds the IP address of the client to the log line of each request. Default: off.',
+    help: '`on` adds the IP address of the client to each request log line. Default: off.',
     read: oneOf('off', 'on'),
   },
   CATEGORIES: {
-    help: '`any` accepts every category id; `strict` only those in the table `categories`. Default: any.',
+    help: '`any` accepts every category id; `strict` accepts only ids in the table `categories`. Default: any.',
     read: oneOf(...CATEGORY_POLICIES),
   },
   HOLD_MINUTES: {
-    help: 'How long an order holds its animal when the buyer does not say, 1 to 10080. Default: 60.',
+    help: 'How many minutes an order holds its pet if the request has no `holdMinutes`, 1 to 10080. Default: 60.',
     read: integer(60, 1, HOLD_MINUTES_MAX),
   },
   RATE_LIMIT_PER_SECOND: {
-    help: 'Requests per second and API key for keys without a limit of their own; 0 is no limit. Default: 0.',
+    help: 'Max requests per second for each API key that has no limit of its own; 0 means no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),
   },
   UNAUTHENTICATED_LIMIT_PER_SECOND: {
-    help: 'Requests per second and client address that may lack a valid API key; further ones get 429. 0 is no limit. Default: 0.',
+    help: 'Max requests per second without a valid API key from one client address; more are rejected with 429. 0 means no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),
   },
   CORS_ORIGINS: {
-    help: 'Origins of web pages that may call the service, separated by commas, or `*`. Default: none.',
+    help: 'Origins of web pages that can call the service, separated by commas, or `*` for all. Default: none.',
     example: 'https://shop.example,https://staff.example',
     read: readOrigins,
   },
   TRUST_PROXY: {
-    help: 'Proxies whose `X-Forwarded-For` names the client: addresses, ranges, `loopback`, `linklocal` or `uniquelocal`, separated by commas. Default: none.',
+    help: 'Proxies whose `X-Forwarded-For` header is trusted: IP addresses, ranges, `loopback`, `linklocal` or `uniquelocal`, separated by commas. Default: none.',
     example: '10.0.0.0/8,loopback',
     read: readProxies,
   },
   SHUTDOWN_GRACE_MS: {
-    help: 'How long `/ready` says 503 on SIGTERM before the port closes, for the balancer to notice. Default: 0.',
+    help: 'Milliseconds from SIGTERM until the port closes, 0 to 60000. Meanwhile `/ready` returns 503, so that a load balancer stops sending requests. Default: 0.',
     read: integer(0, 0, 60_000),
   },
 } as const satisfies Record<string, Variable<unknown>>
 
-/** Renamed in version 1.1. The former names work until version 2.0. */
+/** Variables renamed in version 1.1. The former names work until version 2.0. */
 const FORMER_NAMES: Record<string, keyof typeof VARIABLES> = { ANSWER_TOGETHER: 'BATCHING' }
 
-/** Of the commands that call a running service, as any client does: they need nothing of the table above. */
+/** Settings of the commands that call a running service. These commands use none of the settings above. */
 export const CLIENT_VARIABLES = {
   PETSTORE_URL: {
-    help: 'Where the service is. Default: `http://127.0.0.1:3000/v1`.',
+    help: 'URL of the service. Default: `http://127.0.0.1:3000/v1`.',
     example: 'https://api.petstore.example/v1',
     read: (text) => readServiceUrl(text ?? 'http://127.0.0.1:3000/v1'),
   },
   PETSTORE_API_KEY: {
-    help: 'Your API key. It is taken from here alone: everybody on the host can read a command line.',
+    help: 'Your API key. No command-line option exists for it, because every user on the host can read command lines.',
     read: (text) => {
       if (text === undefined) {
         throw new Fault(
-          'is not set; ask whoever runs the service for a key, or make one: petstore api-keys create --name NAME',
+          'is not set; ask the operator of the service for a key, or create one: petstore api-keys create --name NAME',
         )
       }
-      // A fault never repeats the text, which may be nearly a key.
-      if (!/^[!-~]+$/.test(text)) throw new Fault('has characters that no API key has')
+      // The message does not quote the value, because it may contain a key.
+      if (!/^[!-~]+$/.test(text)) throw new Fault('contains characters that no API key contains')
       return text
     },
   },
@@ -128,12 +131,12 @@ type ValuesOf<Of extends Table> = { [Name in keyof Of]: ReturnType<Of[Name]['rea
 export type Config = ValuesOf<typeof VARIABLES>
 export type ClientConfig = ValuesOf<typeof CLIENT_VARIABLES>
 
-/** Every fault of a configuration at once, one line each. */
+/** Lists all faults of the configuration, one line each. */
 export class ConfigError extends Error {
   readonly faults: string[]
 
   constructor(faults: string[]) {
-    super(`The configuration has faults:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+    super(`The configuration is invalid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
     this.name = 'ConfigError'
     this.faults = faults
   }
@@ -143,11 +146,13 @@ export function readConfig(environment: Environment = process.env): Config {
   return readTable(VARIABLES, withCurrentNames(environment))
 }
 
-/** The warnings about variables that are set under a former name. */
+/** Warnings about variables that are set under their former name. */
 export function formerNameWarnings(environment: Environment = process.env): string[] {
   return Object.entries(FORMER_NAMES)
     .filter(([former]) => environment[former] !== undefined)
-    .map(([former, current]) => `${former} is now called ${current}; the former name works until version 2.0`)
+    .map(
+      ([former, current]) => `${former} was renamed to ${current}; the former name works until version 2.0`,
+    )
 }
 
 function withCurrentNames(environment: Environment): Environment {
@@ -155,7 +160,7 @@ function withCurrentNames(environment: Environment): Environment {
   return { ...Object.fromEntries(renamed), ...environment }
 }
 
-/** The address given goes before that of the environment. */
+/** `url` takes precedence over PETSTORE_URL. */
 export function readClientConfig(url?: string, environment: Environment = process.env): ClientConfig {
   return readTable(CLIENT_VARIABLES, { ...environment, ...(url !== undefined && { PETSTORE_URL: url }) })
 }
@@ -176,12 +181,12 @@ function readTable<Of extends Table>(table: Of, environment: Environment): Value
   return values as ValuesOf<Of>
 }
 
-/** The environment for a child process: ours and what is added to it. */
+/** The environment for a child process: that of this process and the added variables. */
 export function environmentWith(added: Record<string, string>): Environment {
   return { ...process.env, ...added }
 }
 
-/** A name for this process among many, shown to PostgreSQL and in logs. */
+/** Identifies this process in PostgreSQL, as its `application_name`. */
 export function instanceName(): string {
   return `petstore@${hostname()}:${process.pid}`
 }
@@ -207,21 +212,21 @@ function oneOf<const Choice extends string>(fallback: Choice, ...others: Choice[
   }
 }
 
-// A fault never repeats the text: a database URL may hold a password.
+/** The message does not quote the URL, because it may contain a password. */
 function readDatabaseUrl(text: string): string {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new Fault('must look like postgres://user:password@host:5432/database')
+    throw new Fault('must be a URL such as postgres://user:password@host:5432/database')
   }
   return text
 }
 
-/** With the version also where only the origin was given. A fault never repeats the text here either. */
+/** Adds `/v1` to a URL without a path. The message does not quote the URL, because it may contain a password. */
 function readServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
   if (!isPlain || !['http:', 'https:'].includes(url.protocol)) {
     throw new Fault(
-      '(or --url) must look like https://api.petstore.example/v1, without a password or a query',
+      '(or --url) must be a URL such as https://api.petstore.example/v1, without a password or a query',
     )
   }
   return url.origin + (url.pathname === '/' ? '/v1' : url.pathname.replace(/\/+$/, ''))
@@ -247,7 +252,7 @@ function readOrigins(text: string | undefined): string[] {
   return origins
 }
 
-/** Names for ranges, as the web framework has them. */
+/** Names of address ranges that Fastify's option `trustProxy` accepts. */
 const RANGE_NAMES = ['loopback', 'linklocal', 'uniquelocal']
 
 function readProxies(text: string | undefined): string[] {

@@ -1,11 +1,11 @@
-// Every error that a client can be told: its code, its HTTP status, one public sentence and what to do about it.
-// Nothing here knows about HTTP frameworks or the database; the sentences may change, a code may not.
+// Every error that the service returns: its code, HTTP status and message, and what the client can do about it.
+// Knows nothing about HTTP frameworks or the database. Messages can change; codes must not.
 
 interface ErrorEntry {
   status: number
-  /** What is wrong. It is sent with every such answer. */
+  /** What is wrong. Sent in the response. */
   message: string
-  /** What the client does about it, for the documentation; `code` stands between backticks. */
+  /** What the client can do about it. Shown in the documentation; may contain `code` in backticks. */
   fix: string
 }
 
@@ -23,67 +23,67 @@ export const ERRORS = {
   invalid_body: {
     status: 400,
     message: 'The request body has invalid values; see details.',
-    fix: 'Mend the fields that `details` names; it names all of them at once.',
+    fix: 'Fix the fields listed in `details`. The list is complete.',
   },
   invalid_parameter: {
     status: 400,
     message: 'A query parameter or header is invalid; see details.',
-    fix: 'Mend the parameter or header that `details` names.',
+    fix: 'Fix the parameters or headers listed in `details`.',
   },
   invalid_cursor: {
     status: 400,
-    message: 'The cursor is not one of ours or was made with other filters; start again without it.',
-    fix: 'Start the list again without `cursor`; keep the filters the same during a walk.',
+    message: 'The cursor is malformed or was made with other filters; restart the list without a cursor.',
+    fix: 'Restart the list without `cursor`, and send the same filters for every page.',
   },
   unknown_category: {
     status: 400,
     message: 'No category with that id exists; see details.',
-    fix: 'Use the id of a named category; the operator has set `CATEGORIES=strict`.',
+    fix: 'Use the id of a named category. The operator has set `CATEGORIES=strict`.',
   },
   malformed_request: {
     status: 400,
     message: 'The request is not valid HTTP.',
-    fix: 'Look at your client or proxy: what arrived is not valid HTTP.',
+    fix: 'Check your HTTP client or proxy: the service received malformed HTTP.',
   },
   missing_api_key: {
     status: 401,
-    message: 'Send an API key: "Authorization: Bearer <API_KEY>".',
-    fix: 'Send `Authorization: Bearer <API_KEY>`, once.',
+    message: 'The API key is missing; send "Authorization: Bearer <API_KEY>".',
+    fix: 'Send exactly one header `Authorization: Bearer <API_KEY>`.',
   },
   invalid_api_key: {
     status: 401,
     message: 'The API key is not valid.',
-    fix: 'The key is mistyped, expired, revoked or of the other environment: ask for a new one.',
+    fix: 'Check the key: it is mistyped, expired, revoked or for the other environment. Ask the operator for a new key.',
   },
   insufficient_scope: {
     status: 403,
-    message: 'The API key lacks the scope that this operation needs.',
-    fix: 'Ask for a key with the scope that `WWW-Authenticate` names.',
+    message: 'The API key lacks the scope that this operation requires.',
+    fix: 'Ask the operator for a key with the scope in the header `WWW-Authenticate`.',
   },
   route_not_found: {
     status: 404,
-    message: 'There is nothing at this address.',
-    fix: 'Look at the path; it starts with `/v1`.',
+    message: 'This path does not exist.',
+    fix: 'Check the path. The paths of all operations start with `/v1`.',
   },
   pet_not_found: {
     status: 404,
-    message: 'No animal has that id.',
-    fix: 'Check the id, and whether somebody has deleted the animal.',
+    message: 'No pet has this id.',
+    fix: 'Check the id. The pet may have been deleted.',
   },
   order_not_found: {
     status: 404,
-    message: 'No order has that id.',
-    fix: 'Check the id: `GET /v1/store/orders` lists the orders.',
+    message: 'No order has this id.',
+    fix: 'Check the id. `GET /v1/store/orders` lists the orders.',
   },
   api_key_not_found: {
     status: 404,
-    message: 'No working API key has that id.',
-    fix: 'Check the id, and whether the key was revoked: `GET /v1/api-keys` lists the keys.',
+    message: 'No active API key has this id.',
+    fix: 'Check the id, and whether the key is revoked or expired. `GET /v1/api-keys` lists the keys.',
   },
   method_not_allowed: {
     status: 405,
-    message: 'This address does not answer that method; see the Allow header.',
-    fix: 'Use a method of the `Allow` header.',
+    message: 'This path does not support this method; see the Allow header.',
+    fix: 'Use a method listed in the header `Allow`.',
   },
   request_timeout: {
     status: 408,
@@ -92,94 +92,95 @@ export const ERRORS = {
   },
   idempotency_key_in_use: {
     status: 409,
-    message: 'A request with this Idempotency-Key is still running; repeat it in a moment.',
-    fix: 'The first request still runs: repeat it in a moment.',
+    message: 'A request with this Idempotency-Key is still in flight; retry in a moment.',
+    fix: 'Retry in a moment, with the same `Idempotency-Key`. The first request is still in flight.',
   },
   pet_not_available: {
     status: 409,
-    message: 'The animal is not available: it is held by another order, or sold.',
-    fix: 'Choose another animal, or wait until its hold ends.',
+    message: 'The pet is not available: it is pending or sold.',
+    fix: 'Choose another pet, or wait until the order that holds this one expires or is cancelled.',
   },
   pet_on_hold: {
     status: 409,
-    message: 'An open order holds the animal; its status changes only through that order.',
-    fix: 'Complete or cancel the open order of the animal.',
+    message: 'An open order holds the pet; complete or cancel that order to change the status of the pet.',
+    fix: 'Complete or cancel the open order for the pet.',
   },
   pet_has_orders: {
     status: 409,
-    message: 'The animal has had an order, so it cannot be deleted.',
-    fix: 'Keep the animal: its orders refer to it.',
+    message: 'The pet cannot be deleted, because it has orders.',
+    fix: 'Keep the pet. Its orders, also closed ones, refer to it.',
   },
   invalid_transition: {
     status: 409,
-    message: 'A sold animal cannot become pending; make it available first.',
-    fix: 'Make a sold animal `available` first.',
+    message: 'A sold pet cannot become pending; make it available first.',
+    fix: 'Set the status to `available` first, then to `pending`.',
   },
   order_closed: {
     status: 409,
-    message: 'The order has already ended in another way.',
-    fix: 'Read the order: it was completed, cancelled or ran out.',
+    message: 'The order is already closed with another status.',
+    fix: 'Read the order. Its status is `completed`, `cancelled` or `expired`.',
   },
   operation_removed: {
     status: 410,
-    message: 'This operation was removed on 5 December 2030; use GET /v1/pets with id.',
+    message: 'This operation was removed on 5 December 2030; use GET /v1/pets with the parameter id.',
     fix: 'Use `GET /v1/pets?id=N`.',
   },
   precondition_failed: {
     status: 412,
-    message: 'The animal has changed since you read it; read it again and compare.',
-    fix: 'Read the animal again, and repeat with its new `ETag`.',
+    message: 'The pet has changed since you read it; read it again and retry with its new ETag.',
+    fix: 'Read the pet again, check that your change still applies, and retry with its new `ETag`.',
   },
   body_too_large: {
     status: 413,
     message: 'The request body is larger than 1 MiB.',
-    fix: 'Send at most 1 MiB.',
+    fix: 'Send a body of at most 1 MiB.',
   },
   unsupported_media_type: {
     status: 415,
-    message: 'Send the body as application/json in UTF-8, without a content encoding.',
-    fix: 'Send `Content-Type: application/json` in UTF-8, not compressed.',
+    message: 'The request body must be application/json in UTF-8, without a content encoding.',
+    fix: 'Send `Content-Type: application/json` and UTF-8 text, and do not compress the body.',
   },
   idempotency_key_reused: {
     status: 422,
     message: 'This Idempotency-Key was used for a request with other values; use a new one.',
-    fix: 'Use a new `Idempotency-Key` for other values.',
+    fix: 'Use a new `Idempotency-Key` for each request with other values.',
   },
   rate_limited: {
     status: 429,
-    message: 'Too many requests; see Retry-After.',
-    fix: 'Wait for `Retry-After` seconds.',
+    message: 'Too many requests; see the Retry-After header.',
+    fix: 'Retry after `Retry-After` seconds.',
   },
   headers_too_large: {
     status: 431,
     message: 'The request line and headers are larger than 16 KiB.',
-    fix: 'Send at most 16 KiB of headers.',
+    fix: 'Send a request line and headers of at most 16 KiB in total.',
   },
   internal_error: {
     status: 500,
-    message: 'Something went wrong on our side; the request id finds it in our logs.',
-    fix: 'A fault of ours: tell the operator the `X-Request-Id`.',
+    message: 'The service failed unexpectedly; report the X-Request-Id to the operator.',
+    fix: 'This is a bug in the service. Report the `X-Request-Id` to the operator.',
   },
   unavailable: {
     status: 503,
-    message: 'The service cannot reach its database; nothing was changed. Repeat the request.',
-    fix: 'Nothing was changed: repeat after `Retry-After`.',
+    message: 'The database is unavailable; nothing was changed. Retry the request.',
+    fix: 'Retry after `Retry-After` seconds. Nothing was changed.',
   },
   overloaded: {
     status: 503,
-    message: 'The service is busy; nothing was changed. Repeat the request.',
-    fix: 'Nothing was changed: repeat after `Retry-After`.',
+    message: 'The service is overloaded; nothing was changed. Retry the request.',
+    fix: 'Retry after `Retry-After` seconds. Nothing was changed.',
   },
   outcome_unknown: {
     status: 503,
-    message: 'It is not known whether the change was made. Repeat it with the same Idempotency-Key, or look.',
-    fix: 'Repeat with the same `Idempotency-Key`; without one, look before you repeat.',
+    message:
+      'It is unknown whether the change was made. Retry with the same Idempotency-Key, or check first.',
+    fix: 'Retry with the same `Idempotency-Key`. Without one, check whether the change was made before you retry.',
   },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** One fault of a request: which field, a stable code, and a sentence for a person. */
+/** One fault of a request: the field, a stable code, and a human-readable message. */
 export interface ErrorDetail {
   field: string
   code: string
@@ -199,7 +200,7 @@ interface AppErrorOptions {
   cause?: unknown
 }
 
-/** What a hook or the domain throws when a client must be told something; its cause is for the log alone. */
+/** Thrown to respond with one of the errors above. The cause is logged and never sent to the client. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetail[] | undefined

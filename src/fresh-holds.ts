@@ -1,4 +1,5 @@
-// What a reader needs to know of holds: whether expired ones have been swept. src/orders/holds.ts provides it.
+// What reads need to know about holds: whether expired ones have been swept. src/orders/holds.ts implements it.
+// Keeps the code that reads pets independent of orders.
 
 export interface FreshHolds {
   /** Resolves once expired holds are swept; undefined if no wait is needed. Never rejects. */

@@ -1,5 +1,6 @@
-// An id in any body, query or path. Apart from int64.ts, so that a command need not load TypeBox to read an id.
+// The schema of an id in a body, query or path. Separate from int64.ts, so that commands can parse ids without
+// loading TypeBox.
 import { Type } from 'typebox'
 
-/** validation.ts gives it its exact range; the document says format int64. */
+/** src/http/validation.ts checks the exact range; openapi.json shows `format: int64`. */
 export const Int64 = Type.Unsafe<bigint>({ type: 'integer', format: 'int64', minimum: 1 })

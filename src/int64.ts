@@ -1,8 +1,8 @@
-// 64-bit ids. JavaScript numbers round above 2^53, so inside the service an id is always a bigint.
+// 64-bit ids. JavaScript rounds numbers above 2^53, so the service represents every id as a bigint.
 
 export const INT64_MAX = 9_223_372_036_854_775_807n
 
-/** Reads an id written in plain decimal digits; undefined for anything else, however long. */
+/** Parses an id in plain decimal digits; undefined for any other text, however long. */
 export function parseId(text: string): bigint | undefined {
   if (!/^[0-9]{1,19}$/.test(text)) return undefined
   return idInRange(BigInt(text))

@@ -1,19 +1,19 @@
-// JSON with every digit of every integer: beyond 2^53 a number becomes a bigint, and back.
+// Parses and serialises JSON without losing digits of integers: an integer beyond 2^53 becomes a bigint, and back.
 
-// TypeScript does not know rawJSON yet.
+// Missing in TypeScript's types.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /**
- * Only a number of 16 digits or more can be rounded, and only one with an exponent like -400 becomes 0. Looking for
- * them costs a fiftieth of reading them exactly.
+ * Only a number of 16 digits or more can be rounded, and only one with an exponent such as -400 becomes 0. This check
+ * takes a fiftieth of the time of exact parsing.
  */
 const MAY_BE_ROUNDED = /(?<![\d.])\d[\d.]{15}|\d[eE]-\d{3}/
 
-/** Numbers that may be rounded, and strings, which are skipped. An unclosed string matches too: that keeps it linear. */
+/** Matches numbers that may be rounded, and strings, to skip them. Also matches unclosed strings, to stay linear. */
 const STRING_OR_LONG_NUMBER =
   /"[^"\\]*(?:\\[^]?[^"\\]*)*"?|-?(?=\d[\d.]{15}|[\d.]+[eE](?:-\d{3}|[+-]?\d{16}))(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** No BigInt is made from more digits than an int64 has: a million digits take 150 ms. */
+/** Longer integers are never converted to BigInt: a million digits take 150 ms. */
 const INT64_DIGITS = /^-?\d{1,19}$/
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
@@ -29,8 +29,8 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * Replaces each number that may be rounded by a placeholder, parses, and puts the exact numbers back. A reviver with
- * access to the source text would do, but takes up to 4 µs for each value: 2 s for a body of 1 MiB.
+ * Replaces each number that may be rounded with a placeholder, parses, and puts the exact numbers back. A reviver with
+ * source text access is simpler, but takes up to 4 µs per value: 2 s for a body of 1 MiB.
  */
 function parseExactly(text: string): unknown {
   const exact: (number | bigint)[] = []
@@ -43,7 +43,7 @@ function parseExactly(text: string): unknown {
   return exact.length === 0 ? JSON.parse(text) : restore(JSON.parse(withPlaceholders), exact)
 }
 
-/** Without recursion, because a body can be nested deeper than the stack. */
+/** Iterative, because a deeply nested body would overflow the stack. */
 function restore(parsed: unknown, exact: (number | bigint)[]): unknown {
   const root = [parsed]
   const unvisited: unknown[][] = [root]
@@ -60,12 +60,12 @@ function restore(parsed: unknown, exact: (number | bigint)[]): unknown {
   return root[0]
 }
 
-/** Unambiguous: every nonzero number of the text that is this small was replaced by a placeholder. */
+/** Unambiguous, because every nonzero number this small in the text was replaced with a placeholder. */
 function isPlaceholder(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) < 1e-300
 }
 
-/** The exact value of a number; NaN if it was only rounded to an integer, or is an integer longer than any int64. */
+/** The exact value; NaN for a fraction that rounds to an integer and for an integer longer than any int64. */
 function readNumber(source: string): number | bigint {
   const value = Number(source)
   if (Number.isSafeInteger(value)) return isWhole(source) ? value : Number.NaN

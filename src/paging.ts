@@ -1,4 +1,5 @@
-// Paging by key: the parameters of a list, its cursors, and the Link header that carries them (RFC 8288).
+// Keyset pagination: the parameters of a list, its cursors, and the Link header of the next page (RFC 8288).
+// Knows nothing about what a list contains.
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
@@ -13,20 +14,20 @@ export const LimitParameter = (byDefault: number, more = '') =>
       minimum: 1,
       maximum: LIST_LIMIT_MAX,
       default: byDefault,
-      description: `The most to answer.${more}`,
+      description: `Max number of items to return.${more}`,
     }),
   )
 
 export const CursorParameter = Type.Optional(
   Type.String({
     minLength: 1,
-    description: 'Where to go on: taken from the `Link` header of the page before, with the same filters.',
+    description:
+      'Returns the next page. Take it from the `Link` header of the previous page, and send the same filters.',
   }),
 )
 
-// A cursor is one byte of version, the id to go on from, the first bytes of a hash of the filters it belongs
-// to, and, where a list is sorted by more than the id, that too. It tells nothing that the list did not, so it
-// is bound to its filters but not signed.
+// A cursor contains a version byte, the id of the last item, the first bytes of a hash of the filters, and the sort key
+// if the list is not sorted by id alone. It is not signed, because it reveals nothing that the list did not return.
 const VERSION = 1
 const FILTERS_AT = 9
 const SORT_KEY_AT = 15
@@ -34,10 +35,10 @@ const SORT_KEY_AT = 15
 /** The filters of a list by their names; absent ones are undefined. */
 export type Filters = Record<string, string | bigint | undefined>
 
-/** The last animal, order or entry of a page. */
+/** The position of an item in its list; the next page starts after it. */
 export interface Position {
   id: bigint
-  /** What the list is sorted by before the id; empty where that is nothing. */
+  /** What the list is sorted by before the id; empty if it is sorted by id alone. */
   sortKey: string
 }
 
@@ -51,9 +52,10 @@ export function writeCursor({ id, sortKey }: Position, filters: Filters): string
 
 function readCursor(text: string, filters: Filters): Position {
   const bytes = Buffer.from(text, 'base64url')
-  // Decoding forgives stray characters; a cursor of ours comes out as it went in.
-  const ours = bytes.length >= SORT_KEY_AT && bytes[0] === VERSION && bytes.toString('base64url') === text
-  const id = ours ? idInRange(bytes.readBigInt64BE(1)) : undefined
+  // Buffer.from ignores invalid characters, so compare the re-encoded bytes with the text.
+  const isWellFormed =
+    bytes.length >= SORT_KEY_AT && bytes[0] === VERSION && bytes.toString('base64url') === text
+  const id = isWellFormed ? idInRange(bytes.readBigInt64BE(1)) : undefined
   const sortKey = bytes.subarray(SORT_KEY_AT)
   if (
     id === undefined ||
@@ -66,7 +68,7 @@ function readCursor(text: string, filters: Filters): Position {
   return { id, sortKey: sortKey.toString() }
 }
 
-/** What a list asks of its page: where to go on, and how much at most. */
+/** Where a page starts, and how many items it may have. */
 export interface PageRequest {
   after: Position | undefined
   limit: number
@@ -74,18 +76,18 @@ export interface PageRequest {
 
 export interface Page<Item> {
   items: Item[]
-  /** Where the next page goes on; undefined on the last one. */
+  /** Where the next page starts; undefined on the last page. */
   next: Position | undefined
 }
 
-/** Makes a page of what a statement found, which was asked for one more than the limit. */
+/** Makes a page from the result of a query for one item more than the limit. */
 export function toPage<Item>(found: Item[], limit: number, positionOf: (item: Item) => Position): Page<Item> {
   const items = found.slice(0, limit)
   const last = items.at(-1)
   return { items, next: found.length > limit && last !== undefined ? positionOf(last) : undefined }
 }
 
-/** The page that a request asks for; its cursor must have been made with the same filters. */
+/** Reads the paging parameters of a request. Rejects a cursor that was made with other filters. */
 export function readPage(
   { limit, cursor }: { limit?: number; cursor?: string },
   filters: Filters,
@@ -99,7 +101,7 @@ export function readPage(
 
 type Parameters = Record<string, string | number | bigint | undefined>
 
-/** `Link` to the page after this one, with everything that was asked for this one; nothing on the last page. */
+/** The `Link` header with the URL of the next page, including the parameters of this page; empty on the last page. */
 export function nextPageHeaders(
   address: string,
   next: Position | undefined,

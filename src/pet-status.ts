@@ -1,4 +1,4 @@
-// Whether a pet is for sale. Apart from the other shapes of a pet, because history, inventory and orders need it too.
+// The status of a pet. Separate from src/pets/schema.ts, because history, inventory and orders use it too.
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]

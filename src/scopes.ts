@@ -1,9 +1,9 @@
-// What a key may do, by name.
+// The scopes of API keys. An operation requires one of them, or accepts any key.
 
 export const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Enough for everything in the interface document: a client of it never meets 403. */
+/** The scopes of a new key unless others are given: enough to read and change pets and categories. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['pets:read', 'pets:write']
 
 export function isScope(text: string): text is Scope {

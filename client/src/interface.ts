@@ -6,70 +6,70 @@ export type Id = string
 /** An id as it may be given: digits, a bigint, or a number that JavaScript has not rounded. */
 export type IdInput = string | number | bigint
 
-/** Availability of a pet. */
+/** Availability of an animal. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
-/** The pet to create. `status` defaults to `available`. Unknown fields are ignored. */
+/** An animal to add. Without a status it is available. Fields not named here are ignored. */
 export interface NewPet {
-  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
+  /** Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode. */
   name: string
-  /** Id of the category that the pet belongs to. */
+  /** Id of the category the animal belongs to. */
   categoryId: IdInput
   status?: PetStatus | undefined
 }
 
-/** A pet in the catalogue. */
+/** An animal of the catalogue. */
 export interface Pet {
   /** Assigned by the service on creation. */
   id: Id
-  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
+  /** Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode. */
   name: string
-  /** Id of the category that the pet belongs to. */
+  /** Id of the category the animal belongs to. */
   categoryId: Id
   status: PetStatus
 }
 
-/** Pets, newest first, or sorted by name if `name` is given. */
+/** Animals, newest first. */
 export type Pets = Pet[]
 
-/** The fields of a pet to change. Absent fields stay unchanged. */
+/** What to change of an animal; what is absent stays. */
 export interface PetChange {
-  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
+  /** Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode. */
   name?: string | undefined
-  /** Id of the category that the pet belongs to. */
+  /** Id of the category the animal belongs to. */
   categoryId?: IdInput | undefined
   status?: PetStatus | undefined
-  /** Reason for the change, stored in the history. */
+  /** Why, for the history. */
   reason?: string | undefined
 }
 
-/** A change of a pet. */
+/** One change of an animal. */
 export interface HistoryEntry {
   at: string
   event: 'created' | 'updated' | 'order_placed' | 'order_completed' | 'order_cancelled' | 'order_expired'
-  /** The changed fields before the change. */
+  /** What changed, before. */
   from?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
   }
-  /** The changed fields after the change. */
+  /** What changed, after. */
   to?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
   }
-  /** Name of the API key that made the change; `petstore` if the service itself made it. */
+  /** Whose key did it; `petstore` where the service itself did. */
   apiKeyName: string
-  /** Identifies the request in the logs. */
+  /** Finds the request in the logs. */
   requestId: string
   reason?: string
 }
 
-/** The changes of a pet, newest first. The last one is its creation. */
+/** The changes of an animal, newest first; the last one is its creation. */
 export type History = HistoryEntry[]
 
-/** Number of pets in each status. */
+/** How many animals have each status. */
 export interface Counts {
   available: number
   pending: number
@@ -77,161 +77,160 @@ export interface Counts {
 }
 
 export interface CategoryName {
-  /** Name of the category. Must not be blank. The length is counted in code points. */
+  /** What the staff calls it. Counted in code points; not blank. */
   name: string
 }
 
-/** A category that has a name or at least one pet, with its pets counted by status. */
+/** A category that has a name or animals, and how many of each status. */
 export interface Category {
   id: Id
-  /** Name of the category. Must not be blank. The length is counted in code points. */
+  /** What the staff calls it. Counted in code points; not blank. */
   name?: string
   counts: Counts
 }
 
-/** Categories, sorted by id. */
+/** Categories by id. */
 export type Categories = Category[]
 
-/** The order to place. */
+/** An order to place. */
 export interface NewOrder {
-  /** Id of the pet to hold. */
+  /** The animal to hold. */
   petId: IdInput
-  /** How long to hold the pet, in minutes. Default: 60, unless the operator set another value. */
+  /** How long to hold it; an hour unless the operator chose another default. */
   holdMinutes?: number | undefined
-  /** Note for the staff, such as the buyer and the time of pickup. */
+  /** For the staff: who wants it, when they come. */
   note?: string | undefined
 }
 
-/** A hold on a pet, and how it ended. */
+/** A hold on an animal, and how it ended. */
 export interface Order {
   /** Assigned by the service. */
   id: Id
-  /** Id of the pet. */
+  /** The animal. */
   petId: Id
   status: 'open' | 'completed' | 'cancelled' | 'expired'
-  /** Note for the staff, such as the buyer and the time of pickup. */
+  /** For the staff: who wants it, when they come. */
   note?: string
-  /** Name of the API key that placed the order. */
+  /** Name of the API key that placed it. */
   placedBy: string
-  /** When the order was placed. */
+  /** When it was placed. */
   createdAt: string
-  /** When the order expires, unless it is completed or cancelled first. */
+  /** When the hold ends by itself. */
   expiresAt: string
-  /** When the order was completed, cancelled or expired. Absent while it is open. */
+  /** When it ended, in whatever way. */
   closedAt?: string
 }
 
 /** Orders, newest first. */
 export type Orders = Order[]
 
-/** The API key that the request is sent with. */
+/** The key that you are calling with. */
 export interface OwnApiKey {
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
-  /** When the key expires. Absent if it does not expire. */
+  /** When it ends by itself. */
   expiresAt?: string
 }
 
-/** An API key, without the key itself. */
+/** A key, without its text. */
 export interface ApiKey {
   id: Id
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
-  /** Max requests per second with this key. Default: the rate limit of the service. */
+  /** Requests per second for this key. */
   rateLimit?: number
   createdAt: string
-  /** When the key was last used. Updated once a minute. */
+  /** To the minute. */
   lastUsedAt?: string
-  /** When the key expires. Absent if it does not expire. */
+  /** When it ends by itself. */
   expiresAt?: string
-  /** When the key was revoked. Absent if it is not revoked. */
+  /** When it was revoked. */
   revokedAt?: string
 }
 
-/** A new API key. */
+/** A new key. */
 export interface IssuedApiKey {
   id: Id
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
-  /** Max requests per second with this key. Default: the rate limit of the service. */
+  /** Requests per second for this key. */
   rateLimit?: number
   createdAt: string
-  /** When the key was last used. Updated once a minute. */
+  /** To the minute. */
   lastUsedAt?: string
-  /** When the key expires. Absent if it does not expire. */
+  /** When it ends by itself. */
   expiresAt?: string
-  /** When the key was revoked. Absent if it is not revoked. */
+  /** When it was revoked. */
   revokedAt?: string
-  /** The key itself. Only this response contains it. */
+  /** The key itself, shown this once. */
   key: string
 }
 
-/** API keys, newest first. */
+/** Keys, newest first. */
 export type ApiKeys = ApiKey[]
 
-/** The API key to create. `scopes` defaults to `pets:read` and `pets:write`. */
+/** A key to make. Without scopes it may read and write animals. */
 export interface NewApiKey {
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[] | undefined
-  /** Max requests per second with this key. Default: the rate limit of the service. */
+  /** Requests per second for this key. */
   rateLimit?: number | undefined
-  /** Lifetime of the key, in seconds. Without it, the key does not expire. */
   expiresInSeconds?: number | undefined
 }
 
 export interface Rotation {
-  /** How long the old key stays valid, in seconds. */
+  /** How long the old key works on. */
   overlapSeconds?: number | undefined
 }
 
 export interface ListPetsQuery {
-  /** The most to answer. With `id`, the default is 100. */
+  /** Max number of items to return. With `id` the default is 100. */
   limit?: number | undefined
-  /** Return only pets with this status. */
+  /** Only animals with this status. */
   status?: 'available' | 'pending' | 'sold' | undefined
-  /** Return only pets of this category. */
+  /** Only animals of this category. */
   categoryId?: IdInput | undefined
-  /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`. */
+  /** Only these animals, repeated once for each id; unknown ids are absent. Not with `cursor`. */
   id?: readonly IdInput[] | undefined
-  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with another filter. */
+  /** Only animals whose name begins so, in upper or lower case; sorted by name. Not with another filter. */
   name?: string | undefined
-  /** Where to go on: taken from the `Link` header of the page before, with the same filters. */
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
 
 export interface GetPetHistoryQuery {
-  /** The most to answer. */
+  /** Max number of items to return. */
   limit?: number | undefined
-  /** Where to go on: taken from the `Link` header of the page before, with the same filters. */
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
 
 export interface ListCategoriesQuery {
-  /** The most to answer. */
+  /** Max number of items to return. */
   limit?: number | undefined
-  /** Where to go on: taken from the `Link` header of the page before, with the same filters. */
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
 
 export interface ListOrdersQuery {
-  /** The most to answer. */
+  /** Max number of items to return. */
   limit?: number | undefined
-  /** Return only orders with this status. */
+  /** Only orders with this status. */
   status?: 'open' | 'completed' | 'cancelled' | 'expired' | undefined
-  /** Return only orders of this pet. */
+  /** Only orders of this animal. */
   petId?: IdInput | undefined
-  /** Where to go on: taken from the `Link` header of the page before, with the same filters. */
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
 
 export interface ListApiKeysQuery {
-  /** The most to answer. */
+  /** Max number of items to return. */
   limit?: number | undefined
-  /** Where to go on: taken from the `Link` header of the page before, with the same filters. */
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
 

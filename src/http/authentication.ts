@@ -1,4 +1,5 @@
-// Who is calling, and whether they may: 401, 429 and 403, in this sequence and before anything else.
+// Authentication, rate limits and authorisation: 401, 429 and 403, in this order and before the body is read.
+// Knows nothing about how keys are stored; `verifyApiKey` looks them up.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../caller.ts'
 import type { Scope } from '../scopes.ts'
@@ -11,16 +12,16 @@ import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
 const CHALLENGE = 'Bearer realm="petstore"'
 
 export interface AuthenticationOptions {
-  /** `beforeLookUp` is called before the database is asked about an unknown key; it may throw. */
+  /** `beforeLookUp` is called before the database query for an unknown key; it may throw. */
   verifyApiKey: (text: string, beforeLookUp?: () => void) => Caller | undefined | Promise<Caller | undefined>
   limitRate: LimitRate
-  /** Without one, any number of requests may fail. */
+  /** If undefined, failed requests are not limited. */
   unauthenticated: UnauthenticatedLimiter | undefined
   usage: { noteCall: (caller: Caller) => void }
 }
 
 export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }: AuthenticationOptions) {
-  /** Lets the caller in, at once where no limit holds. */
+  /** Returns undefined instead of a promise if the caller has no rate limit. */
   function admit(
     caller: Caller | undefined,
     request: FastifyRequest,
@@ -32,14 +33,14 @@ export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }
     return limitRate(caller, reply)
   }
 
-  /** Past the limit of its address, an unknown key is rejected without a look-up. */
+  /** Rejects an unknown key without a database query if its client address is over the limit. */
   function requireUnderLimit(request: FastifyRequest): void {
     if (unauthenticated?.isOver(clientAddress(request))) {
       throw new AppError('rate_limited', { headers: unauthenticated.headers })
     }
   }
 
-  /** A failure counts against the address of the client. Past its limit the status is 429 instead of 401. */
+  /** Counts a 401 against the client address. Over the limit, the error becomes 429. */
   function count(error: AppError, request: FastifyRequest): AppError {
     if (unauthenticated === undefined || error.status !== 401) return error
     const address = clientAddress(request)
@@ -74,20 +75,20 @@ export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }
   }
 }
 
-/** An operation that forgot to say who may call it is no operation: the process does not start with one. */
+/** Fails at startup if a route declares no scope. */
 export function requireScope(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.scope === undefined) throw new Error(`${String(method)} ${url} declares no scope`)
   })
 }
 
-/** Only where there is a route, so that 404 and 405 come before 403. */
+/** Skips unknown routes, so that they return 404 or 405 instead of 403. */
 export function authorise(
   request: FastifyRequest,
   _reply: FastifyReply,
   done: HookHandlerDoneFunction,
 ): void {
-  // requireScope sees to it that each has one; the strictest stands in where there is no route.
+  // requireScope guarantees a scope for every route. The default is the strictest scope and applies to no route.
   const { scope = 'admin' } = request.routeOptions.config
   const mayCall = request.is404 || scope === 'any' || request.caller?.scopes.includes(scope)
   done(
@@ -98,7 +99,7 @@ export function authorise(
 }
 
 function readBearer(request: FastifyRequest): string {
-  // Node keeps only the first of two; a request that names two callers is no caller's.
+  // Node drops all but the first header. A request with two is rejected, because its caller is ambiguous.
   const header = request.headers.authorization ?? ''
   if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey()
   if (header === '') {

@@ -1,4 +1,4 @@
-// Which web pages may call the service, and which headers of its answers they may read.
+// CORS: which web pages can call the service, and which response headers they can read.
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
@@ -25,12 +25,12 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id'],
     exposedHeaders: EXPOSED,
     maxAge: PREFLIGHT_KEPT_SECONDS,
-    // An OPTIONS that is no preflight would otherwise be answered in plain text.
+    // With the default, an OPTIONS request that is not a preflight gets a plain-text response.
     strictPreflight: false,
   })
 }
 
-/** The headers that a page needs to read a response made without Fastify, names and values in turn. */
+/** CORS headers for responses that bypass Fastify, as alternating names and values. */
 export function corsHeaders(origins: readonly string[]): (origin: string | undefined) => readonly string[] {
   const exposed = ['access-control-expose-headers', EXPOSED.join(', ')]
   if (origins.length === 0) return () => []

@@ -1,26 +1,26 @@
-// Addresses with a broken percent-encoding, made readable for the router and the validation.
+// Rewrites URLs with invalid percent-encoding, so that routing and validation can reject them.
 import { isUtf8 } from 'node:buffer'
 
 const BROKEN_ESCAPE = /%(?![\da-fA-F]{2})/
 const ESCAPES = /(?:%[\da-fA-F]{2})+/g
 
 /**
- * A path with a broken percent-encoding is a path that does not exist, not a request of its own kind. A parameter with
- * one has no value that could be guessed: it gets NUL, which validation refuses by the name of the parameter.
+ * Escapes every `%` of an invalid path, so that the path is not found. Sets an invalid query parameter to NUL, so that
+ * validation rejects it by name.
  */
 export function makeDecodable(url: string): string {
   if (!url.includes('%') || isDecodable(url)) return url
   const [path = '', ...query] = url.split('?')
-  const readablePath = isDecodable(path) ? path : path.replaceAll('%', '%25')
-  const readableQuery = query
+  const decodablePath = isDecodable(path) ? path : path.replaceAll('%', '%25')
+  const decodableQuery = query
     .join('?')
     .replaceAll(/[^&]+/g, (pair) => (isDecodable(pair) ? pair : pair.replace(/=.*/s, '=%00')))
-  return query.length === 0 ? readablePath : `${readablePath}?${readableQuery}`
+  return query.length === 0 ? decodablePath : `${decodablePath}?${decodableQuery}`
 }
 
 /**
- * Whether decodeURIComponent accepts it, without the error that it would throw: 8,000 errors for one address of 16 KiB
- * took 20 ms, before the API key was checked.
+ * Whether decodeURIComponent accepts the text. Calling it is slow because it throws: a URL of 16 KiB can cause 8,000
+ * errors, which took 20 ms before the API key was checked.
  */
 export function isDecodable(part: string): boolean {
   if (BROKEN_ESCAPE.test(part)) return false

@@ -1,4 +1,5 @@
-// The one place where an error becomes an answer, also for requests that never reached a route.
+// Turns every error into a response, including errors of requests that never reach a route.
+// Does not decide which error a request gets; src/errors.ts holds the codes and messages.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,10 +7,10 @@ import { AppError, type ErrorCode, errorBody } from '../errors.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
 
-/** What a client should wait before it repeats a request that met 503, in seconds. */
+/** How long a client should wait before it retries after 503. */
 const RETRY_AFTER_SECONDS = '1'
 
-/** What Fastify throws of its own, in our words. */
+/** Errors that Fastify throws, by their codes. */
 const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
@@ -33,8 +34,8 @@ export function sendError(
   if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {
     reply.header('accept', 'application/json')
   }
-  // Fastify would close the connection while the client still writes, who then never reads why. The rest of
-  // the body is dropped instead, for as long as a request may take.
+  // Fastify would close the connection while the client is still sending, and the client would not read the response.
+  // Without the header, Node discards the rest of the body until the request timeout.
   if (known.code === 'body_too_large') reply.removeHeader('connection')
   reply.headers(DATA_HEADERS)
   reply.code(known.status).headers(known.headers).send(errorBody(known.code, known.details))
@@ -50,7 +51,7 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** The request that each connection is at, to tell whose bytes could not be read. */
+/** The last request of each connection: malformed bytes belong to it or follow it. */
 const requests = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
 
 export function noteRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -61,16 +62,17 @@ export function hasSentRequest(socket: Socket): boolean {
   return requests.has(socket)
 }
 
-/** Bytes that Node could not read as a request: there is no request and no reply, only a socket. */
+/** Responds to malformed HTTP. Node provides no request and no response for it, only the socket. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const last = requests.get(socket)
-  const accepted = last?.response.headersSent ?? false
-  // The rest of a request that has its answer: another one would be taken for that of the next request.
-  const isRest = last !== undefined && !last.request.complete && accepted
-  if (error.code === 'ECONNRESET' || !socket.writable || isRest) {
+  const hasResponse = last?.response.headersSent ?? false
+  // The bytes belong to a request that already has a response. The client would take a second response for that of its
+  // next request.
+  const isRestOfRequest = last !== undefined && !last.request.complete && hasResponse
+  if (error.code === 'ECONNRESET' || !socket.writable || isRestOfRequest) {
     socket.destroy()
   } else if (last?.request.complete && !last.response.writableFinished) {
-    // The request before these bytes is still being answered; they get their answer behind it.
+    // The previous request is still in flight. Its response must be sent first.
     last.response.once('finish', () => endWithError(error, socket))
   } else {
     endWithError(error, socket)
@@ -85,12 +87,12 @@ function endWithError(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end([status, ...lines, '', response.json].join('\r\n'))
 }
 
-/** What a status is called: `Not Found`. */
+/** The reason phrase of a status, such as `Not Found`. */
 export function statusName(status: number): string {
   return STATUS_CODES[status] ?? ''
 }
 
-/** An error for whoever writes it without Fastify; the request id is added by them. */
+/** An error response for code that bypasses Fastify. The caller adds the request id. */
 export function bareError(code: ErrorCode) {
   const body = errorBody(code)
   const json = JSON.stringify(body)

@@ -1,9 +1,12 @@
-// Versions as entity tags (RFC 9110): what an answer carries, and what If-Match asks for.
+// Entity tags (RFC 9110): the version of a resource as an ETag, and the If-Match header.
 import { Type } from 'typebox'
 
 export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(
-    Type.String({ description: 'An `ETag` of the animal: changed since, it is 412 and nothing happens.' }),
+    Type.String({
+      description:
+        'The `ETag` of the pet as you read it. If the pet has changed since, the service returns 412 and changes nothing.',
+    }),
   ),
 })
 
@@ -11,7 +14,7 @@ export function etag(version: number): string {
   return `"${version}"`
 }
 
-/** Whether a version is one of those that the header names; any will do without it. */
+/** Whether the header lists a version. Without the header, every version matches. */
 export function ifMatch(header: string | undefined): (version: number) => boolean {
   if (header === undefined || header.trim() === '*') return () => true
   const tags = new Set(header.split(',').map((tag) => tag.trim()))

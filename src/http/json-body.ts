@@ -1,18 +1,19 @@
-// Bodies: JSON in UTF-8, nothing else, with every digit of every integer.
+// Request bodies: accepts only JSON in UTF-8, and keeps every digit of every integer.
+// Knows nothing about schemas; validation.ts checks the values.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
-/** Bodies up to this are not counted: those of all requests under way together take a few megabytes. */
-export const LARGE_BODY_BYTES = 16_384
-/** What the large ones may hold together. No body that is valid here is large, so nobody honest meets this limit. */
-export const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
+/** Bodies up to this size are not counted: together, those of all requests in flight take a few megabytes. */
+const LARGE_BODY_BYTES = 16_384
+/** Max total size of large bodies in memory. No valid body is large, so valid requests never hit this limit. */
+const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
 
-/** A body that says null: it is no object, and not the absence of a body either. */
+/** Stands for the JSON body `null`, because Fastify uses null for a missing body. */
 const JSON_NULL = Symbol('null')
 
-// `fatal`: invalid bytes are refused instead of becoming U+FFFD. `ignoreBOM` keeps a BOM, which is no JSON.
+// `fatal` rejects invalid bytes instead of replacing them with U+FFFD. `ignoreBOM` keeps a BOM, so JSON.parse fails on it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -22,16 +23,16 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => readBody(body),
   )
-  const makeRoom = roomForLargeBodies()
-  // Before a byte of the body is read.
+  const reserve = largeBodyBudget()
+  // Runs before any byte of the body is read.
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
-    done(hasBody ? (rejectOtherEncodings(request) ?? makeRoom(request, reply)) : null)
+    done(hasBody ? (rejectOtherEncodings(request) ?? reserve(request, reply)) : null)
   })
 }
 
 function readBody(body: Buffer): unknown {
-  // Where a body is needed, validation says that it is missing; where none is, nobody minds.
+  // Validation rejects a missing body if the operation requires one.
   if (body.length === 0) return null
   return parse(body) ?? JSON_NULL
 }
@@ -40,7 +41,7 @@ function parse(body: Buffer): unknown {
   try {
     return parseJson(utf8.decode(body))
   } catch {
-    // Without the cause: it would quote the body, and a body may hold what no log should.
+    // Omits the cause: it quotes the body, which must not be logged.
     throw new AppError('invalid_json')
   }
 }
@@ -57,8 +58,8 @@ function rejectOtherEncodings(request: FastifyRequest): AppError | null {
   return null
 }
 
-/** A thousand requests of a megabyte each must not take the memory of a thousand megabytes. */
-function roomForLargeBodies() {
+/** Bounds the memory that large bodies take together. Rejects a request that would exceed the bound. */
+function largeBodyBudget() {
   let held = 0
   return (request: FastifyRequest, reply: FastifyReply): AppError | null => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers

@@ -1,4 +1,5 @@
-// What every operation under /v1 is made of: the scope it declares, and the responses that it documents.
+// Shared parts of every operation under /v1: its scope, its types and its documented responses.
+// Knows no specific operation.
 import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Caller } from '../caller.ts'
@@ -11,7 +12,7 @@ interface SchemaTypes extends FastifyTypeProvider {
   serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
 }
 
-/** The part of the application where a key is required; requests are typed by the schemas. */
+/** The part of the application that requires an API key. Requests get their types from the schemas. */
 export type V1 = ReturnType<typeof withSchemaTypes>
 
 export function withSchemaTypes(app: FastifyInstance) {
@@ -20,9 +21,9 @@ export function withSchemaTypes(app: FastifyInstance) {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the key must be allowed to do; `any` for an operation that every key may call. */
+    /** The scope that the key needs; `any` if every key can call the operation. */
     scope?: Scope | 'any'
-    /** Errors that only this operation has; the others follow from its schema. */
+    /** Errors specific to this operation; the others follow from its schema. */
     errors?: readonly ErrorCode[]
   }
   interface FastifyRequest {
@@ -34,20 +35,20 @@ export const ErrorSchema = Type.Object(
   {
     code: Type.String({
       description:
-        'Machine-readable; never changes its meaning. The examples are all that exist; more may come.',
+        'Machine-readable. The meaning of a code never changes. The examples list all current codes; new codes can be added.',
       examples: Object.keys(ERRORS),
     }),
-    message: Type.String({ description: 'For a person; may change.' }),
+    message: Type.String({ description: 'Human-readable. The wording can change.' }),
     status: Type.Integer({ description: 'The HTTP status code of the response.' }),
     details: Type.Optional(
       Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
-        description: 'Every fault of the request at once.',
+        description: 'Every invalid field, parameter or header of the request.',
       }),
     ),
   },
   {
     $id: 'Error',
-    description: `What every answer that is not a success carries: [every code and what to do](${ERRORS_PAGE}).`,
+    description: `The body of every error response. See [all codes and what to do](${ERRORS_PAGE}).`,
   },
 )
 
@@ -57,7 +58,7 @@ export const IdempotencyKeyHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Any text of your choice, new for each animal. Repeating a request with it never makes a second one; kept for 24 hours.',
+        'Makes the request safe to retry. Choose any text, a new one for each pet or order. A retry with the same key returns the first response. Stored for 24 hours.',
     }),
   ),
 })
@@ -69,12 +70,12 @@ interface ResponseDocument {
   headers?: Record<string, string>
 }
 
-/** A success without a body. */
+/** A success response without a body. */
 export function emptyResponse(description: string) {
   return { description, headers: describeHeaders({}), type: 'null' }
 }
 
-/** A success as openapi.json and the serialiser want it. */
+/** A success response, in the form that openapi.json and the serialiser need. */
 export function response({ description, schema, example, headers = {} }: ResponseDocument) {
   return {
     description,
@@ -85,7 +86,7 @@ export function response({ description, schema, example, headers = {} }: Respons
   }
 }
 
-/** Documents the errors of every operation: its own, and those that follow from its method, scope and schema. */
+/** Adds the errors of every operation to its schema: its own, and those that follow from its method, scope and schema. */
 export function documentErrors(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, config, schema }) => {
     if (schema === undefined) return
@@ -107,7 +108,7 @@ function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
   const { body, params, querystring, headers } = schema as DeclaredParts
   const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
   if (body !== undefined) codes.push('missing_body', 'invalid_body')
-  // A body that is not needed is ignored, but must be JSON.
+  // Every write can have a body. If the operation does not need it, the body is ignored but must be valid JSON.
   if (isWrite) codes.push('invalid_json', 'outcome_unknown')
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
@@ -119,7 +120,7 @@ function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
   return codes
 }
 
-/** Errors grouped by status, in the order of the table of errors, and any other as `default`. */
+/** Groups errors by status, in the order of src/errors.ts. `default` stands for all others. */
 function errorResponses(codes: readonly ErrorCode[]) {
   const sorted = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code))
   const byStatus = Map.groupBy(sorted, (code) => ERRORS[code].status)
@@ -140,7 +141,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
     ...Object.fromEntries(responses),
     default: {
       description:
-        'Any other response: the service is unavailable or busy, or the request is not part of this interface.',
+        'Any other error: for example, the service is unavailable or overloaded, or the request is not part of this API.',
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
@@ -157,7 +158,7 @@ const ERROR_HEADERS: Record<number, Record<string, string>> = {
 }
 
 function describeHeaders(headers: Record<string, string>) {
-  const all = { 'X-Request-Id': 'Names this request in the logs of the service.', ...headers }
+  const all = { 'X-Request-Id': 'Identifies this request in the logs of the service.', ...headers }
   return Object.fromEntries(
     Object.entries(all).map(([header, description]) => [header, { type: 'string', description }]),
   )

@@ -1,6 +1,5 @@
-// More requests than can be done in good time are rejected at once, before anything is done for them. Rejecting is
-// much cheaper than responding, so the process stays responsive under overload. Writes cannot take every place: reads go
-// on while writes wait for a standby.
+// Rejects requests beyond a max number in flight, before Fastify sees them. Rejecting is much cheaper than responding, so
+// the process stays responsive under overload. Writes have a lower max, so reads continue while writes wait for a standby.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
@@ -8,14 +7,14 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { requestId } from './request-id.ts'
 
 const READ_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
-const REFUSAL = bareError('overloaded')
-const REFUSAL_HEADERS = Object.entries(REFUSAL.headers).flat()
+const REJECTION = bareError('overloaded')
+const REJECTION_HEADERS = Object.entries(REJECTION.headers).flat()
 
 export interface OverloadLimits {
   inFlightMax: number
   corsOrigins: readonly string[]
   metrics: Metrics
-  /** While true, every answer asks the client to close its connection. */
+  /** While true, every response has `Connection: close`. */
   isDraining: () => boolean
 }
 
@@ -24,7 +23,7 @@ export function writesInFlightMax(inFlightMax: number): number {
   return Math.ceil(inFlightMax * 0.75)
 }
 
-/** True for a request that may go on; another has had its response. */
+/** True if the request is admitted; otherwise the response has been sent. */
 export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
 
 export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
@@ -40,7 +39,7 @@ export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }:
   }
   const headersFor = corsHeaders(corsOrigins)
 
-  /** @fastify/cors responds to these by itself. Rejected, a page would see a network error in place of the 503. */
+  /** @fastify/cors responds to preflights. If one were rejected, the page would see a network error instead of 503. */
   const isPreflight = ({ method }: IncomingMessage) => method === 'OPTIONS' && corsOrigins.length > 0
 
   return (request, response) => {
@@ -49,14 +48,18 @@ export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }:
     if (isFull && !isPreflight(request)) {
       if (isDraining()) response.setHeader('connection', 'close')
       const id = ['x-request-id', requestId(request)]
-      response.writeHead(REFUSAL.status, [...REFUSAL_HEADERS, ...headersFor(request.headers.origin), ...id])
-      response.end(REFUSAL.json)
+      response.writeHead(REJECTION.status, [
+        ...REJECTION_HEADERS,
+        ...headersFor(request.headers.origin),
+        ...id,
+      ])
+      response.end(REJECTION.json)
       metrics.observeRequest('none', 503, 0)
       return false
     }
     inFlight += 1
     if (isWrite) writes += 1
-    // Also when the client closes the connection before its response.
+    // Also fires if the client closes the connection before the response.
     response.on('close', isWrite ? endWrite : endRead)
     return true
   }

@@ -1,4 +1,4 @@
-// Where the pages are: they name each other, and openapi.json and the headers of a deprecated operation name them.
+// Paths of the documentation pages. The pages, openapi.json and the headers of deprecated operations link to them.
 
 export const REFERENCE_PAGE = '/docs'
 export const ERRORS_PAGE = '/docs/errors'

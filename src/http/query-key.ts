@@ -1,4 +1,4 @@
-// A key for identical queries, made from every parameter of the schema: a new parameter is part of it by itself.
+// Makes a key for coalescing identical queries. It covers every parameter of the schema, also ones added later.
 
 type Parameter = string | number | bigint | boolean | undefined
 type Query = Record<string, Parameter | readonly Parameter[]>
@@ -7,7 +7,7 @@ interface QuerySchema {
   properties: Record<string, unknown>
 }
 
-/** Two validated queries have the same key exactly if all their parameters are the same. */
+/** Two validated queries have the same key if and only if all their parameters are equal. */
 export function queryKey(schema: QuerySchema): (query: Query) => string {
   const names = Object.keys(schema.properties)
   return (query) => {
@@ -17,7 +17,7 @@ export function queryKey(schema: QuerySchema): (query: Query) => string {
   }
 }
 
-/** The length comes first, so that no text can be mistaken for the end of its part. */
+/** The length prefix makes the key unambiguous for any text. */
 function keyPart(value: Parameter | readonly Parameter[]): string {
   if (value === undefined) return '-'
   if (Array.isArray(value)) return `[${value.map(keyPart).join('')}]`

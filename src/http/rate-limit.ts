@@ -1,4 +1,4 @@
-// Requests per second and API key, where a limit holds: for this process, in its memory.
+// Limits the requests per second of each API key. Counts in the memory of this process.
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../caller.ts'
@@ -6,11 +6,11 @@ import { AppError } from '../errors.ts'
 
 const WINDOW_SECONDS = 1
 
-/** At once where no limit holds. */
+/** Returns undefined instead of a promise if the caller has no limit. */
 export type LimitRate = (caller: Caller, reply: FastifyReply) => Promise<void> | undefined
 
 export function rateLimiter(defaultPerSecond: number): LimitRate {
-  // One limiter for each limit in use; a caller's place in it is its id.
+  // One limiter for each limit in use. It counts by caller id.
   const limiters = new Map<number, RateLimiterMemory>()
 
   function limiterFor(points: number): RateLimiterMemory {
@@ -35,7 +35,7 @@ export function rateLimiter(defaultPerSecond: number): LimitRate {
   }
 }
 
-/** The library rejects with the same figures that it otherwise answers. */
+/** Over the limit, the library rejects with the same object that it otherwise resolves to. */
 async function consume(limiter: RateLimiterMemory, callerId: bigint): Promise<RateLimiterRes> {
   try {
     return await limiter.consume(String(callerId))

@@ -1,9 +1,9 @@
-// The name of a request: the caller's own, when it is safe to repeat, or a new one.
+// The id of a request: the client's X-Request-Id if it is safe to log and to return, otherwise a new one.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 const SAFE = /^[A-Za-z0-9._:/+=@-]{1,128}$/
-/** A request id is logged and answered; a key that was put there by mistake must be neither. */
+/** Rejects an API key that was sent here by mistake: request ids are logged and returned. */
 const API_KEY = /petstore_(live|test)_/i
 
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {

@@ -1,14 +1,13 @@
-// No request waits for ever: one that has no answer yet when its time is over gets one.
-// One timer watches them all. Fastify's own `handlerTimeout` makes a timer and a signal for each request, which
-// took a fifteenth of the time of a read.
+// Responds with 503 to requests that have no response after a timeout. One timer checks all requests in flight.
+// Fastify's `handlerTimeout` creates a timer and a signal for each request, which took a fifteenth of the time of a read.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
 const CHECKED_EVERY_MS = 1_000
-const CHANGING_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const WRITE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-export function limitResponseTime(app: FastifyInstance, mostMs: number): void {
-  /** In the sequence of their arrival, so the oldest come first. */
+export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void {
+  /** In order of arrival, so the oldest come first. */
   const inFlight = new Set<FastifyReply>()
 
   app.addHook('onRequest', (_request, reply, done) => {
@@ -20,17 +19,17 @@ export function limitResponseTime(app: FastifyInstance, mostMs: number): void {
     done()
   })
 
-  function endOldOnes(): void {
+  function endTimedOut(): void {
     for (const reply of inFlight) {
-      if (reply.elapsedTime < mostMs) return
-      // Also when it was answered: a client who went away leaves no other sign.
+      if (reply.elapsedTime < timeoutMs) return
+      // Also if a response was sent: onResponse may never run after the client has closed the connection.
       inFlight.delete(reply)
       if (reply.sent) continue
-      const changing = CHANGING_METHODS.has(reply.request.method)
-      reply.send(new AppError(changing ? 'outcome_unknown' : 'unavailable'))
+      const isWrite = WRITE_METHODS.has(reply.request.method)
+      reply.send(new AppError(isWrite ? 'outcome_unknown' : 'unavailable'))
     }
   }
 
-  const timer = setInterval(endOldOnes, Math.min(CHECKED_EVERY_MS, mostMs)).unref()
+  const timer = setInterval(endTimedOut, Math.min(CHECKED_EVERY_MS, timeoutMs)).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }

@@ -1,4 +1,4 @@
-// Headers that say what an answer is, and what a browser may not do with it.
+// Response headers that restrict what a browser can do with a response.
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -8,7 +8,7 @@ const EVERYWHERE = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Data: never kept by a cache, never shown as a page. */
+/** For data: not cached, and not rendered as a page. */
 export const DATA_HEADERS = {
   ...EVERYWHERE,
   'cache-control': 'no-store',
@@ -17,16 +17,17 @@ export const DATA_HEADERS = {
 
 const NO_MORE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Pages and documents of our own: no script, and no request but for their style and icon. */
+/** For the documentation pages and openapi.json: no scripts, and no requests except for style sheets and images. */
 export const PAGE_HEADERS = {
   ...EVERYWHERE,
   'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; ${NO_MORE}`,
 }
 
 /**
- * The reference page runs Scalar, from this host, and asks this host alone. Two doors are open. Styles may be inline:
- * Scalar, its editor and its messages write <style> elements as they run, and only the first of them takes a nonce.
- * Images may be in an address (data:): the icons of its style sheet are. Neither can carry anything to another host.
+ * The reference page runs Scalar from this host and sends requests to this host only. Two rules are relaxed, and neither
+ * can send data to another host. Inline styles are allowed, because Scalar, its editor and its messages insert <style>
+ * elements at run time, and only the first of them supports a nonce. `data:` images are allowed, because the style sheet
+ * of Scalar contains icons in this form.
  */
 export const REFERENCE_HEADERS = {
   'content-security-policy':

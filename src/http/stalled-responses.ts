@@ -1,16 +1,16 @@
-// A client that does not read its response keeps a place among the requests in flight, and memory. Its connection is
-// reset after a time without progress. A slow client that goes on reading keeps its connection.
+// Resets the connection of a client that stops reading its response, because the request stays in flight and takes
+// memory. A slow client that continues to read keeps its connection.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How long a client may accept no byte while bytes wait for it. */
+/** How long a client may accept no bytes while bytes are waiting for it. */
 export const STALLED_AFTER_MS = 10_000
-/** Checks within that time. They are counted instead of the clock, so a process that was blocked resets nobody. */
+/** Checks within that time. Counting checks instead of elapsed time avoids resets after the process was blocked. */
 const CHECKS_MAX = 10
 
-/** One timer for all connections and no work per request: a check of 2,000 connections takes 0.2 ms at most. */
+/** One timer serves all connections, without work per request. Checking 2,000 connections takes at most 0.2 ms. */
 export function resetStalledConnections(server: Server, stalledAfterMs: number): void {
-  /** What was accepted at the last check, undefined where nothing waited; and for how many checks that has not changed. */
+  /** `accepted`: bytes at the last check, undefined if none were waiting. `checks`: how many checks saw no progress. */
   const connections = new Map<Socket, { accepted: number | undefined; checks: number }>()
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { accepted: undefined, checks: 0 })
@@ -35,9 +35,9 @@ export function resetStalledConnections(server: Server, stalledAfterMs: number):
 }
 
 /**
- * Changes whenever the client accepts bytes, and not when the service adds some: a stream of keep-alives to a client
- * that does not read is stalled. Node counts a write once it is complete. The queue of its handle, which Node's own
- * socket timeout reads too, shows the progress within a write.
+ * Changes when the client accepts bytes, but not when the service adds bytes: a client that does not read is stalled,
+ * even if the service keeps writing. `bytesWritten` changes only when a write is complete. The write queue of the
+ * handle, which Node's socket timeout reads too, shows progress within a write.
  */
 function acceptedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }

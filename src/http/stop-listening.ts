@@ -1,13 +1,13 @@
-// Closes the port without failing the connections that clients have just opened. Node's own close() of an HTTP server ends
-// those whose first request has not arrived yet, and the kernel resets those that the process has not accepted yet.
+// Closes the port without dropping connections that clients have just opened. The close() of a Node HTTP server ends
+// connections whose first request has not arrived, and the kernel resets connections that are not accepted yet.
 import type { Server } from 'node:http'
 import { Server as TcpServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { hasSentRequest } from './errors.ts'
 
-/** How long to wait for a moment without connections to accept. */
+/** How long to wait until the accept queue is empty. */
 const ACCEPTING_MAX_MS = 2_000
-/** After so short a turn of the event loop that accepted nothing, hardly any connection can be waiting. */
+/** If an event loop turn is this short and accepts nothing, the accept queue is most likely empty. */
 const QUIET_TURN_MAX_MS = 0.5
 /** How long accepted connections may take to send their first request. */
 const FIRST_REQUEST_TIMEOUT_MS = 500
@@ -24,7 +24,7 @@ export function trackConnections(server: Server): void {
   })
 }
 
-/** Resolves when the port is closed and the connections have sent a request, or had the time to. */
+/** Resolves when the port is closed and every connection has sent a request, or the timeout for that has passed. */
 export async function stopListening(server: Server): Promise<void> {
   await acceptQueuedConnections(server)
   TcpServer.prototype.close.call(server)
@@ -41,7 +41,7 @@ async function acceptQueuedConnections(server: Server): Promise<void> {
   }
   server.on('connection', count)
   const giveUpAt = performance.now() + ACCEPTING_MAX_MS
-  // The current turn may be past the point where it accepts.
+  // The current turn may already be past its accept phase.
   await nextTurn()
   for (let isQuiet = false; !isQuiet && performance.now() < giveUpAt; ) {
     const [before, began] = [accepted, performance.now()]

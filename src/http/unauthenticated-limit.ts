@@ -1,18 +1,18 @@
-// Requests per second and client address that may fail authentication: for this process, in its memory. Counted here
-// and not by the library of rate-limit.ts, which sets a timer for each address: with 100,000 addresses it took ten
-// times as long and 40 MB, and the number of addresses has no limit there.
+// Limits the requests per second that fail authentication, for each client address. Counts in the memory of this process.
+// The library used in rate-limit.ts sets a timer for each address and does not limit their number. With 100,000
+// addresses it took ten times as long and 40 MB.
 import { networkOf } from '../ip-address.ts'
 
 const WINDOW_SECONDS = 1
 const WINDOW_MS = WINDOW_SECONDS * 1_000
-/** Further addresses share one count. */
+/** All further addresses share one count. */
 export const ADDRESSES_MAX = 10_000
 const OTHERS = 'others'
 
 export interface UnauthenticatedLimiter {
   isOver: (address: string) => boolean
   count: (address: string) => void
-  /** Of the response to a client that is over the limit. */
+  /** Response headers for a client over the limit. */
   headers: Record<string, string>
 }
 
@@ -22,7 +22,7 @@ export function unauthenticatedLimiter(perSecond: number, clock: () => Date): Un
 
   function keyOf(address: string): string {
     const elapsedMs = clock().getTime() - startedAt
-    // Also when the clock of the host was set back.
+    // Negative if the clock of the host was set back.
     if (elapsedMs >= WINDOW_MS || elapsedMs < 0) {
       failures.clear()
       startedAt += elapsedMs

@@ -1,30 +1,30 @@
-// What stands where no route does: 405 with Allow when the address has other methods, else 404.
+// Rejects requests without a route: 405 with Allow if the path has other methods, otherwise 404.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
-interface Address {
+interface KnownPath {
   pattern: RegExp
   methods: Set<string>
 }
 
-/** To be called after the hooks that come first, and before the routes of this part: it takes note of each. */
+/** Call this before the routes of `app` are added, because it records each of them, and after hooks that must run first. */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
-  const addresses = new Map<string, Address>()
+  const paths = new Map<string, KnownPath>()
 
   app.addHook('onRoute', ({ url, method }) => {
-    const address = addresses.get(url) ?? { pattern: toPattern(url), methods: new Set() }
-    for (const name of [method].flat()) address.methods.add(name)
-    addresses.set(url, address)
+    const known = paths.get(url) ?? { pattern: toPattern(url), methods: new Set() }
+    for (const name of [method].flat()) known.methods.add(name)
+    paths.set(url, known)
   })
 
   function rejection(request: FastifyRequest): AppError {
     const [path = ''] = request.url.split('?', 1)
-    const address = addresses.values().find(({ pattern }) => pattern.test(path))
-    if (address === undefined) return new AppError('route_not_found')
-    return new AppError('method_not_allowed', { headers: { allow: [...address.methods].sort().join(', ') } })
+    const known = paths.values().find(({ pattern }) => pattern.test(path))
+    if (known === undefined) return new AppError('route_not_found')
+    return new AppError('method_not_allowed', { headers: { allow: [...known.methods].sort().join(', ') } })
   }
 
-  // In a hook, before the body: the handler alone would be reached only with a body of the right type.
+  // A hook runs before the body is parsed. The not-found handler runs only if the body has a supported type.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? rejection(request) : undefined)
   })

@@ -1,6 +1,5 @@
-// Validation by the schemas of the operations, in one translation for all of them: ids become bigints with
-// their exact range, query numbers are plain digits, and text must be such as PostgreSQL can keep.
-// Nothing is coerced, nothing is filled in, every fault is reported.
+// Validates requests by the schemas of the operations and reports every fault. Ids become bigints with an exact range,
+// numbers in a URL must be plain digits, and text must be storable in PostgreSQL. Coerces no types, fills in no defaults.
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv'
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts'
 import { idInRange, INT64_MAX, parseId } from '../int64.ts'
@@ -12,11 +11,11 @@ interface RouteSchema {
   httpPart?: string
 }
 
-/** What Fastify calls once for the application, with the schemas that others refer to. */
+/** Fastify calls this once, with the schemas that other schemas refer to. */
 export function buildValidator(sharedSchemas: Record<string, unknown> | undefined) {
-  const coalesced = Object.values(sharedSchemas ?? {}) as Schema[]
-  const fromBody = newAjv(coalesced, readBodyId)
-  const fromText = newAjv(coalesced, readTextId)
+  const shared = Object.values(sharedSchemas ?? {}) as Schema[]
+  const fromBody = newAjv(shared, readBodyId)
+  const fromText = newAjv(shared, readTextId)
 
   return ({ schema, httpPart }: RouteSchema): Validator => {
     const { properties = {}, notFound } = schema as {
@@ -28,7 +27,7 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
     const lists = Object.keys(properties).filter((name) => !isBody && properties[name]?.['type'] === 'array')
 
     return (data) => {
-      // Fastify says null for no body; json-body.ts says something else for a body that says null.
+      // Fastify passes null for a missing body. json-body.ts replaces the JSON value null with a symbol.
       if (isBody && data === null) return { error: new AppError('missing_body') }
       for (const name of lists) wrapInList(data as Record<string, unknown>, name)
       if (validate(data)) return { value: data }
@@ -44,12 +43,12 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
   }
 }
 
-/** A parameter that may be repeated arrives as text when it is given once. */
+/** Fastify parses a repeatable query parameter as text, not as an array, if it is given once. */
 function wrapInList(query: Record<string, unknown>, name: string): void {
   if (typeof query[name] === 'string') query[name] = [query[name]]
 }
 
-/** Replaces what JSON Schema cannot say exactly by keywords of our own. */
+/** Replaces rules that JSON Schema cannot express exactly with custom keywords. */
 function translate(schema: unknown, isText: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((part) => translate(part, isText))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -60,7 +59,7 @@ function translate(schema: unknown, isText: boolean): unknown {
     Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : translate(value, isText)]),
   )
   if (type === 'array') return { type, ...boundWork(translated) }
-  // A list of values says all: naming the type as well would report one fault twice.
+  // With an enum the type is redundant, and checking both would report one fault twice.
   if (rest['enum'] !== undefined) return translated
   return {
     ...defined({ type, format, minimum, maximum }),
@@ -70,8 +69,8 @@ function translate(schema: unknown, isText: boolean): unknown {
 }
 
 /**
- * Looks at the entries of an array only if it has no more than its limit. Reporting all faults, Ajv would go on after
- * `maxItems`: 250 s for 100,000 entries that must differ, and a detail for each of them.
+ * Validates the entries of an array only if their number is within `maxItems`. With `allErrors`, Ajv continues after a
+ * `maxItems` fault: checking 100,000 entries for duplicates took 250 s, and every entry could add a detail.
  */
 function boundWork({ items, uniqueItems, ...rest }: Schema): Schema {
   const entries = defined({ items, uniqueItems })
@@ -80,7 +79,7 @@ function boundWork({ items, uniqueItems, ...rest }: Schema): Schema {
   return { ...rest, if: { maxItems: rest['maxItems'] }, then: entries }
 }
 
-/** Without the fault that Ajv adds when the entries of an array have one. */
+/** Removes the additional fault that Ajv reports for the `if` of `boundWork`. */
 function faultsOf(errors: ErrorObject[]): ErrorObject[] {
   return errors.filter(({ keyword }) => keyword !== 'if')
 }
@@ -89,8 +88,8 @@ function defined(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }
 
-function newAjv(coalesced: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
-  // The schemas are ours and the same in every start: to compile the schema of schemas would take as long as all of them.
+function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
+  // The schemas are constant, so they are not validated: compiling the meta-schema takes as long as all of them.
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, meta: false, validateSchema: false })
   ajv.addKeyword({
     keyword: 'int64',
@@ -110,25 +109,25 @@ function newAjv(coalesced: Schema[], readId: (data: unknown) => bigint | undefin
         context,
       )) as SchemaValidateFunction,
   })
-  // PostgreSQL keeps neither NUL nor half of a surrogate pair.
+  // PostgreSQL cannot store NUL or a lone surrogate.
   ajv.addKeyword({
     keyword: 'storable',
     type: 'string',
     errors: false,
     validate: (_schema: unknown, text: string) => text.isWellFormed() && !text.includes('\0'),
   })
-  // Parameters that exclude each other, which JSON Schema can only say of the whole.
+  // Parameters that exclude each other. JSON Schema can express this only for the whole query, not for one parameter.
   ajv.addKeyword({
     keyword: 'x-not-with',
     errors: false,
     validate: ((others: string[], _data, _parentSchema, context) =>
       !others.some((other) => other in (context?.parentData ?? {}))) as SchemaValidateFunction,
   })
-  for (const schema of coalesced) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
+  for (const schema of shared) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
   return ajv
 }
 
-/** A check that also puts the value it read in the place of the one that was sent. */
+/** A check that also replaces the value with the parsed one. */
 function replaceBy(read: (data: unknown) => number | bigint | undefined): SchemaValidateFunction {
   return (_schema, data, _parentSchema, context) => {
     const value = read(data)
@@ -165,7 +164,7 @@ const FAULTS: Record<string, Describe> = {
   minimum: ({ limit }) => ['out_of_range', `must be at least ${limit}.`],
   maximum: ({ limit }) => ['out_of_range', `must be at most ${limit}.`],
   minItems: ({ limit }) => ['too_few', `must have at least ${limit} entry.`],
-  uniqueItems: () => ['repeated', 'must not hold anything twice.'],
+  uniqueItems: () => ['repeated', 'must not contain duplicates.'],
   minLength: ({ limit }) => ['too_short', `must have at least ${limit} character.`],
   maxLength: ({ limit }) => ['too_long', `must have at most ${limit} characters.`],
   maxItems: ({ limit }) => ['too_many', `may be given at most ${limit} times.`],

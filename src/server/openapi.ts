@@ -1,4 +1,5 @@
-// openapi.json, made from the schemas that the operations validate and answer by.
+// Generates openapi.json from the schemas that validate requests and serialise responses.
+// Knows no specific operation.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
@@ -13,13 +14,17 @@ import { ERRORS_PAGE } from '../http/page-addresses.ts'
 
 const VERSION_PREFIX = '/v1'
 
-const DESCRIPTION = `The catalogue of a pet store: list animals, add one, read one, and sell each of them once.
+const DESCRIPTION = `The catalogue of a pet store: list, add and read pets, and sell each of them only once.
 
-Every operation needs an API key, sent as a bearer token. Every answer that is not a success carries an Error:
-[every code and what to do about it](${ERRORS_PAGE}).
-Ids are 64-bit integers: read them with a parser that does not round above 2^53. Text is counted in code points and
-is well-formed Unicode without NUL. Numbers in an address are plain digits. Fields and parameters that are not
-named here are ignored. \`x-scope\` is what a key must be allowed to do, \`x-not-with\` what a parameter excludes.`
+Every operation requires an API key, sent as a bearer token. Every error response has the body Error; see
+[all codes and what to do](${ERRORS_PAGE}).
+
+Ids are 64-bit integers: use a JSON parser that does not round integers above 2^53. Text must be well-formed Unicode
+without NUL; its length is counted in code points. Numbers in a URL are plain digits. Unknown fields and parameters are
+ignored.
+
+\`x-scope\` is the scope that an operation requires. \`x-not-with\` lists the parameters that cannot be combined with a
+parameter.`
 
 const SCHEMAS = [
   ErrorSchema,
@@ -32,10 +37,10 @@ const SCHEMAS = [
 ]
 
 const TAGS = [
-  { name: 'pets', description: 'The animals of the catalogue.' },
-  { name: 'categories', description: 'What kinds of animals there are.' },
-  { name: 'store', description: 'Selling animals, each of them once.' },
-  { name: 'api-keys', description: 'Who may call, and what they may do.' },
+  { name: 'pets', description: 'The pets of the catalogue and their history.' },
+  { name: 'categories', description: 'The categories of pets.' },
+  { name: 'store', description: 'Orders and inventory. An order holds a pet, then sells it.' },
+  { name: 'api-keys', description: 'API keys and their scopes.' },
 ]
 
 export async function describeInterface(app: FastifyInstance): Promise<void> {
@@ -64,17 +69,17 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => ({
-      // Not as roles in `security`: a client would be told that its key is needed in another way than before.
+      // `security` does not list the scope as a role: to a client, that would change how the operation authenticates.
       schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) } as typeof schema,
       url: url.replace(VERSION_PREFIX, ''),
     }),
   })
 }
 
-/** For programs as `x-scope`, for readers of the reference page as the last sentence. */
+/** Adds the scope as `x-scope` for programs, and as the last sentence of the description for readers. */
 function describeScope(description: string | undefined, scope: Scope | 'any' | undefined) {
   if (scope === undefined) return {}
-  const sentence = scope === 'any' ? 'Any API key may call it.' : `Needs the scope \`${scope}\`.`
+  const sentence = scope === 'any' ? 'Accepts any API key.' : `Requires the scope \`${scope}\`.`
   return { description: description ? `${description}\n\n${sentence}` : sentence, 'x-scope': scope }
 }
 
@@ -82,6 +87,8 @@ function server(description: string, origin: string) {
   return {
     description,
     url: `{origin}${VERSION_PREFIX}`,
-    variables: { origin: { default: origin, description: `Where ${description.toLowerCase()} is.` } },
+    variables: {
+      origin: { default: origin, description: `Origin of the ${description.toLowerCase()} service.` },
+    },
   }
 }
