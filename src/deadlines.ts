@@ -13,7 +13,7 @@ export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
 /** Max time to open a connection. */
 export const CONNECT_TIMEOUT_MS = 2_000
 
-/** Retries start only within this time after the first attempt. Leaves time to open a second connection. */
+/** A failed attempt is retried only within this time after the first one began. Leaves time for a second connection. */
 export const RETRY_FOR_MS = CONNECT_TIMEOUT_MS + 1_000
 
 /** A request without a response after this time gets 503. */

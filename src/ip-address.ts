@@ -22,7 +22,7 @@ export function withoutMapping(address: string): string {
   return isIPv4(mapped) ? mapped : address
 }
 
-/** The network of one client: an IPv4 address, or the first 64 bits of an IPv6 address, whose last 64 bits a client chooses. */
+/** The network of one client: an IPv4 address, or the /64 prefix of an IPv6 address, all of which one client can use. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   const [before = '', after] = address.split('::')

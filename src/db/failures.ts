@@ -28,13 +28,14 @@ const REJECTED_CLASSES = [
   '28', // role or password
   '3D', // no such database
   '42501', // the role lacks a privilege
-  '42P01', // the schema is older than the code: no such table,
+  // The schema is older than the code.
+  '42P01', // no such table
   '42703', // no such column
   '42704', // no such type
   '42883', // no such function
 ]
 
-/** Undefined for errors that PostgreSQL did not send: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */
+/** Undefined unless PostgreSQL sent the error: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */
 function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }
@@ -54,7 +55,7 @@ const POISONING = new Set(['25006', '25P03', '25P04'])
 export const UNIQUE_VIOLATION = '23505'
 export const FOREIGN_KEY_VIOLATION = '23503'
 
-/** A statement or a connection attempt failed. Any other error that is thrown is a bug in the service. */
+/** An error of PostgreSQL or of its connection, as opposed to a bug in the service. */
 export class QueryFailure extends Error {
   readonly failure: Failure
   readonly state: string | undefined

@@ -65,7 +65,7 @@ export interface MigrateOptions {
   onWait?: (blockers: string) => void
 }
 
-/** Runs the missing migrations and returns their names. If several processes migrate at once, one runs and the others wait. */
+/** Runs the missing migrations and returns their names. Of several processes, one migrates and the others wait. */
 export async function migrate(
   databaseUrl: string,
   { lockWaitSeconds = LOCK_WAIT_SECONDS, onWait = () => {} }: MigrateOptions = {},

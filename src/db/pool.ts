@@ -59,7 +59,7 @@ export function openPool({ databaseUrl, applicationName, size, onError }: PoolOp
   return pool
 }
 
-/** The pool adds the client to the error of an idle connection: 30 KB in the log, including the secret that cancels queries. */
+/** The pool adds the client to the error of an idle connection: 30 KB in the log, with the secret that cancels queries. */
 function withoutClient(error: Error): Error {
   Reflect.deleteProperty(error, 'client')
   return error

@@ -35,7 +35,7 @@ export function sendError(
     reply.header('accept', 'application/json')
   }
   // Fastify would close the connection while the client is still sending, and the client would not read the response.
-  // Without the header, Node discards the rest of the body until the request timeout.
+  // Without `Connection: close`, Node discards the rest of the body until the request timeout.
   if (known.code === 'body_too_large') reply.removeHeader('connection')
   reply.headers(DATA_HEADERS)
   reply.code(known.status).headers(known.headers).send(errorBody(known.code, known.details))

@@ -1,5 +1,5 @@
 // Generates openapi.json from the schemas that validate requests and serialise responses.
-// Knows no specific operation.
+// Describes no operation itself; the routes and schemas do.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'

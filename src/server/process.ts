@@ -127,8 +127,8 @@ export async function runService(config: Config): Promise<void> {
 }
 
 /**
- * Waits until the database has all migrations of this version. More migrations are fine: a rolling upgrade is in
- * progress, or was rolled back.
+ * Waits until the database has all migrations of this version. It may have newer ones during a rolling upgrade, or after
+ * a return to this version.
  */
 async function waitForSchema(db: Db, log: Log): Promise<boolean> {
   for (let hasWarned = false; ; hasWarned = true) {

@@ -1,5 +1,5 @@
 // The log of the process: one JSON line per event on standard output.
-// Log individual fields only, never a whole query string, header or body.
+// No line contains a query string, a header or a body: log individual, named fields only.
 import { type Logger, pino, stdSerializers } from 'pino'
 import { type LogWriter, openLogWriter } from './log-writer.ts'
 
