@@ -6,70 +6,70 @@ export type Id = string
 /** An id as it may be given: digits, a bigint, or a number that JavaScript has not rounded. */
 export type IdInput = string | number | bigint
 
-/** Availability of an animal. */
+/** Availability of a pet. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
-/** An animal to add. Without a status it is available. Fields not named here are ignored. */
+/** The pet to create. `status` defaults to `available`. Unknown fields are ignored. */
 export interface NewPet {
-  /** Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode. */
+  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
   name: string
-  /** Id of the category the animal belongs to. */
+  /** Id of the category that the pet belongs to. */
   categoryId: IdInput
   status?: PetStatus | undefined
 }
 
-/** An animal of the catalogue. */
+/** A pet in the catalogue. */
 export interface Pet {
   /** Assigned by the service on creation. */
   id: Id
-  /** Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode. */
+  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
   name: string
-  /** Id of the category the animal belongs to. */
+  /** Id of the category that the pet belongs to. */
   categoryId: Id
   status: PetStatus
 }
 
-/** Animals, newest first. */
+/** Pets, newest first, or sorted by name if `name` is given. */
 export type Pets = Pet[]
 
-/** What to change of an animal; what is absent stays. */
+/** The fields of a pet to change. Absent fields stay unchanged. */
 export interface PetChange {
-  /** Kept exactly as sent. Counted in code points; not blank, without NUL, well-formed Unicode. */
+  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
   name?: string | undefined
-  /** Id of the category the animal belongs to. */
+  /** Id of the category that the pet belongs to. */
   categoryId?: IdInput | undefined
   status?: PetStatus | undefined
-  /** Why, for the history. */
+  /** Reason for the change, stored in the history. */
   reason?: string | undefined
 }
 
-/** One change of an animal. */
+/** A change of a pet. */
 export interface HistoryEntry {
   at: string
   event: 'created' | 'updated' | 'order_placed' | 'order_completed' | 'order_cancelled' | 'order_expired'
-  /** What changed, before. */
+  /** The changed fields before the change. */
   from?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
   }
-  /** What changed, after. */
+  /** The changed fields after the change. */
   to?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
   }
-  /** Whose key did it; `petstore` where the service itself did. */
+  /** Name of the API key that made the change; `petstore` if the service itself made it. */
   apiKeyName: string
-  /** Finds the request in the logs. */
+  /** Identifies the request in the logs. */
   requestId: string
   reason?: string
 }
 
-/** The changes of an animal, newest first; the last one is its creation. */
+/** The changes of a pet, newest first. The last one is its creation. */
 export type History = HistoryEntry[]
 
-/** How many animals have each status. */
+/** Number of pets in each status. */
 export interface Counts {
   available: number
   pending: number
@@ -77,126 +77,127 @@ export interface Counts {
 }
 
 export interface CategoryName {
-  /** What the staff calls it. Counted in code points; not blank. */
+  /** Name of the category. Must not be blank. The length is counted in code points. */
   name: string
 }
 
-/** A category that has a name or animals, and how many of each status. */
+/** A category that has a name or at least one pet, with its pets counted by status. */
 export interface Category {
   id: Id
-  /** What the staff calls it. Counted in code points; not blank. */
+  /** Name of the category. Must not be blank. The length is counted in code points. */
   name?: string
   counts: Counts
 }
 
-/** Categories by id. */
+/** Categories, sorted by id. */
 export type Categories = Category[]
 
-/** An order to place. */
+/** The order to place. */
 export interface NewOrder {
-  /** The animal to hold. */
+  /** Id of the pet to hold. */
   petId: IdInput
-  /** How long to hold it; an hour unless the operator chose another default. */
+  /** How long to hold the pet, in minutes. Default: 60, unless the operator set another value. */
   holdMinutes?: number | undefined
-  /** For the staff: who wants it, when they come. */
+  /** Note for the staff, such as the buyer and the time of pickup. */
   note?: string | undefined
 }
 
-/** A hold on an animal, and how it ended. */
+/** A hold on a pet, and how it ended. */
 export interface Order {
   /** Assigned by the service. */
   id: Id
-  /** The animal. */
+  /** Id of the pet. */
   petId: Id
   status: 'open' | 'completed' | 'cancelled' | 'expired'
-  /** For the staff: who wants it, when they come. */
+  /** Note for the staff, such as the buyer and the time of pickup. */
   note?: string
-  /** Name of the API key that placed it. */
+  /** Name of the API key that placed the order. */
   placedBy: string
-  /** When it was placed. */
+  /** When the order was placed. */
   createdAt: string
-  /** When the hold ends by itself. */
+  /** When the order expires, unless it is completed or cancelled first. */
   expiresAt: string
-  /** When it ended, in whatever way. */
+  /** When the order was completed, cancelled or expired. Absent while it is open. */
   closedAt?: string
 }
 
 /** Orders, newest first. */
 export type Orders = Order[]
 
-/** The key that you are calling with. */
+/** The API key that the request is sent with. */
 export interface OwnApiKey {
-  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
-  /** When it ends by itself. */
+  /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
 }
 
-/** A key, without its text. */
+/** An API key, without the key itself. */
 export interface ApiKey {
   id: Id
-  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
-  /** Requests per second for this key. */
+  /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number
   createdAt: string
-  /** To the minute. */
+  /** When the key was last used. Updated once a minute. */
   lastUsedAt?: string
-  /** When it ends by itself. */
+  /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
-  /** When it was revoked. */
+  /** When the key was revoked. Absent if it is not revoked. */
   revokedAt?: string
 }
 
-/** A new key. */
+/** A new API key. */
 export interface IssuedApiKey {
   id: Id
-  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
-  /** Requests per second for this key. */
+  /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number
   createdAt: string
-  /** To the minute. */
+  /** When the key was last used. Updated once a minute. */
   lastUsedAt?: string
-  /** When it ends by itself. */
+  /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
-  /** When it was revoked. */
+  /** When the key was revoked. Absent if it is not revoked. */
   revokedAt?: string
-  /** The key itself, shown this once. */
+  /** The key itself. Only this response contains it. */
   key: string
 }
 
-/** Keys, newest first. */
+/** API keys, newest first. */
 export type ApiKeys = ApiKey[]
 
-/** A key to make. Without scopes it may read and write animals. */
+/** The API key to create. `scopes` defaults to `pets:read` and `pets:write`. */
 export interface NewApiKey {
-  /** Who or what uses it. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[] | undefined
-  /** Requests per second for this key. */
+  /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number | undefined
+  /** Lifetime of the key, in seconds. Without it, the key does not expire. */
   expiresInSeconds?: number | undefined
 }
 
 export interface Rotation {
-  /** How long the old key works on. */
+  /** How long the old key stays valid, in seconds. */
   overlapSeconds?: number | undefined
 }
 
 export interface ListPetsQuery {
-  /** Max number of items to return. With `id` the default is 100. */
+  /** Max number of items to return. With `id`, the default is 100. */
   limit?: number | undefined
-  /** Only animals with this status. */
+  /** Return only pets with this status. */
   status?: 'available' | 'pending' | 'sold' | undefined
-  /** Only animals of this category. */
+  /** Return only pets of this category. */
   categoryId?: IdInput | undefined
-  /** Only these animals, repeated once for each id; unknown ids are absent. Not with `cursor`. */
+  /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`. */
   id?: readonly IdInput[] | undefined
-  /** Only animals whose name begins so, in upper or lower case; sorted by name. Not with another filter. */
+  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with another filter. */
   name?: string | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
@@ -219,9 +220,9 @@ export interface ListCategoriesQuery {
 export interface ListOrdersQuery {
   /** Max number of items to return. */
   limit?: number | undefined
-  /** Only orders with this status. */
+  /** Return only orders with this status. */
   status?: 'open' | 'completed' | 'cancelled' | 'expired' | undefined
-  /** Only orders of this animal. */
+  /** Return only orders of this pet. */
   petId?: IdInput | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined

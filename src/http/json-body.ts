@@ -6,9 +6,9 @@ import { parseJson } from '../json.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
 /** Bodies up to this size are not counted: together, those of all requests in flight take a few megabytes. */
-const LARGE_BODY_BYTES = 16_384
+export const LARGE_BODY_BYTES = 16_384
 /** Max total size of large bodies in memory. No valid body is large, so valid requests never hit this limit. */
-const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
+export const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
 
 /** Stands for the JSON body `null`, because Fastify uses null for a missing body. */
 const JSON_NULL = Symbol('null')

@@ -12,6 +12,8 @@ import { PET_SCHEMAS } from '../pets/schema.ts'
 import { ErrorSchema } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 
+/** The interface has a version of its own: it stays when the service gets a new one. */
+const INTERFACE_VERSION = '1.0.0'
 const VERSION_PREFIX = '/v1'
 
 const DESCRIPTION = `The catalogue of a pet store: list, add and read pets, and sell each of them only once.
@@ -51,7 +53,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'Petstore',
-        version: '1.0.0',
+        version: INTERFACE_VERSION,
         description: DESCRIPTION,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as { name: string },
       },
