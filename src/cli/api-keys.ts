@@ -1,4 +1,5 @@
-// `petstore api-keys`: hand out, list, rotate and revoke keys. A new key is all that standard output holds.
+// `petstore api-keys`: create, list, rotate and revoke keys. A new key is the only output on standard output, so
+// that scripts can capture it.
 import { type Command, InvalidArgumentError } from 'commander'
 import { createApiKey, type IssuedApiKey, revokeApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
 import { type DeprecatedUse, findAllApiKeys, listDeprecatedUse } from '../api-keys/queries.ts'
@@ -16,22 +17,32 @@ import { countOf } from '../counts.ts'
 import { type Db, openDatabase } from '../db/database.ts'
 import { GET_PET_REMOVAL } from '../pets/deprecation.ts'
 import { AppError } from '../errors.ts'
-import { parseIdArgument, parseWhole } from './arguments.ts'
+import { parseIdArgument, parseInteger } from './arguments.ts'
 import { CommandError, print, say, table } from './terminal.ts'
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const DAY_MS = 86_400_000
 
 export function addApiKeys(program: Command): void {
-  const apiKeys = program.command('api-keys').description('hand out, list, rotate and revoke API keys')
+  const apiKeys = program.command('api-keys').description('create, list, rotate and revoke API keys')
 
   apiKeys
     .command('create')
-    .description('make a key and print it, alone, on standard output; it is never shown again')
-    .requiredOption('--name <name>', 'who or what will use it, 1 to 100 characters', parseName)
-    .option('--scopes <list>', `what it may do, of ${SCOPES.join(', ')}`, parseScopes, [...DEFAULT_SCOPES])
-    .option('--expires <duration>', 'when it ends by itself: 90d, 12h, 30m', parseDuration)
-    .option('--rate-limit <n>', 'requests per second for this key', parseWhole(1, RATE_LIMIT_MAX))
+    .description('create a key and print only the key to standard output; it is shown once')
+    .requiredOption(
+      '--name <name>',
+      'name of the program or person that uses the key, 1 to 100 characters',
+      parseName,
+    )
+    .option('--scopes <list>', `scopes of the key, separated by commas: ${SCOPES.join(', ')}`, parseScopes, [
+      ...DEFAULT_SCOPES,
+    ])
+    .option(
+      '--expires <duration>',
+      'lifetime of the key, such as 90d, 12h or 30m (default: no expiry)',
+      parseDuration,
+    )
+    .option('--rate-limit <n>', 'max requests per second with this key', parseInteger(1, RATE_LIMIT_MAX))
     .addHelpText(
       'after',
       '\nExamples:\n  petstore api-keys create --name web-shop\n  petstore api-keys create --name staff --scopes pets:read,pets:write,orders:read,orders:write --expires 90d',
@@ -45,18 +56,18 @@ export function addApiKeys(program: Command): void {
           expiresInSeconds: expires,
           rateLimit,
         })
-        show(issued, 'Made')
+        printIssued(issued, 'Created')
       }),
     )
 
   apiKeys
     .command('list')
-    .description('list every key, without its text')
+    .description('list all keys by id and name, without the secrets')
     .option(
       '--deprecated',
-      'only who still calls an operation that will be removed, how often, and the days left',
+      'list only keys that call deprecated operations, with call counts and days until removal',
     )
-    .option('--json', 'as a JSON array')
+    .option('--json', 'print a JSON array')
     .addHelpText(
       'after',
       '\nExamples:\n  petstore api-keys list --json\n  petstore api-keys list --deprecated',
@@ -66,14 +77,14 @@ export function addApiKeys(program: Command): void {
         if (options.deprecated)
           return print(describeDeprecatedUse(await listDeprecatedUse(db), options.json ?? false))
         const all = await findAllApiKeys(db)
-        print(options.json ? JSON.stringify(all.map(toListed), null, 2) : toTable(all))
+        print(options.json ? JSON.stringify(all.map(toListEntry), null, 2) : toTable(all))
       }),
     )
 
   apiKeys
     .command('revoke')
-    .description('end a key now; every instance refuses it within a second')
-    .argument('<id>', 'its id, from the list', parseIdArgument)
+    .description('revoke a key; every instance rejects it within a second')
+    .argument('<id>', 'id of the key, from `petstore api-keys list`', parseIdArgument)
     .addHelpText('after', '\nExample:\n  petstore api-keys revoke 3')
     .action((id: bigint) =>
       withDatabase(async (db) => {
@@ -84,17 +95,24 @@ export function addApiKeys(program: Command): void {
 
   apiKeys
     .command('rotate')
-    .description('make a successor with the same rights and print it, alone, on standard output')
-    .argument('<id>', 'the key to replace, from the list', parseIdArgument)
-    .option('--overlap <duration>', 'how long the old key works on', parseDuration, OVERLAP_SECONDS_DEFAULT)
+    .description(
+      'create a replacement with the same name, scopes and limits, and print only the new key to standard output',
+    )
+    .argument('<id>', 'id of the key to replace, from `petstore api-keys list`', parseIdArgument)
+    .option(
+      '--overlap <duration>',
+      'how long the old key stays valid, such as 1h or 30m',
+      parseDuration,
+      OVERLAP_SECONDS_DEFAULT,
+    )
     .addHelpText(
       'after',
-      '\nThe overlap is 24h unless given.\n\nExample:\n  petstore api-keys rotate 3 --overlap 1h',
+      '\nThe default overlap is 24h (86400 seconds).\n\nExample:\n  petstore api-keys rotate 3 --overlap 1h',
     )
     .action((id: bigint, { overlap }: { overlap: number }) =>
       withDatabase(async (db, config) => {
         const issued = await explainMissing(rotateApiKey(db, config.PETSTORE_ENV, id, overlap), id)
-        show(issued, `Key ${id} ends in ${countOf(overlap, 'second')}. Made`)
+        printIssued(issued, `Key ${id} expires in ${countOf(overlap, 'second')}. Created`)
       }),
     )
 }
@@ -104,7 +122,7 @@ async function explainMissing<Result>(work: Promise<Result>, id: bigint): Promis
     return await work
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'api_key_not_found') throw error
-    throw new CommandError(`No valid key has the id ${id}. List the keys: petstore api-keys list`)
+    throw new CommandError(`No valid key has the id ${id}. List all keys with: petstore api-keys list`)
   }
 }
 
@@ -114,7 +132,7 @@ async function withDatabase(work: (db: Db, config: Config) => Promise<void>): Pr
     databaseUrl: config.DATABASE_URL,
     applicationName: 'petstore-api-keys',
     size: 1,
-    // Whoever waits for a statement hears of it there.
+    // A failed statement rejects its own promise.
     onError: () => {},
   })
   try {
@@ -124,12 +142,12 @@ async function withDatabase(work: (db: Db, config: Config) => Promise<void>): Pr
   }
 }
 
-function show(issued: IssuedApiKey, what: string): void {
-  say(`${what} key ${issued.id} (${issued.name}) with ${issued.scopes.join(', ')}. It is not shown again:`)
+function printIssued(issued: IssuedApiKey, action: string): void {
+  say(`${action} key ${issued.id} (${issued.name}) with ${issued.scopes.join(', ')}. It is shown only once:`)
   print(issued.text)
 }
 
-function toListed({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
+function toListEntry({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
   return {
     id: Number(id),
     name,
@@ -142,15 +160,15 @@ function toListed({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedA
 }
 
 function toTable(apiKeys: readonly ApiKey[]): string {
-  const day = (date: Date | undefined) => date?.toISOString().slice(0, 16).replace('T', ' ') ?? '-'
+  const minute = (date: Date | undefined) => date?.toISOString().slice(0, 16).replace('T', ' ') ?? '-'
   const rows = apiKeys.map((key) => [
     String(key.id),
     key.name,
     key.scopes.join(','),
-    day(key.createdAt),
-    day(key.lastUsedAt),
-    day(key.expiresAt),
-    day(key.revokedAt),
+    minute(key.createdAt),
+    minute(key.lastUsedAt),
+    minute(key.expiresAt),
+    minute(key.revokedAt),
   ])
   return table([['ID', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'], ...rows])
 }
@@ -186,18 +204,20 @@ function parseName(text: string): string {
   const name = text.trim()
   if (isServiceName(name)) throw new InvalidArgumentError(SERVICE_NAME_FAULT)
   if (name.length >= 1 && name.length <= 100) return name
-  throw new InvalidArgumentError('It must have 1 to 100 characters.')
+  throw new InvalidArgumentError('A name has 1 to 100 characters.')
 }
 
 function parseScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim())
   if (scopes.every(isScope)) return [...new Set(scopes)]
-  throw new InvalidArgumentError(`Each must be one of ${SCOPES.join(', ')}.`)
+  throw new InvalidArgumentError(`Valid scopes: ${SCOPES.join(', ')}.`)
 }
 
 function parseDuration(text: string): number {
   const [, amount, unit = ''] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? []
   const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
   if (seconds <= LIFETIME_SECONDS_MAX) return seconds
-  throw new InvalidArgumentError('Write a number and a unit: 90d, 24h, 30m or 60s, ten years at most.')
+  throw new InvalidArgumentError(
+    'Use a number and a unit, such as 90d, 24h, 30m or 60s; the max is ten years.',
+  )
 }

@@ -1,23 +1,23 @@
-// Parsers for arguments and options that several commands take.
+// Parsers for arguments and options that several commands share.
 import { type Command, InvalidArgumentError } from 'commander'
 import { parseId } from '../int64.ts'
 
-export function parseWhole(min: number, max: number): (text: string) => number {
+export function parseInteger(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
     if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+    throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`)
   }
 }
 
 export function parseIdArgument(text: string): bigint {
   const id = parseId(text)
   if (id !== undefined) return id
-  throw new InvalidArgumentError('An id is a whole number above 0.')
+  throw new InvalidArgumentError('An id is a whole number greater than 0.')
 }
 
-/** Fails with every missing argument at once. Commander by itself names only the first one. */
-export function requireGiven<Given extends Record<string, unknown>>(command: Command, given: Given) {
+/** Reports every missing argument at once. Commander itself reports only the first one. */
+export function requireArguments<Given extends Record<string, unknown>>(command: Command, given: Given) {
   const missing = Object.keys(given).filter((name) => given[name] === undefined)
   if (missing.length > 0) command.error(`error: missing ${missing.join(' and ')}`)
   return given as { [Name in keyof Given]: NonNullable<Given[Name]> }

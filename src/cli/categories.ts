@@ -1,19 +1,19 @@
-// `petstore categories`: list the categories of a running service, and name them.
+// `petstore categories`: list and name the categories of a running service.
 import type { Command } from 'commander'
 import type { Category } from '../../client/src/petstore.ts'
 import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './output.ts'
-import { parseIdArgument, requireGiven } from './arguments.ts'
+import { parseIdArgument, requireArguments } from './arguments.ts'
 import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
 import { print, say, visible } from './terminal.ts'
 
-const COUNT_HEADS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
+const COUNT_HEADINGS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
 
 const COLUMNS: Columns<Category> = {
-  heads: ['ID', ...COUNT_HEADS, 'NAME'],
+  headings: ['ID', ...COUNT_HEADINGS, 'NAME'],
   toRow: ({ id, counts, name }) => [
     id,
     ...[counts.available, counts.pending, counts.sold].map((count, index) =>
-      String(count).padStart(COUNT_HEADS[index]?.length ?? 0),
+      String(count).padStart(COUNT_HEADINGS[index]?.length ?? 0),
     ),
     name ?? '-',
   ],
@@ -26,12 +26,14 @@ interface PutOptions extends RemoteOptions {
 export function addCategories(program: Command): void {
   const categories = program
     .command('categories')
-    .description('list the categories of a running service, and name them')
-    .addHelpText('after', '\nlist needs a key with pets:read, put one with pets:write.')
+    .description('list and name the categories of a running service')
+    .addHelpText('after', '\nRequired scopes: pets:read for list, pets:write for put.')
 
   const list = categories
     .command('list')
-    .description('list the categories that have a name or pets, by id, with their pets counted by status')
+    .description(
+      'list the categories that have a name or pets, sorted by id, with the number of pets by status',
+    )
     .action((options: ListOptions) =>
       callService(options, async (remote) => {
         const all = remote.store.categories.list({ limit: pageSize(options) }, remote.call)
@@ -44,11 +46,11 @@ export function addCategories(program: Command): void {
   const put = categories
     .command('put')
     .usage('<id> --name <text> [options]')
-    .description('name a category, or rename it')
-    .argument('[id]', 'the id of the category', parseIdArgument)
-    .option('--name <text>', 'its name, 1 to 100 characters')
-    .action((givenId: bigint | undefined, options: PutOptions) => {
-      const required = requireGiven(put, { '<id>': givenId, '--name <text>': options.name })
+    .description('name or rename a category')
+    .argument('[id]', 'id of the category', parseIdArgument)
+    .option('--name <text>', 'name of the category, 1 to 100 characters')
+    .action((idArgument: bigint | undefined, options: PutOptions) => {
+      const required = requireArguments(put, { '<id>': idArgument, '--name <text>': options.name })
       const { '<id>': id, '--name <text>': name } = required
       return callService(options, async ({ store, call }) => {
         const category = await store.categories.put(id, { name }, call)

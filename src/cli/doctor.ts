@@ -1,4 +1,4 @@
-// `petstore doctor`: looks at what a service needs, and says what is wrong and what to do.
+// `petstore doctor`: checks what the service needs, and reports problems with their remedies.
 import type { Command } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
@@ -13,7 +13,7 @@ import { paint, print } from './terminal.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
 const SERVER_VERSION_MIN = 150_000
-/** A Unix socket or the loopback interface: nothing leaves the host. */
+/** A Unix socket or the loopback interface: the traffic stays on the host. */
 const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 
 interface Finding {
@@ -27,12 +27,12 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check configuration, database, encryption, schema, rights, owners, collations and clock; say what to do',
+      'check configuration, database, encryption, schema, privileges, owners, collations and clock',
     )
-    .option('--json', 'as a JSON array of {check, state, message, remedy}')
+    .option('--json', 'print a JSON array of {check, state, message, remedy}')
     .addHelpText(
       'after',
-      '\nEnds with 0 when a service can run, else with 1.\n\nExample:\n  petstore doctor --json',
+      '\nEach problem is reported with its remedy.\n\nExit codes:\n  0  the service can run; there may be warnings\n  1  at least one check reports a fault\n\nExample:\n  petstore doctor --json',
     )
     .action(async (options: { json?: boolean }) => {
       const findings = await examine()
@@ -45,7 +45,7 @@ export function addDoctor(program: Command): void {
 function examineConfiguration(): Finding {
   const warnings = formerNameWarnings()
   if (warnings.length === 0)
-    return { check: 'configuration', state: 'ok', message: 'every variable is valid' }
+    return { check: 'configuration', state: 'ok', message: 'all variables are valid' }
   return {
     check: 'configuration',
     state: 'warning',
@@ -64,7 +64,7 @@ async function examine(): Promise<Finding[]> {
       check: 'configuration',
       state: 'fault',
       message,
-      remedy: 'Set it as docs/configuration.md says.',
+      remedy: 'Correct the variable; see docs/configuration.md.',
     }))
   }
   const configuration = examineConfiguration()
@@ -81,7 +81,7 @@ async function examine(): Promise<Finding[]> {
         state: 'fault',
         message: `cannot connect: ${message}`,
         remedy:
-          'See that PostgreSQL runs, and that host, port, role, password and database of DATABASE_URL are right.',
+          'Check that PostgreSQL is running, and check the host, port, role, password and database in DATABASE_URL.',
       },
     ]
   }
@@ -93,7 +93,7 @@ async function examine(): Promise<Finding[]> {
       server,
       checkEncryption(config),
       await checkSchema(client),
-      await checkRights(client),
+      await checkPrivileges(client),
       await checkOwners(client, config),
       await checkCollations(client),
       await checkClock(client),
@@ -119,8 +119,8 @@ async function checkServer(client: pg.Client): Promise<Finding> {
     return {
       check,
       state: 'fault',
-      message: 'connected to a standby, which cannot write',
-      remedy: 'Point DATABASE_URL at the primary.',
+      message: 'DATABASE_URL connects to a standby, which is read-only',
+      remedy: 'Set DATABASE_URL to the primary.',
     }
   }
   if (number < SERVER_VERSION_MIN) {
@@ -131,16 +131,16 @@ async function checkServer(client: pg.Client): Promise<Finding> {
       remedy: 'Use PostgreSQL 15 or newer.',
     }
   }
-  return { check, state: 'ok', message: `PostgreSQL ${version} answers` }
+  return { check, state: 'ok', message: `connected to PostgreSQL ${version}` }
 }
 
-/** Of this side of the connection: behind a pooler, PostgreSQL itself sees another one. */
+/** Checks the client side: behind a pooler, PostgreSQL sees the connection of the pooler. */
 function checkEncryption(config: Config): Finding {
   const check = 'encryption'
   const plain = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
     const url = config[name]
     if (url === undefined) return []
-    // node-postgres never falls back: a client with these options encrypts, or does not connect.
+    // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
     const { host, ssl } = openClient(url, 'petstore-doctor')
     return ssl || LOCAL_HOST.test(host) ? [] : [`${name} connects to ${host}`]
   })
@@ -150,32 +150,37 @@ function checkEncryption(config: Config): Finding {
       state: 'warning',
       message: `${plain.join(', ')} without encryption`,
       remedy:
-        'Add ?sslmode=verify-full&sslrootcert=… to the URL, unless nobody else can read the network between the hosts.',
+        'Add ?sslmode=verify-full&sslrootcert=… to the URL, unless the network between the hosts is private.',
     }
   }
-  return { check, state: 'ok', message: 'every connection to another host is encrypted' }
+  return { check, state: 'ok', message: 'all connections to other hosts are encrypted' }
 }
 
 async function checkSchema(client: pg.Client): Promise<Finding> {
   const check = 'schema'
   const { version, missing, unknown } = await readSchemaState(readerOf(client))
   if (missing.length > 0) {
-    return { check, state: 'fault', message: `lacks ${missing.join(', ')}`, remedy: 'Run: petstore migrate' }
+    return {
+      check,
+      state: 'fault',
+      message: `missing migrations: ${missing.join(', ')}`,
+      remedy: 'Run: petstore migrate',
+    }
   }
   if (unknown.length > 0) {
     return {
       check,
       state: 'warning',
-      message: `is newer than this version of Petstore (${unknown.join(', ')})`,
-      remedy: 'Fine during a rolling upgrade; else install the newer version.',
+      message: `newer than this version of Petstore (${unknown.join(', ')})`,
+      remedy: 'Expected during a rolling upgrade. Otherwise install the newer version.',
     }
   }
-  return { check, state: 'ok', message: `is current (${version})` }
+  return { check, state: 'ok', message: `up to date (${version})` }
 }
 
-/** The service needs certain rights on each table, and is safer without any other. */
-async function checkRights(client: pg.Client): Promise<Finding> {
-  const check = 'rights'
+/** The role needs certain privileges on each table. More privileges are a risk. */
+async function checkPrivileges(client: pg.Client): Promise<Finding> {
+  const check = 'privileges'
   const { role, mayChangeSchema, lacking, excess } = await readPrivileges(readerOf(client))
   if (lacking.length > 0) {
     return {
@@ -189,26 +194,26 @@ async function checkRights(client: pg.Client): Promise<Finding> {
     return {
       check,
       state: 'warning',
-      message: `the role ${role} may change the schema, more than the service needs`,
-      remedy: 'Make the roles of deploy/roles.sql, and give the owner to MIGRATION_DATABASE_URL only.',
+      message: `the role ${role} can change the schema, which the service does not need`,
+      remedy: 'Create the roles with deploy/roles.sql, and use the owner only in MIGRATION_DATABASE_URL.',
     }
   }
   if (excess.length > 0) {
     return {
       check,
       state: 'warning',
-      message: `the role ${role} may ${excess.join(', ')}, more than the service needs`,
+      message: `the role ${role} has privileges that the service does not need: ${excess.join(', ')}`,
       remedy: 'Run deploy/roles.sql again.',
     }
   }
   return {
     check,
     state: 'ok',
-    message: `the role ${role} may do what the service does, and not change the schema`,
+    message: `the role ${role} has the privileges that the service needs, and cannot change the schema`,
   }
 }
 
-/** A restore can leave another role as the owner; then the service works, and the next migration fails. */
+/** After a restore, another role can be the owner: the service works, but the next migration fails. */
 async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config): Promise<Finding> {
   const check = 'owners'
   const role = MIGRATION_DATABASE_URL && decodeURIComponent(new URL(MIGRATION_DATABASE_URL).username)
@@ -217,7 +222,7 @@ async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config
     return {
       check,
       state: 'ok',
-      message: `not checked: there is no role ${migrator}. Set MIGRATION_DATABASE_URL to check its role`,
+      message: `not checked: the role ${migrator} does not exist. Set MIGRATION_DATABASE_URL to check its role`,
     }
   }
   if (notOwned.length > 0) {
@@ -231,7 +236,7 @@ async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config
   return {
     check,
     state: 'ok',
-    message: `the role ${migrator} can migrate: it owns every table, type and function`,
+    message: `the role ${migrator} owns all tables, types and functions`,
   }
 }
 
@@ -239,7 +244,7 @@ async function checkCollations(client: pg.Client): Promise<Finding> {
   const check = 'collations'
   const stale = await listStaleCollations(readerOf(client))
   if (stale.length === 0) {
-    return { check, state: 'ok', message: 'every index is built with the current version of its collation' }
+    return { check, state: 'ok', message: 'all indexes use the current version of their collation' }
   }
   return {
     check,
@@ -250,30 +255,30 @@ async function checkCollations(client: pg.Client): Promise<Finding> {
 }
 
 function describeCollation({ name, recordedVersion, actualVersion, indexes }: StaleCollation): string {
-  const now = actualVersion === null ? 'now without a version' : `now version ${actualVersion}`
-  return `version ${recordedVersion} of the collation ${name}, ${now}, built these indexes: ${indexes.join(', ')}; queries can miss rows`
+  const current = actualVersion === null ? 'now has no version' : `is now version ${actualVersion}`
+  return `the collation ${name} ${current}, but these indexes were built with version ${recordedVersion}, so queries can miss rows: ${indexes.join(', ')}`
 }
 
 function rebuildIndexes({ indexes, owner, refresh }: StaleCollation): string {
-  const rebuilt = indexes.map((index) => `reindex index concurrently ${index};`).join(' ')
-  return `Run one at a time, as ${owner}: ${rebuilt} Then as a superuser: ${refresh};`
+  const statements = indexes.map((index) => `reindex index concurrently ${index};`).join(' ')
+  return `As ${owner}, run one statement at a time: ${statements} Then, as a superuser: ${refresh};`
 }
 
 async function checkClock(client: pg.Client): Promise<Finding> {
   const check = 'clock'
   const before = Date.now()
   const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
-  const middle = (before + Date.now()) / 2
-  const skew = Math.abs((rows[0]?.now.getTime() ?? 0) - middle)
+  const midpoint = (before + Date.now()) / 2
+  const skew = Math.abs((rows[0]?.now.getTime() ?? 0) - midpoint)
   if (skew > CLOCK_SKEW_MAX_MS) {
     return {
       check,
       state: 'warning',
-      message: `differs from the database's by ${Math.round(skew / 1000)} s`,
+      message: `${Math.round(skew / 1000)} s apart from the clock of the database`,
       remedy: 'Run NTP on both hosts.',
     }
   }
-  return { check, state: 'ok', message: "agrees with the database's" }
+  return { check, state: 'ok', message: 'in sync with the clock of the database' }
 }
 
 function toLines({ check, state, message, remedy }: Finding): string {

@@ -1,4 +1,4 @@
-// `petstore export`: every animal as of one moment, as CSV or as JSON lines.
+// `petstore export`: writes all pets, from one snapshot, as CSV or as JSON lines.
 import { createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Transform, type Writable } from 'node:stream'
@@ -21,12 +21,16 @@ interface Options {
 export function addExport(program: Command): void {
   program
     .command('export')
-    .description('write every animal, sorted by id, to standard output or a file')
-    .addOption(new Option('--format <format>', 'csv can be imported again').choices(FORMATS).default('csv'))
-    .option('--output <file>', 'a file, which appears when it is complete')
+    .description('write all pets, sorted by id, to standard output or a file')
+    .addOption(
+      new Option('--format <format>', 'output format; `petstore import` reads csv')
+        .choices(FORMATS)
+        .default('csv'),
+    )
+    .option('--output <file>', 'write to this file; it appears when the export is complete')
     .addHelpText(
       'after',
-      '\nAll as of one moment, whatever happens meanwhile.\n\nExamples:\n  petstore export --output animals.csv\n  petstore export --format ndjson | gzip > animals.ndjson.gz',
+      '\nAn export is a snapshot: it contains no change made after it started.\n\nExamples:\n  petstore export --output pets.csv\n  petstore export --format ndjson | gzip > pets.ndjson.gz',
     )
     .action(async (options: Options) => {
       const config = readConfig()
@@ -34,7 +38,7 @@ export function addExport(program: Command): void {
       await client.connect()
       const progress = openProgress('Exporting')
       try {
-        // Loaded here alone: the other commands do without.
+        // Imported on demand, so that other commands start faster.
         const { copyPetsTo } = await import('../exports/queries.ts')
         await liftTimeouts(client)
         const copy = copyPetsTo(client, options.format)
@@ -48,12 +52,12 @@ export function addExport(program: Command): void {
         })
         await writeTo(options.output, (output) => pipeline(copy, meter, output))
         progress.end()
-        say(`${countOf(copy.rowCount, 'pet')} exported.`)
+        say(`Exported ${countOf(copy.rowCount, 'pet')}.`)
       } catch (error) {
-        // Whoever reads has seen enough, as `head` does.
+        // The reader closed the pipe, as `head` does.
         if (hasCode(error, 'EPIPE')) return
         if (hasCode(error, '42P01'))
-          throw new CommandError('The schema of the database is behind. Run: petstore migrate')
+          throw new CommandError('The database schema is out of date. Run: petstore migrate')
         throw error
       } finally {
         progress.end()
@@ -62,19 +66,19 @@ export function addExport(program: Command): void {
     })
 }
 
-/** A file gets its name when it is complete; a device or a pipe is written as it is. */
+/** Renames a regular file when it is complete. Devices and pipes are written directly. */
 async function writeTo(path: string | undefined, write: (output: Writable) => Promise<void>): Promise<void> {
   if (path === undefined) return write(process.stdout)
   const existing = await stat(path).catch(() => undefined)
-  const isPlain = existing === undefined || existing.isFile()
-  const target = isPlain ? `${path}.part` : path
+  const isRegular = existing === undefined || existing.isFile()
+  const target = isRegular ? `${path}.part` : path
   try {
     await write(createWriteStream(target))
-    if (isPlain) await rename(target, path)
+    if (isRegular) await rename(target, path)
   } catch (error) {
-    if (isPlain) await rm(target, { force: true })
+    if (isRegular) await rm(target, { force: true })
     if (hasCode(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'ENOSPC', 'EROFS')) {
-      throw new CommandError(`${path} cannot be written (${(error as Error).message}); choose another place.`)
+      throw new CommandError(`Cannot write ${path} (${(error as Error).message}). Choose another path.`)
     }
     throw error
   }

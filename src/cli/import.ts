@@ -1,4 +1,4 @@
-// `petstore import`: adds the animals of a CSV file, and goes on where it stopped when it is run again.
+// `petstore import`: adds the pets in a CSV file. After a failure, the next run continues where the last one stopped.
 import { realpath } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
@@ -32,31 +32,36 @@ interface Outcome {
 export function addImport(program: Command): void {
   program
     .command('import')
-    .description('add the animals of a CSV file; run again after a failure, it goes on where it stopped')
+    .description('add the pets in a CSV file; after a failure, run it again to continue where it stopped')
     .argument(
       '<file>',
-      'a CSV file with the columns name, categoryId and, if wanted, status; - reads standard input',
+      'CSV file with the columns name, categoryId and, optionally, status; - reads standard input',
     )
     .option(
       '--id <name>',
-      'what to know standard input by, so that it can go on: letters, digits, . _ -',
+      'name for standard input, needed to continue after a failure: letters, digits, . _ -',
       parseInputName,
     )
-    .option('--rejected <path>', 'where to list rejected rows; FILE.rejected.csv unless given')
+    .option('--rejected <path>', 'file for rejected rows (default: FILE.rejected.csv)')
     .addOption(new Option('--refused <path>', 'the former name of --rejected').hideHelp())
-    .option('--dry-run', 'check every row and write nothing')
-    .option('--again', 'add the animals of a finished file once more')
-    .option('--json', 'a summary as JSON on standard output')
+    .option('--dry-run', 'check every row without writing anything')
+    .option('--again', 'import a file that was already imported')
+    .option('--json', 'print a JSON summary to standard output')
     .addHelpText(
       'after',
       `
-A row that the interface would refuse is listed with its line and the reason, and does not stop the others.
-Ends with 0 when every row was taken, 2 when some were refused, 1 on failure.
+A row that the API would reject does not stop the import. It is listed with its line number and the reason.
+
+Exit codes:
+  0    every row was imported
+  1    the import failed; run it again to continue
+  2    some rows were rejected, the others were imported
+  130  stopped by Ctrl-C or SIGTERM; run it again to continue
 
 Examples:
-  petstore import animals.csv --dry-run
-  petstore import animals.csv
-  zcat animals.csv.gz | petstore import - --id animals-2030-06`,
+  petstore import pets.csv --dry-run
+  petstore import pets.csv
+  zcat pets.csv.gz | petstore import - --id pets-2030-06`,
     )
     .action(async (file: string, options: Options) => {
       const config = readConfig()
@@ -67,7 +72,7 @@ Examples:
 /** `--refused` was renamed in version 1.1 and works until 2.0. */
 function withoutFormerNames({ refused, ...options }: Options): Options {
   if (refused === undefined) return options
-  say('--refused is now called --rejected; the old name works until version 2.0.')
+  say('--refused is now --rejected. The old name works until version 2.0.')
   return { rejected: refused, ...options }
 }
 
@@ -87,7 +92,7 @@ async function run(file: string, options: Options, config: Config): Promise<void
     report(outcome, (performance.now() - startedAt) / 1000, source, options)
   } catch (error) {
     if (!interrupt.signal.aborted || !isAbort(error)) throw error
-    say('Stopped before anything was added.')
+    say('Stopped before any row was added.')
     process.exitCode = EXIT_INTERRUPTED
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
@@ -95,19 +100,19 @@ async function run(file: string, options: Options, config: Config): Promise<void
 }
 
 async function openSource(file: string, options: Options, signal: AbortSignal): Promise<Source> {
-  // Loaded here alone, as below: the other commands do without.
+  // Imported on demand, as below, so that other commands start faster.
   const { fileSource, inputSource } = await import('../imports/source.ts')
   if (file === '-') {
     if (options.id === undefined && !options.dryRun) {
       throw new CommandError(
-        'Standard input needs a name, so that a run after a failure can go on: petstore import - --id NAME',
+        'Name the standard input with --id, so that a later run can continue after a failure: petstore import - --id NAME',
       )
     }
     return inputSource(process.stdin, options.id ?? 'dry-run', { signal })
   }
   if (options.id !== undefined) {
     throw new CommandError(
-      'A file is known by its content; --id is for standard input: petstore import - --id NAME',
+      '--id is only for standard input (petstore import - --id NAME). A file is identified by its content.',
     )
   }
   const progress = openProgress('Reading')
@@ -131,14 +136,12 @@ async function add(
   const { importPets, namedCategories } = await import('../imports/imports.ts')
   const rejectedPath = options.rejected ?? `${file === '-' ? options.id : file}.rejected.csv`
   if (await isSameFile(rejectedPath, file)) {
-    throw new CommandError(
-      '--rejected names the input file itself; choose another path for the rejected rows.',
-    )
+    throw new CommandError('--rejected is the input file itself. Choose another path for the rejected rows.')
   }
   const client = await connect(config)
   const lookup = config.CATEGORIES === 'strict' ? await connect(config) : undefined
   const progress = openProgress('Adding')
-  const onAbort = () => say('\nFinishing the batch under way; once more ends at once.')
+  const onAbort = () => say('\nStopping after the current batch. Press Ctrl-C again to stop at once.')
   signal.addEventListener('abort', onAbort)
   try {
     const result = await importPets(client, source, {
@@ -150,12 +153,12 @@ async function add(
     })
     progress.end()
     if (result.listIncomplete) {
-      say(`${rejectedPath} lacks the rows that earlier runs refused: it was moved or changed since.`)
+      say(`${rejectedPath} lacks the rows that earlier runs rejected: the file was moved or changed since.`)
     }
     return { ...result, rejectedFile: result.rejected > 0 ? rejectedPath : null }
   } catch (error) {
-    const isBehind = error instanceof Error && 'code' in error && error.code === '42P01'
-    throw isBehind ? new CommandError('The schema of the database is behind. Run: petstore migrate') : error
+    const isOutdated = error instanceof Error && 'code' in error && error.code === '42P01'
+    throw isOutdated ? new CommandError('The database schema is out of date. Run: petstore migrate') : error
   } finally {
     signal.removeEventListener('abort', onAbort)
     progress.end()
@@ -166,7 +169,7 @@ async function add(
 
 async function check(source: Source, config: Config): Promise<Outcome> {
   const { checkPets, namedCategories } = await import('../imports/imports.ts')
-  // Only the names of categories are asked of the database.
+  // A dry run needs the database only for the names of categories.
   const client = config.CATEGORIES === 'strict' ? await connect(config) : undefined
   const progress = openProgress('Checking')
   const shown: string[] = []
@@ -201,7 +204,7 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
         added: rows - rejected,
         rejected,
         rejectedFile,
-        // The names before version 1.1, until 2.0.
+        // Names from before version 1.1, kept until 2.0.
         refused: rejected,
         refusedFile: rejectedFile,
         rowsBefore,
@@ -210,15 +213,15 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
       }),
     )
   }
-  const earlier = rowsBefore > 0 ? `, ${count(rowsBefore)} of them read by earlier runs` : ''
+  const earlier = rowsBefore > 0 ? `, ${count(rowsBefore)} of them processed by earlier runs` : ''
   const added = `${countOf(rows - rejected, 'row')} ${options.dryRun ? 'can be added' : 'added'}`
   say(
-    `${added}, ${count(rejected)} refused${earlier}; ${seconds.toFixed(1)} s, ${countOf(rowsPerSecond, 'row')}/s.`,
+    `${added}, ${count(rejected)} rejected${earlier}; ${seconds.toFixed(1)} s, ${countOf(rowsPerSecond, 'row')}/s.`,
   )
   if (rejectedFile !== null) {
-    say(paint('yellow', `The refused rows, with lines and reasons, are in ${rejectedFile}`))
+    say(paint('yellow', `Rejected rows, with line numbers and reasons: ${rejectedFile}`))
   }
-  if (interrupted) say('Stopped before the end. Run the same command again to go on from here.')
+  if (interrupted) say('Stopped before the end. Run the same command again to continue.')
   if (interrupted) process.exitCode = EXIT_INTERRUPTED
   else if (rejected > 0) process.exitCode = EXIT_ROWS_REJECTED
 }
@@ -240,5 +243,5 @@ function isAbort(error: unknown): boolean {
 
 function parseInputName(text: string): string {
   if (/^[A-Za-z0-9._-]{1,100}$/.test(text)) return text
-  throw new InvalidArgumentError('It must have 1 to 100 letters, digits, dots, dashes or underscores.')
+  throw new InvalidArgumentError('Use 1 to 100 letters, digits, dots, dashes or underscores.')
 }

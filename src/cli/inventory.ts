@@ -1,4 +1,4 @@
-// `petstore inventory`: how many animals of a running service have each status.
+// `petstore inventory`: counts the pets of a running service by status.
 import type { Command } from 'commander'
 import { printItems, toJson } from './output.ts'
 import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
@@ -7,15 +7,15 @@ import { print } from './terminal.ts'
 export function addInventory(program: Command): void {
   const inventory = program
     .command('inventory')
-    .description('count the animals of a running service by their status')
+    .description('count the pets of a running service by status')
     .action((options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
         const counts = await store.inventory(call)
         if (options.json) return print(toJson(counts))
         const rows = Object.entries(counts).map(([status, count]) => ({ status, count: String(count) }))
-        const widest = Math.max(...rows.map(({ count }) => count.length), 'ANIMALS'.length)
+        const widest = Math.max(...rows.map(({ count }) => count.length), 'PETS'.length)
         await printItems(rows, false, {
-          heads: ['STATUS', 'ANIMALS'],
+          headings: ['STATUS', 'PETS'],
           toRow: ({ status, count }) => [status, count.padStart(widest)],
         })
       }),

@@ -1,4 +1,4 @@
-// `petstore migrate`: brings the schema up to date.
+// `petstore migrate`: updates the database schema.
 import { type Command, InvalidArgumentError } from 'commander'
 import { readConfig } from '../config.ts'
 import { LOCK_WAIT_SECONDS, migrate } from '../db/migrate.ts'
@@ -6,34 +6,33 @@ import { say } from './terminal.ts'
 
 const LOCK_WAIT_MAX_SECONDS = 86_400
 
-/** For `onWait` of a migration. */
-export const sayWaiting = (blockers: string) => say(`Waiting for a lock held by ${blockers}.`)
+export const reportLockWait = (blockers: string) => say(`Waiting for a lock held by ${blockers}.`)
 
 export function addMigrate(program: Command): void {
   program
     .command('migrate')
-    .description('bring the schema of the database up to date')
+    .description('update the database schema')
     .option(
       '--lock-wait <seconds>',
-      'how long to wait for sessions that use the tables, such as an export',
+      'how long to retry while other sessions, such as an export, lock a table',
       parseLockWait,
       LOCK_WAIT_SECONDS,
     )
     .addHelpText(
       'after',
-      '\nUses MIGRATION_DATABASE_URL, or DATABASE_URL. Many at once are safe: one works, the others wait.\nRequests go on meanwhile: a lock that is not free within half a second is tried again later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
+      '\nConnects with MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL. Concurrent runs are safe: one migrates,\nthe others wait. The service keeps running: a migration gives up a lock after half a second and retries later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
     )
     .action(async ({ lockWait }: { lockWait: number }) => {
       const config = readConfig()
       const databaseUrl = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL
-      const ran = await migrate(databaseUrl, { lockWaitSeconds: lockWait, onWait: sayWaiting })
-      for (const name of ran) say(`ran ${name}`)
-      say(ran.length === 0 ? 'The schema is up to date.' : 'The schema is up to date now.')
+      const applied = await migrate(databaseUrl, { lockWaitSeconds: lockWait, onWait: reportLockWait })
+      for (const name of applied) say(`Applied ${name}`)
+      say('The schema is up to date.')
     })
 }
 
 function parseLockWait(text: string): number {
   const seconds = Number(text)
   if (/^[0-9]{1,9}$/.test(text) && seconds <= LOCK_WAIT_MAX_SECONDS) return seconds
-  throw new InvalidArgumentError(`It must be a whole number of seconds from 0 to ${LOCK_WAIT_MAX_SECONDS}.`)
+  throw new InvalidArgumentError(`Use a whole number of seconds from 0 to ${LOCK_WAIT_MAX_SECONDS}.`)
 }

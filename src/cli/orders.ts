@@ -1,4 +1,4 @@
-// `petstore orders`: hold an animal of a running service, then sell it or let it go.
+// `petstore orders`: place, complete and cancel orders of a running service.
 import { type Command, Option } from 'commander'
 import type { Order } from '../../client/src/petstore.ts'
 import { HOLD_MINUTES_MAX } from '../orders/hold-limit.ts'
@@ -11,7 +11,7 @@ import {
   printList,
   toJson,
 } from './output.ts'
-import { parseIdArgument, parseWhole } from './arguments.ts'
+import { parseIdArgument, parseInteger } from './arguments.ts'
 import {
   addIdempotencyKey,
   addRemoteOptions,
@@ -30,7 +30,7 @@ const STATUS_STYLES: Record<Order['status'], Style> = {
 const STATUSES = Object.keys(STATUS_STYLES)
 
 const COLUMNS: Columns<Order> = {
-  heads: ['ID', 'STATUS', 'ANIMAL', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE'],
+  headings: ['ID', 'STATUS', 'PET', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE'],
   toRow: ({ id, status, petId, createdAt, expiresAt, closedAt, placedBy, note }) => [
     id,
     { text: status, style: STATUS_STYLES[status] },
@@ -56,13 +56,13 @@ interface PlaceOptions extends RemoteOptions {
 export function addOrders(program: Command): void {
   const orders = program
     .command('orders')
-    .description('hold animals of a running service, sell them or let them go')
-    .addHelpText('after', '\nlist and get need a key with orders:read, the others one with orders:write.')
+    .description('hold, sell and release pets of a running service')
+    .addHelpText('after', '\nRequired scopes: orders:read for list and get, orders:write for the others.')
 
   const list = orders
     .command('list')
-    .description('list orders, newest first; times are of your time zone')
-    .option('--pet <id>', 'only orders of this animal', parseIdArgument)
+    .description('list orders, newest first, with times in your time zone')
+    .option('--pet <id>', 'only orders for this pet', parseIdArgument)
     .addOption(new Option('--status <status>', 'only orders with this status').choices(STATUSES))
     .action((options: OrderListOptions) =>
       callService(options, async (remote) => {
@@ -75,8 +75,8 @@ export function addOrders(program: Command): void {
 
   const get = orders
     .command('get')
-    .description('show an order; times are of your time zone')
-    .argument('<id>', 'the id of the order', parseIdArgument)
+    .description('show an order, with times in your time zone')
+    .argument('<id>', 'id of the order', parseIdArgument)
     .action((id: bigint, options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
         const order = await store.orders.get(id, call)
@@ -88,46 +88,46 @@ export function addOrders(program: Command): void {
 
   const place = orders
     .command('place')
-    .description('hold an animal for a customer and print the id of the order, alone, on standard output')
-    .argument('<pet-id>', 'the animal to hold', parseIdArgument)
+    .description('hold a pet for a customer and print only the id of the order to standard output')
+    .argument('<pet-id>', 'id of the pet to hold', parseIdArgument)
     .option(
       '--hold-minutes <n>',
-      'how long to hold it; an hour unless the operator chose otherwise',
-      parseWhole(1, HOLD_MINUTES_MAX),
+      'how long to hold the pet (default: set by the operator, usually 60)',
+      parseInteger(1, HOLD_MINUTES_MAX),
     )
-    .option('--note <text>', 'who wants it, when they come')
-    .action((petId: bigint, given: PlaceOptions) => {
-      const options = withIdempotencyKey(given)
+    .option('--note <text>', 'note for the staff, such as the name of the customer')
+    .action((petId: bigint, parsed: PlaceOptions) => {
+      const options = withIdempotencyKey(parsed)
       return callService(options, async ({ store, call }) => {
         const { holdMinutes, note, idempotencyKey } = options
         const order = await store.orders.place({ petId, holdMinutes, note }, { ...call, idempotencyKey })
         if (options.json) return print(toJson(order))
-        say(`Held animal ${order.petId} until ${localTime(order.expiresAt)}. The id of the order:`)
+        say(`Held pet ${order.petId} until ${localTime(order.expiresAt)}. Order id:`)
         print(order.id)
       })
     })
-  addIdempotencyKey(place, 'places no second order')
+  addIdempotencyKey(place, 'order')
   addRemoteOptions(place, ['petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"'])
 
-  addEnding(orders, 'complete', 'sell the animal that an order holds', 'sold')
-  addEnding(orders, 'cancel', 'let go the animal that an order holds', 'let go')
+  addClosing(orders, 'complete', 'sell the pet that an order holds', 'sold')
+  addClosing(orders, 'cancel', 'release the pet that an order holds', 'released')
 }
 
-function addEnding(orders: Command, verb: 'complete' | 'cancel', description: string, done: string): void {
-  const ending = orders
+function addClosing(orders: Command, verb: 'complete' | 'cancel', description: string, done: string): void {
+  const closing = orders
     .command(verb)
     .description(description)
-    .argument('<id>', 'the id of the order', parseIdArgument)
+    .argument('<id>', 'id of the order', parseIdArgument)
     .action((id: bigint, options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
         const order = await store.orders[verb](id, call)
         if (options.json) return print(toJson(order))
-        say(`Order ${order.id} is ${order.status}: animal ${order.petId} was ${done}${endOf(order)}.`)
+        say(`Order ${order.id} is ${order.status}: pet ${order.petId} was ${done}${closingTime(order)}.`)
       }),
     )
-  addRemoteOptions(ending, [`petstore orders ${verb} 7`])
+  addRemoteOptions(closing, [`petstore orders ${verb} 7`])
 }
 
-function endOf({ closedAt }: Order): string {
+function closingTime({ closedAt }: Order): string {
   return closedAt === undefined ? '' : ` at ${localTime(closedAt)}`
 }

@@ -1,12 +1,12 @@
-// How an answer of the service is shown: tables for people, JSON for machines.
+// Formats responses of the service: tables for people, JSON for programs.
 import { type Command, Option } from 'commander'
 import { writeJson } from '../../client/src/ids.ts'
 import type { List } from '../../client/src/petstore.ts'
-import { parseWhole } from './arguments.ts'
+import { parseInteger } from './arguments.ts'
 import type { Remote, RemoteOptions } from './remote.ts'
 import { type Cell, openTable, paint, printPart, say, visible } from './terminal.ts'
 
-/** The most that the service gives at once. */
+/** The max page size of the service. */
 const PAGE_SIZE_MAX = 100
 const LIMIT = 20
 const LIMIT_MAX = 1_000_000
@@ -18,90 +18,90 @@ export interface ListOptions extends RemoteOptions {
 
 export function addListOptions(command: Command): void {
   command
-    .option('--limit <n>', 'the most to list', parseWhole(1, LIMIT_MAX), LIMIT)
-    .addOption(new Option('--all', 'list to the end, however long').conflicts('limit'))
+    .option('--limit <n>', 'max number of entries', parseInteger(1, LIMIT_MAX), LIMIT)
+    .addOption(new Option('--all', 'list all entries').conflicts('limit'))
 }
 
 export interface Columns<Item> {
-  heads: readonly string[]
+  headings: readonly string[]
   toRow: (item: Item) => Cell[]
 }
 
-/** JSON as the interface has it: ids are numbers with all their digits. Nothing in it can command a terminal. */
+/** JSON as the API returns it: ids are numbers with all their digits. Control characters are escaped. */
 export function toJson(value: object): string {
   return visible(writeJson(value))
 }
 
-/** Everything at once, in the sequence given. */
+/** Prints all items at once, in the order given. */
 export async function printItems<Item extends object>(
   items: readonly Item[],
   asJson: boolean,
   columns: Columns<Item>,
 ): Promise<void> {
-  const show = asJson ? jsonArray() : rows(columns)
-  await printPart(show.next(items) + show.end())
+  const format = asJson ? jsonArray() : rows(columns)
+  await printPart(format.next(items) + format.end())
 }
 
 export function pageSize({ limit, all }: ListOptions): number {
   return all ? PAGE_SIZE_MAX : Math.min(limit, PAGE_SIZE_MAX)
 }
 
-/** Page by page, as they come: a list of any length takes the memory of one page. */
+/** Prints each page when it arrives, so that a list of any length needs the memory of one page. */
 export async function printList<Item extends object>(
   list: List<Item>,
   options: ListOptions,
   columns: Columns<Item>,
-  { goesOn }: Remote,
+  { restartWaiting }: Remote,
 ): Promise<void> {
-  const show = options.json ? jsonArray() : rows(columns)
-  let left = options.all ? Number.POSITIVE_INFINITY : options.limit
+  const format = options.json ? jsonArray() : rows(columns)
+  let remaining = options.all ? Number.POSITIVE_INFINITY : options.limit
   let hasMore = false
   for await (const { items, nextCursor } of list.pages()) {
-    const wanted = items.slice(0, left)
-    await printPart(show.next(wanted))
-    goesOn()
-    left -= wanted.length
+    const wanted = items.slice(0, remaining)
+    await printPart(format.next(wanted))
+    restartWaiting()
+    remaining -= wanted.length
     hasMore = wanted.length < items.length || nextCursor !== undefined
-    if (left === 0) break
+    if (remaining === 0) break
   }
-  await printPart(show.end())
-  if (left === 0 && hasMore) say(paint('dim', 'There are more: see --limit and --all.'))
+  await printPart(format.end())
+  if (remaining === 0 && hasMore) say(paint('dim', 'More entries exist: use --limit or --all.'))
 }
 
-interface Shown<Item> {
+interface Formatter<Item> {
   next: (items: readonly Item[]) => string
   end: () => string
 }
 
-function rows<Item>({ heads, toRow }: Columns<Item>): Shown<Item> {
+function rows<Item>({ headings, toRow }: Columns<Item>): Formatter<Item> {
   const table = openTable()
   let isEmpty = true
   return {
     next: (items) => {
       if (items.length === 0) return ''
-      const head = isEmpty ? [heads.map((text) => ({ text, style: 'dim' as const }))] : []
+      const head = isEmpty ? [headings.map((text) => ({ text, style: 'dim' as const }))] : []
       isEmpty = false
       return `${table([...head, ...items.map(toRow)])}\n`
     },
     end: () => {
-      if (isEmpty) say('There are none.')
+      if (isEmpty) say('No entries.')
       return ''
     },
   }
 }
 
-/** One array with an item on each line. It is closed at the very end, so that nobody takes a part for the whole. */
-function jsonArray(): Shown<object> {
-  let before = '[\n'
+/** One array with one item per line. The closing bracket comes last, so incomplete output is not valid JSON. */
+function jsonArray(): Formatter<object> {
+  let separator = '[\n'
   return {
     next: (items) =>
       items
         .map((item) => {
-          const text = before + toJson(item)
-          before = ',\n'
+          const text = separator + toJson(item)
+          separator = ',\n'
           return text
         })
         .join(''),
-    end: () => (before === '[\n' ? '[]\n' : '\n]\n'),
+    end: () => (separator === '[\n' ? '[]\n' : '\n]\n'),
   }
 }

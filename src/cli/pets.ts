@@ -1,4 +1,4 @@
-// `petstore pets`: list, find, add, change and delete pets of a running service.
+// `petstore pets`: list, show, add, change and delete pets of a running service.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
 import {
@@ -10,7 +10,7 @@ import {
   printList,
   toJson,
 } from './output.ts'
-import { parseIdArgument, requireGiven } from './arguments.ts'
+import { parseIdArgument, requireArguments } from './arguments.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
 import {
   addIdempotencyKey,
@@ -21,14 +21,14 @@ import {
 } from './remote.ts'
 import { localTime, print, say, type Style, visible } from './terminal.ts'
 
-/** The most ids that the service takes at once. */
-const IDS_AT_ONCE_MAX = 100
+/** The max number of ids in one request. */
+const IDS_PER_REQUEST_MAX = 100
 const STATUS_STYLES: Record<PetStatus, Style> = { available: 'green', pending: 'yellow', sold: 'dim' }
 const STATUSES = Object.keys(STATUS_STYLES)
 
 const COLUMNS: Columns<Pet> = {
-  // Whatever is longest stands last.
-  heads: ['ID', 'STATUS', 'CATEGORY', 'NAME'],
+  // The name is last because its length varies most.
+  headings: ['ID', 'STATUS', 'CATEGORY', 'NAME'],
   toRow: ({ id, status, categoryId, name }) => [
     id,
     { text: status, style: STATUS_STYLES[status] },
@@ -38,7 +38,7 @@ const COLUMNS: Columns<Pet> = {
 }
 
 const HISTORY_COLUMNS: Columns<HistoryEntry> = {
-  heads: ['AT', 'EVENT', 'BY', 'CHANGE', 'REASON'],
+  headings: ['AT', 'EVENT', 'BY', 'CHANGE', 'REASON'],
   toRow: ({ at, event, apiKeyName, from, to, reason }) => [
     localTime(at),
     event,
@@ -70,19 +70,19 @@ interface UpdateOptions extends RemoteOptions {
 export function addPets(program: Command): void {
   const pets = program
     .command('pets')
-    .description('list, find, add, change and delete pets of a running service')
+    .description('list, show, add, change and delete pets of a running service')
     .addHelpText(
       'after',
-      '\nlist, get and history need a key with pets:read, the others one with pets:write.',
+      '\nRequired scopes: pets:read for list, get and history, pets:write for the others.',
     )
 
   const list = pets
     .command('list')
-    .description('list animals, newest first')
-    .addOption(new Option('--status <status>', 'only animals with this status').choices(STATUSES))
-    .option('--category <id>', 'only animals of this category', parseIdArgument)
+    .description('list pets, newest first')
+    .addOption(new Option('--status <status>', 'only pets with this status').choices(STATUSES))
+    .option('--category <id>', 'only pets in this category', parseIdArgument)
     .addOption(
-      new Option('--name <text>', 'only animals whose name begins so, sorted by name').conflicts([
+      new Option('--name <text>', 'only pets whose name starts with this text, sorted by name').conflicts([
         'status',
         'category',
       ]),
@@ -98,12 +98,12 @@ export function addPets(program: Command): void {
   addRemoteOptions(list, [
     'petstore pets list --status available --category 2',
     'petstore pets list --name bis',
-    'petstore pets list --all --json > animals.json',
+    'petstore pets list --all --json > pets.json',
   ])
 
   const get = pets
     .command('get')
-    .description('show animals by their ids, in the sequence given')
+    .description('show pets by id, in the order given')
     .argument('<id...>', 'one or more ids', collectIds)
     .action((ids: bigint[], options: RemoteOptions) => showPets(ids, options))
   addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'])
@@ -118,14 +118,14 @@ function addAdd(pets: Command): void {
   const add = pets
     .command('add')
     .usage('<name> --category <id> [options]')
-    .description('add an animal and print its id, alone, on standard output')
-    .argument('[name]', 'its name, 1 to 500 characters')
-    .option('--category <id>', 'the category that it belongs to', parseIdArgument)
-    .addOption(new Option('--status <status>', 'available unless given').choices(STATUSES))
-    .action((name: string | undefined, given: AddOptions) => {
-      const required = requireGiven(add, { '<name>': name, '--category <id>': given.category })
-      const pet = { name: required['<name>'], categoryId: required['--category <id>'], status: given.status }
-      const options = withIdempotencyKey(given)
+    .description('add a pet and print only its id to standard output')
+    .argument('[name]', 'name of the pet, 1 to 500 characters')
+    .option('--category <id>', 'id of its category', parseIdArgument)
+    .addOption(new Option('--status <status>', 'its status (default: available)').choices(STATUSES))
+    .action((name: string | undefined, parsed: AddOptions) => {
+      const required = requireArguments(add, { '<name>': name, '--category <id>': parsed.category })
+      const pet = { name: required['<name>'], categoryId: required['--category <id>'], status: parsed.status }
+      const options = withIdempotencyKey(parsed)
       return callService(options, async ({ store, call }) => {
         const { idempotencyKey } = options
         const { etag: _etag, ...added } = await store.pets.create(pet, { ...call, idempotencyKey })
@@ -134,7 +134,7 @@ function addAdd(pets: Command): void {
         print(added.id)
       })
     })
-  addIdempotencyKey(add, 'adds no second animal')
+  addIdempotencyKey(add, 'pet')
   addRemoteOptions(add, [
     'petstore pets add Biscuit --category 1',
     'petstore pets add "Rex, the great" --category 2 --status pending --idempotency-key delivery-17/3',
@@ -144,17 +144,17 @@ function addAdd(pets: Command): void {
 function addUpdate(pets: Command): void {
   const update = pets
     .command('update')
-    .description('change what is given of a pet, and show the result')
-    .argument('<id>', 'the id of the pet', parseIdArgument)
-    .option('--name <text>', 'its new name, 1 to 500 characters')
-    .option('--category <id>', 'the category that it belongs to from now on', parseIdArgument)
-    .addOption(new Option('--status <status>', 'its new status').choices(STATUSES))
-    .option('--reason <text>', 'why, for the history')
-    .option('--if-match <etag>', 'change nothing if the pet has another ETag by now', parseEtag)
+    .description('change the given fields of a pet and show the result')
+    .argument('<id>', 'id of the pet', parseIdArgument)
+    .option('--name <text>', 'new name, 1 to 500 characters')
+    .option('--category <id>', 'id of the new category', parseIdArgument)
+    .addOption(new Option('--status <status>', 'new status').choices(STATUSES))
+    .option('--reason <text>', 'reason of the change, stored in the history')
+    .option('--if-match <etag>', 'reject the change unless the pet still has this ETag', parseEtag)
     .action((id: bigint, options: UpdateOptions) => {
       const { name, category: categoryId, status, reason, ifMatch } = options
       if (name === undefined && categoryId === undefined && status === undefined) {
-        update.error('error: give at least one of --name, --category and --status')
+        update.error('error: use at least one of --name, --category and --status')
       }
       return callService(
         { ...options, checkWith: `petstore pets history ${id}` },
@@ -177,12 +177,12 @@ function addDelete(pets: Command): void {
   const remove = pets
     .command('delete')
     .description('delete a pet that was added by mistake and never had an order')
-    .argument('<id>', 'the id of the pet', parseIdArgument)
-    .option('--if-match <etag>', 'delete nothing if the pet has another ETag by now', parseEtag)
+    .argument('<id>', 'id of the pet', parseIdArgument)
+    .option('--if-match <etag>', 'delete the pet only if it still has this ETag', parseEtag)
     .action((id: bigint, options: UpdateOptions) =>
       callService(options, async ({ store, call }) => {
         await store.pets.delete(id, { ...call, ifMatch: options.ifMatch })
-        // The response has no body, so that there is no JSON to print.
+        // The response has no body, so there is no JSON to print.
         if (!options.json) say(`Deleted pet ${id}.`)
       }),
     )
@@ -192,8 +192,8 @@ function addDelete(pets: Command): void {
 function addHistory(pets: Command): void {
   const history = pets
     .command('history')
-    .description('show what happened to a pet, newest first; times are of your time zone')
-    .argument('<id>', 'the id of the pet', parseIdArgument)
+    .description('show the history of a pet, newest first, with times in your time zone')
+    .argument('<id>', 'id of the pet', parseIdArgument)
     .action((id: bigint, options: ListOptions) =>
       callService(options, async (remote) => {
         const list = remote.store.pets.history(id, { limit: pageSize(options) }, remote.call)
@@ -204,18 +204,20 @@ function addHistory(pets: Command): void {
   addRemoteOptions(history, ['petstore pets history 42', 'petstore pets history 42 --all --json'])
 }
 
-/** By the list, since the operation that reads one animal will be removed. */
+/** Uses listPets, because getPet is deprecated. */
 function showPets(ids: readonly bigint[], options: RemoteOptions): Promise<void> {
   return callService(options, async ({ store, call }) => {
     const found = new Map<string, Pet>()
-    for (let from = 0; from < ids.length; from += IDS_AT_ONCE_MAX) {
-      const { items } = await store.pets.list({ id: ids.slice(from, from + IDS_AT_ONCE_MAX) }, call).page()
+    for (let from = 0; from < ids.length; from += IDS_PER_REQUEST_MAX) {
+      const { items } = await store.pets
+        .list({ id: ids.slice(from, from + IDS_PER_REQUEST_MAX) }, call)
+        .page()
       for (const pet of items) found.set(pet.id, pet)
     }
     const pets = ids.flatMap((id) => found.get(String(id)) ?? [])
     if (options.json || pets.length > 0) await printItems(pets, options.json ?? false, COLUMNS)
-    for (const id of ids.filter((unknown) => !found.has(String(unknown)))) {
-      say(`No animal has the id ${id}.`)
+    for (const id of ids.filter((requested) => !found.has(String(requested)))) {
+      say(`No pet has the id ${id}.`)
       process.exitCode = EXIT_FAILED
     }
   })
@@ -229,15 +231,15 @@ function describeChange(from: HistoryEntry['from'] = {}, to: HistoryEntry['to'] 
   return changes.join(', ') || '-'
 }
 
-/** As printed by `pets update`, also without the quotes, which a shell would take away. */
+/** Accepts the ETag with or without quotes, because a shell removes them. */
 function parseEtag(text: string): string {
   const [, version] = /^"?([0-9]{1,19})"?$/.exec(text) ?? []
   if (version !== undefined) return `"${version}"`
-  throw new InvalidArgumentError('Give the ETag that `petstore pets update` printed.')
+  throw new InvalidArgumentError('Use an ETag as printed by `petstore pets update`, such as 3.')
 }
 
-/** Each once, however often it was given. */
-function collectIds(text: string, before: bigint[] = []): bigint[] {
+/** Drops duplicate ids. */
+function collectIds(text: string, ids: bigint[] = []): bigint[] {
   const id = parseIdArgument(text)
-  return before.includes(id) ? before : [...before, id]
+  return ids.includes(id) ? ids : [...ids, id]
 }

@@ -1,4 +1,4 @@
-// The executable's verbs, and how a command ends when it cannot do its work.
+// Assembles the commands, and turns errors into a message and an exit code.
 import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
 import { AppError } from '../errors.ts'
@@ -18,22 +18,22 @@ import { paint, say } from './terminal.ts'
 
 export function buildProgram(): Command {
   const program = new Command('petstore')
-    .description('The catalogue of a pet store over HTTP and JSON, on PostgreSQL.')
+    .description('HTTP/JSON service for the catalogue and the sales of a pet store, on PostgreSQL.')
     .version(VERSION, '-V, --version', 'print the version')
-    .showHelpAfterError('(add --help for what it takes)')
+    .showHelpAfterError('(add --help for usage)')
     .addHelpText(
       'after',
       `
 Examples:
-  petstore migrate                            bring the database up to date
-  petstore api-keys create --name web-shop    make a key and print it
-  petstore serve                              answer requests on port 3000
-  petstore import animals.csv                 add the animals of a file
-  petstore doctor                             say what is wrong and what to do
-  petstore pets list --status available       list the animals for sale
+  petstore migrate                            update the database schema
+  petstore api-keys create --name web-shop    create a key and print it
+  petstore serve                              serve requests on port 3000
+  petstore import pets.csv                    add the pets in a CSV file
+  petstore doctor                             report problems and how to fix them
+  petstore pets list --status available       list the pets for sale
 
-Whoever runs the service configures it by the environment, DATABASE_URL first: docs/configuration.md.
-Whoever uses it needs PETSTORE_URL and PETSTORE_API_KEY alone: docs/command-line.md.`,
+To run the service, set DATABASE_URL; docs/configuration.md lists all environment variables.
+To use a running service, set PETSTORE_URL and PETSTORE_API_KEY; see docs/command-line.md.`,
     )
     .commandsGroup('Run the service:')
   addServe(program)
@@ -50,7 +50,7 @@ Whoever uses it needs PETSTORE_URL and PETSTORE_API_KEY alone: docs/command-line
   return program
 }
 
-/** Runs a command line; whatever stops it becomes one clear line and an exit code. */
+/** Runs a command line. An error is printed and sets the exit code. */
 export async function runProgram(commandLine: readonly string[]): Promise<void> {
   try {
     await buildProgram().parseAsync(commandLine)
@@ -65,12 +65,15 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof AppError && error.details)
     return error.details.map(({ message }) => message).join('\n')
-  if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Try: petstore doctor`
+  if (error instanceof AppError) return `${error.message}\n${causeOf(error)}Run: petstore doctor`
   if (!(error instanceof Error)) return String(error)
-  const rejected = 'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
-  return rejected ? `PostgreSQL does not answer (${String(error)}).\nTry: petstore doctor` : error.message
+  const isUnreachable =
+    'code' in error && ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT'].includes(String(error.code))
+  return isUnreachable
+    ? `Cannot connect to PostgreSQL (${String(error)}).\nRun: petstore doctor`
+    : error.message
 }
 
 function causeOf({ cause }: AppError): string {
-  return cause instanceof Error && cause.message !== '' ? `The cause: ${cause.message}\n` : ''
+  return cause instanceof Error && cause.message !== '' ? `Cause: ${cause.message}\n` : ''
 }

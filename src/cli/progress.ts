@@ -1,21 +1,21 @@
-// How far a long command has come: one line that repaints itself on a terminal, else a line now and then.
+// Progress of a long command: one line that is redrawn on a terminal, otherwise one line every few seconds.
 import { countOf } from '../counts.ts'
 import { paint, say } from './terminal.ts'
 
-const REPAINTED_EVERY_MS = 200
-const TOLD_EVERY_MS = 5_000
+const REDRAW_INTERVAL_MS = 200
+const LINE_INTERVAL_MS = 5_000
 const BAR_WIDTH = 24
 
 export interface ProgressState {
   bytes: number
   bytesTotal?: number | undefined
-  /** Undefined where only bytes are known. */
+  /** Undefined if only the number of bytes is known. */
   rows?: number | undefined
 }
 
 export interface ProgressLine {
   update(state: ProgressState): void
-  /** Leaves the terminal as it was. */
+  /** Clears the line on a terminal. */
   end(): void
 }
 
@@ -31,7 +31,7 @@ export function openProgress(label: string): ProgressLine {
     if (!isTerminal) say(line)
     else process.stderr.write(`\r\u{1b}[2K${paint('dim', line.slice(0, (process.stderr.columns || 80) - 1))}`)
   }
-  const timer = setInterval(show, isTerminal ? REPAINTED_EVERY_MS : TOLD_EVERY_MS)
+  const timer = setInterval(show, isTerminal ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS)
   timer.unref()
 
   return {
@@ -46,7 +46,7 @@ export function openProgress(label: string): ProgressLine {
   }
 }
 
-/** What was there before the first report was not done in this time. */
+/** `first` is excluded from the speed: earlier runs did that work. */
 export function describeProgress(first: ProgressState, last: ProgressState, seconds: number): string {
   const parts: string[] = []
   const { bytes, bytesTotal, rows } = last

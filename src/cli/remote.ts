@@ -1,20 +1,19 @@
-// What the commands that call a running service share: where it is, with which key, for how long, and how a refusal is
-// told. They know the typed client alone, nothing of the database.
+// Shared by the commands that call a running service: options, the typed client, error messages and exit codes.
+// These commands never connect to the database.
 import { randomUUID } from 'node:crypto'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CallOptions, Petstore, PetstoreError } from '../../client/src/petstore.ts'
 import { type ClientConfig, readClientConfig } from '../config.ts'
-import { parseWhole } from './arguments.ts'
+import { parseInteger } from './arguments.ts'
 import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TRY_LATER } from './exit-codes.ts'
-import { endWhenNobodyReads, paint, say, visible } from './terminal.ts'
+import { exitOnClosedOutput, paint, say, visible } from './terminal.ts'
 
 const TIMEOUT_SECONDS = 15
 const TIMEOUT_MAX_SECONDS = 3_600
-/** From here on a person wonders; a script does not. */
-const WAITING_TOLD_AFTER_MS = 2_000
-/** Answers of the service, or of a proxy before it, that pass. */
-const PASSING_STATUSES: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504])
-const PASSING_CODES: ReadonlySet<unknown> = new Set(['network_error', 'timeout', 'idempotency_key_in_use'])
+const WAITING_MESSAGE_AFTER_MS = 2_000
+/** Temporary errors of the service, or of a proxy in front of it. */
+const TEMPORARY_STATUSES: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504])
+const TEMPORARY_CODES: ReadonlySet<unknown> = new Set(['network_error', 'timeout', 'idempotency_key_in_use'])
 const WRONG_ADDRESS_CODES: ReadonlySet<unknown> = new Set([
   'network_error',
   'timeout',
@@ -28,72 +27,81 @@ export interface RemoteOptions {
   timeout: number
   json?: boolean
   idempotencyKey?: string
-  /** The command that shows whether a change was made, for a change that is not safe to retry. */
+  /** For a change that is not safe to retry: the command that shows whether the change was made. */
   checkWith?: string
 }
 
 export interface Remote {
   store: Petstore
-  /** To be handed to every call: ends it on Ctrl-C. */
+  /** Pass these to every call: Ctrl-C aborts it. */
   call: CallOptions
-  /** To be called after each part of a long result: what follows is waited for anew. */
-  goesOn: () => void
+  /** Call this after each page of a list: the timer of the waiting message restarts. */
+  restartWaiting: () => void
 }
 
-/** What a command takes beside its own options, and the end of its help. */
+/** Adds the options that these commands share, and the end of their help. */
 export function addRemoteOptions(command: Command, examples: readonly string[]): void {
   command
-    .option('--json', 'the answer of the service as JSON, with every digit of every id')
-    .option('--url <url>', 'where the service is; else PETSTORE_URL, else http://127.0.0.1:3000/v1')
+    .option('--json', 'print the response of the service as JSON; ids keep every digit')
+    .option('--url <url>', 'address of the service (default: PETSTORE_URL, or http://127.0.0.1:3000/v1)')
     .option(
       '--timeout <seconds>',
-      'how long to try, for each page of a list',
-      parseWhole(1, TIMEOUT_MAX_SECONDS),
+      'max time including retries; for a list, per page',
+      parseInteger(1, TIMEOUT_MAX_SECONDS),
       TIMEOUT_SECONDS,
     )
     .addHelpText(
       'after',
       `
-The API key comes from PETSTORE_API_KEY alone: everybody on the host can read a command line.
-Ends with 0 when it is done, ${EXIT_FAILED} when it was refused, ${EXIT_TRY_LATER} when nobody answered: try again later.
+Set the API key in PETSTORE_API_KEY. There is no option for it, because other users of the host can read command lines.
+
+Exit codes:
+  0    success
+  ${EXIT_FAILED}    the request was rejected, or an argument or environment variable is wrong
+  ${EXIT_TRY_LATER}   no response in time, or a temporary error; retry later
+  ${EXIT_INTERRUPTED}  stopped by Ctrl-C
 
 Examples:
 ${examples.map((example) => `  ${example}`).join('\n')}`,
     )
 }
 
-/** For a command that makes something: repeated with the same key, it makes no second one. */
-export function addIdempotencyKey(command: Command, promise: string): void {
+export function addIdempotencyKey(command: Command, created: 'pet' | 'order'): void {
   command.option(
     '--idempotency-key <text>',
-    `known again for 24 hours: repeated, it ${promise}`,
+    `key that makes a retry safe for 24 hours: the same key never creates a second ${created}`,
     parseIdempotencyKey,
   )
 }
 
-/** One is made where none was given, so that a lost answer can be told with the key to repeat it by. */
-export function withIdempotencyKey<Given extends RemoteOptions>(given: Given) {
-  return { ...given, idempotencyKey: given.idempotencyKey ?? randomUUID() }
+/** Generates a key if there is none, so that the message about an unknown outcome can name the key for the retry. */
+export function withIdempotencyKey<Options extends RemoteOptions>(options: Options) {
+  return { ...options, idempotencyKey: options.idempotencyKey ?? randomUUID() }
 }
 
-/** Runs what a command does with the service, and tells a refusal in words and by the exit code. */
+/** Runs `work`. If the service rejects a request, prints the error and sets the exit code. */
 export async function callService(
   options: RemoteOptions,
   work: (remote: Remote) => Promise<void>,
 ): Promise<void> {
-  endWhenNobodyReads()
+  exitOnClosedOutput()
   const config = readClientConfig(options.url)
-  // Loaded here alone: the other commands do without.
+  // Imported on demand, so that other commands start faster.
   const client = await import('../../client/src/petstore.ts')
   const interrupt = new AbortController()
   const onInterrupt = () => interrupt.abort()
-  // Once: a second Ctrl-C ends the process by itself.
+  // Only the first Ctrl-C is handled: the second one kills the process.
   process.once('SIGINT', onInterrupt)
   const waiting = setTimeout(() => {
     if (!process.stderr.isTTY) return
-    say(paint('dim', `Waiting for ${config.PETSTORE_URL}, ${options.timeout} s at most; Ctrl-C ends it.`))
-  }, WAITING_TOLD_AFTER_MS)
-  let lackingScope: string | undefined
+    say(
+      paint(
+        'dim',
+        `Waiting for ${config.PETSTORE_URL} (timeout ${options.timeout} s). Press Ctrl-C to stop.`,
+      ),
+    )
+  }, WAITING_MESSAGE_AFTER_MS)
+  let missingScope: string | undefined
   const store = new client.Petstore({
     baseUrl: config.PETSTORE_URL,
     apiKey: config.PETSTORE_API_KEY,
@@ -101,78 +109,78 @@ export async function callService(
     onDeprecated: ({ message }) => say(visible(message)),
     fetch: async (...request) => {
       const response = await fetch(...request)
-      lackingScope = /scope="([\w:]+)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1]
+      missingScope = /scope="([\w:]+)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1]
       return response
     },
   })
   try {
-    await work({ store, call: { signal: interrupt.signal }, goesOn: () => void waiting.refresh() })
+    await work({ store, call: { signal: interrupt.signal }, restartWaiting: () => void waiting.refresh() })
   } catch (error) {
     if (!(error instanceof client.PetstoreError)) throw error
-    if (error.code === 'aborted') endByInterrupt(error, options)
-    else report(error, { config, options, lackingScope })
+    if (error.code === 'aborted') exitByInterrupt(error, options)
+    else report(error, { config, options, missingScope })
   } finally {
     clearTimeout(waiting)
     process.off('SIGINT', onInterrupt)
   }
 }
 
-/** As every program ends that knows nothing of Ctrl-C, so that a loop of a shell ends as well. */
-function endByInterrupt(error: PetstoreError, options: RemoteOptions): void {
-  if (error.outcomeUnknown) say(paint('yellow', howToRepeat(options)))
+/** Ends the process by SIGINT, so that a shell loop around the command stops too. */
+function exitByInterrupt(error: PetstoreError, options: RemoteOptions): void {
+  if (error.outcomeUnknown) say(paint('yellow', retryAdvice(options)))
   process.exitCode = EXIT_INTERRUPTED
   process.kill(process.pid, 'SIGINT')
 }
 
-interface Circumstances {
+interface ErrorContext {
   config: ClientConfig
   options: RemoteOptions
-  lackingScope: string | undefined
+  missingScope: string | undefined
 }
 
-function report(error: PetstoreError, { config, options, lackingScope }: Circumstances): void {
-  const faults = error.details.map(({ message }) => ` ${message}`).join('')
-  const sentence = error.message.slice(0, error.message.length - faults.length)
+function report(error: PetstoreError, { config, options, missingScope }: ErrorContext): void {
+  const details = error.details.map(({ message }) => ` ${message}`).join('')
+  const sentence = error.message.slice(0, error.message.length - details.length)
   say(paint('red', visible(sentence)))
   for (const { message } of error.details) say(`  ${visible(message)}`)
-  const cause = firstCause(error)
+  const cause = rootCause(error)
   if (cause !== undefined) say(`  ${visible(cause)}`)
-  if (error.code === 'insufficient_scope' && lackingScope !== undefined) {
-    say(`This needs ${lackingScope}: ask for a key that has it.`)
+  if (error.code === 'insufficient_scope' && missingScope !== undefined) {
+    say(`The command needs the scope ${missingScope}. Ask the operator for a key with this scope.`)
   }
   if (WRONG_KEY_CODES.has(error.code)) {
-    say('See that PETSTORE_API_KEY is complete, still valid, and of this service.')
+    say('Check PETSTORE_API_KEY: the key must be complete, valid, and issued by this service.')
   }
   if (WRONG_ADDRESS_CODES.has(error.code)) {
-    say(`Asked ${config.PETSTORE_URL}; another address: PETSTORE_URL or --url.`)
+    say(`The address is ${config.PETSTORE_URL}. To change it, set PETSTORE_URL or --url.`)
   }
-  if (error.outcomeUnknown) say(paint('yellow', howToRepeat(options)))
+  if (error.outcomeUnknown) say(paint('yellow', retryAdvice(options)))
   const request = error.requestId === undefined ? '' : `, request ${error.requestId}`
   say(paint('dim', visible(`(${error.code}${request})`)))
-  process.exitCode = isPassing(error) ? EXIT_TRY_LATER : EXIT_FAILED
+  process.exitCode = isTemporary(error) ? EXIT_TRY_LATER : EXIT_FAILED
 }
 
-function isPassing({ code, status }: PetstoreError): boolean {
-  return PASSING_CODES.has(code) || PASSING_STATUSES.has(status)
+function isTemporary({ code, status }: PetstoreError): boolean {
+  return TEMPORARY_CODES.has(code) || TEMPORARY_STATUSES.has(status)
 }
 
-function howToRepeat({ idempotencyKey, checkWith }: RemoteOptions): string {
+function retryAdvice({ idempotencyKey, checkWith }: RemoteOptions): string {
   if (checkWith !== undefined) return `The change may have been made. Check before you retry: ${checkWith}`
-  const how = idempotencyKey === undefined ? 'as it is' : `with --idempotency-key ${idempotencyKey}`
-  return `It may have been done all the same. Repeat the command ${how}: nothing is done twice.`
+  const how = idempotencyKey === undefined ? '' : ` with --idempotency-key ${idempotencyKey}`
+  return `The change may have been made. It is safe to retry the same command${how}.`
 }
 
-/** What the network said, at the end of what each layer calls a failure; undefined where the service itself said no. */
-function firstCause(error: PetstoreError): string | undefined {
+/** The innermost cause, such as a network error; undefined if the service itself returned the error. */
+function rootCause(error: PetstoreError): string | undefined {
   let cause: unknown = error
   while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
   if (cause === error || !(cause instanceof Error)) return undefined
-  // That of a host with several addresses has no text of its own.
+  // The AggregateError for a host with several addresses has no message, only a code.
   return cause.message || ('code' in cause ? String(cause.code) : undefined)
 }
 
-/** As the interface has it. What HTTP cannot carry is refused before anything is sent. */
+/** The rule of the API. Rejects characters that an HTTP header cannot contain. */
 function parseIdempotencyKey(text: string): string {
   if (/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(text)) return text
-  throw new InvalidArgumentError('It must have 1 to 255 letters, digits or signs of ASCII.')
+  throw new InvalidArgumentError('Use 1 to 255 printable ASCII characters, without spaces at the ends.')
 }

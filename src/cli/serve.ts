@@ -1,10 +1,10 @@
-// `petstore serve`: answers requests.
+// `petstore serve`: runs the HTTP service.
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
-import { sayWaiting } from './migrate.ts'
+import { reportLockWait } from './migrate.ts'
 
-/** The service could not start. Ports and timers that are already open would keep the process alive. */
+/** The service could not start. The process must exit explicitly, because open ports and timers keep it alive. */
 export class StartFailure extends Error {
   constructor(cause: unknown) {
     super('The service could not start.', { cause })
@@ -14,16 +14,16 @@ export class StartFailure extends Error {
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('answer requests until SIGTERM or SIGINT')
-    .option('--migrate', 'bring the schema up to date first; safe for many instances at once')
+    .description('serve HTTP requests until SIGTERM or SIGINT')
+    .option('--migrate', 'update the schema first; safe if several instances start at once')
     .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… petstore serve --migrate')
     .action(async (options: { migrate?: boolean }) => {
       const config = readConfig()
       try {
         if (options.migrate) {
-          await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, { onWait: sayWaiting })
+          await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, { onWait: reportLockWait })
         }
-        // Loaded here alone: the other commands start in half the time without the web framework.
+        // Imported on demand: without the web framework, other commands start in half the time.
         const { runService } = await import('../server/process.ts')
         await runService(config)
       } catch (error) {
