@@ -1,11 +1,12 @@
-// The contract gate: compares openapi.json with its earlier versions in the history and fails on a change that
-// would break a client of any of them.
+// Compares openapi.json with its earlier versions in the Git history. Fails on a change that would break a client of
+// any of them.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
+import { countOf } from '../src/counts.ts'
 
 const VERSIONS_MAX = 10
 const ROOT = resolve(import.meta.dirname, '..')
@@ -29,12 +30,14 @@ try {
       env: environmentWith({ REDOCLY_TELEMETRY: 'off' }),
     })
     if (status === 0) continue
-    say(`openapi.json would break clients of an earlier version:\n${stdout}\nAdd to /v1, or make it /v2.`)
+    say(
+      `openapi.json would break clients of an earlier version:\n${stdout}\nChange /v1 only by additions, or create /v2.`,
+    )
     process.exitCode = 1
     break
   }
   if (process.exitCode === undefined)
-    say(`openapi.json breaks no client of ${versions.length} earlier version(s).`)
+    say(`openapi.json is compatible with ${countOf(versions.length, 'earlier version')}.`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,5 +1,5 @@
-// The types of the client, made from openapi.json: its shapes, its queries and its operations. Knows JSON Schema as
-// far as our own document uses it, and refuses what it does not know.
+// Generates the types of the client from openapi.json: schemas, queries and operations. Supports the part of JSON
+// Schema that openapi.json uses, and throws on anything else.
 
 interface Schema {
   $ref?: string
@@ -37,15 +37,15 @@ export interface InterfaceDocument {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** What a shape is for: what is sent may be written in more ways than what is answered. */
+/** Requests accept more types than responses contain: an id is `IdInput` in a request and `Id` in a response. */
 type Direction = 'sent' | 'received'
 
 const HEAD = `// Written by \`npm run openapi\` from openapi.json; do not edit.
 
-/** An id as it is answered: its decimal digits, all of them. */
+/** An id in a response: all its decimal digits. */
 export type Id = string
 
-/** An id as it may be given: digits, a bigint, or a number that JavaScript has not rounded. */
+/** An id in a request: digits, a bigint, or an integer below 2^53. */
 export type IdInput = string | number | bigint
 `
 
@@ -58,7 +58,8 @@ export function clientTypes(document: InterfaceDocument): string {
     operations.map(({ operation }) => bodyOf(operation)).filter((name) => name !== undefined),
   )
   const both = operations.map(({ operation }) => responseOf(operation)).find((name) => sent.has(name ?? ''))
-  if (both !== undefined) throw new Error(`${both} is sent and answered, which takes two types`)
+  if (both !== undefined)
+    throw new Error(`${both} is used in a request and in a response, which need different types`)
   const shapes = Object.entries(schemas)
     .filter(([name]) => name !== 'Error')
     .map(([name, schema]) => shape(name, schema, sent.has(name) ? 'sent' : 'received'))
@@ -96,10 +97,10 @@ function errorTypes(error: Schema): string {
   const { code, details } = error.properties as Record<'code' | 'details', Schema>
   const codes = (code.examples as string[]).map((known) => `  | '${known}'`)
   return [
-    '/** Every error code of the service so far. */',
+    '/** The error codes of this version of the service. */',
     `export type ErrorCode =\n${codes.join('\n')}`,
     '',
-    shape('ErrorDetail', { description: 'One fault of a request.', ...details.items }, 'received'),
+    shape('ErrorDetail', { description: 'One problem in a request.', ...details.items }, 'received'),
   ].join('\n')
 }
 
@@ -117,7 +118,7 @@ function operationTypes(operations: { path: string; verb: string; operation: Ope
       '  }',
     ]
   })
-  return `/** Every operation: where it is, what it takes and what it answers. */\nexport interface Operations {\n${lines.join('\n')}\n}\n`
+  return `/** All operations, with their paths, request types and response types. */\nexport interface Operations {\n${lines.join('\n')}\n}\n`
 }
 
 function fields(schema: Schema, direction: Direction, indent: string): string {
@@ -126,7 +127,7 @@ function fields(schema: Schema, direction: Direction, indent: string): string {
       requireIdName(name, property)
       const isRequired = schema.required?.includes(name) ?? false
       const type = typeOf(property, direction, indent)
-      // Whoever sends may write an absent value as undefined; whoever reads never meets one.
+      // In requests, an absent value can be undefined. Responses never contain undefined.
       const orUndefined = !isRequired && direction === 'sent' ? ' | undefined' : ''
       return `${commentOf(property.description, indent)}${indent}${name}${isRequired ? '' : '?'}: ${type}${orUndefined}\n`
     })
@@ -142,20 +143,20 @@ function typeOf(schema: Schema, direction: Direction, indent = ''): string {
   if (schema.type === 'string') return 'string'
   if (schema.type === 'array' && schema.items !== undefined) {
     const item = typeOf(schema.items, direction, indent)
-    if (item === 'Id') throw new Error('client/src/ids.ts reads no list of ids yet')
+    if (item === 'Id') throw new Error('client/src/ids.ts does not support arrays of ids in responses')
     const list = item.includes('|') ? `(${item})[]` : `${item}[]`
     return direction === 'sent' ? `readonly ${list}` : list
   }
-  throw new Error(`dev/client-types.ts does not know ${JSON.stringify(schema)}`)
+  throw new Error(`dev/client-types.ts does not know the schema ${JSON.stringify(schema)}`)
 }
 
-/** The client tells ids from other integers by their names, since it carries no schema. */
+/** The client recognizes ids by name, because it has no schema at run time. */
 function requireIdName(name: string, schema: Schema): void {
   const isId = schema.format === 'int64' || schema.items?.format === 'int64'
   const isNumber = schema.type === 'integer' || schema.items?.type === 'integer'
   if (isNumber && isId !== /^(id|\w+Id)$/.test(name)) {
     throw new Error(
-      `"${name}": an int64, and nothing else, is named "id" or ends in "Id"; see client/src/ids.ts`,
+      `"${name}": int64 fields, and only these, must be named "id" or end in "Id"; see client/src/ids.ts`,
     )
   }
 }

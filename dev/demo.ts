@@ -1,10 +1,10 @@
-// 500 believable animals in 8 named categories, the same on every machine.
+// 500 demo pets in 8 named categories, the same on every machine.
 import { type Category, upsertCategories } from '../src/categories/queries.ts'
 import type { Db } from '../src/db/database.ts'
 import { insertPets, type PetToInsert } from '../src/pets/queries.ts'
 import type { PetStatus } from '../src/pet-status.ts'
 
-const ANIMALS = 500
+const PETS = 500
 
 const CATEGORIES: Category[] = [
   'Dogs',
@@ -67,20 +67,20 @@ const NAMES = [
   'Zoë',
 ] as const
 
-/** Fills an empty catalogue; leaves one that has animals as it is. */
+/** Adds the demo pets if the catalogue is empty. Returns the number of pets added. */
 export async function addDemoPets(db: Db): Promise<number> {
   const [any] = await db.read({ name: 'any_pet', text: 'select 1 from pets limit 1', values: [] })
   if (any !== undefined) return 0
   await upsertCategories(db, CATEGORIES)
   await insertPets(
     db,
-    Array.from({ length: ANIMALS }, (_, index) => demoPet(index)),
+    Array.from({ length: PETS }, (_, index) => demoPet(index)),
   )
-  return ANIMALS
+  return PETS
 }
 
 function demoPet(index: number): PetToInsert {
-  // Numbers prime to the lengths of the lists, so that neighbours differ and every pair comes up.
+  // The factors are coprime to the lengths of the lists, so neighbours differ and every pair occurs.
   const category = (index * 5) % CATEGORIES.length
   const kinds = KINDS[category] ?? KINDS[0]
   const kind = kinds[(index * 3 + Math.floor(index / 7)) % kinds.length]
@@ -94,9 +94,9 @@ function demoPet(index: number): PetToInsert {
   }
 }
 
-/** Most are for sale, some are held, some are gone. */
+/** 70% available, 15% pending, 15% sold. */
 function demoStatus(index: number): PetStatus {
-  const of20 = (index * 13) % 20
-  if (of20 < 14) return 'available'
-  return of20 < 17 ? 'pending' : 'sold'
+  const position = (index * 13) % 20
+  if (position < 14) return 'available'
+  return position < 17 ? 'pending' : 'sold'
 }

@@ -1,4 +1,4 @@
-// `npm run dev`: a real PostgreSQL, migrated, with demo animals and a key, and the service with reload.
+// `npm run dev`: starts PostgreSQL, migrates it, adds demo pets and an API key, and runs the service with reload.
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { addDemoPets } from './demo.ts'
 const ROOT = resolve(import.meta.dirname, '..')
 const READY_TIMEOUT_MS = 30_000
 
-// As root, PostgreSQL runs as another user, who may be kept out of the checkout.
+// As root, PostgreSQL runs as another user, which may have no access to the checkout.
 const FOLDER =
   userInfo().uid === 0 ? `/var/tmp/petstore-dev-${hash('sha256', ROOT).slice(0, 8)}` : join(ROOT, '.dev')
 const DATA_FOLDER = join(FOLDER, 'postgres')
@@ -40,13 +40,13 @@ async function dev(): Promise<void> {
 
   const db = openDatabase({ databaseUrl, applicationName: 'petstore-dev', size: 1, onError: () => {} })
   const added = await addDemoPets(db)
-  if (added > 0) say(paint('dim', `Added ${added} demo animals.`))
+  if (added > 0) say(paint('dim', `Added ${added} demo pets.`))
   const apiKey = await devApiKey(db)
   await db.close()
 
   const { PORT, ADMIN_PORT } = environmentWith({})
-  const port = PORT ?? (await portNear(3000))
-  const adminPort = ADMIN_PORT ?? (await portNear(9090))
+  const port = PORT ?? (await choosePort(3000))
+  const adminPort = ADMIN_PORT ?? (await choosePort(9090))
   const service = spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), 'serve'],
@@ -61,15 +61,15 @@ async function dev(): Promise<void> {
       }),
     },
   )
-  service.on('exit', () => void end(cluster))
-  // The terminal sends an interrupt to the service as well; this process waits for its end.
+  service.on('exit', () => void stop(cluster))
+  // On Ctrl-C, the terminal signals the service too. This process exits after the service.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => service.kill('SIGTERM'))
 
-  if (await isReady(adminPort)) welcome({ port, adminPort, databaseUrl, apiKey })
-  else say(paint('red', 'The service did not become ready; its log above says why.'))
+  if (await isReady(adminPort)) printWelcome({ port, adminPort, databaseUrl, apiKey })
+  else say(paint('red', 'The service did not become ready. See its log above.'))
 }
 
-/** A server that an earlier run left behind is used again; two on one folder would destroy each other. */
+/** Reuses a server from an earlier run, because two servers on one folder would corrupt the data. */
 async function openCluster(): Promise<Cluster> {
   const port = runningPort(DATA_FOLDER)
   const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
@@ -79,14 +79,14 @@ async function openCluster(): Promise<Cluster> {
   return startCluster({ binaries: embeddedBinaries(), dataFolder: DATA_FOLDER, port: await freePort() })
 }
 
-/** The usual port, or a free one where another program has it. */
-async function portNear(usual: number): Promise<string> {
-  const port = (await isFree(usual)) ? usual : await freePort()
-  if (port !== usual) say(paint('yellow', `Port ${usual} is taken; using ${port}.`))
+/** The default port, or a free one if another program uses it. */
+async function choosePort(preferred: number): Promise<string> {
+  const port = (await isFree(preferred)) ? preferred : await freePort()
+  if (port !== preferred) say(paint('yellow', `Port ${preferred} is in use. Using ${port} instead.`))
   return String(port)
 }
 
-/** Made once; the file is the only place where it is kept. */
+/** Created once. The key is stored only in this file. */
 async function devApiKey(db: Db): Promise<string> {
   if (existsSync(KEY_FILE)) return readFileSync(KEY_FILE, 'utf8').trim()
   const issued = await createApiKey(db, 'staging', {
@@ -100,8 +100,8 @@ async function devApiKey(db: Db): Promise<string> {
 }
 
 async function isReady(adminPort: string): Promise<boolean> {
-  const giveUpAt = Date.now() + READY_TIMEOUT_MS
-  while (Date.now() < giveUpAt) {
+  const deadline = Date.now() + READY_TIMEOUT_MS
+  while (Date.now() < deadline) {
     const response = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined)
     if (response?.ok) return true
     await sleep(100)
@@ -109,7 +109,7 @@ async function isReady(adminPort: string): Promise<boolean> {
   return false
 }
 
-function welcome(at: { port: string; adminPort: string; databaseUrl: string; apiKey: string }): void {
+function printWelcome(at: { port: string; adminPort: string; databaseUrl: string; apiKey: string }): void {
   say(`
 ${paint('bold', 'Petstore is ready.')}
 
@@ -123,11 +123,11 @@ Try it:
 
   curl -H 'Authorization: Bearer ${at.apiKey}' 'http://127.0.0.1:${at.port}/v1/pets?status=available&limit=5'
 
-The service starts again when a source file changes. End with Ctrl-C.
+The service restarts when a source file changes. Press Ctrl-C to stop.
 `)
 }
 
-async function end(cluster: Cluster): Promise<void> {
+async function stop(cluster: Cluster): Promise<void> {
   await cluster.stop()
   process.exit()
 }

@@ -1,4 +1,4 @@
-// The OpenAPI document of the application as it is now; nothing listens and no database is asked.
+// Builds the OpenAPI document from the routes, without listening on a port or connecting to a database.
 import { trackUsage } from '../src/api-keys/usage.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { buildApp } from '../src/server/app.ts'

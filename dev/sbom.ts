@@ -1,5 +1,5 @@
-// `node dev/sbom.ts > sbom.json`: every package that production runs, with version, licence and hash, as CycloneDX.
-// npm makes it from package-lock.json; where npm would load a package from is left out.
+// `node dev/sbom.ts > sbom.json`: a CycloneDX bill of materials of the production packages, with version, licence and
+// hash. npm generates it from package-lock.json; download addresses are removed.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -28,13 +28,13 @@ export function readSbom(): Sbom {
     maxBuffer: OUTPUT_MAX_BYTES,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const sbom = JSON.parse(text, withoutPlaces) as Sbom
-  // npm takes the name of the folder, whatever somebody called it.
+  const sbom = JSON.parse(text, withoutAddresses) as Sbom
+  // npm uses the name of the folder, which differs between checkouts.
   sbom.metadata.component.name = 'petstore'
   return forProduction(sbom)
 }
 
-/** Its own `--omit=dev` would forget `pg`, because a development package names it too. The lock file knows better. */
+/** Filters by the lock file, because `npm sbom --omit=dev` omits `pg`, which a development package also depends on. */
 function forProduction(sbom: Sbom): Sbom {
   const production = productionPackages()
   const components = sbom.components.filter(({ name, version }) => production.has(`${name}@${version}`))
@@ -45,7 +45,7 @@ function forProduction(sbom: Sbom): Sbom {
   return { ...sbom, components, dependencies }
 }
 
-/** What `npm ci --omit=dev` installs, as `name@version`. */
+/** The packages that `npm ci --omit=dev` installs, as `name@version`. */
 function productionPackages(): Set<string> {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; dev?: boolean; link?: boolean }>
@@ -57,8 +57,8 @@ function productionPackages(): Set<string> {
   )
 }
 
-/** Addresses: a registry is that of the machine that made this, and means nothing on another. */
-function withoutPlaces(key: string, value: unknown): unknown {
+/** Removes download addresses: they depend on the registry that this machine uses. */
+function withoutAddresses(key: string, value: unknown): unknown {
   return key === 'externalReferences' ? undefined : value
 }
 

@@ -1,4 +1,4 @@
-// API keys, for whoever may hand them out.
+// API keys. All operations except `own` need the scope `admin`.
 import type { CallOptions, Send } from './call.ts'
 import { idText } from './ids.ts'
 import type { IdInput, IssuedApiKey, ListApiKeysQuery, NewApiKey, OwnApiKey, Rotation } from './interface.ts'
@@ -8,17 +8,17 @@ export type ApiKeys = ReturnType<typeof apiKeysOf>
 
 export function apiKeysOf(send: Send) {
   return {
-    /** What the key in use may do. */
+    /** The name, scopes and expiry of the key that this client uses. */
     own: async (options?: CallOptions): Promise<OwnApiKey> => {
       const path = '/api-keys/self'
       return (await send({ operation: 'getOwnApiKey', method: 'GET', path, idempotent: true }, options)).value
     },
 
-    /** Newest first, revoked ones too. */
+    /** Lists keys, newest first, including revoked ones. */
     list: (query?: ListApiKeysQuery, options?: CallOptions) =>
       listOf(send, 'listApiKeys', () => '/api-keys', query, options),
 
-    /** Makes a key. A second attempt would make a second one, whose text nobody has seen. */
+    /** Creates a key. Not retried if the outcome is unknown: a second attempt could create a second, unused key. */
     create: async (apiKey: NewApiKey, options?: CallOptions): Promise<IssuedApiKey> => {
       const path = '/api-keys'
       const call = {
@@ -31,14 +31,14 @@ export function apiKeysOf(send: Send) {
       return (await send(call, options)).value
     },
 
-    /** Makes a successor. A second attempt would make a second one, whose text nobody has seen. */
+    /** Creates a replacement. Not retried if the outcome is unknown, for the same reason as `create`. */
     rotate: async (id: IdInput, rotation: Rotation = {}, options?: CallOptions): Promise<IssuedApiKey> => {
       const path = `/api-keys/${idText(id)}/rotate` as const
       const call = { operation: 'rotateApiKey', method: 'POST', path, body: rotation } as const
       return (await send({ ...call, idempotent: false }, options)).value
     },
 
-    /** Ends a key. The service answers a second attempt like the first. */
+    /** Revokes a key. Idempotent. */
     revoke: async (id: IdInput, options?: CallOptions): Promise<void> => {
       const path = `/api-keys/${idText(id)}` as const
       await send({ operation: 'revokeApiKey', method: 'DELETE', path, idempotent: true }, options)

@@ -1,17 +1,17 @@
-// One request and its answer, or why there is none, and what that says about its effect.
+// Sends one request. Classifies a failure: can it be retried, and may the request have taken effect?
 import type { Failure } from './errors.ts'
 import { readJson } from './ids.ts'
 
 export interface FailedAttempt extends Failure {
-  /** Whether the request may have been carried out all the same. */
-  mayHaveHappened: boolean
-  /** Whether another attempt may end better. */
-  isPassing: boolean
-  /** What the service asked to wait. */
+  /** Whether the request may have taken effect in spite of the failure. */
+  mayHaveTakenEffect: boolean
+  /** Whether another attempt may succeed. */
+  isTemporary: boolean
+  /** The delay that the service requests with `Retry-After`, or 0. */
   retryAfterMs: number
 }
 
-/** Headers are those of the answer, where there was one. */
+/** `headers` are those of the response, if there was one. */
 export type Attempt = { value: unknown; headers: Headers } | { failed: FailedAttempt; headers?: Headers }
 
 export interface AttemptOptions {
@@ -20,15 +20,15 @@ export interface AttemptOptions {
   signal: AbortSignal | undefined
 }
 
-/** Errors of a runtime that could not connect, so that nothing was sent. A browser does not tell. */
+/** Errors of Node, Deno and Bun if no connection was made, so nothing was sent. Browsers do not report the reason. */
 const NOT_CONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
-/** What the service answers with 503 when it has surely changed nothing. */
-const NOTHING_HAPPENED = /^(?:unavailable|overloaded)$/
-/** The first attempt, which we gave up, is still being worked on. */
+/** Codes of a 503 response that guarantee that nothing was changed. */
+const NOTHING_CHANGED = /^(?:unavailable|overloaded)$/
+/** The service is still processing an earlier attempt that timed out here. */
 const STILL_RUNNING = 'idempotency_key_in_use'
-/** Answers of the service, or of a proxy before it, that pass. 500 is a fault, and would be one again. */
-const PASSING_STATUSES = new Set([408, 429, 502, 503, 504])
-/** What a timer can hold; beyond it a timer would end at once. */
+/** Temporary errors of the service, or of a proxy in front of it. A 500 is a defect, so a retry would fail too. */
+const TEMPORARY_STATUSES = new Set([408, 429, 502, 503, 504])
+/** The max delay of setTimeout. With a longer delay, the timer would fire at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1
 
 export async function attempt(
@@ -42,19 +42,19 @@ export async function attempt(
   signal?.addEventListener('abort', abort)
   const requestId = init.headers.get('x-request-id') ?? undefined
   try {
-    // Petstore never redirects; following would carry the request, and a POST as a GET, to somebody else.
+    // Petstore never redirects. Following a redirect could send the API key to another server, and a POST as a GET.
     const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal })
     return read(response, await response.text(), requestId)
   } catch (cause) {
-    const failed = { requestId, cause, mayHaveHappened: true, isPassing: true, retryAfterMs: 0 }
-    if (signal?.aborted) return { failed: { ...failed, ...abortedBy(signal), isPassing: false } }
+    const failed = { requestId, cause, mayHaveTakenEffect: true, isTemporary: true, retryAfterMs: 0 }
+    if (signal?.aborted) return { failed: { ...failed, ...abortedBy(signal), isTemporary: false } }
     if (controller.signal.aborted) {
       return {
-        failed: { ...failed, code: 'timeout', message: `No answer within ${Math.ceil(timeoutMs)} ms.` },
+        failed: { ...failed, code: 'timeout', message: `No response within ${Math.ceil(timeoutMs)} ms.` },
       }
     }
-    const message = 'The service could not be reached, or the connection broke before its answer had come.'
-    return { failed: { ...failed, code: 'network_error', message, mayHaveHappened: !wasNotSent(cause) } }
+    const message = 'Cannot reach the service, or the connection was lost before the response was complete.'
+    return { failed: { ...failed, code: 'network_error', message, mayHaveTakenEffect: !wasNotSent(cause) } }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
@@ -75,13 +75,13 @@ function read(response: Response, text: string, requestId: string | undefined): 
     headers,
     failed: {
       code,
-      message: error?.message ?? `The answer, with status ${status}, is not one of Petstore's.`,
+      message: error?.message ?? `The response with status ${status} is not a valid Petstore response.`,
       status,
       details: error?.details,
       requestId: headers.get('x-request-id') ?? requestId,
-      // What was refused did not happen; a success that cannot be read, or a fault, may have.
-      mayHaveHappened: (ok || status >= 500 || code === STILL_RUNNING) && !NOTHING_HAPPENED.test(code),
-      isPassing: PASSING_STATUSES.has(status) || code === STILL_RUNNING,
+      // A rejected request has no effect. A 5xx, or a success with an unreadable body, may have one.
+      mayHaveTakenEffect: (ok || status >= 500 || code === STILL_RUNNING) && !NOTHING_CHANGED.test(code),
+      isTemporary: TEMPORARY_STATUSES.has(status) || code === STILL_RUNNING,
       retryAfterMs: retryAfterMs(headers),
     },
   }
@@ -95,13 +95,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** An Error body of Petstore carries the status of its answer; that of a proxy does not. */
+/** The body of a Petstore error contains the status of the response. Error bodies of proxies do not. */
 function isError(body: unknown, status: number): body is Failure {
   const error = body as Failure | undefined | null
   return status >= 400 && error?.status === status && typeof error.code === 'string'
 }
 
-/** RFC 9110: seconds, or a date. */
+/** `Retry-After` is a number of seconds or a date (RFC 9110). */
 function retryAfterMs(headers: Headers): number {
   const value = headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()

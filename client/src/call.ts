@@ -1,27 +1,27 @@
-// A call: attempts until one succeeds, one says no for good, or the time is up. Repeats a change only where
-// that cannot make it twice.
+// Sends a request and retries it until it succeeds, fails permanently, or reaches its deadline. Retries a change only
+// if that cannot apply it twice.
 import { abortedBy, attempt, TIMER_MS_MAX } from './attempt.ts'
-import { type Deprecation, noteDeprecation } from './deprecation.ts'
+import { type Deprecation, reportDeprecation } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
 import { writeJson, writeQuery } from './ids.ts'
 import type { ErrorCode, Operations } from './interface.ts'
 
 export interface PetstoreOptions {
-  /** Where the service is, with `/v1`. In a browser it may be relative. */
+  /** Address of the service, including `/v1`. In a browser it can be relative. */
   baseUrl: string | URL
   apiKey: string
-  /** How long one attempt may take: 15 seconds, longer than the service takes to say that it is stuck. */
+  /** Timeout of one attempt. Default: 15,000, which is longer than the response timeout of the service. */
   timeoutMs?: number | undefined
-  /** How long a call may take with all its attempts, or one page of a list: a minute. */
+  /** Timeout of a call including all attempts, or of one page of a list. Default: 60,000. */
   deadlineMs?: number | undefined
-  /** Told once for each deprecated operation and process; `console.warn` unless you give another. */
+  /** Called once per process for each deprecated operation that you call. Default: `console.warn` with the message. */
   onDeprecated?: ((deprecation: Deprecation) => void) | undefined
-  /** Instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 
 export interface CallOptions {
-  /** Ends the call, also while it waits for its next attempt or between pages. */
+  /** Aborts the call, also while it waits for the next attempt, or a list between two pages. */
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   deadlineMs?: number | undefined
@@ -34,10 +34,10 @@ export interface Call<Name extends keyof Operations> {
   query?: Operations[Name]['query'] | undefined
   body?: Operations[Name]['body'] | undefined
   headers?: Record<string, string | undefined>
-  /** Whether it does no harm a second time, so that it may be repeated after an attempt that may have succeeded. */
+  /** Safe to retry even if an earlier attempt took effect. */
   idempotent: boolean
-  /** The error that, after such an attempt, says that all is done. */
-  doneBy?: ErrorCode
+  /** If an earlier attempt may have taken effect, this error code means that it did. */
+  successCode?: ErrorCode
 }
 
 export interface ApiResponse<Value> {
@@ -55,24 +55,24 @@ const DEADLINE_MS = 60_000
 const BACKOFF_FIRST_MS = 200
 const BACKOFF_MAX_MS = 5_000
 
-export function sender(given: PetstoreOptions): Send {
-  if (!given.apiKey) throw new TypeError('apiKey is missing.')
-  const baseUrl = String(given.baseUrl).replace(/\/+$/, '')
-  const authorization = `Bearer ${given.apiKey}`
-  // Throws now, and not at every call, what no request could be made of.
+export function sender(defaults: PetstoreOptions): Send {
+  if (!defaults.apiKey) throw new TypeError('apiKey is missing.')
+  const baseUrl = String(defaults.baseUrl).replace(/\/+$/, '')
+  const authorization = `Bearer ${defaults.apiKey}`
+  // Throws here, instead of at every call, if the address or the key is invalid.
   void new Request(baseUrl, { headers: { authorization } })
-  // oxlint-disable-next-line no-console -- the one place where a developer looks; `onDeprecated` takes it elsewhere.
-  const { onDeprecated = ({ message }: Deprecation) => console.warn(message) } = given
+  // oxlint-disable-next-line no-console -- the default; `onDeprecated` replaces it.
+  const { onDeprecated = ({ message }: Deprecation) => console.warn(message) } = defaults
 
   return async (call, options = {}) => {
     const { signal } = options
-    const timeoutMs = options.timeoutMs ?? given.timeoutMs ?? TIMEOUT_MS
-    const endsAt = performance.now() + (options.deadlineMs ?? given.deadlineMs ?? DEADLINE_MS)
+    const timeoutMs = options.timeoutMs ?? defaults.timeoutMs ?? TIMEOUT_MS
+    const deadlineAt = performance.now() + (options.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS)
     const url = baseUrl + call.path + writeQuery(call.query)
     const body = call.body && writeJson(call.body)
     const id = randomId()
     let outcomeUnknown = false
-    let before: PetstoreError | undefined
+    let previous: PetstoreError | undefined
 
     for (let number = 1; ; number += 1) {
       if (signal?.aborted) throw new PetstoreError(abortedBy(signal), outcomeUnknown)
@@ -87,39 +87,39 @@ export function sender(given: PetstoreOptions): Send {
         url,
         { method: call.method, headers, body: body ?? null },
         {
-          fetch: given.fetch ?? fetch,
-          timeoutMs: Math.min(timeoutMs, endsAt - performance.now()),
+          fetch: defaults.fetch ?? fetch,
+          timeoutMs: Math.min(timeoutMs, deadlineAt - performance.now()),
           signal,
         },
       )
-      if (result.headers) noteDeprecation(call.operation, result.headers, onDeprecated)
+      if (result.headers) reportDeprecation(call.operation, result.headers, onDeprecated)
       if ('value' in result) return result as ApiResponse<never>
 
       const { failed } = result
-      if (outcomeUnknown && failed.code === call.doneBy) {
+      if (outcomeUnknown && failed.code === call.successCode) {
         return { value: undefined, headers: new Headers() }
       }
-      outcomeUnknown ||= failed.mayHaveHappened && call.method !== 'GET'
+      outcomeUnknown ||= failed.mayHaveTakenEffect && call.method !== 'GET'
       const waitMs = failed.retryAfterMs + backoffMs(number)
-      const isLast = !failed.isPassing || performance.now() + waitMs >= endsAt
+      const isLast = !failed.isTemporary || performance.now() + waitMs >= deadlineAt
       if (isLast || (outcomeUnknown && !call.idempotent)) {
-        // A time-out alone says little: what came before it says why.
-        const cause = failed.code === 'timeout' ? (before ?? failed.cause) : failed.cause
+        // The previous error explains a timeout better than the timeout itself.
+        const cause = failed.code === 'timeout' ? (previous ?? failed.cause) : failed.cause
         throw new PetstoreError({ ...failed, cause }, outcomeUnknown)
       }
-      before = new PetstoreError(failed)
+      previous = new PetstoreError(failed)
       await sleep(waitMs, signal)
     }
   }
 }
 
-/** A new one each time, for the logs and as an idempotency key. `randomUUID` exists on secure pages alone. */
+/** For request ids and idempotency keys. `crypto.randomUUID` exists only in secure contexts (HTTPS). */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Exponential, with full jitter: those who failed together do not come back together. */
+/** Exponential backoff with full jitter, so that clients that failed at the same time do not retry together. */
 function backoffMs(attempts: number): number {
   return Math.random() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (attempts - 1))
 }
@@ -130,7 +130,7 @@ function headersOf(values: Record<string, string | undefined>): Headers {
   return headers
 }
 
-/** Also over when the signal is aborted. */
+/** Resolves early if the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

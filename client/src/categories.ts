@@ -1,4 +1,4 @@
-// Categories, with how many animals each has.
+// Categories, with the number of pets in each.
 import type { CallOptions, Send } from './call.ts'
 import { idText } from './ids.ts'
 import type { Category, CategoryName, IdInput, ListCategoriesQuery } from './interface.ts'
@@ -8,11 +8,11 @@ export type Categories = ReturnType<typeof categoriesOf>
 
 export function categoriesOf(send: Send) {
   return {
-    /** By id: those that have a name or animals. */
+    /** Lists the categories that have a name or pets, sorted by id. */
     list: (query?: ListCategoriesQuery, options?: CallOptions) =>
       listOf(send, 'listCategories', () => '/categories', query, options),
 
-    /** Names a category. A second attempt gives the same name. */
+    /** Names or renames a category. Idempotent. */
     put: async (id: IdInput, category: CategoryName, options?: CallOptions): Promise<Category> => {
       const path = `/categories/${idText(id)}` as const
       const call = {

@@ -1,34 +1,34 @@
-// Telling a developer, once, that an operation will be removed: by the headers of its answer (RFC 9745, RFC 8594).
+// Reports deprecated operations, once each, from the response headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594).
 
 export interface Deprecation {
   operation: string
-  /** When it will be removed, if that is known. */
+  /** When the operation will be removed, if known. */
   sunset: Date | undefined
-  /** The page that says what to use instead. */
+  /** Address of the page that describes the replacement. */
   page: string | undefined
-  /** All of it in a sentence. */
+  /** The same information as one sentence. */
   message: string
 }
 
-/** Those that this process has been told of. */
-const told = new Set<string>()
+/** Operations that this process has already reported. */
+const reported = new Set<string>()
 
-export function noteDeprecation(
+export function reportDeprecation(
   operation: string,
   headers: Headers,
-  tell: (deprecation: Deprecation) => void,
+  report: (deprecation: Deprecation) => void,
 ): void {
-  if (!headers.has('deprecation') || told.has(operation)) return
-  told.add(operation)
+  if (!headers.has('deprecation') || reported.has(operation)) return
+  reported.add(operation)
   const date = new Date(headers.get('sunset') ?? '')
   const sunset = Number.isNaN(date.getTime()) ? undefined : date
   const page = linkTo('deprecation', headers)
   const until = sunset === undefined ? '' : ` and will be removed on ${sunset.toISOString().slice(0, 10)}`
   const message = `Petstore: ${operation} is deprecated${until}.${page === undefined ? '' : ` See ${page}`}`
-  tell({ operation, sunset, page, message })
+  report({ operation, sunset, page, message })
 }
 
-/** The target of the link with this relation (RFC 8288). */
+/** The target of the link with this relation type (RFC 8288). */
 export function linkTo(relation: string, headers: Headers): string | undefined {
   const links = (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)
   for (const [, target, parameters = ''] of links) {

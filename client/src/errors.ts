@@ -1,17 +1,17 @@
-// The one error that a call is refused with, whether the service said no or nobody answered.
+// The error of every failed call, whether the service rejected the request or could not be reached.
 import type { ErrorCode, ErrorDetail } from './interface.ts'
 
-/** What went wrong on this side of the service, or on the way to it. */
+/** Errors of the client or the network. The service returns the codes in `ErrorCode`. */
 export type ClientErrorCode =
-  /** No connection, or it broke before the whole answer had come; see `cause`. */
+  /** No connection, or it was lost before the response was complete; see `cause`. */
   | 'network_error'
-  /** No answer within `timeoutMs`, or none within `deadlineMs`. */
+  /** No response within `timeoutMs` or `deadlineMs`. */
   | 'timeout'
   /** Your `signal` was aborted; its reason is the `cause`. */
   | 'aborted'
-  /** The answer is not one of Petstore's: a proxy's page, a redirect. */
+  /** The response is not from Petstore, such as an error page of a proxy or a redirect. */
   | 'unexpected_answer'
-  /** An id that is none, or a number that JavaScript has already rounded. Nothing was sent. */
+  /** Not an id, or a number that JavaScript may have rounded. No request was sent. */
   | 'invalid_id'
 
 export interface Failure {
@@ -25,20 +25,20 @@ export interface Failure {
 
 export class PetstoreError extends Error {
   override readonly name = 'PetstoreError'
-  /** What to decide by: a code of the service, or one of `ClientErrorCode`. New ones may come. */
+  /** Identifies the error: an `ErrorCode` of the service or a `ClientErrorCode`. New codes can be added. */
   readonly code: Failure['code']
-  /** The HTTP status of the answer; undefined where there was none. */
+  /** HTTP status of the response; undefined if there was no response. */
   readonly status: number | undefined
-  /** Every fault of the request that the service named. */
+  /** All problems that the service found in the request. */
   readonly details: readonly ErrorDetail[]
-  /** Finds the last attempt in the logs of the service, also when its answer got lost. */
+  /** Identifies the last attempt in the logs of the service, even if its response was lost. */
   readonly requestId: string | undefined
-  /** True where a change may have been made, by this attempt or one before it: look before you repeat it. */
+  /** True if any attempt may have made the change. Check before you retry it yourself. */
   readonly outcomeUnknown: boolean
 
   constructor(failure: Failure, outcomeUnknown = false) {
-    const faults = (failure.details ?? []).map(({ message }) => ` ${message}`)
-    super(failure.message + faults.join(''), failure.cause === undefined ? {} : { cause: failure.cause })
+    const details = (failure.details ?? []).map(({ message }) => ` ${message}`)
+    super(failure.message + details.join(''), failure.cause === undefined ? {} : { cause: failure.cause })
     this.code = failure.code
     this.status = failure.status
     this.details = failure.details ?? []

@@ -1,9 +1,9 @@
 // Written by `npm run openapi` from openapi.json; do not edit.
 
-/** An id as it is answered: its decimal digits, all of them. */
+/** An id in a response: all its decimal digits. */
 export type Id = string
 
-/** An id as it may be given: digits, a bigint, or a number that JavaScript has not rounded. */
+/** An id in a request: digits, a bigint, or an integer below 2^53. */
 export type IdInput = string | number | bigint
 
 /** Availability of a pet. */
@@ -235,7 +235,7 @@ export interface ListApiKeysQuery {
   cursor?: string | undefined
 }
 
-/** Every error code of the service so far. */
+/** The error codes of this version of the service. */
 export type ErrorCode =
   | 'missing_body'
   | 'invalid_json'
@@ -271,14 +271,14 @@ export type ErrorCode =
   | 'overloaded'
   | 'outcome_unknown'
 
-/** One fault of a request. */
+/** One problem in a request. */
 export interface ErrorDetail {
   field: string
   code: string
   message: string
 }
 
-/** Every operation: where it is, what it takes and what it answers. */
+/** All operations, with their paths, request types and response types. */
 export interface Operations {
   listPets: {
     method: 'GET'

@@ -1,4 +1,4 @@
-// A list that pages by itself: its items one by one, or its pages.
+// Lists with automatic paging: iterate over items or over pages.
 import type { CallOptions, Send } from './call.ts'
 import { linkTo } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
@@ -6,15 +6,15 @@ import type { Operations } from './interface.ts'
 
 export interface Page<Item> {
   items: Item[]
-  /** What to ask the next page with, as `cursor`; undefined on the last page. */
+  /** Pass it as `cursor` to get the next page; undefined on the last page. */
   nextCursor: string | undefined
 }
 
-/** `for await` gives each item, and asks for the next page when it is needed. */
+/** `for await` yields each item and requests the next page when needed. */
 export interface List<Item> extends AsyncIterable<Item> {
-  /** One page: that of the `cursor` you gave, or the first. */
+  /** Requests one page: the first, or the one of the `cursor` in the query. */
   page: () => Promise<Page<Item>>
-  /** From that page to the last. */
+  /** Iterates over the pages, from the same page to the last. */
   pages: () => AsyncIterable<Page<Item>>
 }
 
@@ -23,8 +23,8 @@ type ListName = {
 }[keyof Operations]
 type ItemOf<Name extends ListName> = Operations[Name]['response'][number]
 
-/** The most that the service gives at once: who walks through everything wants few requests. */
-const WALK_LIMIT = 100
+/** The max page size of the service, to iterate over a list with few requests. */
+const ITERATION_LIMIT = 100
 
 export function listOf<Name extends ListName>(
   send: Send,
@@ -33,10 +33,10 @@ export function listOf<Name extends ListName>(
   query: Operations[Name]['query'] = {},
   options?: CallOptions,
 ): List<ItemOf<Name>> {
-  async function page(asked: Operations[Name]['query'] = query): Promise<Page<ItemOf<Name>>> {
-    // No id at all would otherwise be no filter, which is every animal.
-    if ('id' in asked && asked.id?.length === 0) return { items: [], nextCursor: undefined }
-    const call = { operation, method: 'GET', path: path(), query: asked, idempotent: true } as const
+  async function page(pageQuery: Operations[Name]['query'] = query): Promise<Page<ItemOf<Name>>> {
+    // Without this check, an empty list of ids would mean no filter and return every pet.
+    if ('id' in pageQuery && pageQuery.id?.length === 0) return { items: [], nextCursor: undefined }
+    const call = { operation, method: 'GET', path: path(), query: pageQuery, idempotent: true } as const
     const { value, headers } = await send<Name>(call, options)
     return { items: value, nextCursor: nextCursor(headers) }
   }
@@ -53,12 +53,12 @@ export function listOf<Name extends ListName>(
     page: () => page(),
     pages: () => pages(),
     async *[Symbol.asyncIterator]() {
-      for await (const { items } of pages({ ...query, limit: query.limit ?? WALK_LIMIT })) yield* items
+      for await (const { items } of pages({ ...query, limit: query.limit ?? ITERATION_LIMIT })) yield* items
     },
   }
 }
 
-/** Only the cursor is taken of the link: the key goes to no other address than the one it was given for. */
+/** Uses only the cursor of the link, so that the API key is never sent to another address. */
 function nextCursor(headers: Headers): string | undefined {
   const next = linkTo('next', headers)
   if (next === undefined) return undefined

@@ -1,4 +1,4 @@
-// Orders: hold an animal, then sell it or let it go.
+// Orders: hold a pet, then sell or release it.
 import type { CallOptions, Send } from './call.ts'
 import { randomId } from './call.ts'
 import { idText } from './ids.ts'
@@ -10,7 +10,7 @@ export type Orders = ReturnType<typeof ordersOf>
 
 export function ordersOf(send: Send) {
   return {
-    /** Newest first. */
+    /** Lists orders, newest first. */
     list: (query?: ListOrdersQuery, options?: CallOptions) =>
       listOf(send, 'listOrders', () => '/store/orders', query, options),
 
@@ -19,7 +19,7 @@ export function ordersOf(send: Send) {
       return (await send({ operation: 'getOrder', method: 'GET', path, idempotent: true }, options)).value
     },
 
-    /** Holds an animal, once: its idempotency key is the same in all attempts. */
+    /** Places an order, which holds the pet. All attempts use one idempotency key, so at most one order is placed. */
     place: async (order: NewOrder, options: OnceOptions = {}): Promise<Order> => {
       const headers = { 'idempotency-key': options.idempotencyKey ?? randomId() }
       const path = '/store/orders'
@@ -27,14 +27,14 @@ export function ordersOf(send: Send) {
       return (await send({ ...call, idempotent: true }, options)).value
     },
 
-    /** Sells the animal. The service answers a second attempt like the first. */
+    /** Sells the pet. Idempotent. */
     complete: async (id: IdInput, options?: CallOptions): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/complete` as const
       return (await send({ operation: 'completeOrder', method: 'POST', path, idempotent: true }, options))
         .value
     },
 
-    /** Lets the animal go. The service answers a second attempt like the first. */
+    /** Releases the pet. Idempotent. */
     cancel: async (id: IdInput, options?: CallOptions): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/cancel` as const
       return (await send({ operation: 'cancelOrder', method: 'POST', path, idempotent: true }, options)).value

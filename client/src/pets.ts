@@ -1,36 +1,36 @@
-// Animals. Beside each change stands why it may be repeated, or not.
+// Pets. The comment on each change says whether the client retries it.
 import { type CallOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
 import type { GetPetHistoryQuery, IdInput, ListPetsQuery, NewPet, Pet, PetChange } from './interface.ts'
 import { listOf } from './lists.ts'
 
-/** An animal, and the version of it that `ifMatch` wants. */
+/** A pet with its version, which you can pass as `ifMatch`. */
 export interface VersionedPet extends Pet {
   etag: string
 }
 
 export interface OnceOptions extends CallOptions {
-  /** Yours, to go on after this process has ended; a new one for each call otherwise. Kept for 24 hours. */
+  /** Set it to retry safely after a crash of your process. Valid for 24 hours. Default: a new key for each call. */
   idempotencyKey?: string | undefined
 }
 
 export interface IfMatchOptions extends CallOptions {
-  /** The `etag` that you have seen: if the animal has changed since, it is `precondition_failed`. */
+  /** The `etag` that you have read. If the pet has changed since, the call fails with `precondition_failed`. */
   ifMatch?: string | undefined
 }
 
-/** Not `*`, which any version matches, nor a list, of which a later one might. */
+/** Excludes `*` and lists of versions: with these, a retry could match a later version and overwrite it. */
 const ONE_VERSION = /^"[^"]*"$/
 
 export type Pets = ReturnType<typeof petsOf>
 
 export function petsOf(send: Send) {
   return {
-    /** Newest first; with `name`, by name. */
+    /** Lists pets, newest first, or sorted by name with the filter `name`. */
     list: (query?: ListPetsQuery, options?: CallOptions) =>
       listOf(send, 'listPets', () => '/pets', query, options),
 
-    /** The pet with its `etag`, or undefined if no pet has this id. */
+    /** Returns the pet with its `etag`, or undefined if no pet has this id. */
     find: async (id: IdInput, options?: CallOptions): Promise<VersionedPet | undefined> => {
       const query = { id: [id] }
       const call = { operation: 'listPets', method: 'GET', path: '/pets', query, idempotent: true } as const
@@ -39,15 +39,15 @@ export function petsOf(send: Send) {
     },
 
     /**
-     * The animal with its `etag`; `pet_not_found` where none has this id.
-     * @deprecated The service removes it on 5 December 2030: use `find`.
+     * Returns the pet with its `etag`. Fails with `pet_not_found` if no pet has this id.
+     * @deprecated The operation will be removed on 5 December 2030. Use `find`.
      */
     get: async (id: IdInput, options?: CallOptions): Promise<VersionedPet> => {
       const path = `/pets/${idText(id)}` as const
       return versioned(await send({ operation: 'getPet', method: 'GET', path, idempotent: true }, options))
     },
 
-    /** Adds an animal, once: its idempotency key is the same in all attempts. */
+    /** Adds a pet. All attempts use one idempotency key, so at most one pet is added. */
     create: async (pet: NewPet, options: OnceOptions = {}): Promise<VersionedPet> => {
       const headers = { 'idempotency-key': options.idempotencyKey ?? randomId() }
       return versioned(
@@ -58,7 +58,7 @@ export function petsOf(send: Send) {
       )
     },
 
-    /** Changes what is given. With `ifMatch` a second attempt cannot undo what somebody did after the first. */
+    /** Changes the given fields. With `ifMatch`, a retry cannot overwrite a later change by another client. */
     update: async (id: IdInput, change: PetChange, options: IfMatchOptions = {}): Promise<VersionedPet> => {
       const { ifMatch } = options
       return versioned(
@@ -76,7 +76,7 @@ export function petsOf(send: Send) {
       )
     },
 
-    /** Removes a mistaken entry. An id is never given again, so a second attempt removes nothing else. */
+    /** Deletes a pet that was added by mistake. Safe to retry, because ids are never reused. */
     delete: async (id: IdInput, options: IfMatchOptions = {}): Promise<void> => {
       await send(
         {
@@ -85,19 +85,19 @@ export function petsOf(send: Send) {
           path: `/pets/${idText(id)}`,
           headers: { 'if-match': options.ifMatch },
           idempotent: true,
-          doneBy: 'pet_not_found',
+          successCode: 'pet_not_found',
         },
         options,
       )
     },
 
-    /** What happened to the animal, newest first. */
+    /** Lists the history of a pet, newest first. */
     history: (id: IdInput, query?: GetPetHistoryQuery, options?: CallOptions) =>
       listOf(send, 'getPetHistory', () => `/pets/${idText(id)}/history`, query, options),
   }
 }
 
 function versioned({ value, headers }: { value: Pet; headers: Headers }): VersionedPet {
-  // Without one, `ifMatch` must fail rather than be no condition: an empty one matches no version.
+  // An empty ETag matches no version: without the header, a change with `ifMatch` fails instead of being unconditional.
   return { ...value, etag: headers.get('etag') ?? '' }
 }

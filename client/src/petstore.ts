@@ -1,4 +1,4 @@
-// The client: everything that a caller of Petstore needs, in one object.
+// The client and all public types.
 import { type ApiKeys, apiKeysOf } from './api-keys.ts'
 import { type CallOptions, type PetstoreOptions, sender } from './call.ts'
 import { type Categories, categoriesOf } from './categories.ts'
@@ -43,11 +43,11 @@ export class Petstore {
   readonly orders: Orders
   readonly categories: Categories
   readonly apiKeys: ApiKeys
-  /** How many animals have each status. */
+  /** The number of pets by status. */
   readonly inventory: (options?: CallOptions) => Promise<Counts>
 
   constructor(options: PetstoreOptions) {
-    // The key lives in this closure alone: no property of the client shows it.
+    // The API key stays in this closure, so that logging the client does not reveal it.
     const send = sender(options)
     this.pets = petsOf(send)
     this.orders = ordersOf(send)

@@ -1,6 +1,6 @@
 // `petstore api-keys`: create, list, rotate and revoke keys. A new key is the only output on standard output, so
 // that scripts can capture it.
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { createApiKey, type IssuedApiKey, revokeApiKey, rotateApiKey } from '../api-keys/api-keys.ts'
 import { type DeprecatedUse, findAllApiKeys, listDeprecatedUse } from '../api-keys/queries.ts'
 import {
@@ -34,9 +34,11 @@ export function addApiKeys(program: Command): void {
       'name of the program or person that uses the key, 1 to 100 characters',
       parseName,
     )
-    .option('--scopes <list>', `scopes of the key, separated by commas: ${SCOPES.join(', ')}`, parseScopes, [
-      ...DEFAULT_SCOPES,
-    ])
+    .addOption(
+      new Option('--scopes <list>', `scopes of the key, separated by commas: ${SCOPES.join(', ')}`)
+        .argParser(parseScopes)
+        .default([...DEFAULT_SCOPES], DEFAULT_SCOPES.join(',')),
+    )
     .option(
       '--expires <duration>',
       'lifetime of the key, such as 90d, 12h or 30m (default: no expiry)',
@@ -62,7 +64,7 @@ export function addApiKeys(program: Command): void {
 
   apiKeys
     .command('list')
-    .description('list all keys by id and name, without the secrets')
+    .description('list all keys with scopes, last use and expiry; the keys themselves are not shown')
     .option(
       '--deprecated',
       'list only keys that call deprecated operations, with call counts and days until removal',
@@ -99,16 +101,12 @@ export function addApiKeys(program: Command): void {
       'create a replacement with the same name, scopes and limits, and print only the new key to standard output',
     )
     .argument('<id>', 'id of the key to replace, from `petstore api-keys list`', parseIdArgument)
-    .option(
-      '--overlap <duration>',
-      'how long the old key stays valid, such as 1h or 30m',
-      parseDuration,
-      OVERLAP_SECONDS_DEFAULT,
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key stays valid, such as 1h or 30m')
+        .argParser(parseDuration)
+        .default(OVERLAP_SECONDS_DEFAULT, '24h'),
     )
-    .addHelpText(
-      'after',
-      '\nThe default overlap is 24h (86400 seconds).\n\nExample:\n  petstore api-keys rotate 3 --overlap 1h',
-    )
+    .addHelpText('after', '\nExample:\n  petstore api-keys rotate 3 --overlap 1h')
     .action((id: bigint, { overlap }: { overlap: number }) =>
       withDatabase(async (db, config) => {
         const issued = await explainMissing(rotateApiKey(db, config.PETSTORE_ENV, id, overlap), id)

@@ -20,7 +20,7 @@ export function addMigrate(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nConnects with MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL. Concurrent runs are safe: one migrates,\nthe others wait. The service keeps running: a migration gives up a lock after half a second and retries later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
+      '\nConnects with MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL. Concurrent runs are safe:\none migrates, the others wait. The service keeps running: a migration waits at most half a second for a\nlock, then retries later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
     )
     .action(async ({ lockWait }: { lockWait: number }) => {
       const config = readConfig()

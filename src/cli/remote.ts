@@ -53,7 +53,8 @@ export function addRemoteOptions(command: Command, examples: readonly string[]):
     .addHelpText(
       'after',
       `
-Set the API key in PETSTORE_API_KEY. There is no option for it, because other users of the host can read command lines.
+Set the API key in PETSTORE_API_KEY. There is no option for it, because other users
+of the host can read command lines.
 
 Exit codes:
   0    success
