@@ -1,5 +1,5 @@
-# The service and its commands, for production: `docker build -t petstore .`, then docs/deploying.md.
-# Node 24.12 or newer runs the sources as they are, so nothing is compiled.
+# Production image of the service and its commands: `docker build -t petstore .`; see docs/deploying.md.
+# Node 24.12 or newer runs TypeScript directly, so there is no build step.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -13,22 +13,22 @@ COPY src src
 COPY client/src client/src
 COPY migrations migrations
 COPY deploy/roles.sql deploy/passwords.sql deploy/
-# Whatever umask the files were checked out with: everybody may read them, and only root may write.
+# Set permissions independently of the umask of the checkout: all users can read, only root can write.
 RUN chmod -R u=rwX,go=rX /app
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Petstore" org.opencontainers.image.licenses="Apache-2.0"
-# What installs packages has no business in production.
+# Remove the package managers.
 RUN rm -rf /opt/yarn* /usr/local/lib/node_modules /usr/local/bin/corepack /usr/local/bin/np[mx] /usr/local/bin/yarn* \
   && ln -s /app/bin/petstore.ts /usr/local/bin/petstore
 WORKDIR /app
 COPY --from=build /app /app
-# Inside a container these are the addresses of the container; only ports that are published are reached from outside.
+# Listen on all addresses of the container. Only published ports are reachable from outside.
 ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_HOST=0.0.0.0
 EXPOSE 3000
-# A number, so that an orchestrator can tell that it is not root. It owns no file, and needs to write none.
+# A numeric id lets an orchestrator verify that the user is not root. The user owns no files and writes none.
 USER 10001:10001
-# Its first line starts Node with the flags that it needs, in its own place: signals reach it.
+# The shebang of the executable replaces itself with Node, so Node receives signals directly.
 ENTRYPOINT ["petstore"]
 CMD ["serve"]
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s --retries=3 \

@@ -6,13 +6,13 @@ export default defineConfig({
   test: {
     ...SHARED_OPTIONS,
     include: ['test/**/*.test.ts'],
-    // These take minutes: `npm run test:slow`, `npm run test:proof`.
+    // These take minutes. Run them with `npm run test:slow` and `npm run test:proof`.
     exclude: [...configDefaults.exclude, 'test/slow/**', 'test/proof/**'],
-    // Many tests wait for child processes, so two cores can run five files at once.
+    // Tests mostly wait for child processes, so five files can run at once on two cores.
     maxWorkers: 5,
     isolate: false,
     maxConcurrency: 20,
-    // Only a hung test reaches these: no test may fail because the host is busy.
+    // Only a test that hangs reaches these timeouts. They are long so that no test fails on a busy host.
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

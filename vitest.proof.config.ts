@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...SHARED_OPTIONS,
     include: ['test/proof/**/*.test.ts'],
-    // One file at a time: each of them loads the machine.
+    // One file at a time, because each test uses all cores.
     fileParallelism: false,
     testTimeout: 1_800_000,
     hookTimeout: 300_000,

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...SHARED_OPTIONS,
     include: ['test/slow/**/*.test.ts'],
-    // One file at a time: they measure, or load the machine.
+    // One file at a time, because the tests measure performance or use all cores.
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -1,4 +1,4 @@
--- For a machine, which cannot type: gives the roles of deploy/roles.sql the passwords in the environment of psql.
+-- Sets the passwords of the roles in deploy/roles.sql from environment variables, for automated installations.
 --
 --   PETSTORE_APP_PASSWORD=… PETSTORE_MIGRATOR_PASSWORD=… psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/passwords.sql
 
@@ -6,7 +6,7 @@
 \getenv migrator_password PETSTORE_MIGRATOR_PASSWORD
 
 begin;
--- A statement with a password in it stays out of the server's log, whatever it logs otherwise.
+-- Keep the passwords out of the server log, whatever its settings are.
 set local log_statement = 'none';
 set local log_min_duration_statement = -1;
 set local log_min_error_statement = 'panic';

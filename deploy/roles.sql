@@ -1,12 +1,12 @@
--- Two roles: petstore_migrator owns the schema and migrates it; petstore_app serves requests, cannot change the
--- schema, and has on each table what the service does there and no more.
+-- Creates two roles. petstore_migrator owns and migrates the schema. petstore_app serves requests; it cannot change
+-- the schema, and has only the privileges that the service needs on each table.
 --
--- Run it as a superuser, connected to the database of Petstore, before the first `petstore migrate` and again
--- after each, and before and after a restore; it is all or nothing, and can be run at any time:
+-- Run this file as a superuser, connected to the database of Petstore: before the first `petstore migrate`, after
+-- every `petstore migrate`, and before and after a restore. It is one transaction, and safe to run at any time:
 --
 --   psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/roles.sql
 --
--- Then give each role its password. Typed here, it is in no history of a shell and in no log of the server:
+-- Then set the passwords. psql prompts for them, so they do not appear in the shell history or the server log:
 --
 --   psql "$ADMIN_URL" -c '\password petstore_migrator'
 --   psql "$ADMIN_URL" -c '\password petstore_app'
@@ -20,7 +20,7 @@ do $$ begin
     create role petstore_migrator login;
   end if;
   if not exists (select from pg_roles where rolname = 'petstore_app') then
-    -- A starting value: to change it, alter the role. This file does not set it again.
+    -- An initial value. To change it, alter the role; this file does not overwrite it.
     create role petstore_app login connection limit 100;
   end if;
 end $$;
@@ -28,17 +28,18 @@ end $$;
 alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
 alter role petstore_app nosuperuser nocreatedb nocreaterole;
 
--- Two seconds less than the service waits (src/deadlines.ts): a slow statement is cancelled, so its outcome is known.
+-- Two seconds shorter than the timeout of the service (src/deadlines.ts): PostgreSQL cancels a slow statement first, so
+-- its outcome is known.
 alter role petstore_app set statement_timeout = '3s';
 alter role petstore_app set lock_timeout = '1s';
 alter role petstore_app set idle_in_transaction_session_timeout = '5s';
 alter role petstore_app set client_connection_check_interval = '1s';
 
--- A name means the table of this schema, whoever has made another one of the same name.
+-- Unqualified names always mean tables in the schema public.
 alter role petstore_app set search_path = public;
 alter role petstore_migrator set search_path = public;
 
--- Nobody else connects, and nobody makes temporary tables.
+-- Only these roles can connect, and none can create temporary tables.
 do $$ begin
   execute format('revoke all on database %I from public, petstore_app, petstore_migrator', current_database());
   execute format('grant connect on database %I to petstore_app, petstore_migrator', current_database());
@@ -48,24 +49,26 @@ revoke all on schema public from public, petstore_app;
 grant usage, create on schema public to petstore_migrator;
 grant usage on schema public to petstore_app;
 
--- What a migration makes works at once, also where this file is not run again; then it is narrowed below.
+-- New tables of a migration are usable at once, even before this file runs again and restricts the privileges (below).
 alter default privileges for role petstore_migrator in schema public
   grant select, insert, update, delete on tables to petstore_app;
 alter default privileges for role petstore_migrator in schema public
   grant usage on sequences to petstore_app;
 
--- What was sold, what happened and who was let in is never deleted; `petstore doctor` knows the same list.
+-- Privileges per table; `petstore doctor` checks the same list (src/db/privileges.ts). The service cannot delete orders,
+-- history or API keys.
 --
--- A dump that was restored before petstore_migrator existed leaves the restoring role as the owner, and
--- petstore_migrator could not migrate: it gets every object that migrations make. Only a wrong owner is changed, because
--- the change waits for all transactions that use the table; if one of them runs for long, this file fails.
+-- Ownership: if a dump was restored before petstore_migrator existed, the restoring role owns all objects, and
+-- migrations would fail. petstore_migrator therefore becomes the owner of every object that migrations create. Only
+-- wrong owners are changed, because the change must wait for all transactions that use the table. If such a transaction
+-- takes longer than the lock timeout, this file fails.
 set local lock_timeout = '2s';
 do $$
 declare
-  right_on record;
+  table_grant record;
   object record;
 begin
-  for right_on in
+  for table_grant in
     select * from (values
       ('api_keys', 'select, insert, update'),
       ('categories', 'select, insert, update'),
@@ -80,17 +83,17 @@ begin
       ('pet_history', 'select, insert'),
       ('pets', 'select, insert, update, delete'),
       ('petstore_migrations', 'select')
-    ) as needed (name, rights)
+    ) as needed (name, privileges)
     where to_regclass('public.' || name) is not null
   loop
     if exists (
       select from pg_class
-      where oid = to_regclass('public.' || right_on.name) and relowner <> 'petstore_migrator'::regrole
+      where oid = to_regclass('public.' || table_grant.name) and relowner <> 'petstore_migrator'::regrole
     ) then
-      execute format('alter table public.%I owner to petstore_migrator', right_on.name);
+      execute format('alter table public.%I owner to petstore_migrator', table_grant.name);
     end if;
-    execute format('revoke all on public.%I from public, petstore_app', right_on.name);
-    execute format('grant %s on public.%I to petstore_app', right_on.rights, right_on.name);
+    execute format('revoke all on public.%I from public, petstore_app', table_grant.name);
+    execute format('grant %s on public.%I to petstore_app', table_grant.privileges, table_grant.name);
   end loop;
 
   for object in
