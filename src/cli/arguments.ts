@@ -13,7 +13,7 @@ export function parseInteger(min: number, max: number): (text: string) => number
 export function parseIdArgument(text: string): bigint {
   const id = parseId(text)
   if (id !== undefined) return id
-  throw new InvalidArgumentError('An id is a whole number greater than 0.')
+  throw new InvalidArgumentError('An id is a whole number above 0.')
 }
 
 /** Reports every missing argument at once. Commander itself reports only the first one. */

@@ -52,7 +52,7 @@ export function addExport(program: Command): void {
         })
         await writeTo(options.output, (output) => pipeline(copy, meter, output))
         progress.end()
-        say(`Exported ${countOf(copy.rowCount, 'pet')}.`)
+        say(`${countOf(copy.rowCount, 'pet')} exported.`)
       } catch (error) {
         // The reader closed the pipe, as `head` does.
         if (hasCode(error, 'EPIPE')) return

@@ -154,7 +154,7 @@ function addUpdate(pets: Command): void {
     .action((id: bigint, options: UpdateOptions) => {
       const { name, category: categoryId, status, reason, ifMatch } = options
       if (name === undefined && categoryId === undefined && status === undefined) {
-        update.error('error: use at least one of --name, --category and --status')
+        update.error('error: give at least one of --name, --category and --status')
       }
       return callService(
         { ...options, checkWith: `petstore pets history ${id}` },

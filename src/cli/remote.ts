@@ -167,8 +167,8 @@ function isTemporary({ code, status }: PetstoreError): boolean {
 
 function retryAdvice({ idempotencyKey, checkWith }: RemoteOptions): string {
   if (checkWith !== undefined) return `The change may have been made. Check before you retry: ${checkWith}`
-  const how = idempotencyKey === undefined ? '' : ` with --idempotency-key ${idempotencyKey}`
-  return `The change may have been made. It is safe to retry the same command${how}.`
+  const how = idempotencyKey === undefined ? 'again.' : `with --idempotency-key ${idempotencyKey}`
+  return `The change may have been made. To retry safely, run the same command ${how}`
 }
 
 /** The innermost cause, such as a network error; undefined if the service itself returned the error. */
