@@ -12,5 +12,5 @@ if (!isSupported(installed)) {
   const how = isSupported(process.version)
     ? `npm scripts use ${process.version} from node_modules`
     : 'install a newer one before you start the service'
-  console.log(`Petstore needs Node 24.12 or newer, and this is ${installed}: ${how}.`)
+  process.stdout.write(`Petstore needs Node 24.12 or newer, and this is ${installed}: ${how}.\n`)
 }
