@@ -1,4 +1,4 @@
-// A server that does nothing but answer the bytes of a page of twenty animals.
+// HTTP server that returns a constant page of twenty pets: the baseline for the cost of node:http.
 import { createServer } from 'node:http'
 
 const page = Array.from({ length: 20 }, (_, index) => ({

@@ -1,4 +1,4 @@
-// `npm run bench`: the service beside the bare engine, in one run, interleaved; figures as ratios of medians.
+// `npm run bench`: measures the service and plain PostgreSQL (pgbench) in one interleaved run; figures are ratios of medians.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,14 +12,14 @@ import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.
 
 const HELP = `npm run bench -- [options]
 
-  --animals N    animals to load before (default 1000000)
+  --pets N       pets to load before the run (default 1000000)
   --seconds S    length of each measurement (default 3)
-  --rounds R     rounds, of which medians are taken (default 3)
-  --quick        one short round with 64 connections, judged against bench/results.json: for CI
-  --data FOLDER  keep the animals there, and take them from there when they are
-  --json         the results on standard output
+  --rounds R     rounds; the result is the median of the rounds (default 3)
+  --quick        one short round with 64 connections, compared with bench/results.json: for CI
+  --data FOLDER  keep the pets in FOLDER, and reuse them in the next run
+  --json         print the results as JSON on standard output
 
-Needs wrk and pgbench. Example: npm run bench -- --animals 100000 --seconds 2`
+Needs wrk and pgbench. Example: npm run bench -- --pets 100000 --seconds 2`
 
 const { values: options } = parseArgs({
   options: {
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
       }
     }
     if (!options.quick) {
-      say('a walk deep into the list')
+      say('paging deep into the list')
       walk = await measureWalk(setup.on.origin, setup.apiKey)
       for (const workload of ['get', 'create'] as const) {
         say(`overload: ${workload}`)
@@ -102,11 +102,11 @@ async function main(): Promise<void> {
   say(
     `\n${describe(cells)}\n\n${Object.entries(results.ratios)
       .map(([name, ratio]) => `${name.padEnd(36)} ${ratio.toFixed(2)}`)
-      .join('\n')}\nmemory of the service ${memory.toFixed(0)} MB\n`,
+      .join('\n')}\nservice memory ${memory.toFixed(0)} MB\n`,
   )
   for (const measured of [walk, ...overload]) if (measured !== undefined) say(describeFigures(measured))
   if (options.json) print(JSON.stringify(results, null, 2))
-  if (options.quick) return judge(results.ratios)
+  if (options.quick) return compareWithBaseline(results.ratios)
   writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
   const charts = join(import.meta.dirname, '../docs/charts')
   mkdirSync(charts, { recursive: true })
@@ -146,7 +146,7 @@ async function wrk(
   }
 }
 
-/** The number of clients at which pgbench itself is fastest: anything less would flatter us. */
+/** The client count at which pgbench is fastest: any other count would flatter the service. */
 async function bestClients(setup: Setup, pets: number, choices: number[]): Promise<Record<Workload, number>> {
   const best = {} as Record<Workload, number>
   for (const workload of WORKLOADS) {
@@ -172,14 +172,14 @@ function merge(cells: Cell[]): Cell[] {
     ({ workload, target, connections }) => `${workload}/${target}/${connections}`,
   )
   return [...groups.values()].map((same) => {
-    const middle = (pick: (cell: Cell) => number | undefined) => median(same.map((cell) => pick(cell) ?? 0))
+    const medianOf = (pick: (cell: Cell) => number | undefined) => median(same.map((cell) => pick(cell) ?? 0))
     const [first] = same as [Cell]
     return {
       ...first,
-      perSecond: middle((cell) => cell.perSecond),
-      p50Ms: middle((cell) => cell.p50Ms),
-      p99Ms: middle((cell) => cell.p99Ms),
-      cpuSecondsPerSecond: middle((cell) => cell.cpuSecondsPerSecond),
+      perSecond: medianOf((cell) => cell.perSecond),
+      p50Ms: medianOf((cell) => cell.p50Ms),
+      p99Ms: medianOf((cell) => cell.p99Ms),
+      cpuSecondsPerSecond: medianOf((cell) => cell.cpuSecondsPerSecond),
       failed: same.reduce((total, cell) => total + cell.failed, 0),
     }
   })
@@ -203,9 +203,9 @@ function ratios(cells: Cell[]): Record<string, number> {
     const engine = find(cells, workload, 'pgbench', 0)
     result[`${workload}: on / pgbench`] = (on?.perSecond ?? 0) / (engine?.perSecond ?? 1)
     result[`${workload}: on / off`] = (on?.perSecond ?? 0) / (off?.perSecond ?? 1)
-    const [alone, aloneOff] = [find(cells, workload, 'on', 1), find(cells, workload, 'off', 1)]
-    if (alone?.p50Ms && aloneOff?.p50Ms)
-      result[`${workload}: p50 alone, on / off`] = alone.p50Ms / aloneOff.p50Ms
+    const [single, singleOff] = [find(cells, workload, 'on', 1), find(cells, workload, 'off', 1)]
+    if (single?.p50Ms && singleOff?.p50Ms)
+      result[`${workload}: p50 with 1 connection, on / off`] = single.p50Ms / singleOff.p50Ms
   }
   return result
 }
@@ -233,15 +233,15 @@ function describeFigures(measured: Walk | Overload): string {
     .join(', ')
 }
 
-/** In CI: a machine is slower or faster, but the ratios to its own engine should hold. */
-function judge(measured: Record<string, number>): void {
+/** For CI: absolute speed depends on the machine, but the ratio to PostgreSQL on the same machine should hold. */
+function compareWithBaseline(measured: Record<string, number>): void {
   const recorded = (JSON.parse(readFileSync(RESULTS, 'utf8')) as { ratios: Record<string, number> }).ratios
   const low = Object.entries(measured).filter(([name, ratio]) => {
     const before = recorded[name]
     return before !== undefined && name.includes('on / ') && !name.includes('p50') && ratio < before * HALF
   })
   for (const [name, ratio] of low)
-    say(`${name} is ${ratio.toFixed(2)}, less than half of ${recorded[name]?.toFixed(2)}`)
+    say(`${name} is ${ratio.toFixed(2)}, less than half of the baseline ${recorded[name]?.toFixed(2)}`)
   if (low.length > 0) process.exitCode = 1
 }
 

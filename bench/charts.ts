@@ -1,4 +1,4 @@
-// The charts of docs/performance.md: bars, one for each target, in plain SVG that reads in light and dark.
+// Draws the chart of docs/performance.md: one bar per workload and target, as plain SVG on a white background.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -13,7 +13,7 @@ const COLOURS: Record<string, string> = { pgbench: '#8a8f98', off: '#c9a227', on
 const LABELS: Record<string, string> = {
   pgbench: 'PostgreSQL alone',
   off: 'one query per request',
-  on: 'answered together',
+  on: 'batched',
 }
 const WIDTH = 720
 const ROW = 22

@@ -1,5 +1,5 @@
-// An open-loop load: requests begin at a fixed rate, whether or not the ones before were answered, each on a
-// connection that is free. A process of its own; prints what happened in each second as JSON.
+// Open-loop load generator: starts requests at a fixed rate, each on an idle connection, whether or not earlier ones
+// got a response. Runs in its own process and prints the results of each second as JSON.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
@@ -19,17 +19,17 @@ const { values } = parseArgs({
 const { hostname, port } = new URL(values.origin)
 const [rate, seconds, pets] = [Number(values.rate), Number(values.seconds), Number(values.pets)]
 const HEAD = `Host: ${hostname}\r\nAuthorization: Bearer ${values.key}\r\n`
-/** What is unanswered so long after the last request never will be. */
-const LEFTOVERS_MS = 15_000
+/** Requests without a response this long after the last one count as lost. */
+const DRAIN_MS = 15_000
 
 interface Second {
   sent: number
   accepted: number
   rejected: number
-  /** Connections that ended without an answer. */
+  /** Connections that closed without a response. */
   cut: number
   other: number
-  /** In milliseconds from when the request was sent: when it was due, unless this process itself was late. */
+  /** Milliseconds since the request was sent. It is sent when due, unless this process is late. */
   acceptedMs: number[]
   rejectedMs: number[]
 }
@@ -55,12 +55,12 @@ function nextRequest(): string {
   return `GET /v1/pets/${1 + Math.floor(Math.random() * pets)} HTTP/1.1\r\n${HEAD}\r\n`
 }
 
-interface Asking {
+interface Pending {
   dueAt: number
   sentAt: number
   text: string
 }
-const asking = new WeakMap<Socket, Asking>()
+const pending = new WeakMap<Socket, Pending>()
 
 function send(dueAt: number): void {
   const socket = idle.pop() ?? openSocket()
@@ -70,7 +70,7 @@ function send(dueAt: number): void {
   }
   secondOf(dueAt).sent += 1
   inFlight += 1
-  asking.set(socket, { dueAt, sentAt: performance.now(), text: '' })
+  pending.set(socket, { dueAt, sentAt: performance.now(), text: '' })
   socket.write(nextRequest())
 }
 
@@ -84,31 +84,31 @@ function openSocket(): Socket | undefined {
     open -= 1
     const index = idle.indexOf(socket)
     if (index >= 0) idle.splice(index, 1)
-    const asked = asking.get(socket)
-    if (asked === undefined) return
+    const current = pending.get(socket)
+    if (current === undefined) return
     inFlight -= 1
-    const second = secondOf(asked.dueAt)
+    const second = secondOf(current.dueAt)
     second.cut += 1
-    second.rejectedMs.push(performance.now() - asked.sentAt)
+    second.rejectedMs.push(performance.now() - current.sentAt)
   })
   return socket
 }
 
 function read(socket: Socket, chunk: string): void {
-  const asked = asking.get(socket)
-  if (asked === undefined) return
-  asked.text += chunk
-  const headEnd = asked.text.indexOf('\r\n\r\n')
+  const current = pending.get(socket)
+  if (current === undefined) return
+  current.text += chunk
+  const headEnd = current.text.indexOf('\r\n\r\n')
   if (headEnd < 0) return
-  const length = Number(/content-length: (\d+)/i.exec(asked.text)?.[1] ?? 0)
-  if (asked.text.length < headEnd + 4 + length) return
-  note(asked, asked.text.slice(9, 12))
-  asking.delete(socket)
+  const length = Number(/content-length: (\d+)/i.exec(current.text)?.[1] ?? 0)
+  if (current.text.length < headEnd + 4 + length) return
+  note(current, current.text.slice(9, 12))
+  pending.delete(socket)
   inFlight -= 1
   idle.push(socket)
 }
 
-function note({ dueAt, sentAt }: Asking, status: string): void {
+function note({ dueAt, sentAt }: Pending, status: string): void {
   const second = secondOf(dueAt)
   const tookMs = performance.now() - sentAt
   if (status === '200' || status === '201' || status === '404') {
@@ -122,8 +122,8 @@ function note({ dueAt, sentAt }: Asking, status: string): void {
   }
 }
 
-// All connections stand before the load begins, as those of a balancer do: Node accepts one in each turn of its
-// loop, so what opens them in a flood would measure that (docs/scale.md).
+// Opens all connections before the load starts, as a load balancer does. Node accepts one connection per event-loop
+// iteration, so opening them during the load would measure that instead (docs/scale.md).
 for (let count = 0; count < Number(values.connections); count += 1) {
   const socket = openSocket() as Socket
   await once(socket, 'connect')
@@ -136,7 +136,7 @@ const timer = setInterval(() => {
   const elapsed = (performance.now() - startedAt) / 1000
   const due = Math.floor(Math.min(elapsed, seconds) * rate)
   for (; sent < due; sent += 1) send(startedAt + (sent / rate) * 1000)
-  if (elapsed > seconds && (inFlight === 0 || elapsed * 1000 > seconds * 1000 + LEFTOVERS_MS)) finish()
+  if (elapsed > seconds && (inFlight === 0 || elapsed * 1000 > seconds * 1000 + DRAIN_MS)) finish()
 }, 1)
 
 function finish(): void {

@@ -1,5 +1,5 @@
-// Twice as much as the service can do, with a thousand idle connections beside it: what is still answered, how
-// soon the others are refused, and how soon all is well again.
+// Overload test: twice the capacity of the service, with a thousand idle connections open. Measures how many requests
+// succeed, how fast the others are rejected, and how soon latency recovers.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -12,10 +12,10 @@ import { wrkScript } from './workloads.ts'
 const run = promisify(execFile)
 const IDLE_CONNECTIONS = 1_000
 const SECONDS = 8
-/** Of the capacity: what a service is usually asked for. */
+/** Share of the capacity that counts as normal load. */
 const NORMAL = 0.3
-/** A p99 within this factor of the one before counts as normal again. */
-const LIKE_BEFORE = 3
+/** A p99 within this factor of the one before the overload counts as recovered. */
+const RECOVERED_FACTOR = 3
 
 interface PerSecond {
   sent: number
@@ -38,22 +38,22 @@ interface OpenLoop {
 export interface Overload {
   workload: string
   capacity: number
-  /** Answered per second at twice the capacity. */
+  /** Successful responses per second at twice the capacity. */
   goodput: number
   goodputByCapacity: number
-  /** By a 503, and by closing a connection beyond the limit. */
+  /** `rejected` counts 503 responses; `cut` counts connections closed beyond the connection limit. */
   rejected: number
   cut: number
   other: number
   unacknowledged: number
-  /** Due, but every connection of the clients was busy. */
+  /** Due, but not sent because every client connection was busy. */
   notSent: number
-  /** The worst second. */
+  /** In the worst second. */
   rejectedP99Ms: number
   slowestRejectionMs: number
   acceptedP99Ms: number
   normalP99Ms: number
-  /** Until the p99 is like before, at the load of before. */
+  /** Seconds at normal load until the p99 has recovered. */
   recoverySeconds: number
   memory: number
 }
@@ -69,13 +69,13 @@ export async function measureOverload(
     const capacity = (await runWrk(script, setup.on.origin, 64, 4, setup.folder)).perSecond
     const load = (share: number) => openLoop(setup, workload, pets, capacity * share)
     const before = await load(NORMAL)
-    const flood = await load(2)
+    const overloaded = await load(2)
     const after = await load(NORMAL)
 
     const sum = (name: 'accepted' | 'rejected' | 'cut' | 'other') =>
-      flood.perSecond.reduce((total, second) => total + second[name], 0)
+      overloaded.perSecond.reduce((total, second) => total + second[name], 0)
     const normalP99Ms = Math.max(...before.perSecond.slice(1).map(({ p99Ms }) => p99Ms))
-    const recovered = after.perSecond.findIndex(({ p99Ms }) => p99Ms <= normalP99Ms * LIKE_BEFORE)
+    const recovered = after.perSecond.findIndex(({ p99Ms }) => p99Ms <= normalP99Ms * RECOVERED_FACTOR)
     const goodput = sum('accepted') / SECONDS
     return {
       workload,
@@ -85,11 +85,11 @@ export async function measureOverload(
       rejected: sum('rejected'),
       cut: sum('cut'),
       other: sum('other'),
-      unacknowledged: flood.unacknowledged,
-      notSent: flood.notSent,
-      rejectedP99Ms: Math.max(...flood.perSecond.map((second) => second.rejectedP99Ms)),
-      slowestRejectionMs: Math.max(...flood.perSecond.map((second) => second.slowestRejectionMs)),
-      acceptedP99Ms: Math.max(...flood.perSecond.map(({ p99Ms }) => p99Ms)),
+      unacknowledged: overloaded.unacknowledged,
+      notSent: overloaded.notSent,
+      rejectedP99Ms: Math.max(...overloaded.perSecond.map((second) => second.rejectedP99Ms)),
+      slowestRejectionMs: Math.max(...overloaded.perSecond.map((second) => second.slowestRejectionMs)),
+      acceptedP99Ms: Math.max(...overloaded.perSecond.map(({ p99Ms }) => p99Ms)),
       normalP99Ms,
       recoverySeconds: recovered < 0 ? Number.POSITIVE_INFINITY : recovered + 1,
       memory: usedBy(setup.on.pid).megabytes,
@@ -112,7 +112,7 @@ async function openIdle(origin: string): Promise<Socket[]> {
     Array.from({ length: IDLE_CONNECTIONS }, async () => {
       const socket = connect(Number(port), hostname)
       socket.on('error', () => {})
-      // One request makes it a connection that is kept open.
+      // One request makes it a kept-alive connection.
       socket.write(`GET /v1/pets HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
       await once(socket, 'data')
       return socket

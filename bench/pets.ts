@@ -1,13 +1,13 @@
-// The animals of the bench: by COPY, with the indexes built afterwards, which takes a third of the time.
+// Loads the benchmark's pets with COPY and builds the indexes afterwards, which takes a third of the time.
 import { pipeline } from 'node:stream/promises'
 import { Client } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { say } from '../src/cli/terminal.ts'
 
 const STEP = 5_000_000
-const LOADED = 'the animals of the bench are loaded'
+const LOADED = 'the benchmark pets are loaded'
 
-/** Loads them unless an earlier run has. */
+/** Does nothing if an earlier run has loaded them. */
 export async function loadPets(databaseUrl: string, pets: number): Promise<void> {
   const client = new Client(databaseUrl)
   await client.connect()
@@ -15,9 +15,9 @@ export async function loadPets(databaseUrl: string, pets: number): Promise<void>
     `select obj_description('pets'::regclass) as comment`,
   )
   if (rows[0]?.comment === LOADED) {
-    say('The animals are there from an earlier run.')
+    say('Using the pets of an earlier run.')
   } else {
-    say(`Adding ${pets.toLocaleString('en')} animals …`)
+    say(`Adding ${pets.toLocaleString('en')} pets …`)
     await load(client, databaseUrl, pets)
     await client.query(`comment on table pets is '${LOADED}'`)
   }
@@ -54,7 +54,7 @@ async function load(client: Client, databaseUrl: string, pets: number): Promise<
   await client.query('vacuum (freeze, analyze)')
 }
 
-/** One connection makes the rows, the other takes them. */
+/** `source` generates the rows and `target` stores them. */
 async function copyPets(source: Client, target: Client, first: number, last: number): Promise<void> {
   const made = source.query(
     copyTo(`copy (

@@ -1,7 +1,7 @@
-// `node bench/scale.ts --data FOLDER`: the service at 1, 10 and 100 million animals, side by side, in one run.
-// Beside it pgbench with the same statements, which tells what the engine itself loses, and what was read from the disk.
-// Loading 100 million takes a quarter of an hour and 35 GB the first time; the folder keeps them. With --warm, what
-// a workload reads is brought into memory before it is measured, as far as it fits.
+// `node bench/scale.ts --data FOLDER`: compares the service at 1, 10 and 100 million pets in one run. pgbench runs the
+// same statements, to separate the cost of PostgreSQL from that of the service; reads from disk are counted as well.
+// Loading 100 million pets takes 15 minutes and 35 GB once; FOLDER keeps them. With --warm, the data that a workload
+// reads is loaded into memory before the measurement, as far as it fits.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -32,7 +32,7 @@ const PGBENCH_CLIENTS = 16
 interface Round {
   service: number
   pgbench: number
-  /** Kilobytes from the disk for each request of the service. */
+  /** Kilobytes read from disk per request to the service. */
   read: number
 }
 
@@ -50,7 +50,7 @@ function kilobytesRead(): number {
   return Number(/^pgpgin (\d+)/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1])
 }
 
-/** Reads by id need the table; creates need the end of each index, and any part of the one by name. */
+/** Gets by id read the table; creates read the end of each index, and any part of the index by name. */
 const READ_BY: Record<Workload, string> = {
   'list hot': `relname = 'pets_by_status'`,
   'list random': `relname in ('pets_by_status', 'pets')`,
@@ -98,7 +98,7 @@ try {
       ['  from disk', ...sizes.map((pets) => `${of(workload, pets, 'read').toFixed(1)} kB each`)],
     ]
   })
-  print(table([['workload', ...sizes.map((pets) => `${pets.toLocaleString('en')} animals`)], ...rows]))
+  print(table([['workload', ...sizes.map((pets) => `${pets.toLocaleString('en')} pets`)], ...rows]))
 } finally {
   for (const setup of setups.values()) await setup.close()
 }

@@ -1,4 +1,4 @@
-// What is measured against what: one PostgreSQL with its animals, the service in both modes, a bare HTTP server.
+// The processes of a benchmark: one PostgreSQL with pets, the service with and without batching, a bare HTTP server.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,10 +16,10 @@ import { loadPets } from './pets.ts'
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
 const PETSTORE = join(import.meta.dirname, '../bin/petstore.ts')
-/** Node's flags, as its first line gives them. */
+/** The Node flags in the first line of the executable. */
 const START_FLAGS = readFileSync(PETSTORE, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
 
-/** Durable as PostgreSQL comes; room for the data in memory, and no checkpoint in the midst of a round. */
+/** PostgreSQL's default durability, enough memory for the data, and no checkpoint during a round. */
 export const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -45,7 +45,7 @@ export interface Setup {
   close: () => Promise<void>
 }
 
-/** With a data folder, the animals are kept there for the next run. */
+/** With `keptIn`, the pets stay in that folder for the next run. */
 export async function buildSetup(pets: number, keptIn: string | undefined): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
   const dataFolder = keptIn ?? `/var/tmp/petstore-bench-${process.pid}`
@@ -93,7 +93,7 @@ async function issueApiKey(databaseUrl: string): Promise<string> {
   return text
 }
 
-/** The service as an operator runs it: every feature on, its log written to a file. */
+/** The service as an operator runs it, with every feature on. */
 async function startService(databaseUrl: string, batched: 'on' | 'off'): Promise<Server> {
   const child = spawn(process.execPath, [...START_FLAGS, PETSTORE, 'serve'], {
     env: environmentWith({
@@ -110,7 +110,7 @@ async function startService(databaseUrl: string, batched: 'on' | 'off'): Promise
   return toServer(child, address)
 }
 
-/** The bytes of a list, answered by node:http alone: what HTTP costs on this machine. */
+/** Returns the bytes of a list with node:http alone: the cost of HTTP on this machine. */
 async function startBareServer(): Promise<Server> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts')], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

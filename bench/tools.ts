@@ -1,4 +1,4 @@
-// Running the load generators, and reading what a process has used.
+// Runs the load generators, and reads the resource usage of a process.
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ export async function runPgbench(
   return { perSecond, failed: Number(/failed transactions: ([0-9]+)/.exec(stdout)?.[1] ?? 0) }
 }
 
-/** Seconds of processor time that a process has used, and its memory. */
+/** CPU seconds that a process has used, and its memory. */
 export function usedBy(pid: number): { cpuSeconds: number; megabytes: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

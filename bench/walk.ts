@@ -1,4 +1,4 @@
-// A walk deep into the list, as a client does it: every page by the Link of the page before.
+// Pages deep into the list as a client does: every page by the Link header of the previous one.
 import { Agent, get } from 'node:http'
 import { say } from '../src/cli/terminal.ts'
 import { median } from './tools.ts'
@@ -11,7 +11,7 @@ export interface Walk {
   seconds: number
   firstPageMs: number
   deepPageMs: number
-  /** How fast the deep page is, compared with the first: 1 is as fast. */
+  /** Speed of the deep page relative to the first: 1 is equally fast. */
   deepByFirst: number
 }
 
@@ -27,7 +27,7 @@ export async function measureWalk(origin: string, apiKey: string): Promise<Walk>
     if (pages % 10_000 === 0) say(`  page ${pages.toLocaleString('en')}`)
   }
   const seconds = (performance.now() - startedAt) / 1000
-  // In turns, so that whatever else the machine does happens to both.
+  // Alternates between the two pages, so that other load on the machine affects both.
   const [first, last]: [number[], number[]] = [[], []]
   for (let round = 0; round < COMPARED; round += 1) {
     first.push((await getPage(agent, `${origin}/v1/pets?limit=20`, apiKey)).tookMs)

@@ -111,7 +111,7 @@ const MAYBE_EXECUTED: Partial<Record<Fault, string>> = {
   'bad gateway after': 'unexpected_answer',
   'reset before': 'network_error',
   'reset after': 'network_error',
-  'cut answer': 'network_error',
+  'truncated response': 'network_error',
   'hang after': 'timeout',
 }
 const everyFault = [...NOT_EXECUTED, ...(Object.keys(MAYBE_EXECUTED) as Fault[])]
@@ -169,7 +169,7 @@ describe.concurrent('a create adds exactly one pet', () => {
 
 test('all attempts of a create have the same Idempotency-Key and different request ids; the next create has another key', async () => {
   const { store, injector } = await behind()
-  injector.next('reset after', 'cut answer', 'unavailable')
+  injector.next('reset after', 'truncated response', 'unavailable')
   await store.pets.create({ name: 'Only', categoryId: 3 })
   const keys = new Set(injector.seen.map(({ headers }) => headers['idempotency-key']))
   expect(keys.size).toBe(1)
@@ -246,7 +246,7 @@ describe.concurrent('a delete', () => {
 test('an iteration continues after faults between and within pages', async () => {
   const { store, injector } = await behind()
   const all = (await collect(direct.pets.list())).map(({ id }) => id)
-  injector.next('none', 'cut answer', 'unavailable', 'none', 'reset after')
+  injector.next('none', 'truncated response', 'unavailable', 'none', 'reset after')
   expect((await collect(store.pets.list({ limit: 10 }))).map(({ id }) => id)).toEqual(all)
 })
 

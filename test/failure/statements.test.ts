@@ -37,7 +37,7 @@ beforeEach(() => {
 test.each(['end', 'reset'] as const)(
   'a list succeeds although its sweep loses the connection (%s) after PostgreSQL executed it',
   async (kind) => {
-    fault = { statement: 'expire_orders', moment: 'done, not answered', kind }
+    fault = { statement: 'expire_orders', moment: 'executed, no response yet', kind }
     expect((await api.get('/pets')).status).toBe(200)
     expect(injected).toBe(1)
   },
@@ -45,7 +45,7 @@ test.each(['end', 'reset'] as const)(
 
 test('putCategory returns 503 unavailable and stores nothing if it cannot read the counts', async () => {
   const name = randomUUID()
-  fault = { statement: 'find_categories_after', moment: 'done, not answered', kind: 'silence' }
+  fault = { statement: 'find_categories_after', moment: 'executed, no response yet', kind: 'silence' }
   const response = await api.put('/categories/7', { name })
   expect(response.body).toMatchObject({ code: 'unavailable' })
   await proxy.settled()
@@ -65,7 +65,7 @@ test.each([
 ])(
   'a PostgreSQL warning at %s makes the outcome unknown only if it commits',
   async (statement, send, expected) => {
-    fault = { statement, moment: 'answered but for its end', kind: 'warning' }
+    fault = { statement, moment: 'before the end of the response', kind: 'warning' }
     expect(await send()).toMatchObject(expected)
     expect(injected).toBe(1)
   },
@@ -75,7 +75,7 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
   'retries a transaction that PostgreSQL ended before %s because it was idle too long',
   async (statement) => {
     const name = randomUUID()
-    fault = { statement, moment: 'before it is sent', kind: 'idle too long' }
+    fault = { statement, moment: 'before sending', kind: 'idle timeout' }
     expect((await putCategory(name)).status).toBe(201)
     expect(await api.sql('select from categories where name = $1', [name])).toHaveLength(1)
     expect(injected).toBe(1)
@@ -84,7 +84,7 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
 
 test('retries a create with an Idempotency-Key while PostgreSQL still has the lost connection (no 409)', async () => {
   const name = randomUUID()
-  fault = { statement: 'insert_pets', moment: 'done, not answered', kind: 'reset on one side' }
+  fault = { statement: 'insert_pets', moment: 'executed, no response yet', kind: 'reset on one side' }
   const response = await api.post('/pets', { name, categoryId: 1 }, { 'idempotency-key': name })
   expect(response.status).toBe(201)
   expect(await api.sql('select from pets where name = $1', [name])).toHaveLength(1)

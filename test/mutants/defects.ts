@@ -86,7 +86,7 @@ export const DEFECTS: readonly Defect[] = [
     Object.assign(group, { joined: promise })
     return promise`,
     test: 'test/slow/batching.test.ts',
-    title: 'the same watch sees stale reads',
+    title: 'the same check finds stale reads',
   },
   {
     name: 'the queue has no limit',

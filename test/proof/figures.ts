@@ -1,4 +1,4 @@
-// What each part of the proof tried and found. The table in docs/reliability.md is made of these and nothing else.
+// Records the results of each part of the proof. The table in docs/reliability.md contains only these.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SEED } from './seed.ts'
@@ -9,7 +9,7 @@ export interface Figures {
   part: string
   seed: number
   date: string
-  /** In the sequence of the table: what was counted, and how many. */
+  /** What was counted and how many, in the order of the table. */
   counts: Record<string, number>
 }
 

@@ -1,9 +1,9 @@
-// Numbers that look random and come out the same for the same seed (mulberry32).
+// Deterministic pseudo-random numbers from a seed (mulberry32).
 
 export interface Random {
-  /** From 0 up to, but without, 1. */
+  /** At least 0 and less than 1. */
   fraction: () => number
-  /** From 0 up to, but without, the limit. */
+  /** At least 0 and less than the limit. */
   below: (limit: number) => number
   /** True with this probability. */
   chance: (probability: number) => boolean

@@ -1,5 +1,5 @@
-// `node test/proof/table.ts [--write]`: what the last runs of `npm run test:proof` and `npm run test:mutants` tried and
-// found, as a table; with --write into docs/reliability.md.
+// `node test/proof/table.ts [--write]`: prints the results of the last `npm run test:proof` and `npm run test:mutants` as
+// a table; with --write, writes it into docs/reliability.md.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Figures, FIGURES_FOLDER } from './figures.ts'
@@ -28,7 +28,7 @@ const figures = readFigures()
 const missing = PARTS.filter((part) => !figures.some((found) => found.part === part))
 if (missing.length > 0) {
   console.error(
-    `No figures of ${missing.join(', ')}: run \`npm run test:proof\` and \`npm run test:mutants\` first.`,
+    `No figures for ${missing.join(', ')}: run \`npm run test:proof\` and \`npm run test:mutants\` first.`,
   )
   process.exitCode = 1
 } else if (process.argv.includes('--write')) {

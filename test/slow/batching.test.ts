@@ -1,4 +1,4 @@
-// Answering together changes nothing that a client can see: reads are current, writes are neither lost nor doubled.
+// Batching is invisible to clients: reads are fresh, and writes are neither lost nor duplicated.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ const CLIENTS = 16
 const OPERATIONS = volume(15_000, 50_000)
 const CREATES = volume(4_000, 10_000)
 
-test(`${OPERATIONS} operations on two processes: every read sees every write acknowledged before it began`, async () => {
+test(`every read sees the writes acknowledged before it began (${OPERATIONS} operations, two processes)`, async () => {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], environment)
@@ -27,9 +27,9 @@ test(`${OPERATIONS} operations on two processes: every read sees every write ack
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('the same watch sees stale reads where a request may join a query that is already under way', async () => {
+test('the same check finds stale reads if a request may join a query in flight', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  // A network that takes its time to bring an answer back.
+  // A network that delays the response.
   const slow: Db = {
     ...db,
     read: async (statement) => {
@@ -39,11 +39,11 @@ test('the same watch sees stale reads where a request may join a query that is a
     },
   }
   const inFlight = new Map<string, Promise<never>>()
-  const join = <Result>(question: string, work: () => Promise<Result>): Promise<Result> => {
-    const found = inFlight.get(question) as Promise<Result> | undefined
+  const join = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const found = inFlight.get(key) as Promise<Result> | undefined
     if (found !== undefined) return found
-    const started = work().finally(() => inFlight.delete(question))
-    inFlight.set(question, started as Promise<never>)
+    const started = work().finally(() => inFlight.delete(key))
+    inFlight.set(key, started as Promise<never>)
     return started
   }
   const { text } = await issueApiKey(db)
@@ -53,12 +53,12 @@ test('the same watch sees stale reads where a request may join a query that is a
     return watchReads([origin], text, CLIENTS, 5_000)
   }
   const [ours, joined] = [await watch({}), await watch({ coalescePage: join })]
-  console.log(`${ours.stale.length} stale reads; ${joined.stale.length} when queries under way may be joined`)
+  console.log(`${ours.stale.length} stale reads; ${joined.stale.length} when joining queries in flight`)
   expect(ours.stale).toEqual([])
   expect(joined.stale.length).toBeGreaterThan(0)
 })
 
-test(`${CREATES} creates while a connection is killed every 200 ms: none lost, none doubled, only 201 and 503`, async () => {
+test(`no create is lost or duplicated while connections are killed, and only 201 and 503 are returned (${CREATES} creates)`, async () => {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'silent' }
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], environment)
@@ -85,7 +85,7 @@ test(`${CREATES} creates while a connection is killed every 200 ms: none lost, n
       while (left > 0) {
         left -= 1
         const name = randomUUID()
-        // Half of them with a key, by which they repeat until they know.
+        // Half of the clients send an Idempotency-Key and retry until they get a 201.
         const headers = index % 2 === 0 ? { 'idempotency-key': name } : {}
         for (let status = 0; status !== 201; ) {
           const created = await send('POST', '/v1/pets', { name, categoryId: 1 }, headers)
@@ -103,16 +103,16 @@ test(`${CREATES} creates while a connection is killed every 200 ms: none lost, n
   const rows = await sql<{ id: string; name: string }>(DATABASE_URL, 'select id::text, name from pets')
   const byName = Map.groupBy(rows, ({ name }) => name)
   const lost = [...acknowledged].filter(([name, id]) => byName.get(name)?.[0]?.id !== String(id))
-  const doubled = [...byName.values()].filter((same) => same.length > 1)
+  const duplicated = [...byName.values()].filter((same) => same.length > 1)
   console.log({
     kills,
     acknowledged: acknowledged.size,
     lost: lost.length,
-    doubled: doubled.length,
+    duplicated: duplicated.length,
     ...Object.fromEntries(statuses),
   })
   expect(lost).toEqual([])
-  expect(doubled).toEqual([])
+  expect(duplicated).toEqual([])
   expect([...statuses.keys()].filter((status) => ![201, 503].includes(status))).toEqual([])
   expect(await service.stop()).toBe(0)
 })

@@ -1,4 +1,4 @@
-// Thousands of keys put wherever a request has room for one: none of them may come out again.
+// Puts thousands of API keys wherever a request has room for one. None may appear in a response, the log or the metrics.
 import { expect, test } from 'vitest'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -52,7 +52,7 @@ const PLACES: Record<string, Place> = {
   'the origin': (canary, apiKey) => get('/v1/pets', apiKey, `Origin: https://${canary}`),
   'a broken header': (canary, apiKey) => get('/v1/pets', apiKey, `${canary} : 1`),
   'the method': (canary) => http(`${canary} /v1/pets`, []),
-  'bytes that are no HTTP': (canary) => `${canary}\r\n\r\n`,
+  'malformed HTTP': (canary) => `${canary}\r\n\r\n`,
   'the Idempotency-Key': (canary, apiKey) =>
     post('{"name":"x","categoryId":1}', apiKey, `Idempotency-Key: ${canary}`),
   'the content type': (canary, apiKey) =>
@@ -71,15 +71,15 @@ const PLACES: Record<string, Place> = {
       ],
       'x',
     ),
-  'a body that is no JSON': (canary, apiKey) => post(canary, apiKey),
+  'a body that is not JSON': (canary, apiKey) => post(canary, apiKey),
   'an unknown field': (canary, apiKey) => post(`{"name":"x","categoryId":1,"key":"${canary}"}`, apiKey),
   'the name of a field': (canary, apiKey) => post(`{"name":"x","categoryId":1,"${canary}":1}`, apiKey),
   'the category id': (canary, apiKey) => post(`{"name":"x","categoryId":"${canary}"}`, apiKey),
   'the status': (canary, apiKey) => post(`{"name":"x","categoryId":1,"status":"${canary}"}`, apiKey),
-  'a name that is refused': (canary, apiKey) => post(`{"name":"${canary}\\u0000","categoryId":1}`, apiKey),
+  'a rejected name': (canary, apiKey) => post(`{"name":"${canary}\\u0000","categoryId":1}`, apiKey),
 }
 
-test(`${CANARIES} keys in ${Object.keys(PLACES).length} places: none in the log, an answer or the metrics`, async () => {
+test(`no key appears in the log, a response or the metrics (${CANARIES} keys in ${Object.keys(PLACES).length} places)`, async () => {
   const DATABASE_URL = await createTestDatabase()
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'x'], { DATABASE_URL })
   const apiKey = stdout.trim()
@@ -100,7 +100,7 @@ test(`${CANARIES} keys in ${Object.keys(PLACES).length} places: none in the log,
         const responses = await sendBytes(service.origin, bytes(canary, apiKey))
         accepted += responses.length
         const seen = responses.map(({ headers, text }) => JSON.stringify([...headers]) + text).join()
-        if (seen.includes(canary.slice(14))) leaks.push(`answer: ${place}`)
+        if (seen.includes(canary.slice(14))) leaks.push(`response: ${place}`)
       }),
     )
   }
@@ -108,11 +108,11 @@ test(`${CANARIES} keys in ${Object.keys(PLACES).length} places: none in the log,
   await service.stop()
   for (const [index, canary] of canaries.entries()) {
     const place = places[index % places.length]?.[0]
-    // The secret part is what matters; no part of it may be there either.
+    // Even a part of the secret counts as a leak.
     if (service.log().includes(canary.slice(14, 40))) leaks.push(`log: ${place}`)
     if (metrics.includes(canary.slice(14, 40))) leaks.push(`metrics: ${place}`)
   }
-  console.log(`${CANARIES} canaries, ${accepted} answers, ${service.log().split('\n').length} log lines`)
+  console.log(`${CANARIES} canaries, ${accepted} responses, ${service.log().split('\n').length} log lines`)
   expect([...new Set(leaks)]).toEqual([])
   expect(service.log()).not.toContain(apiKey.slice(14, 40))
   expect(accepted).toBe(CANARIES)

@@ -1,5 +1,5 @@
-// The client against everything that a network does: thousands of creates and sales through a middle that
-// refuses, resets, hangs, cuts and delays. Each create makes exactly one animal, each order exactly one hold.
+// The client against network faults: thousands of creates and orders through a proxy that rejects, resets, hangs,
+// truncates and delays. Each create makes exactly one pet, each order exactly one hold.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,7 +19,7 @@ import { volume } from '../support/volume.ts'
 const CREATES = volume(1_500, 5_000)
 const ORDERS = volume(200, 500)
 const AT_ONCE = 200
-/** Of ten requests, this many meet a fault. */
+/** How many of ten requests get a fault. */
 const FAULTS_IN_TEN = 4
 const TIMEOUT_MS = 1_000
 const LATE_MS = 1_500
@@ -28,7 +28,7 @@ const REPLAY = `SEED=${SEED} npm run test:slow -- test/slow/client-faults.test.t
 
 const kinds = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'none')
 
-/** The same number for the same attempt of the same call, whatever runs beside it. */
+/** Depends on the seed, the call and the attempt, but not on concurrent calls. */
 function pick(call: string, attempt: number): number {
   let hash = SEED
   for (const character of `${call} ${attempt}`) {
@@ -38,7 +38,7 @@ function pick(call: string, attempt: number): number {
   return hash >>> 0
 }
 
-/** Chooses by what is asked and how often it was asked before; counts what it chose. */
+/** Chooses by the request and its attempt number, and counts the choices. */
 function chooser(counts: Map<Fault, number>) {
   const attempts = new Map<string, number>()
   return ({ method, path, body }: SeenRequest): Fault => {
@@ -53,13 +53,13 @@ function chooser(counts: Map<Fault, number>) {
   }
 }
 
-async function openFaultyShop() {
+async function openFixture() {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
   const scopes = 'pets:read,pets:write,orders:read,orders:write'
   const made = await petstore(['api-keys', 'create', '--name', 'client', '--scopes', scopes], environment)
   const service = await startService(environment)
-  // Also when the test fails; one that has ended minds no signal.
+  // Also if the test fails; a signal to an ended process does nothing.
   onTestFinished(() => service.kill('SIGKILL'))
   const counts = new Map<Fault, number>()
   const injector = await startFaultInjector(service.origin, { choose: chooser(counts), lateMs: LATE_MS })
@@ -72,7 +72,7 @@ async function openFaultyShop() {
   return { databaseUrl: DATABASE_URL, service, injector, store, counts }
 }
 
-/** Runs the work for every number, so many at once. */
+/** Runs the work for every index, AT_ONCE at a time. */
 async function forEach(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
@@ -81,15 +81,14 @@ async function forEach(count: number, work: (index: number) => Promise<void>): P
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
-/** Requests that were held back still arrive after the last call has ended. */
+/** Waits for delayed requests, which arrive after the last call has ended. */
 async function settle(injector: FaultInjector): Promise<void> {
-  await sleep(2 * LATE_MS)
   while (injector.forwarded().inFlight > 0) await sleep(50)
 }
 
-test(`${CREATES} creates through a faulty middle make exactly ${CREATES} animals`, async () => {
+test(`${CREATES} creates through a faulty proxy make exactly ${CREATES} pets`, async () => {
   console.log(REPLAY)
-  const { databaseUrl, service, injector, store, counts } = await openFaultyShop()
+  const { databaseUrl, service, injector, store, counts } = await openFixture()
   const created: VersionedPet[] = []
   await forEach(CREATES, async (index) => {
     created[index] = await store.pets.create({ name: `Pet ${index}`, categoryId: 1 + (index % 7) })
@@ -103,20 +102,20 @@ test(`${CREATES} creates through a faulty middle make exactly ${CREATES} animals
   const accepted = created.map(({ id, name, categoryId }) => `${id} ${name} ${categoryId}`).sort()
   const { total } = injector.forwarded()
   console.log(
-    `${rows.length} animals of ${injector.seen.length} requests, ${total} of which reached the service`,
+    `${rows.length} pets from ${injector.seen.length} requests, ${total} of which reached the service`,
   )
   console.log(Object.fromEntries(counts))
   expect(inSql, REPLAY).toEqual(accepted)
   expect(rows, REPLAY).toHaveLength(CREATES)
-  // Otherwise the middle would have been none: every fault came, and many creates reached the service twice.
+  // Guards the test itself: every fault occurred, and many creates reached the service more than once.
   expect([...counts.keys()].sort()).toEqual([...kinds, 'none'].sort())
   expect(total).toBeGreaterThan(CREATES * 1.1)
   expect(await service.stop()).toBe(0)
 })
 
-test(`${ORDERS} animals held and sold through a faulty middle are each sold once`, async () => {
+test(`${ORDERS} orders through a faulty proxy hold their pets once and close once`, async () => {
   console.log(REPLAY)
-  const { databaseUrl, service, injector, store, counts } = await openFaultyShop()
+  const { databaseUrl, service, injector, store, counts } = await openFixture()
   await sql(
     databaseUrl,
     `insert into pets (name, category_id) select 'Pet ' || n, 1 from generate_series(1, $1::int) as n`,

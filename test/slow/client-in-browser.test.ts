@@ -1,4 +1,4 @@
-// The client on a web page of another origin, in Chromium: compiled as the package is, allowed by CORS_ORIGINS.
+// The client on a web page of another origin, in Chromium: compiled like the package, allowed by CORS_ORIGINS.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -39,14 +39,14 @@ async function startTestPage(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** What the page does: adds an animal, reads it back, and meets an error. */
+/** The program of the page: creates a pet, reads it back, and gets an error. */
 const program = (origin: string) => `import('/petstore.js').then(async ({ Petstore }) => {
   const store = new Petstore({ baseUrl: '${origin}/v1', apiKey: '${apiKey}', deadlineMs: 5000 })
   const made = await store.pets.create({ name: 'Biscuit', categoryId: '9223372036854775807' })
   const listed = []
   for await (const pet of store.pets.list({ categoryId: made.categoryId })) listed.push(pet)
-  const refused = await store.pets.create({ name: '', categoryId: 1 }).catch((error) => error)
-  return { made, listed, refused: { code: refused.code, hasId: refused.requestId !== undefined } }
+  const rejected = await store.pets.create({ name: '', categoryId: 1 }).catch((error) => error)
+  return { made, listed, rejected: { code: rejected.code, hasId: rejected.requestId !== undefined } }
 })`
 
 interface Outcome {
@@ -55,7 +55,7 @@ interface Outcome {
   rejected: unknown
 }
 
-test('a page of an allowed origin adds and lists animals, with every digit, its version and its errors', async () => {
+test('a page of an allowed origin creates and lists pets, with all digits, ETag and error codes', async () => {
   const petstore = await startApp(db, { corsOrigins: [shopOrigin] })
   const { page } = await visit(browser, shopOrigin)
   const { made, listed, rejected } = await page.evaluate<Outcome>(program(petstore.origin))
@@ -65,7 +65,7 @@ test('a page of an allowed origin adds and lists animals, with every digit, its 
   expect(rejected).toEqual({ code: 'invalid_body', hasId: true })
 })
 
-test('a page of any other origin gets nothing and changes nothing', async () => {
+test('a page of any other origin reads nothing and changes nothing', async () => {
   const petstore = await startApp(db, { corsOrigins: ['https://shop.example'] })
   const before = (await petstore.get('/store/inventory')).body
   const { page } = await visit(browser, shopOrigin)

@@ -1,4 +1,4 @@
-// The client as others get it: packed, installed in an empty folder, used from JavaScript and from TypeScript.
+// The client package as users get it: packed, installed in an empty folder, used from JavaScript and TypeScript.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const { api, apiKey } = await openClientFixture()
 const env = { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey }
 const installed = join(folder, 'node_modules/@petstore/client')
 
-/** Our own Node, and whichever the machine has. */
+/** The Node that runs this test, and every Node on the PATH. */
 const nodes = [
   process.execPath,
   ...(process.env['PATH'] ?? '')
@@ -43,7 +43,7 @@ console.log(error instanceof PetstoreError, error.code, error.status)
 `
 const PRINTED = 'Packed 9223372036854775807\ntrue order_closed 409\n'
 
-test('the package holds the compiled client, its types, its licence and its page, and nothing else', () => {
+test('the package contains the compiled client, its types, licence and README, and nothing else', () => {
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.includes('.'),
   )
@@ -53,7 +53,7 @@ test('the package holds the compiled client, its types, its licence and its page
   expect(readFileSync(join(installed, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'))
 })
 
-test('a program in plain JavaScript runs, on each Node of this machine from 20 on', async () => {
+test('a JavaScript program runs on each installed Node from version 20', async () => {
   writeFileSync(join(folder, 'plain.js'), PROGRAM)
   for (const node of nodes) {
     const { stdout: version } = await run(node, ['--version'])
@@ -77,25 +77,22 @@ const TYPES = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types
 test.each([
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
-])(
-  'a program in TypeScript compiles and runs, with module %s and resolution %s',
-  async (module, resolution) => {
-    writeFileSync(join(folder, 'typed.ts'), PROGRAM)
-    const modules = ['--module', module, '--moduleResolution', resolution]
-    await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...modules, ...TYPES, 'typed.ts'], {
-      cwd: folder,
-    })
-    expect((await run(process.execPath, ['typed.js'], { cwd: folder, env })).stdout).toBe(PRINTED)
-  },
-)
+])('a TypeScript program compiles and runs with module %s and resolution %s', async (module, resolution) => {
+  writeFileSync(join(folder, 'typed.ts'), PROGRAM)
+  const modules = ['--module', module, '--moduleResolution', resolution]
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...modules, ...TYPES, 'typed.ts'], {
+    cwd: folder,
+  })
+  expect((await run(process.execPath, ['typed.js'], { cwd: folder, env })).stdout).toBe(PRINTED)
+})
 
-test('the types need nothing of Node', async () => {
+test('the types do not need those of Node', async () => {
   writeFileSync(join(folder, 'page.ts'), PROGRAM.replace('process.env', '{} as Record<string, string>'))
   const page = ['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom', '--types', '']
   await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...page, '--noEmit', 'page.ts'], { cwd: folder })
 })
 
-test('the snippets of its page compile as they are written', async () => {
+test('the snippets of the README compile as written', async () => {
   writeFileSync(
     join(folder, 'readme.ts'),
     programOf(readFileSync(join(installed, 'README.md'), 'utf8'), api.origin),

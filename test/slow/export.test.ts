@@ -1,3 +1,4 @@
+// `petstore export`: formats, output files, and failures.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,7 @@ await sql(
     (5, e'\\x01\\x02', 7, 'pending')`,
 )
 
-test('csv has a header and every animal, sorted by id', async () => {
+test('csv has a header and every pet, sorted by id', async () => {
   const { code, stdout, stderr } = await petstore(['export'], { DATABASE_URL })
   expect(code).toBe(0)
   expect(stderr).toContain('5 pets exported')
@@ -30,7 +31,7 @@ test('csv has a header and every animal, sorted by id', async () => {
   expect(stdout).toMatch(/\n9223372036854775807,"Rex, the ""great""",9223372036854775807,sold\n$/)
 })
 
-test('ndjson has one animal a line, with every digit', async () => {
+test('ndjson has one pet per line, with every digit', async () => {
   const { code, stdout } = await petstore(['export', '--format', 'ndjson'], { DATABASE_URL })
   expect(code).toBe(0)
   const lines = stdout.trimEnd().split('\n')
@@ -42,8 +43,8 @@ test('ndjson has one animal a line, with every digit', async () => {
   )
 })
 
-test('what was exported can be imported: the same names, categories and statuses', async () => {
-  const output = join(folder, 'animals.csv')
+test('an export can be imported, with the same names, categories and statuses', async () => {
+  const output = join(folder, 'pets.csv')
   const exported = await petstore(['export', '--output', output], { DATABASE_URL })
   expect(exported).toMatchObject({ code: 0, stdout: '' })
   expect(existsSync(`${output}.part`)).toBe(false)
@@ -53,13 +54,13 @@ test('what was exported can be imported: the same names, categories and statuses
   expect(await read(other)).toEqual(await read(DATABASE_URL))
 })
 
-test('an empty catalogue is a header in csv, and nothing in ndjson', async () => {
+test('an empty catalogue exports a header as csv, and nothing as ndjson', async () => {
   const empty = { DATABASE_URL: await createTestDatabase() }
   expect((await petstore(['export'], empty)).stdout).toBe('id,name,categoryId,status\n')
   expect((await petstore(['export', '--format', 'ndjson'], empty)).stdout).toBe('')
 })
 
-test('a reader that has seen enough, as `head` does, ends it quietly', async () => {
+test('exits without an error when the reader closes the pipe, as `head` does', async () => {
   const many = await createTestDatabase()
   await sql(
     many,
@@ -75,7 +76,7 @@ test('a reader that has seen enough, as `head` does, ends it quietly', async () 
   expect(stderr).toBe('')
 })
 
-test('a file that cannot be written: says so, and leaves none behind; a device is written as it is', async () => {
+test('fails without leaving a file if the output is not writable; writes to a device directly', async () => {
   const { code, stderr } = await petstore(['export', '--output', join(folder, 'none/x.csv')], {
     DATABASE_URL,
   })
@@ -85,7 +86,7 @@ test('a file that cannot be written: says so, and leaves none behind; a device i
   expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
 })
 
-test('an export that fails in the middle leaves the file of the last one as it was', async () => {
+test('a failed export leaves the previous file unchanged', async () => {
   const output = join(folder, 'kept.csv')
   await petstore(['export', '--output', output], { DATABASE_URL })
   const before = readFileSync(output, 'utf8')

@@ -1,4 +1,4 @@
-// The Dockerfile, followed step by step without Docker: what it copies is enough to run, and nothing more is in it.
+// Follows the Dockerfile without Docker: the copied files are enough to run the service, and nothing else is copied.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { asOwner } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** In the place of /app. */
+/** Replaces /app. */
 const app = mkdtempSync(join(tmpdir(), 'petstore-image-'))
 afterAll(() => rmSync(app, { recursive: true, force: true }))
 const [build = [], final = []] = readStages(ROOT)
@@ -37,7 +37,7 @@ interface Lock {
   packages: Record<string, { dev?: boolean }>
 }
 
-test('nothing for development is inside, and nothing to install packages with', () => {
+test('contains no dev dependencies, and only the files needed at run time', () => {
   const { packages: known } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock
   const lock = readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8')
   const installed = Object.keys((JSON.parse(lock) as Lock).packages)
@@ -49,7 +49,7 @@ test('nothing for development is inside, and nothing to install packages with', 
   )
 })
 
-test('everybody may read it, and only its owner may write', () => {
+test('every user can read the files, and only the owner can write them', () => {
   for (const path of filesOf(app)) {
     const { mode } = statSync(join(app, path))
     expect(mode & 0o044, path).toBe(0o044)
@@ -57,13 +57,13 @@ test('everybody may read it, and only its owner may write', () => {
   }
 })
 
-test('with what was copied it migrates, makes a key, serves, answers, is healthy, and writes no file', async () => {
+test('migrates, creates a key, serves requests, is healthy, and writes no file', async () => {
   const before = filesOf(app)
   const DATABASE_URL = await createTestDatabase('empty')
   const environment = { ...readEnvironment(final), DATABASE_URL }
   const owner = { ...environment, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
 
-  // As its entry point does it: by its first line, which finds Node.
+  // As the entry point does: by the first line of the executable, which finds Node.
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
   const help = spawnSync(executable, ['--help'], { env: { PATH }, encoding: 'utf8' })
   expect(help).toMatchObject({ status: 0, stderr: '' })

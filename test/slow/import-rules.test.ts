@@ -1,3 +1,4 @@
+// `petstore import`: accepted and rejected rows, resuming, and errors.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -56,7 +57,7 @@ function pipe(input: string, args: string[], DATABASE_URL: string) {
       cwd: folder,
     },
   )
-  // Whoever refuses to read ends before everything is written.
+  // A process that stops reading ends before the whole input is written.
   child.stdin.on('error', () => {}).end(input)
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.on('close', resolve)
@@ -67,7 +68,7 @@ function pipe(input: string, args: string[], DATABASE_URL: string) {
   }))
 }
 
-test('columns in any sequence, others ignored, status optional, BOM, CRLF and quotes: every row is added', async () => {
+test('accepts columns in any order, extra columns, a missing status, a BOM, CRLF and quotes', async () => {
   const { run, pets, DATABASE_URL } = await setUp()
   const path = file(
     '\u{feff}id,status,"categoryId",name\r\n7,sold,9223372036854775807,"Rex, the ""great"""\r\n\r\n' +
@@ -91,7 +92,7 @@ test('columns in any sequence, others ignored, status optional, BOM, CRLF and qu
   expect((await pets()).at(-1)).toEqual({ name: 'Tom', category_id: '1', status: 'available' })
 })
 
-test('refused rows are listed with their line and reason, the others are added, and the exit code is 2', async () => {
+test('lists rejected rows with line and reason, adds the others, and exits with 2', async () => {
   const { run, names } = await setUp()
   const lines = [
     'name,categoryId,status',
@@ -127,7 +128,7 @@ test('refused rows are listed with their line and reason, the others are added, 
   ])
 })
 
-test('a mended list of refused rows can be imported itself', async () => {
+test('a fixed list of rejected rows can be imported', async () => {
   const { run, names } = await setUp()
   const path = file('name,categoryId\nRex,zero\nTom,1\n')
   const elsewhere = join(folder, 'elsewhere.csv')
@@ -138,11 +139,11 @@ test('a mended list of refused rows can be imported itself', async () => {
   expect(await names()).toEqual(['Tom', 'Rex'])
 })
 
-test('a list of refused rows never replaces a file that is none', async () => {
+test('does not overwrite a file that is not a list of rejected rows', async () => {
   const { run, names } = await setUp()
   const [path, precious] = [file('name,categoryId\nRex,zero\n'), file('precious')]
-  for (const place of [precious, path]) {
-    const { code, stderr } = await run(path, '--rejected', place)
+  for (const target of [precious, path]) {
+    const { code, stderr } = await run(path, '--rejected', target)
     expect(code).toBe(1)
     expect(stderr).toMatch(/choose another place/)
   }
@@ -150,7 +151,7 @@ test('a list of refused rows never replaces a file that is none', async () => {
   expect(await names()).toEqual([])
 })
 
-test('a dry run says what would be refused, and writes neither to the database nor to a file', async () => {
+test('a dry run reports rejected rows, and writes neither to the database nor to a file', async () => {
   const { run, names, DATABASE_URL } = await setUp()
   const path = file('name,categoryId\nRex,1\n,1\nTom,x\n')
   const { code, stdout, stderr } = await run(path, '--dry-run', '--json')
@@ -169,7 +170,7 @@ test('a dry run says what would be refused, and writes neither to the database n
   expect(existsSync(`${path}.rejected.csv`)).toBe(false)
 })
 
-test('a finished file is refused, whatever it is called, and added once more with --again', async () => {
+test('rejects a file imported before, even if renamed, and imports it again with --again', async () => {
   const { run, names } = await setUp()
   const content = 'name,categoryId\nRex,1\nTom,x\n'
   const path = file(content)
@@ -182,18 +183,18 @@ test('a finished file is refused, whatever it is called, and added once more wit
   expect(readFileSync(`${path}.rejected.csv`, 'utf8').split('\n')).toHaveLength(3)
 })
 
-test('standard input needs an id; a second run under that id passes over what is in', async () => {
+test('standard input needs --id; a second run with the same id skips imported rows', async () => {
   const { names, DATABASE_URL } = await setUp()
   const input = 'name,categoryId\nRex,1\nTom,1\nAda,1\n'
-  const nameless = await pipe(input, ['-'], DATABASE_URL)
-  expect(nameless).toMatchObject({ code: 1, stderr: expect.stringContaining('--id NAME') })
+  const withoutId = await pipe(input, ['-'], DATABASE_URL)
+  expect(withoutId).toMatchObject({ code: 1, stderr: expect.stringContaining('--id NAME') })
   expect(await names()).toEqual([])
 
   expect(await pipe(input, ['-', '--id', 'june'], DATABASE_URL)).toMatchObject({ code: 0 })
   const finished = await pipe(input, ['-', '--id', 'june'], DATABASE_URL)
   expect(finished).toMatchObject({ code: 1, stderr: expect.stringContaining('--again') })
 
-  // As a crash after two rows would have left it.
+  // The state that a crash after two rows would leave.
   await sql(
     DATABASE_URL,
     `update imports set rows = 2, finished_at = null; delete from pets where name = 'Ada'`,
@@ -209,7 +210,7 @@ test('standard input needs an id; a second run under that id passes over what is
   expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('choose another --id') })
 })
 
-test('of two imports of one file at once, the second is refused within seconds', async () => {
+test('rejects the second of two concurrent imports of one file', async () => {
   const { run, names, DATABASE_URL } = await setUp()
   const path = file('name,categoryId\nRex,1\n')
   const holder = new Client(asSuperuser(DATABASE_URL))
@@ -228,7 +229,7 @@ test('of two imports of one file at once, the second is refused within seconds',
   expect(await names()).toEqual(['Rex'])
 })
 
-test('where categories are strict, a row of an unnamed one is refused, also in a dry run', async () => {
+test('rejects a row of an unnamed category if categories are strict, also in a dry run', async () => {
   const { run, names, DATABASE_URL } = await setUp({ CATEGORIES: 'strict' })
   await sql(DATABASE_URL, `insert into categories (id, name) values (7, 'cats')`)
   const path = file('name,categoryId\nRex,8\nTom,7\nAda,x\nKit,007\nBo,9\n')
@@ -239,7 +240,7 @@ test('where categories are strict, a row of an unnamed one is refused, also in a
   expect(listed.map((line) => line.split(',')[0])).toEqual(['line', '2', '4', '6'])
 })
 
-test('after a failure in the middle a second run adds the rest, and lists each refused row once', async () => {
+test('after a failure, a second run adds the remaining rows and lists each rejected row once', async () => {
   const { run, DATABASE_URL } = await setUp()
   const rows = Array.from({ length: 35_000 }, (_, n) => (n % 1_000 === 5 ? `Pet ${n},none` : `Pet ${n},1`))
   const path = file(`name,categoryId\n${rows.join('\n')}\n`)
@@ -254,13 +255,13 @@ test('after a failure in the middle a second run adds the rest, and lists each r
   expect(failed.stderr).toContain('the disk is full')
   expect(failed.stderr).toContain('20,000 rows read and committed. Run the same command again')
   await sql(DATABASE_URL, 'drop trigger fail on pets')
-  // As if it had been killed after writing to the list and before the commit.
+  // The state after a kill between writing the list and the commit.
   const list = `${path}.rejected.csv`
   writeFileSync(list, readFileSync(list, 'utf8') + '20007,not committed,Rex,1,\n'.repeat(500))
 
-  const again = await run(path, '--json')
-  expect(again.code).toBe(2)
-  expect(JSON.parse(again.stdout)).toMatchObject({ rowsBefore: 20_000, rows: 35_000, rejected: 35 })
+  const resumed = await run(path, '--json')
+  expect(resumed.code).toBe(2)
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ rowsBefore: 20_000, rows: 35_000, rejected: 35 })
   const [counted] = await sql(
     DATABASE_URL,
     'select count(*)::int as all, count(distinct name)::int as different from pets',
@@ -272,7 +273,7 @@ test('after a failure in the middle a second run adds the rest, and lists each r
   )
 })
 
-test('Ctrl-C ends with the batch under way, and says how to go on', async () => {
+test('Ctrl-C commits the batch in flight, and prints how to resume', async () => {
   const { run, names, DATABASE_URL } = await setUp()
   const input = `name,categoryId\n${Array.from({ length: 10_001 }, (_, n) => `Pet ${n},1\n`).join('')}`
   const args = [join(import.meta.dirname, '../../bin/petstore.ts'), 'import', '-', '--id', 'ctrl-c']
@@ -280,45 +281,47 @@ test('Ctrl-C ends with the batch under way, and says how to go on', async () => 
     env: { PATH: process.env['PATH'], DATABASE_URL },
     cwd: folder,
   })
-  const said = text(child.stderr)
+  const stderr = text(child.stderr)
   const { promise: ended, resolve } = Promise.withResolvers<number | null>()
   child.on('close', resolve)
-  // Left open, as by a program that has more to say.
+  // Left open, as by a program that has more rows to write.
   child.stdin.write(input)
   while ((await names()).length === 0) continue
   child.kill('SIGINT')
   expect(await ended).toBe(130)
-  expect(await said).toContain('10,000 rows added')
-  expect(await said).toContain('Run the same command again to go on')
+  expect(await stderr).toContain('10,000 rows added')
+  expect(await stderr).toContain('Run the same command again to go on')
   expect((await pipe(input, ['-', '--id', 'ctrl-c'], DATABASE_URL)).code).toBe(0)
   expect(await names()).toHaveLength(10_001)
   expect((await run('--help')).stdout).toContain('2 when some were refused')
 })
 
 test.each([
-  ['a file that is not there', () => join(folder, 'none.csv'), [], 'There is no file'],
+  ['a missing file', () => join(folder, 'none.csv'), [], 'There is no file'],
   ['a folder', () => folder, [], 'petstore import - --id NAME'],
   ['an empty file', () => file(''), [], 'is empty'],
-  ['no column for the category', () => file('name,category\nRex,1\n'), [], 'has no column categoryId'],
+  ['a file without categoryId', () => file('name,category\nRex,1\n'), [], 'has no column categoryId'],
   ['semicolons', () => file('name;categoryId\nRex;1\n'), [], 'separated by commas'],
-  ['the same column twice', () => file('name,name,categoryId\n'), [], 'more than one column "name"'],
-  ['UTF-16', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not UTF-8'],
+  ['a duplicate column', () => file('name,name,categoryId\n'), [], 'more than one column "name"'],
+  ['a UTF-16 file', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not UTF-8'],
   ['an id for a file', () => file('name,categoryId\n'), ['--id', 'x'], 'standard input'],
   ['an id with a slash', () => '-', ['--id', 'a/b'], 'letters, digits'],
-])('%s: refused in words that help', async (_what, path, options, words) => {
+])('rejects %s with a helpful message', async (_what, path, options, message) => {
   const { run, names } = await setUp()
   const { code, stdout, stderr } = await run(path(), ...options)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain(words)
+  expect(stderr).toContain(message)
   expect(await names()).toEqual([])
 })
 
-test('no database, or one whose schema is behind: says what to do', async () => {
+test('prints what to do if the database is unreachable or its schema is outdated', async () => {
   const path = file('name,categoryId\nRex,1\n')
-  const away = await petstore(['import', path], { DATABASE_URL: 'postgres://petstore@127.0.0.1:1/none' })
-  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('petstore doctor') })
-  const behind = await petstore(['import', path], { DATABASE_URL: await createTestDatabase('empty') })
-  expect(behind).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: petstore migrate') })
+  const offline = await petstore(['import', path], {
+    DATABASE_URL: 'postgres://petstore@127.0.0.1:1/none',
+  })
+  expect(offline).toMatchObject({ code: 1, stderr: expect.stringContaining('petstore doctor') })
+  const outdated = await petstore(['import', path], { DATABASE_URL: await createTestDatabase('empty') })
+  expect(outdated).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: petstore migrate') })
 })
 
 const parse = (chunks: readonly Buffer[]): CsvRecord[] => {
@@ -329,7 +332,7 @@ const textsOf = (records: readonly CsvRecord[]) => records.map((record) => recor
 const cut = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
 
-test('whatever the fields hold, they come out as they went in, however the file is cut into chunks', () => {
+test('parses any fields exactly, however the file is cut into chunks', () => {
   const field = fc.oneof(
     fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '🐈') }),
     fc.string({ unit: 'binary' }),
@@ -344,7 +347,7 @@ test('whatever the fields hold, they come out as they went in, however the file 
         const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
         const texts = rows.map((row) => row.map(quote).join(',').toWellFormed())
         const bytes = Buffer.from(texts.map((row) => row + end).join(''))
-        // What UTF-8 cannot say became a replacement when the file was written; a first BOM is not content.
+        // Lone surrogates were replaced when the file was written; a leading BOM is not content.
         const expected = rows.map((row) => row.map((value) => value.toWellFormed()))
         fc.pre(!bytes.subarray(0, 3).equals(Buffer.from('\u{feff}')))
         const parsed = parse(cut(bytes, size))
@@ -357,7 +360,7 @@ test('whatever the fields hold, they come out as they went in, however the file 
   )
 })
 
-test('broken files give the same records however they are cut, and from any record on', () => {
+test('parses malformed files into the same records for any chunks, and from any record on', () => {
   const bytes = fc.array(fc.constantFrom('a', '"', ',', '\n', '\r', '\xff', '\xc3', '\xa9', '1'), {
     maxLength: 40,
   })
@@ -376,7 +379,7 @@ test('broken files give the same records however they are cut, and from any reco
   )
 })
 
-test('a quote that nobody closes, or a line without end, costs that line alone', () => {
+test('an unclosed quote or an overlong line invalidates only that line', () => {
   const long = 'x'.repeat(RECORD_BYTES_MAX + 10)
   const input = Buffer.from(`a,b\n"open,${long}\nc,d\né${long}${long}\n"e\n",f\n"g`)
   for (const size of [50_000, 65_536, input.length]) {
@@ -401,7 +404,7 @@ test('a quote that nobody closes, or a line without end, costs that line alone',
   }
 })
 
-test('a row is taken exactly when the interface would take it', () => {
+test('accepts exactly the rows that the API accepts', () => {
   const schemas = Object.fromEntries(
     PET_SCHEMAS.map((schema) => [String((schema as { $id?: string }).$id), schema]),
   )
@@ -421,10 +424,10 @@ test('a row is taken exactly when the interface would take it', () => {
   fc.assert(
     fc.property(names, categories, statuses, (name, categoryId, status) => {
       fc.pre(name.isWellFormed())
-      const isTaken = !isRejected(
+      const isAccepted = !isRejected(
         readRow({ line: 2, fields: [name, String(categoryId), status], fault: undefined }, columns),
       )
-      expect(isTaken).toBe('value' in validate({ name, categoryId, status }))
+      expect(isAccepted).toBe('value' in validate({ name, categoryId, status }))
     }),
     { numRuns: 1_000 },
   )

@@ -1,5 +1,5 @@
-// HAProxy with deploy/haproxy.cfg in front of two real instances: what a client sees when one is replaced, killed or
-// stands still, when none is left, and what an instance is told.
+// HAProxy with deploy/haproxy.cfg in front of two real instances: what clients see when an instance is replaced, killed
+// or frozen, or none is left, and which headers an instance receives.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -7,22 +7,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { type ErrorCode, errorBody } from '../../src/errors.ts'
 import {
-  type Balancer,
+  type LoadBalancer,
   freePorts,
   HAPROXY_CONFIG,
   type Ports,
-  startBalancer,
+  startLoadBalancer,
 } from '../support/load-balancer.ts'
+import { slowness } from '../support/busy-host.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { type Exchange, keepAsking } from '../support/load.ts'
+import { type Exchange, runClients } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 import { sendBytes } from '../support/wire.ts'
 
 const SHUTDOWN_GRACE_MS = 3_000
-/** Longer than HAProxy takes to look again at an instance that was down. */
-const SEEN_AGAIN_MS = 2_000
+/** Longer than HAProxy waits between two checks of an instance that is down. */
+const CHECKED_WITHIN_MS = 2_000
 const CLIENTS = 16
 
 const DATABASE_URL = await createTestDatabase()
@@ -30,13 +31,13 @@ const { stdout } = await petstore(['api-keys', 'create', '--name', 'balanced'], 
 const apiKey = stdout.trim()
 
 interface Fixture {
-  loadBalancer: Balancer
+  loadBalancer: LoadBalancer
   instances: Service[]
-  /** Starts the instance again where it was. */
+  /** Starts the instance again on its ports. */
   restart: (index: number) => Promise<void>
 }
 
-/** Both instances and HAProxy, until the test is over. */
+/** Both instances and HAProxy, until the test ends. */
 async function openFixture(): Promise<Fixture> {
   const ports: [Ports, Ports] = [await freePorts(), await freePorts()]
   const start = ({ port, adminPort }: Ports) =>
@@ -54,34 +55,34 @@ async function openFixture(): Promise<Fixture> {
     await Promise.all(instances.map(({ ended }) => ended))
   })
   return {
-    loadBalancer: await openBalancer(ports),
+    loadBalancer: await openLoadBalancer(ports),
     instances,
     restart: async (index) => {
       instances[index] = await start(ports[index] as Ports)
-      await sleep(SEEN_AGAIN_MS)
+      await sleep(CHECKED_WITHIN_MS * slowness())
     },
   }
 }
 
-async function openBalancer(ports: [Ports, Ports]): Promise<Balancer> {
-  const loadBalancer = await startBalancer(ports)
+async function openLoadBalancer(ports: [Ports, Ports]): Promise<LoadBalancer> {
+  const loadBalancer = await startLoadBalancer(ports)
   onTestFinished(loadBalancer.stop)
   onTestFailed(() => console.log(loadBalancer.log()))
   return loadBalancer
 }
 
-/** Readers and writers; each animal has a name of its own, under which its answers are kept. */
+/** Readers and writers. Each pet has a unique name, under which the responses to its create are kept. */
 function openLoad(origin: string, until: AbortSignal) {
   const reads: Exchange[] = []
   const creates = new Map<string, Exchange[]>()
   let count = 0
-  const load = keepAsking({ origin, apiKey }, CLIENTS, until, async ({ send }, index) => {
+  const load = runClients({ origin, apiKey }, CLIENTS, until, async ({ send }, index) => {
     if (index % 2 === 0) {
       reads.push(await send('GET', '/v1/pets?limit=5'))
       return
     }
     count += 1
-    // Every other writer may repeat, since its requests have a name.
+    // Every other writer retries, because its requests have an Idempotency-Key.
     const name = `${index % 4 === 1 ? 'once' : 'until'} ${origin} ${count}`
     const headers = name.startsWith('until') ? { 'idempotency-key': name } : {}
     const responses: Exchange[] = []
@@ -91,12 +92,12 @@ function openLoad(origin: string, until: AbortSignal) {
       if (responses.at(-1)?.status !== 201) await sleep(100)
     } while (name.startsWith('until') && responses.at(-1)?.status !== 201)
   })
-  // Whoever awaits it hears of it; until then it is no fault of somebody else.
+  // A failure surfaces where `load` is awaited, not as an unhandled rejection.
   load.catch(() => {})
   return { load, reads, creates }
 }
 
-/** A 5xx is one of ours, word for word; answers which. */
+/** Checks that a 5xx has exactly the body of a documented error, and returns its code. */
 function codeOf({ status, body }: Exchange): ErrorCode | 'none' {
   if (status < 500) return 'none'
   const { code } = body as { code: ErrorCode }
@@ -114,14 +115,14 @@ function tally(exchanges: Exchange[]): Record<string, number> {
   return counts
 }
 
-test('HAProxy understands the configuration, also beside the one that Debian brings', () => {
+test('HAProxy accepts the configuration, alone and together with that of Debian', () => {
   for (const files of [[HAPROXY_CONFIG], ['/etc/haproxy/haproxy.cfg', HAPROXY_CONFIG]]) {
-    // With -dW it also refuses what it would only warn of.
+    // -dW turns warnings into errors.
     execFileSync('haproxy', ['-c', '-dW', ...files.flatMap((file) => ['-f', file])], { stdio: 'pipe' })
   }
 })
 
-test('both instances are replaced twice under load, one after the other: no request fails', async () => {
+test('no request fails while both instances are replaced twice under load', async () => {
   const { loadBalancer, instances, restart } = await openFixture()
   const stopping = new AbortController()
   const { load, reads, creates } = openLoad(loadBalancer.origin, stopping.signal)
@@ -141,7 +142,7 @@ test('both instances are replaced twice under load, one after the other: no requ
 
 const KILLS = volume(4, 8)
 
-test(`an instance is killed ${KILLS} times under load: every answer is ours, and no animal is made twice`, async () => {
+test(`no pet is created twice and every error is documented when instances are killed ${KILLS} times under load`, async () => {
   const { loadBalancer, instances, restart } = await openFixture()
   const stopping = new AbortController()
   const { load, reads, creates } = openLoad(loadBalancer.origin, stopping.signal)
@@ -155,7 +156,7 @@ test(`an instance is killed ${KILLS} times under load: every answer is ours, and
   await load
   console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
 
-  // What HAProxy had sent and got no answer to, it sent to the other one.
+  // HAProxy retried reads without a response on the other instance.
   expect(Object.keys(tally(reads))).toEqual(['200'])
   const rows = await sql<{ name: string; count: string }>(
     DATABASE_URL,
@@ -172,54 +173,54 @@ test(`an instance is killed ${KILLS} times under load: every answer is ours, and
     else expect(times, `${name}: ${codes.join()}`).toBe(0)
     if (codes.includes('outcome_unknown')) unknown += 1
   }
-  // Otherwise no instance died with a request in its hands, and nothing was tried.
+  // Guards the test itself: at least one instance was killed with a create in flight.
   expect(unknown).toBeGreaterThan(0)
 })
 
-test('both instances stand still: a read is told that nothing was changed, a change that nobody knows', async () => {
+test('with both instances frozen, a read returns unavailable and a change returns outcome_unknown', async () => {
   const { loadBalancer, instances } = await openFixture()
   const client = openTestClient({ origin: loadBalancer.origin, apiKey })
   expect((await client.get('/pets?limit=1')).status).toBe(200)
   for (const instance of instances) instance.kill('SIGSTOP')
   const [list, create] = await Promise.all([
     client.get('/pets?limit=1'),
-    client.post('/pets', { name: 'Still', categoryId: 1 }, { 'x-request-id': 'who-knows' }),
+    client.post('/pets', { name: 'Still', categoryId: 1 }, { 'x-request-id': 'frozen' }),
   ])
   expect(list).toMatchObject({ status: 503, body: errorBody('unavailable') })
   expect(create).toMatchObject({ status: 503, body: errorBody('outcome_unknown') })
-  expect(create.headers.get('x-request-id')).toBe('who-knows')
-  // By now HAProxy has seen that neither is ready.
+  expect(create.headers.get('x-request-id')).toBe('frozen')
+  // By now HAProxy has detected that neither instance is ready.
   const next = await client.post('/pets', { name: 'Still', categoryId: 1 })
   expect(next).toMatchObject({ status: 503, body: errorBody('overloaded') })
 })
 
-test('without an instance every request is told at once that nothing was changed', async () => {
-  const loadBalancer = await openBalancer([await freePorts(), await freePorts()])
+test('without an instance, every request returns overloaded at once', async () => {
+  const loadBalancer = await openLoadBalancer([await freePorts(), await freePorts()])
   const client = openTestClient({ origin: loadBalancer.origin, apiKey })
   for (const response of [
-    await client.get('/pets', { headers: { 'x-request-id': 'nobody-there' } }),
-    await client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'nobody-there' }),
+    await client.get('/pets', { headers: { 'x-request-id': 'no-instance' } }),
+    await client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'x-request-id': 'no-instance' }),
   ]) {
-    // That Retry-After and the other headers are as the service sends them, the client has looked at.
+    // The test client has already checked Retry-After and the other headers.
     expect(response).toMatchObject({ status: 503, body: errorBody('overloaded') })
-    expect(response.headers.get('x-request-id')).toBe('nobody-there')
+    expect(response.headers.get('x-request-id')).toBe('no-instance')
   }
 })
 
-describe('what HAProxy cannot read', () => {
-  test('headers over 16 KiB are for the service to refuse; all else ends without an answer, never with a page', async () => {
+describe('requests that HAProxy cannot parse', () => {
+  test('headers over 16 KiB get the 431 of the service; malformed requests are closed without a response', async () => {
     const { loadBalancer } = await openFixture()
     const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
     const [tooLarge] = await sendBytes(loadBalancer.origin, get(`A: ${'a'.repeat(20_000)}`))
     expect(tooLarge?.status).toBe(431)
     expect(JSON.parse(tooLarge?.text ?? '')).toEqual(errorBody('headers_too_large'))
     const unreadable = {
-      'no HTTP': 'hello there\r\n\r\n',
-      'no method of HTTP': get('A: b').replace('GET', 'G@T'),
-      'no header': get('hello'),
+      'not HTTP': 'hello there\r\n\r\n',
+      'an invalid method': get('A: b').replace('GET', 'G@T'),
+      'an invalid header': get('hello'),
       'two lengths': get('Content-Length: 1\r\nContent-Length: 2'),
       'an unknown transfer encoding': get('Transfer-Encoding: gzip'),
-      'headers over its buffer': get(`A: ${'a'.repeat(64_000)}`),
+      'headers over the buffer of HAProxy': get(`A: ${'a'.repeat(64_000)}`),
       'headers that never end': 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
     }
     for (const [what, bytes] of Object.entries(unreadable)) {
@@ -228,12 +229,12 @@ describe('what HAProxy cannot read', () => {
   })
 })
 
-describe('what an instance is told', () => {
-  test('one request id that is safe to repeat, and the address that HAProxy itself has seen', async () => {
-    const told: IncomingHttpHeaders[] = []
-    // In the place of both instances, since none repeats what it was told.
+describe('what an instance receives', () => {
+  test('a safe request id, and the client address that HAProxy has seen', async () => {
+    const received: IncomingHttpHeaders[] = []
+    // Replaces both instances, because the service does not return the headers that it receives.
     const instance = createServer((request, response) => {
-      if (request.url !== '/ready') told.push(request.headers)
+      if (request.url !== '/ready') received.push(request.headers)
       response.setHeader('x-request-id', request.headers['x-request-id'] ?? '').end()
     }).listen(0, '127.0.0.1')
     onTestFinished(() => {
@@ -243,7 +244,7 @@ describe('what an instance is told', () => {
     await once(instance, 'listening')
     const { port } = instance.address() as { port: number }
     const ports = { port, adminPort: port }
-    const loadBalancer = await openBalancer([ports, ports])
+    const loadBalancer = await openLoadBalancer([ports, ports])
     const forged = {
       forwarded: 'for=1.2.3.4',
       'x-forwarded-for': '1.2.3.4',
@@ -253,10 +254,10 @@ describe('what an instance is told', () => {
     const ids = ['mine-1', 'a b', 'x'.repeat(129), 'petstore_LIVE_0123', '']
     for (const id of ids) {
       const response = await fetch(loadBalancer.origin, { headers: { ...forged, 'x-request-id': id } })
-      expect(response.headers.get('x-request-id')).toBe(told.at(-1)?.['x-request-id'])
+      expect(response.headers.get('x-request-id')).toBe(received.at(-1)?.['x-request-id'])
     }
-    expect(told.length).toBe(ids.length)
-    for (const [index, headers] of told.entries()) {
+    expect(received.length).toBe(ids.length)
+    for (const [index, headers] of received.entries()) {
       expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' })
       expect(headers['forwarded']).toBeUndefined()
       expect(headers['x-forwarded-host']).toBeUndefined()

@@ -1,3 +1,4 @@
+// The log of the service and the usage of deprecated operations. Neither contains data of a client.
 import { expect, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
@@ -17,14 +18,14 @@ function linesOf(log: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-test('each request has one line: route, status, time, key id, request id; never its query', async () => {
+test('logs one line per request: route, status, time, key id and request id, but not the query', async () => {
   const apiKey = await issue('logged')
   const service = await startService(environment)
   const client = openTestClient({ origin: service.origin, apiKey })
-  await client.get('/pets?limit=5&secret=tell-nobody', { headers: { 'x-request-id': 'one' } })
-  await client.get('/pets/tell-nobody', { headers: { 'x-request-id': 'two' } })
-  await client.get('/tell-nobody', { headers: { 'x-request-id': 'three' }, apiKey: null })
-  await client.post('/pets', { name: 'tell-nobody', categoryId: 1 }, { 'x-request-id': 'four' })
+  await client.get('/pets?limit=5&secret=not-for-the-log', { headers: { 'x-request-id': 'one' } })
+  await client.get('/pets/not-for-the-log', { headers: { 'x-request-id': 'two' } })
+  await client.get('/not-for-the-log', { headers: { 'x-request-id': 'three' }, apiKey: null })
+  await client.post('/pets', { name: 'not-for-the-log', categoryId: 1 }, { 'x-request-id': 'four' })
   await service.stop()
 
   const requests = linesOf(service.log()).filter(({ msg }) => msg === 'request')
@@ -61,29 +62,29 @@ test('each request has one line: route, status, time, key id, request id; never 
       apiKeyId,
     },
   ])
-  expect(service.log()).not.toContain('tell-nobody')
+  expect(service.log()).not.toContain('not-for-the-log')
 })
 
-test('a failure is logged once, with its cause and the request id, and without the row that it met', async () => {
+test('logs a failure once, with its cause and the request id, and without row data', async () => {
   const apiKey = await issue('failing')
   const service = await startService(environment)
   await sql(
     DATABASE_URL,
     `create function fail() returns trigger language plpgsql as
-      $$ begin raise exception 'the cause' using errcode = '53100', detail = 'tell-nobody'; end $$;
+      $$ begin raise exception 'the cause' using errcode = '53100', detail = 'not-for-the-log'; end $$;
     create trigger fail before insert on pets execute function fail()`,
   )
   const client = openTestClient({ origin: service.origin, apiKey })
-  await client.post('/pets', { name: 'tell-nobody', categoryId: 1 }, { 'x-request-id': 'failed' })
+  await client.post('/pets', { name: 'not-for-the-log', categoryId: 1 }, { 'x-request-id': 'failed' })
   await sql(DATABASE_URL, 'drop trigger fail on pets')
   await service.stop()
   const errors = linesOf(service.log()).filter(({ level }) => Number(level) >= 50)
   expect(errors).toHaveLength(1)
   expect(errors[0]).toMatchObject({ requestId: 'failed', code: 'unavailable', err: { message: 'the cause' } })
-  expect(service.log()).not.toContain('tell-nobody')
+  expect(service.log()).not.toContain('not-for-the-log')
 })
 
-test('`api-keys list --deprecated` says who still calls getPet, how often, and how many days are left', async () => {
+test('`api-keys list --deprecated` lists the keys that still call getPet, the number of calls and the days left', async () => {
   const none = await petstore(['api-keys', 'list', '--deprecated'], {
     DATABASE_URL: await createTestDatabase(),
   })

@@ -9,10 +9,10 @@ import { asOwner } from '../support/roles.ts'
 import { petstore, startPetstore, startService } from '../support/service.ts'
 
 const NEXT = makeNextVersion('alter table pets add column chip text;')
-/** Longer than the pause between two attempts of a migration, so that reads meet at least one attempt. */
+/** Longer than the pause between two attempts of a migration, so that reads overlap at least one attempt. */
 const READING_MS = 3_000
 
-test('migrate waits for an export without failing reads; a second one waits for the first', async () => {
+test('migrate waits for an export without failing reads, and a second migrate waits for the first', async () => {
   const databaseUrl = await createTestDatabase()
   const environment = { DATABASE_URL: databaseUrl, MIGRATION_DATABASE_URL: asOwner(databaseUrl) }
   const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
@@ -26,7 +26,7 @@ test('migrate waits for an export without failing reads; a second one waits for 
   expect(waiting).toBe(
     `Waiting for a lock held by pid ${running.pid} (application petstore-export, role petstore_app).\n`,
   )
-  // The time limit is for locks that requests need; a migration that works may take as long as it takes.
+  // --lock-wait applies to locks that requests need. A running migration may take as long as it needs.
   const second = startPetstore(['migrate', '--lock-wait', '0'], environment, NEXT)
   const secondWaits = once(second.stderr, 'data')
   const statuses = new Set<number>()

@@ -1,4 +1,4 @@
-// deploy/passwords.sql, by psql, as compose.yaml runs it.
+// deploy/passwords.sql, run by psql as in compose.yaml.
 import { spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ const kept = () =>
     `select rolname, rolpassword from pg_authid where rolname like 'petstore%' order by rolname`,
   )
 
-test('both roles get the passwords of the environment, whatever characters they have', async () => {
+test('sets the passwords of both roles from the environment, with any characters', async () => {
   const { status, stdout, stderr } = setPasswords({
     PETSTORE_APP_PASSWORD: `it's; "a" \\ %`,
     PETSTORE_MIGRATOR_PASSWORD: 'another',
@@ -36,7 +36,7 @@ test('both roles get the passwords of the environment, whatever characters they 
   ])
 })
 
-test('one password that is missing: it fails, and neither is changed', async () => {
+test('fails and changes neither password if one is missing', async () => {
   const before = await kept()
   expect(setPasswords({ PETSTORE_APP_PASSWORD: 'new' }).status).not.toBe(0)
   expect(await kept()).toEqual(before)

@@ -1,5 +1,5 @@
-// What an operator does on a bare host: the tracked files, `npm ci` without development packages and without a
-// script of anybody, and the commands of docs/running.md.
+// Installs Petstore as an operator does on a bare host: the tracked files, `npm ci` without dev dependencies and
+// install scripts, and the commands of docs/running.md.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline']
   stdio: 'ignore',
 })
 
-test('the bill of materials names exactly what was installed', () => {
+test('the SBOM lists exactly the installed packages', () => {
   const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; link?: boolean }>
   }
@@ -38,7 +38,7 @@ test('the bill of materials names exactly what was installed', () => {
   expect([...new Set(named)].toSorted()).toEqual([...new Set(installed)].toSorted())
 })
 
-test('installed without development packages and without scripts, it migrates, makes a key, serves and answers', async () => {
+test('migrates, creates a key and serves requests if installed without dev dependencies and scripts', async () => {
   const DATABASE_URL = await createTestDatabase('empty')
   const environment = { DATABASE_URL, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
   const run = (...args: string[]) => petstore(args, environment, executable)

@@ -1,8 +1,8 @@
-// No animal is ever sold twice: many buyers, two processes, and processes that are killed.
+// No pet is sold twice: many buyers, two processes, and processes that are killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { type Connection, keepAsking, openConnection, patiently } from '../support/load.ts'
+import { type Connection, runClients, openConnection, retryWhileBusy } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
@@ -30,7 +30,7 @@ interface Round {
   statuses: Map<string, number>
 }
 
-/** Every buyer asks for every animal, all of them at the same one at the same time. */
+/** All buyers order the same pet at the same time, one pet after another. */
 async function race(services: Service[], apiKey: string, pets: number): Promise<Round> {
   const buyers = Array.from({ length: BUYERS }, (_, index) =>
     openConnection({ origin: services[index % services.length]?.origin ?? '', apiKey }),
@@ -38,7 +38,7 @@ async function race(services: Service[], apiKey: string, pets: number): Promise<
   const round: Round = { won: new Map(), statuses: new Map() }
   for (let petId = 1; petId <= pets; petId += 1) {
     const exchanges = await Promise.all(
-      buyers.map(({ send }) => patiently(() => send('POST', '/v1/store/orders', { petId }))),
+      buyers.map(({ send }) => retryWhileBusy(() => send('POST', '/v1/store/orders', { petId }))),
     )
     for (const { status, body } of exchanges) {
       const key = status === 201 ? '201' : `${status} ${(body as { code: string }).code}`
@@ -50,11 +50,11 @@ async function race(services: Service[], apiKey: string, pets: number): Promise<
   return round
 }
 
-const ANIMALS = volume(200, 500)
+const PETS = volume(200, 500)
 const ROUNDS = volume(3, 5)
 
 test('two processes, many buyers for each pet: exactly one of them gets it', async () => {
-  const pets = ANIMALS
+  const pets = PETS
   const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   const services = [await startService(environment), await startService(environment)]
   const closer = openConnection({ origin: services[0]?.origin ?? '', apiKey })
@@ -66,10 +66,10 @@ test('two processes, many buyers for each pet: exactly one of them gets it', asy
       '201': pets,
       '409 pet_not_available': pets * (BUYERS - 1),
     })
-    // The last winners take their animals home; the others let them go for the next round.
+    // The winners of the last round complete their orders; the others cancel them for the next round.
     const ending = number === ROUNDS ? 'complete' : 'cancel'
     for (const [orderId] of won.values()) {
-      const ended = await patiently(() => closer.send('POST', `/v1/store/orders/${orderId}/${ending}`))
+      const ended = await retryWhileBusy(() => closer.send('POST', `/v1/store/orders/${orderId}/${ending}`))
       expect(ended.status).toBe(200)
     }
     expect(await auditStore(databaseUrl)).toEqual([])
@@ -79,15 +79,15 @@ test('two processes, many buyers for each pet: exactly one of them gets it', asy
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('the same race sees a double sale when the unique index is gone', async () => {
+test('the same race finds a double sale without the unique index', async () => {
   const pets = 50
   const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   await sql(databaseUrl, 'drop index orders_one_open_per_pet')
   const services = [await startService(environment), await startService(environment)]
   const { won } = await race(services, apiKey, pets)
-  const doubled = [...won.values()].filter((orders) => orders.length > 1)
-  console.log(`without the index ${doubled.length} of ${pets} animals were sold twice`)
-  expect(doubled.length).toBeGreaterThan(0)
+  const duplicated = [...won.values()].filter((orders) => orders.length > 1)
+  console.log(`without the index ${duplicated.length} of ${pets} pets were sold twice`)
+  expect(duplicated.length).toBeGreaterThan(0)
   expect((await auditStore(databaseUrl)).join()).toContain('sold twice')
   await Promise.all(services.map((service) => service.stop()))
 })
@@ -96,7 +96,7 @@ const CHAOS_MS = volume(20_000, 60_000)
 const KILLED_EVERY_MS = 4_000
 const CLIENTS = 32
 
-test('32 clients do everything at random while a process is killed every few seconds', async () => {
+test('the store stays consistent while 32 clients act at random and processes are killed', async () => {
   const pets = 300
   const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   const services = [await startService(environment), await startService(environment)]
@@ -106,7 +106,7 @@ test('32 clients do everything at random while a process is killed every few sec
 
   const load = Promise.all(
     [0, 1].map((side) =>
-      keepAsking({ origin: 'http://unused', apiKey }, CLIENTS / 2, stopping, async () => {
+      runClients({ origin: 'http://unused', apiKey }, CLIENTS / 2, stopping, async () => {
         const connection = openConnection({ origin: services[side]?.origin ?? '', apiKey })
         for (let calls = 0; calls < 20 && !stopping.aborted; calls += 1) {
           await step(connection).catch(async () => {
@@ -145,7 +145,7 @@ test('32 clients do everything at random while a process is killed every few sec
 
   let kills = 0
   while (!stopping.aborted) {
-    // Holds of a minute would not end in a minute: shorten some, so that the sweep has work.
+    // A hold lasts at least a minute: shortens some, so that the sweep has work.
     await sql(
       databaseUrl,
       `update orders set expires_at = now() + interval '300 ms' where status = 'open' and id % 3 = 0`,

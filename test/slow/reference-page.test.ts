@@ -1,5 +1,5 @@
-// The pages as a person meets them, in Chromium: nothing leaves this host, nothing is forbidden, everybody can read
-// them, and a request tried out is a real one.
+// The documentation pages in Chromium: they load nothing from other hosts, violate no policy and are accessible, and
+// "Test Request" sends a real request.
 import type { Browser } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
@@ -21,7 +21,7 @@ const LOOKS: Required<Look>[] = [1440, 390].flatMap((width) => [
   { width, scheme: 'light' as const },
   { width, scheme: 'dark' as const },
 ])
-/** Of the largest page each width and each scheme once: its accessibility check takes 10 s of CPU. */
+/** Checks the largest page once per width and per scheme: its accessibility check takes 10 s of CPU. */
 const isChecked = (path: string, { width, scheme }: Required<Look>) =>
   IS_FULL || path !== '/docs' || (width === 1440) === (scheme === 'light')
 const CASES = PAGES.flatMap((path) =>
@@ -36,7 +36,7 @@ async function open(path: string, look: Look = {}, { origin }: TestClient = pets
 }
 
 test.each(CASES)(
-  '$path, $width wide and $scheme: no fault in the console, no request that leaves the host, no sideways scroll, readable by all',
+  '$path ($width wide, $scheme) is accessible, without console errors, external requests or horizontal scroll',
   async ({ path, width, scheme }) => {
     const { page, requests, faults } = await open(path, { width, scheme })
     await scrollThrough(page)
@@ -58,7 +58,7 @@ async function scrollThrough(page: Visit['page']): Promise<void> {
   })()`)
 }
 
-/** As a person does it: the key into its field, "Test Request" at the first operation, "Send". */
+/** Like a user: fills in the key, clicks "Test Request" of the first operation, then "Send". */
 async function tryListPets(page: Visit['page']): Promise<void> {
   await page.getByPlaceholder('Token').first().fill(apiKey)
   await page
@@ -73,8 +73,8 @@ async function tryListPets(page: Visit['page']): Promise<void> {
 
 test.each([
   { what: 'without PUBLIC_URL', publicUrl: '' },
-  { what: 'with the PUBLIC_URL of another name', publicUrl: 'https://api.petstore.example' },
-])('a request tried out with a key goes to this host and shows its answer, $what', async ({ publicUrl }) => {
+  { what: 'with the PUBLIC_URL of another host', publicUrl: 'https://api.petstore.example' },
+])('a test request with a key goes to this host and shows the response, $what', async ({ publicUrl }) => {
   const service = await startApp(db, { publicUrl })
   const name = `Tried out ${publicUrl || 'here'}`
   await service.post('/pets', { name, categoryId: 1 })
@@ -92,7 +92,7 @@ test.each([
   await page.context().close()
 })
 
-test('the key that was typed is kept nowhere: after a reload it is gone', async () => {
+test('the page does not store the key: a reload clears it', async () => {
   const { page } = await open('/docs')
   await tryListPets(page)
   await page.getByText('200 OK').first().waitFor()
@@ -106,7 +106,7 @@ test('the key that was typed is kept nowhere: after a reload it is gone', async 
   await page.context().close()
 })
 
-test('from the reference to the errors, to one code, and back, by the keyboard alone', async () => {
+test('the error codes are reachable by keyboard alone, on their page and from the reference', async () => {
   const { page } = await open('/docs/errors')
   await page.keyboard.press('Tab')
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')

@@ -1,4 +1,4 @@
-// A dump restored into a new server by the commands of docs/deploying.md, from the dump to the first request.
+// Restores a dump into a new server with the commands of docs/deploying.md, up to the first request.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,12 +14,12 @@ import { prepareDatabase } from '../support/roles.ts'
 import { petstore, shell, startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** The package for tests has no pg_dump. */
+/** The embedded PostgreSQL has no pg_dump. */
 const BINARIES = process.env['TEST_POSTGRES'] ?? '/usr/lib/postgresql/15/bin'
 const PASSWORDS = { PETSTORE_APP_PASSWORD: 'apppassword', PETSTORE_MIGRATOR_PASSWORD: 'migratorpassword' }
 const LUNA = { name: 'Luna', categoryId: 1 }
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
-/** Needs the ownership of a table, of a type and of a function. */
+/** Requires ownership of a table, a type and a function. */
 const NEXT = makeNextVersion(`
   alter table pets add column chip text;
   alter type order_status add value 'returned';
@@ -54,12 +54,12 @@ async function openServer(): Promise<{ cluster: Cluster; dataFolder: string }> {
   return server
 }
 
-/** A server without roles, on which the roles of Petstore need their passwords. */
+/** A server without roles, which requires passwords for the roles of Petstore. */
 async function openTarget(): Promise<Record<string, string>> {
   const { cluster, dataFolder } = await openServer()
   const rules = join(dataFolder, 'pg_hba.conf')
-  const asked = 'host all petstore_app,petstore_migrator 127.0.0.1/32 scram-sha-256\n'
-  writeFileSync(rules, asked + readFileSync(rules, 'utf8'))
+  const rule = 'host all petstore_app,petstore_migrator 127.0.0.1/32 scram-sha-256\n'
+  writeFileSync(rules, rule + readFileSync(rules, 'utf8'))
   await sql(cluster.url('postgres'), 'select pg_reload_conf()')
   const urlOf = (role: string, password: string) =>
     cluster.url('petstore').replace('postgres@', `${role}:${password}@`)
@@ -86,7 +86,7 @@ async function openClient(environment: Record<string, string>, apiKey: string) {
   return { ...openTestClient({ origin: service.origin, apiKey }), origin: service.origin }
 }
 
-/** Without the tables in which a running service sums up its counts; the inventory compares those. */
+/** Without the tables of counts, which a running service folds; the inventory compares those. */
 const COUNTED = Object.keys(NEEDED_PRIVILEGES).filter((table) => !table.startsWith('pet_count'))
 const countsIn = (url: string) =>
   sql(
@@ -94,7 +94,7 @@ const countsIn = (url: string) =>
     COUNTED.map((table) => `select '${table}' as name, count(*)::int from ${table}`).join(' union all '),
   )
 
-const seen = async (client: TestClient) =>
+const readAll = async (client: TestClient) =>
   Promise.all(
     ['/pets', '/store/orders', '/store/inventory', '/categories'].map(
       async (path) => (await client.get(path)).text,
@@ -129,7 +129,7 @@ async function openSource() {
 const source = await openSource()
 await run(dump, { ADMIN_URL: source.adminUrl })
 
-test('the documented restore ends with a service that has everything, and can be migrated', async () => {
+test('the documented restore yields a service with all data, which can be migrated', async () => {
   const target = await openTarget()
   for (const command of restore.slice(0, -1)) await run(command, target)
   expect(await countsIn(target['ADMIN_URL'] ?? '')).toEqual(await countsIn(source.adminUrl))
@@ -138,17 +138,17 @@ test('the documented restore ends with a service that has everything, and can be
   const request = (restore.at(-1) ?? '').replace('http://127.0.0.1:3000', client.origin)
   const first = await run(request, { PETSTORE_API_KEY: source.apiKey })
   expect(first).toContain('{"available":2,"pending":1,"sold":0}')
-  expect(await seen(client)).toEqual(await seen(source.client))
+  expect(await readAll(client)).toEqual(await readAll(source.client))
   expect(await client.post('/pets', { name: 'Milo', categoryId: 1 })).toMatchObject({
     status: 201,
     body: { id: 4 },
   })
-  const repeated = await client.post('/pets', LUNA, { 'idempotency-key': 'luna' })
-  expect(repeated).toMatchObject({ status: 201, body: { id: 3 } })
+  const replayed = await client.post('/pets', LUNA, { 'idempotency-key': 'luna' })
+  expect(replayed).toMatchObject({ status: 201, body: { id: 3 } })
   await expectMigratable(target)
 })
 
-test('a dump restored before the roles existed can be migrated once deploy/roles.sql has run', async () => {
+test('a dump restored before the roles existed can be migrated after deploy/roles.sql has run', async () => {
   const target = await openTarget()
   const [create = '', roles = '', passwords = ''] = restore
   await run(create, target)

@@ -1,8 +1,9 @@
+// Graceful shutdown on SIGTERM.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { slowness } from '../support/busy-host.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { keepAsking } from '../support/load.ts'
+import { runClients } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
@@ -12,11 +13,11 @@ const DATABASE_URL = await createTestDatabase()
 const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
 const apiKey = stdout.trim()
 
-test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process ends within 10 seconds`, async () => {
+test(`on SIGTERM under load, no request fails and the process ends within 10 seconds (${ROUNDS} times)`, async () => {
   let accepted = 0
   let closing = 0
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The balancer must have the time to look: on a busy host its look takes longer.
+    // The grace period must be longer than a check of the load balancer, which takes longer on a busy host.
     const graceMs = Math.round(500 * slowness())
     const service = await startService({
       DATABASE_URL,
@@ -24,12 +25,12 @@ test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process end
       SHUTDOWN_GRACE_MS: String(graceMs),
     })
     const unready = new AbortController()
-    // A balancer: it asks whether the service is ready, and sends nothing more once it is not.
-    const balancer = (async () => {
+    // A load balancer: polls /ready, and sends no more requests once that fails.
+    const loadBalancer = (async () => {
       while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(50)
       unready.abort()
     })()
-    const load = keepAsking({ ...service, apiKey }, CLIENTS, unready.signal, async ({ send }, index) => {
+    const load = runClients({ ...service, apiKey }, CLIENTS, unready.signal, async ({ send }, index) => {
       const exchange =
         index % 4 === 0
           ? await send('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })
@@ -41,18 +42,18 @@ test(`SIGTERM under load, ${ROUNDS} times: no request fails, and the process end
     await sleep(300)
     const signalled = Date.now()
     service.kill('SIGTERM')
-    await Promise.all([load, balancer])
+    await Promise.all([load, loadBalancer])
     expect(await service.ended).toBe(0)
     expect(Date.now() - signalled).toBeLessThan(10_000 * slowness())
   }
-  console.log(`${accepted} requests answered, ${closing} of them with Connection: close, none failed`)
+  console.log(`${accepted} requests succeeded, ${closing} of them with Connection: close, none failed`)
   expect(closing).toBeGreaterThan(0)
 })
 
 test('a second SIGTERM ends the process at once', async () => {
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error', SHUTDOWN_GRACE_MS: '10000' })
   service.kill('SIGTERM')
-  // The first one has arrived.
+  // The first signal has taken effect.
   await expect.poll(async () => (await fetch(`${service.adminOrigin}/ready`)).status).toBe(503)
   const signalled = Date.now()
   service.kill('SIGTERM')
@@ -60,7 +61,7 @@ test('a second SIGTERM ends the process at once', async () => {
   expect(Date.now() - signalled).toBeLessThan(1_000 * slowness())
 })
 
-test('an idle kept-alive connection does not hold the process back', async () => {
+test('an idle kept-alive connection does not delay the exit', async () => {
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
   await fetch(`${service.origin}/openapi.json`, { keepalive: true })
   const signalled = Date.now()

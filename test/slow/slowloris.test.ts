@@ -1,9 +1,10 @@
+// Sockets that send a request slowly and never end it.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { slowness } from '../support/busy-host.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { keepAsking } from '../support/load.ts'
+import { runClients } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
@@ -12,7 +13,7 @@ const ROUNDS = 3
 const ROUND_MS = volume(1_500, 3_000)
 const CLIENTS = 8
 
-test(`${SLOW_SOCKETS} slow sockets beside normal load change nothing for the others`, async () => {
+test(`${SLOW_SOCKETS} slow sockets do not slow down other clients`, async () => {
   const DATABASE_URL = await createTestDatabase()
   const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
@@ -22,7 +23,7 @@ test(`${SLOW_SOCKETS} slow sockets beside normal load change nothing for the oth
     const times: number[] = []
     let failed = 0
     const until = AbortSignal.timeout(ROUND_MS)
-    await keepAsking(target, CLIENTS, until, async ({ send }) => {
+    await runClients(target, CLIENTS, until, async ({ send }) => {
       const { status, ms } = await send('GET', '/v1/pets?limit=5')
       times.push(ms)
       if (status !== 200) failed += 1
@@ -41,30 +42,30 @@ test(`${SLOW_SOCKETS} slow sockets beside normal load change nothing for the oth
     const alone = await measure()
     const slow = openSlowSockets(service.origin)
     await sleep(200)
-    const beside = await measure()
+    const withSlow = await measure()
     slow.end()
-    console.log({ alone, beside, rejected: slow.rejected() })
-    expect(beside.failed).toBe(0)
-    ratios.push(beside.perSecond / alone.perSecond)
+    console.log({ alone, withSlow, rejected: slow.rejected() })
+    expect(withSlow.failed).toBe(0)
+    ratios.push(withSlow.perSecond / alone.perSecond)
   }
   ratios.sort((a, b) => a - b)
-  // Rounds on a shared machine differ by a third; sockets that held the others up would show as far less.
+  // Rounds on a shared machine vary by a third; sockets that block others would reduce the throughput far more.
   expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.6)
   expect(await service.stop()).toBe(0)
 })
 
-test('a request that does not arrive in time is answered 408, its headers within 5 seconds', async () => {
+test('returns 408 if the headers of a request do not arrive within 5 seconds', async () => {
   const service = await startService({ DATABASE_URL: await createTestDatabase(), LOG_LEVEL: 'error' })
   const openedAt = performance.now()
   const slow = openSlowSockets(service.origin, 20)
   await expect.poll(slow.rejected).toBe(20)
-  // Looked at once a second.
+  // The service checks once a second.
   expect(performance.now() - openedAt).toBeLessThan(8_000 * slowness())
   slow.end()
   await service.stop()
 })
 
-/** Each sends a header a character at a time and never comes to its end. */
+/** Each socket sends a header one character at a time and never ends it. */
 function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => void; rejected: () => number } {
   const { hostname, port } = new URL(origin)
   let rejected = 0

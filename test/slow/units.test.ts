@@ -1,4 +1,4 @@
-// The units of systemd, read by systemd's own tools.
+// The systemd units, checked by systemd's own tools.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,19 +6,19 @@ import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** Out of ten, where ten is a service that nothing keeps from anything. */
+/** On systemd's scale from 0 (most secure) to 10 (not protected at all). */
 const EXPOSURE_MAX = 1.5
 const folder = mkdtempSync(join(tmpdir(), 'petstore-units-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const UNITS = ['petstore@.service', 'petstore-migrate.service']
 for (const name of UNITS) {
-  // What they start must exist for systemd to be content: here it is in this folder.
+  // systemd-analyze requires that the executable exists: here it is in this folder.
   const unit = readFileSync(join(ROOT, 'deploy', name), 'utf8').replaceAll('/opt/petstore', ROOT)
   writeFileSync(join(folder, name), unit)
 }
 
-test('systemd understands every line of every unit', () => {
+test('systemd-analyze verify accepts every unit', () => {
   const instances = UNITS.map((name) => join(folder, name.replace('@', '@1')))
   writeFileSync(join(folder, 'petstore@1.service'), readFileSync(join(folder, 'petstore@.service')))
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...instances], {
@@ -29,7 +29,7 @@ test('systemd understands every line of every unit', () => {
   expect(status, stderr).toBe(0)
 })
 
-test.each(UNITS)(`%s is exposed to less than ${EXPOSURE_MAX} of 10, by systemd's own measure`, (name) => {
+test.each(UNITS)(`systemd-analyze security rates %s below ${EXPOSURE_MAX} (0 is most secure)`, (name) => {
   const report = execFileSync(
     'systemd-analyze',
     ['security', '--offline=true', '--no-pager', join(folder, name)],

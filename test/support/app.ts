@@ -1,4 +1,4 @@
-// The application in this process, on a port and a database of its own, with whatever a test wants to choose.
+// Starts the application in this process, on its own port, with the options that a test chooses.
 import { afterAll } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
 import type { NewApiKey } from '../../src/api-keys/schema.ts'

@@ -1,4 +1,4 @@
-// Debian's Chromium, which reaches no host but this one, and what a page does in it that it should not.
+// Chromium without access to other hosts, and the errors of a page in it.
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
@@ -16,9 +16,9 @@ export async function openBrowser(): Promise<Browser> {
 
 export interface Visit {
   page: Page
-  /** The address of every request that the page made. */
+  /** The URL of every request that the page made. */
   requests: string[]
-  /** Errors and warnings of the console, errors of scripts, and what the policy forbade. */
+  /** Console errors and warnings, script errors, and CSP violations. */
   faults: string[]
 }
 
@@ -41,7 +41,7 @@ export async function visit(browser: Browser, address: string, look: Look = {}):
   })
   await page.addInitScript(
     `addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
-      console.error('the policy forbade', effectiveDirective, blockedURI, sample))`,
+      console.error('CSP violation', effectiveDirective, blockedURI, sample))`,
   )
   await page.goto(address)
   return { page, requests, faults }
@@ -54,7 +54,7 @@ interface AxeResult {
   nodes: { target: unknown[]; html: string }[]
 }
 
-/** What axe calls serious or critical, as `rule: element`. */
+/** Violations that axe rates serious or critical, as `rule: element`. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const violations = await page.evaluate<AxeResult[]>(

@@ -1,9 +1,8 @@
-// How slow this host is now: limits that are promises to users hold on a host of their own, and are judged here after
-// what other programs take.
+// Measures how busy this host is. Latency limits hold on a dedicated host; tests multiply them by this factor.
 
 const SAMPLE_CPU_MS = 50
 
-/** How many times longer than its CPU time a piece of work takes: 1 on a quiet host, n where n programs share a core. */
+/** Elapsed time divided by CPU time: 1 on a quiet host, n if n programs share a core. */
 export function slowness(): number {
   const startedAt = performance.now()
   const before = process.cpuUsage()

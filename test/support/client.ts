@@ -1,5 +1,5 @@
-// How every test talks to the service: a small client that checks each answer against openapi.json and
-// each header against its own grammar, whatever the test itself looks at. Imports no source.
+// The HTTP client of the tests. It checks every response against openapi.json, and every header against its grammar.
+// Imports no product source.
 import { checkResponse } from './responses.ts'
 
 export interface Target {
@@ -10,9 +10,9 @@ export interface Target {
 
 export interface CallOptions {
   headers?: Record<string, string>
-  /** Text and bytes go as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   body?: unknown
-  /** Another key than the client's, or none at all. */
+  /** Replaces the client's key; null sends none. */
   apiKey?: string | null
 }
 
@@ -20,13 +20,13 @@ export interface TestResponse {
   status: number
   headers: Headers
   text: string
-  /** The JSON of the body, with integers beyond 2^53 as bigints; undefined without a body. */
+  /** The parsed body, with integers of 16 digits or more as bigints; undefined without a body. */
   body: unknown
 }
 
 export interface TestClient {
   origin: string
-  /** Any request; the path starts with `/`, and `/v1` is not added. */
+  /** Any request. The path starts with `/`; `/v1` is not added. */
   call: (method: string, path: string, options?: CallOptions) => Promise<TestResponse>
   /** GET under `/v1`. */
   get: (path: string, options?: CallOptions) => Promise<TestResponse>

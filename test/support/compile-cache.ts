@@ -1,5 +1,5 @@
-// Where Node keeps compiled modules: the folder that the executable itself uses. Set in the environment of a process it
-// also covers the modules that are loaded before the executable can ask for it: a command then takes a third less CPU.
+// The folder of Node's compile cache, which the executable uses too. Set in the environment, it also covers modules that
+// load before the executable enables the cache: a command then takes a third less CPU time.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// A database of its own for each test file: a clone of the migrated template.
+// A database for each test file: a clone of the migrated template.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -9,14 +9,14 @@ import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
 import { APPLICATION, asApplication, asSuperuser, OWNER } from './roles.ts'
 
 /**
- * Creates it now and drops it after the file; `empty` has the roles but no schema yet. The URL is that of the
- * role which serves requests: see roles.ts for the others.
+ * Creates the database now and drops it after the file; an `empty` one has the roles but no schema. The URL names the
+ * role that serves requests; see roles.ts for the others.
  */
 export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await onServer(`create database ${name} template ${kind === 'migrated' ? TEMPLATE : EMPTY_TEMPLATE}`)
   afterAll(() => onServer(`drop database ${name} with (force)`))
-  // Of everything that deploy/roles.sql did, only this does not come along with the template.
+  // A clone keeps everything that deploy/roles.sql did, except these privileges.
   await onServer(
     `revoke all on database ${name} from public; grant connect on database ${name} to ${APPLICATION}, ${OWNER}`,
   )
@@ -25,7 +25,7 @@ export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'
   return asApplication(url.href)
 }
 
-/** Waits less than a service does, because tests take responses away; and longer than it retries, as a service does. */
+/** Shorter than in production, because tests drop responses; longer than RETRY_FOR_MS, as in production. */
 const QUERY_TIMEOUT_MS = RETRY_FOR_MS + 250
 
 export function openTestDatabase(databaseUrl: string, size = 5): Db {
@@ -40,7 +40,7 @@ export function openTestDatabase(databaseUrl: string, size = 5): Db {
   return db
 }
 
-/** The same database with everything that is asked of it counted. */
+/** The same database, with its statements and transactions counted. */
 export function countStatements(db: Db): { db: Db; count: () => number } {
   let count = 0
   const counted = <Result>(work: () => Result): Result => {
@@ -58,13 +58,13 @@ export function countStatements(db: Db): { db: Db; count: () => number } {
   }
 }
 
-/** Waits until a statement in this database waits for a lock. */
+/** Waits until `count` statements in this database wait for a lock. */
 export async function untilBlocked(databaseUrl: string, count = 1): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   while ((await sql(databaseUrl, text)).length < count) await sleep(10)
 }
 
-/** Runs one statement as the superuser, whoever the given URL names: for what the service itself may not do. */
+/** Runs one statement as the superuser, whatever role the URL names: for changes that the service's role cannot make. */
 export async function sql<Row = Record<string, unknown>>(
   databaseUrl: string,
   text: string,

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Instruction {
-  /** In upper case: COPY, RUN. */
+  /** In upper case, such as COPY or RUN. */
   name: string
   text: string
 }
 
-/** Its stages, each from its FROM on; what stands before the first is left out. */
+/** The build stages, each from its FROM on; instructions before the first are left out. */
 export function readStages(root: string): Instruction[][] {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
   const lines = text
@@ -24,10 +24,10 @@ export function readStages(root: string): Instruction[][] {
   return stages
 }
 
-/** What a COPY takes from the repository, and where it puts it. */
+/** What a COPY copies, and to where. */
 export function readCopy({ text }: Instruction): { sources: string[]; target: string } {
-  const words = text.split(/\s+/)
-  return { sources: words.slice(0, -1), target: words.at(-1) ?? '' }
+  const paths = text.split(/\s+/)
+  return { sources: paths.slice(0, -1), target: paths.at(-1) ?? '' }
 }
 
 /** The values of ENV. */
@@ -36,10 +36,10 @@ export function readEnvironment(stage: Instruction[]): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]))
 }
 
-/** The words of a command in its exec form, behind whatever options it has. */
+/** The arguments of a command in exec form, without its options. */
 export function readCommand(stage: Instruction[], name: string): string[] {
   const text = stage.find((instruction) => instruction.name === name)?.text ?? ''
   const start = text.indexOf('[')
-  if (start < 0) throw new Error(`${name} is not in its exec form: a shell would keep signals for itself`)
+  if (start < 0) throw new Error(`${name} is not in exec form: a shell would not forward signals`)
   return JSON.parse(text.slice(start)) as string[]
 }

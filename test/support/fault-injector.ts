@@ -1,4 +1,4 @@
-// What may stand between a client and the service: an HTTP proxy that does to each request what a test tells it.
+// An HTTP proxy between a client and the service that injects a chosen fault into each request.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,16 +14,16 @@ export interface SeenRequest {
 }
 
 interface Exchange {
-  /** Lets the service do the work; answers what it said. */
+  /** Sends the request to the service, and returns its response. */
   forward: () => Promise<{ status: number; headers: Headers; body: string }>
   response: ServerResponse
-  /** Longer than the client waits. */
+  /** Longer than the timeout of the client. */
   lateMs: number
 }
 
 function error({ response }: Exchange, status: number, code: string, headers: Record<string, string> = {}) {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
-  response.end(JSON.stringify({ code, message: 'The middle says so.', status }))
+  response.end(JSON.stringify({ code, message: 'Injected fault.', status }))
 }
 
 function reset({ response }: Exchange): void {
@@ -35,7 +35,7 @@ async function pass({ forward, response }: Exchange): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers)).end(body)
 }
 
-/** Each in a word or two: what goes wrong, and whether before or after the service has done the work. */
+/** What goes wrong, and whether before or after the service has handled the request. */
 export const FAULTS = {
   none: pass,
   unavailable: async (exchange) => error(exchange, 503, 'unavailable', { 'retry-after': '0' }),
@@ -55,7 +55,7 @@ export const FAULTS = {
     await exchange.forward()
     reset(exchange)
   },
-  'cut answer': async (exchange) => {
+  'truncated response': async (exchange) => {
     const { status, headers, body } = await exchange.forward()
     exchange.response.writeHead(status, Object.fromEntries(headers))
     exchange.response.write(body.slice(0, body.length / 2), () => reset(exchange))
@@ -64,13 +64,13 @@ export const FAULTS = {
   'hang after': async ({ forward }) => {
     await forward()
   },
-  'late answer': async (exchange) => {
+  'late response': async (exchange) => {
     await sleep(exchange.lateMs)
     await pass(exchange)
   },
-  /** The client has long repeated the request when its first copy arrives. */
+  /** The request arrives long after the client has retried it. */
   'late request': async ({ forward, response, lateMs }) => {
-    await once(response, 'close')
+    if (!response.closed) await once(response, 'close')
     await sleep(lateMs)
     await forward()
   },
@@ -80,16 +80,16 @@ export type Fault = keyof typeof FAULTS
 
 export interface FaultInjector {
   origin: string
-  /** Every request that came, in their sequence. */
+  /** Every request received, in order. */
   seen: SeenRequest[]
-  /** What happens to the next requests; after those, nothing does. */
+  /** The faults of the next requests; after those, `choose` decides. */
   next: (...faults: Fault[]) => void
-  /** How many requests the service was given, and how many of those are still on their way. */
+  /** How many requests were forwarded, and how many are not finished yet, forwarded or delayed. */
   forwarded: () => { total: number; inFlight: number }
 }
 
 export interface FaultInjectorOptions {
-  /** Chooses for every request, where `next` says nothing. */
+  /** Chooses the fault of every request that `next` does not cover. */
   choose?: (request: SeenRequest) => Fault
   lateMs?: number
 }
@@ -105,20 +105,15 @@ export async function startFaultInjector(
   async function forward({ method, path, headers, body }: SeenRequest) {
     const { host: _host, connection: _connection, 'content-length': _length, ...rest } = headers
     forwarded.total += 1
-    forwarded.inFlight += 1
-    try {
-      const response = await fetch(target + path, {
-        method,
-        headers: rest as Record<string, string>,
-        body: body === '' ? null : body,
-      })
-      const kept = new Headers(response.headers)
-      // Those are between the service and the middle.
-      for (const name of ['connection', 'keep-alive', 'transfer-encoding']) kept.delete(name)
-      return { status: response.status, headers: kept, body: await response.text() }
-    } finally {
-      forwarded.inFlight -= 1
-    }
+    const response = await fetch(target + path, {
+      method,
+      headers: rest as Record<string, string>,
+      body: body === '' ? null : body,
+    })
+    const kept = new Headers(response.headers)
+    // These headers belong to the connection between proxy and service.
+    for (const name of ['connection', 'keep-alive', 'transfer-encoding']) kept.delete(name)
+    return { status: response.status, headers: kept, body: await response.text() }
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -130,8 +125,13 @@ export async function startFaultInjector(
   }
 
   const server = createServer((request, response) => {
-    // Whoever went away in the middle, or a service that did: the other side is told by a closed connection.
-    handle(request, response).catch(() => response.destroy())
+    forwarded.inFlight += 1
+    handle(request, response)
+      // If the client or the service closed its connection, close the other one.
+      .catch(() => response.destroy())
+      .finally(() => {
+        forwarded.inFlight -= 1
+      })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

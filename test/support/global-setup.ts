@@ -1,5 +1,5 @@
-// Before any test: one real PostgreSQL, a migrated template that each test file clones, and one running
-// service for the contract suite. PETSTORE_URL and PETSTORE_API_KEY point that suite at another service.
+// Before all tests: starts one PostgreSQL, a migrated template that each test file clones, and one service for the
+// contract tests. PETSTORE_URL and PETSTORE_API_KEY point those tests at another service.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
@@ -10,18 +10,18 @@ import { petstore, startService } from './service.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** With `template1` as the database; see database.ts. */
+    /** Names the database `template1`; see database.ts. */
     serverUrl: string
     contract: { origin: string; apiKey: string }
   }
 }
 
 export const TEMPLATE = 'petstore_template'
-/** With the roles of deploy/roles.sql and nothing else. */
+/** Has the roles of deploy/roles.sql and nothing else. */
 export const EMPTY_TEMPLATE = 'petstore_empty'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Debian's PostgreSQL for a second run of everything: TEST_POSTGRES=/usr/lib/postgresql/15/bin
+  // To run everything on Debian's PostgreSQL: TEST_POSTGRES=/usr/lib/postgresql/15/bin
   const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
   const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
   const remove = () => rmSync(dataFolder, { recursive: true, force: true })
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     binaries,
     dataFolder,
     port: await freePort(),
-    // Faster, and nobody cuts the power of a test. What survives a crash has tests with these on.
+    // Faster without durability. Tests of crashes start their own server with these settings on.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   }).catch((error: unknown) => {
     remove()

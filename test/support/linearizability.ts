@@ -1,6 +1,6 @@
-// Whether what concurrent clients were answered could have happened one after another, each operation at some moment
-// between its call and its return: linearizability. The search is that of Wing and Gong, with the memory of Lowe, as in
-// Porcupine. Give it the history of one thing at a time: a store is linearizable where each of its things is.
+// Checks whether concurrent responses could result from running the operations one after another, each at some moment
+// between its call and its return: linearizability. The search is that of Wing and Gong with Lowe's cache, as in
+// Porcupine. Check one object at a time: a store is linearizable if each of its objects is.
 
 export interface Operation<Input, Output> {
   input: Input
@@ -11,39 +11,39 @@ export interface Operation<Input, Output> {
 
 export interface Specification<State, Input, Output> {
   initial: State
-  /** The state after it; undefined where nobody may be answered so in this state. Leaves the given state alone. */
+  /** The state after the operation; undefined if this state does not allow the output. Must not change `state`. */
   step: (state: State, input: Input, output: Output) => State | undefined
-  /** Whether, answered so, it leaves every state as it is. */
+  /** Whether an operation with this output leaves every state unchanged. */
   changesNothing: (input: Input, output: Output) => boolean
   /** Equal for equal states. */
   keyOf: (state: State) => string
 }
 
 export interface Stuck<Input, Output> {
-  /** The longest sequence of operations that the specification allows. */
+  /** The longest order of operations that the specification allows. */
   longest: Operation<Input, Output>[]
-  /** What should have come next: none of these can. */
+  /** The operations that could come next; none of them is allowed. */
   candidates: Operation<Input, Output>[]
 }
 
-/** A call or a return; those that are not in the sequence yet form a list. */
+/** A call or a return. Those of operations without a place in the order form a linked list. */
 interface Event<Input, Output> {
   operation: Operation<Input, Output>
-  /** Of the operation, by its call. */
+  /** The position of the operation, sorted by call. */
   index: number
-  /** The return, where this is a call. */
+  /** The return of this call; undefined if this is a return. */
   itsReturn: Event<Input, Output> | undefined
   before: Event<Input, Output> | undefined
   next: Event<Input, Output> | undefined
 }
 
-/** Undefined where the history is linearizable. */
+/** Undefined if the history is linearizable. */
 export function findContradiction<State, Input, Output>(
   history: readonly Operation<Input, Output>[],
   { initial, step, changesNothing, keyOf }: Specification<State, Input, Output>,
 ): Stuck<Input, Output> | undefined {
   const head = listOf(history)
-  const sequence: { call: Event<Input, Output>; stateBefore: State }[] = []
+  const ordered: { call: Event<Input, Output>; stateBefore: State }[] = []
   const chosen = new Set<number>()
   const tried = new Set<string>()
   let state = initial
@@ -51,9 +51,9 @@ export function findContradiction<State, Input, Output>(
 
   for (let event = head.next; event !== undefined; ) {
     if (event.itsReturn === undefined) {
-      // It has returned, so it had to come before: an earlier choice was wrong.
-      if (stuck === undefined || sequence.length > stuck.longest.length) {
-        stuck = { longest: sequence.map(({ call }) => call.operation), candidates: candidatesAt(head) }
+      // The operation has returned, so it belongs before this point: an earlier choice was wrong.
+      if (stuck === undefined || ordered.length > stuck.longest.length) {
+        stuck = { longest: ordered.map(({ call }) => call.operation), candidates: candidatesAt(head) }
       }
       const wrong = takeBack()
       if (wrong === undefined) return stuck
@@ -66,7 +66,7 @@ export function findContradiction<State, Input, Output>(
       event = event.next
       continue
     }
-    sequence.push({ call: event, stateBefore: state })
+    ordered.push({ call: event, stateBefore: state })
     chosen.add(event.index)
     state = after
     takeOut(event)
@@ -74,9 +74,9 @@ export function findContradiction<State, Input, Output>(
   }
   return undefined
 
-  /** The last choice that mattered: what changes nothing is never better placed later than now. */
+  /** Undoes the last choice that matters: placing an operation without changes later never helps. */
   function takeBack(): Event<Input, Output> | undefined {
-    for (let last = sequence.pop(); last !== undefined; last = sequence.pop()) {
+    for (let last = ordered.pop(); last !== undefined; last = ordered.pop()) {
       state = last.stateBefore
       chosen.delete(last.call.index)
       putBack(last.call)
@@ -86,10 +86,10 @@ export function findContradiction<State, Input, Output>(
     return undefined
   }
 
-  /** The same operations in another sequence, with the same outcome, lead to nothing else. */
+  /** Whether these operations have not led to this state before, in another order. */
   function isNew(added: number, after: State): boolean {
     const isIn = (index: number) => index === added || chosen.has(index)
-    // All before the first that is left are in, so only those after it need to be named.
+    // All operations before the first remaining one are chosen, so the key lists only those after it.
     let firstLeft = (head.next as Event<Input, Output>).index
     while (isIn(firstLeft)) firstLeft += 1
     const later: number[] = []
@@ -114,7 +114,7 @@ function listOf<Input, Output>(history: readonly Operation<Input, Output>[]): Ev
   const timeOf = ({ itsReturn, operation }: Event<Input, Output>) =>
     itsReturn === undefined ? operation.returnedAt : operation.calledAt
   const isReturn = ({ itsReturn }: Event<Input, Output>) => Number(itsReturn === undefined)
-  // At the same moment a call comes before a return: those two may have met.
+  // At equal times a call sorts before a return, because the two operations may overlap.
   events.sort((a, b) => timeOf(a) - timeOf(b) || isReturn(a) - isReturn(b))
   const head = { ...nothing } as unknown as Event<Input, Output>
   let last = head
@@ -126,7 +126,7 @@ function listOf<Input, Output>(history: readonly Operation<Input, Output>[]): Ev
   return head
 }
 
-/** All that were called before the first of them has returned. */
+/** The operations called before the first return. */
 function candidatesAt<Input, Output>(head: Event<Input, Output>): Operation<Input, Output>[] {
   const candidates: Operation<Input, Output>[] = []
   for (let event = head.next; event?.itsReturn !== undefined; event = event.next)
@@ -141,7 +141,7 @@ function takeOut<Input, Output>(call: Event<Input, Output>): void {
   }
 }
 
-/** Exactly what takeOut did, backwards. */
+/** Reverses takeOut. */
 function putBack<Input, Output>(call: Event<Input, Output>): void {
   for (const event of [call.itsReturn, call]) {
     if (event?.before !== undefined) event.before.next = event

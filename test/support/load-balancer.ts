@@ -1,4 +1,4 @@
-// HAProxy with deploy/haproxy.cfg, as an operator runs it, in front of whatever a test puts behind it.
+// HAProxy with deploy/haproxy.cfg, as an operator runs it, in front of the instances of a test.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../dev/cluster.ts'
 
 export const HAPROXY_CONFIG = join(resolve(import.meta.dirname, '../..'), 'deploy/haproxy.cfg')
-const START_TIMEOUT_MS = 10_000
+const START_TIMEOUT_MS = 120_000
 
 export interface Ports {
   port: number
   adminPort: number
 }
 
-export interface Balancer {
+export interface LoadBalancer {
   origin: string
-  /** Everything it has logged so far. */
+  /** Everything logged so far. */
   log: () => string
   stop: () => Promise<void>
 }
 
-export async function startBalancer([one, two]: [Ports, Ports]): Promise<Balancer> {
+export async function startLoadBalancer([one, two]: [Ports, Ports]): Promise<LoadBalancer> {
   const port = await freePort()
   const child = spawn('haproxy', ['-db', '-f', HAPROXY_CONFIG], {
     env: {

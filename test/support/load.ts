@@ -1,4 +1,4 @@
-// Clients that keep asking until they are told to stop, and a record of everything that they were answered.
+// Clients that send requests until a signal, and the record of each exchange.
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Exchange {
   status: number
   body: unknown
-  /** Whether the service asked to close the connection. */
+  /** Whether the response asks to close the connection. */
   closes: boolean
-  /** The version in its ETag, or 0. */
+  /** The version in the ETag, or 0. */
   etag: number
-  /** Whether it is the kept answer to an earlier request with the same Idempotency-Key. */
+  /** Whether it is the stored response to an earlier request with the same Idempotency-Key. */
   isReplayed: boolean
   ms: number
 }
@@ -20,7 +20,7 @@ export interface LoadOptions {
   apiKey: string
 }
 
-/** A client with one kept-alive connection, as a balancer or a library holds it. */
+/** A client with one kept-alive connection, as a load balancer or a library holds it. */
 export function openConnection({ origin, apiKey }: LoadOptions) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
@@ -55,17 +55,17 @@ export function openConnection({ origin, apiKey }: LoadOptions) {
 
 export type Connection = ReturnType<typeof openConnection>
 
-/** How often a busy service is asked again, and after which pause. */
+/** How often a request to a busy service is retried, and after which pause. */
 const RETRIES_MAX = 100
 const PAUSE_MS = 200
 
-/** Whether nothing was done, since the host has other things to do. */
+/** Whether the service did nothing, because the host is busy. */
 export function isBusy({ status, body }: Exchange): boolean {
   return status === 503 && ['overloaded', 'unavailable'].includes((body as { code: string }).code)
 }
 
-/** Sends again what a service on a busy host had no time for. */
-export async function patiently(send: () => Promise<Exchange>): Promise<Exchange> {
+/** Retries a request that the service rejected because the host is busy. */
+export async function retryWhileBusy(send: () => Promise<Exchange>): Promise<Exchange> {
   for (let retries = 0; ; retries += 1) {
     const exchange = await send()
     if (!isBusy(exchange) || retries === RETRIES_MAX) return exchange
@@ -73,8 +73,8 @@ export async function patiently(send: () => Promise<Exchange>): Promise<Exchange
   }
 }
 
-/** Runs the work on so many connections at once, each again and again until the signal. */
-export async function keepAsking(
+/** Runs the work in a loop on each of several connections, until the signal. */
+export async function runClients(
   options: LoadOptions,
   connections: number,
   until: AbortSignal,

@@ -1,8 +1,8 @@
-// A transaction that stays open, as that of an export of many pets does.
+// A transaction that stays open, like that of a long export.
 import { Client } from 'pg'
 import { onTestFinished } from 'vitest'
 
-/** It has read pets, and so conflicts with `alter table` alone. */
+/** The transaction has read pets, so of all statements it blocks only `alter table`. */
 export async function startExport(databaseUrl: string): Promise<{ pid: number; end: () => Promise<void> }> {
   const url = new URL(databaseUrl)
   url.searchParams.set('application_name', 'petstore-export')

@@ -1,4 +1,4 @@
-// A newer version of Petstore for the tests of upgrades: this one with one more migration, in its own folder.
+// A newer version of Petstore for the tests of upgrades: this version with one more migration, in its own folder.
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { afterAll } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const COPIED = ['bin', 'client/src', 'migrations', 'package.json', 'src']
-/** Sorts after every migration there is. */
+/** Sorts after every existing migration. */
 export const NEXT_MIGRATION = '9999_next'
 
 /** Returns the path of its executable. */

@@ -1,18 +1,18 @@
-// The messages of PostgreSQL's protocol, version 3, as far as somebody between client and server has to know them:
-// where each begins and ends, which statement it belongs to, and which one ends an answer.
+// Parses messages of PostgreSQL's protocol, version 3, as far as a proxy needs: where each begins and ends, which
+// statement it belongs to, and which one ends a response.
 
 export interface Message {
-  /** One letter; empty for those at the start of a connection, which have none. */
+  /** One letter; empty for messages at the start of a connection, which have none. */
   type: string
   bytes: Buffer
 }
 
 const SSL_REQUEST = 80_877_103
 const GSS_REQUEST = 80_877_104
-/** What authentication may ask of the client: a password in three forms, and the first two steps of SASL. */
-const ASKING = new Set([3, 5, 7, 10, 11])
+/** Authentication messages that require a reply: cleartext, MD5, GSSAPI, and the first two steps of SASL. */
+const NEEDS_REPLY = new Set([3, 5, 7, 10, 11])
 
-/** Cuts the bytes of one direction into messages, however they were chunked. */
+/** Splits the bytes of one direction into messages, however they were chunked. */
 export function openSplitter(side: 'client' | 'server'): (chunk: Buffer) => Message[] {
   let rest: Buffer = Buffer.alloc(0)
   let isTagged = side === 'server'
@@ -27,24 +27,24 @@ export function openSplitter(side: 'client' | 'server'): (chunk: Buffer) => Mess
       const bytes = rest.subarray(0, end)
       messages.push({ type: isTagged ? String.fromCharCode(bytes[0] as number) : '', bytes })
       rest = rest.subarray(end)
-      // Only who asked for encryption begins a second time without a letter.
-      isTagged ||= !asksForEncryption(bytes)
+      // Only a client that requested encryption sends a second message without a letter.
+      isTagged ||= !requestsEncryption(bytes)
     }
   }
 }
 
-/** Its answer is a single byte, and what follows a yes cannot be read. */
-export function asksForEncryption(bytes: Buffer): boolean {
+/** The response is a single byte, and an encrypted connection cannot be parsed. */
+export function requestsEncryption(bytes: Buffer): boolean {
   return bytes.length === 8 && [SSL_REQUEST, GSS_REQUEST].includes(bytes.readInt32BE(4))
 }
 
-/** Whether the server has said all that it says before the client's next word. */
+/** Whether the server now waits for the client. */
 export function endsResponse({ type, bytes }: Message): boolean {
-  if (type === 'R') return ASKING.has(bytes.readInt32BE(5))
+  if (type === 'R') return NEEDS_REPLY.has(bytes.readInt32BE(5))
   return type === 'Z' || type === 'G'
 }
 
-/** Whether the server begins to work, or goes on, with what the client has sent up to here. */
+/** Whether the server starts or continues to work after this message of the client. */
 export function endsRequest({ type }: Message): boolean {
   return ['', 'p', 'Q', 'S', 'd', 'c', 'f', 'X'].includes(type)
 }
@@ -59,8 +59,8 @@ const WITHOUT_STATEMENT: Record<string, string> = {
 }
 
 /**
- * The statement that a message of the client names: by its name where it has one, by the beginning of its text where
- * it has none. Undefined where the message only goes on with one that was named before.
+ * The statement that a message of the client belongs to: its name, or the beginning of its text if it has no name.
+ * Undefined if the message continues the previous statement.
  */
 export function statementOf({ type, bytes }: Message): string | undefined {
   const texts = () => bytes.toString('utf8', 5).split('\0')
@@ -74,7 +74,7 @@ function beginningOf(text = ''): string {
   return text.trim().split(/\s+/).slice(0, 3).join(' ')
 }
 
-/** Something that PostgreSQL might say of its own accord: a warning, or that it ends the connection. */
+/** A message that PostgreSQL sends unprompted: a warning, or the end of the connection. */
 export function notice(severity: 'WARNING' | 'FATAL', code: string, text: string, routine: string): Buffer {
   const fields = Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0R${routine}\0\0`)
   const head = Buffer.alloc(5)

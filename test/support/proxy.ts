@@ -1,34 +1,34 @@
-// A TCP proxy between the service and PostgreSQL, to take the database away in all the ways a network can.
+// A TCP proxy between the service and PostgreSQL that makes the database unreachable in the ways a network can.
 import { once } from 'node:events'
 import { createServer, connect, type Socket } from 'node:net'
 import { afterAll } from 'vitest'
 
 export interface Proxy {
-  /** The given database URL, by way of the proxy. */
+  /** The given database URL, through the proxy. */
   url: string
-  /** Resets every connection that is open now. */
+  /** Resets every open connection. */
   cut: () => void
-  /** From now on: let through, refuse new connections, or swallow what PostgreSQL answers. */
-  behave: (mode: 'pass' | 'refuse' | 'swallow answers') => void
-  /** Swallows the next answer to the statement of this name; then resets every connection, or this one falls silent. */
+  /** From now on: pass everything, or refuse new connections. */
+  behave: (mode: 'pass' | 'refuse') => void
+  /** Drops the next response to the statement of this name; then resets every connection, or keeps this one silent. */
   loseResponse: (statement: string, effect: 'reset' | 'silence') => void
-  /** How many connections of the service are open. */
+  /** The number of open connections of the service. */
   clients: () => number
-  /** Resolves when both sides of every connection that is over are closed: PostgreSQL has done all that it will do. */
+  /** Resolves when both sides of every ended connection are closed: PostgreSQL has then finished its work. */
   settled: () => Promise<void>
 }
 
-/** One connection of the service, and the one to PostgreSQL that belongs to it. */
+/** One connection of the service, and the connection to PostgreSQL that belongs to it. */
 export interface Link {
   client: Socket
   upstream: Socket
-  /** Nothing will pass any more. */
+  /** Nothing more is passed on. */
   isOver: boolean
-  /** How long PostgreSQL does not hear that its client is gone. */
-  unheardMs: number
+  /** How long PostgreSQL does not notice that its client has disconnected. */
+  unnoticedMs: number
 }
 
-/** Sees every byte of one connection, and decides what becomes of it. */
+/** Receives every byte of one connection, and decides what to pass on. */
 export interface Relay {
   fromClient: (chunk: Buffer) => void
   fromServer: (chunk: Buffer) => void
@@ -39,7 +39,7 @@ const passOn = ({ client, upstream }: Link): Relay => ({
   fromServer: (chunk) => client.write(chunk),
 })
 
-/** Every answer of PostgreSQL takes so long on its way, as from another building. */
+/** Delays every response of PostgreSQL, like a distant server. */
 export const responsesAfter =
   (ms: number) =>
   ({ client, upstream }: Link): Relay => ({
@@ -63,7 +63,7 @@ export async function startProxy(
       return
     }
     const upstream = connect(Number(target.port), target.hostname)
-    const link: Link = { client, upstream, isOver: false, unheardMs: 0 }
+    const link: Link = { client, upstream, isOver: false, unnoticedMs: 0 }
     const relay = openRelay(link)
     clients.add(client)
     links.add(link)
@@ -76,7 +76,7 @@ export async function startProxy(
       if (isSilent) {
         if (loss?.effect === 'reset') cut()
         loss = undefined
-      } else if (mode !== 'swallow answers') relay.fromServer(chunk)
+      } else relay.fromServer(chunk)
     })
     for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => {})
     const forget = () => {
@@ -86,13 +86,13 @@ export async function startProxy(
       clients.delete(client)
       forget()
       link.isOver = true
-      // An orderly end, behind everything that was sent: PostgreSQL does that first, and then closes its side.
-      if (link.unheardMs === 0) upstream.end()
-      else setTimeout(() => upstream.end(), link.unheardMs)
+      // An orderly close after everything that was sent: PostgreSQL executes that first, and then closes its side.
+      if (link.unnoticedMs === 0) upstream.end()
+      else setTimeout(() => upstream.end(), link.unnoticedMs)
     })
     upstream.on('close', () => {
       forget()
-      // Where it is over the relay ends it, in its own way.
+      // Otherwise the relay closes the client connection itself.
       if (!link.isOver) client.destroy()
     })
   })
@@ -126,7 +126,7 @@ export async function startProxy(
         .filter(({ isOver }) => isOver)
         .flatMap(({ client, upstream }) => [client, upstream])
       const open = over.filter((socket) => !socket.closed)
-      // Not by once() of node:events, which takes an error on the way for the end of it.
+      // once() of node:events rejects on an error, which is not the end of the socket.
       await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
     },
   }

@@ -1,5 +1,5 @@
-// What every answer must be, whoever asked: a status that its operation may answer, a body that is valid by
-// openapi.json, headers that are valid by their own standards.
+// Checks that hold for every response: a status that its operation may return, a body that is valid by openapi.json,
+// and headers that are valid by their standards.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -25,23 +25,23 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
 ajv.addSchema(document, 'openapi.json')
 
-/** What any operation may answer besides what it documents: see "default" in openapi.json. */
+/** Statuses that any operation may return in addition to those it documents: see "default" in openapi.json. */
 const ANYWHERE = [403, 429, 431, 503]
 const WITH_BODY = [408, 413, 415]
-/** Where there is no operation. */
+/** Statuses where there is no operation. */
 const NOWHERE = [400, 401, 404, 405, 408, 429, 431, 503]
 const OUTSIDE = [200, 204, 304, 400, 404, 405, 408, 431, 503]
 
-/** Throws what is wrong with an answer. By plain comparisons: assertions of a library took nine tenths of its time. */
+/** Throws if a response is wrong. Uses plain comparisons: assertions of a library took 90% of the time. */
 export function checkResponse(response: SeenResponse): void {
   const pathname = pathOf(response.path)
   const operation = findOperation(response.method, pathname)
   const underV1 = pathname === '/v1' || pathname.startsWith('/v1/')
   const allowed = allowedStatuses(operation, response.method, underV1)
-  must(allowed.includes(response.status), response, `a status that is none of ${allowed.join()}`)
+  must(allowed.includes(response.status), response, `the status is none of ${allowed.join()}`)
   checkHeaders(response, underV1)
   if (response.method === 'HEAD' || response.status === 204) {
-    must(response.text === '', response, 'a body where there is none')
+    must(response.text === '', response, 'an unexpected body')
   } else if (response.status >= 400) {
     checkErrorBody(response)
   } else if (operation !== undefined) {
@@ -53,7 +53,7 @@ function must(condition: boolean, { method, path, status, text }: SeenResponse, 
   if (!condition) assert.fail(`${fault}: ${method} ${path} -> ${status} ${text.slice(0, 300)}`)
 }
 
-/** As it was sent: a parser of URLs would make another address of `/v1/pets/..`. */
+/** As it was sent: a URL parser would normalize `/v1/pets/..`. */
 function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : new URL(target).pathname
   return path.split(/[?#]/, 1)[0] as string
@@ -61,7 +61,7 @@ function pathOf(target: string): string {
 
 interface Found {
   pattern: RegExp
-  /** Where it stands in the document. */
+  /** The JSON pointer of the operation in the document. */
   pointer: string
   method: string
   statuses: number[]
@@ -93,18 +93,18 @@ function allowedStatuses(found: Found | undefined, method: string, underV1: bool
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 function checkErrorBody(response: SeenResponse): void {
-  must(response.headers.get('content-type') === JSON_TYPE, response, 'an error that is no JSON')
+  must(response.headers.get('content-type') === JSON_TYPE, response, 'an error that is not JSON')
   validate('openapi.json#/components/schemas/Error', response.body, response)
   const error = response.body as { code: string; message: string; status: number }
-  must(error.status === response.status, response, 'an error of another status')
-  must(/^[a-z]+(_[a-z]+)*$/.test(error.code), response, 'a code that is none')
+  must(error.status === response.status, response, 'another status in the body')
+  must(/^[a-z]+(_[a-z]+)*$/.test(error.code), response, 'a malformed code')
   must(error.message !== '', response, 'an error without a message')
 }
 
 function checkSchema(response: SeenResponse, { pointer }: Found): void {
-  must(response.headers.get('content-type') === JSON_TYPE, response, 'a success that is no JSON')
+  must(response.headers.get('content-type') === JSON_TYPE, response, 'a success that is not JSON')
   const schema = `openapi.json#${pointer}/responses/${response.status}/content/application~1json/schema`
-  // Rounded here, so that large ids are integers to the validator; tests compare the exact ones.
+  // Parsed with rounding, so that large ids are integers for the validator; tests compare the exact values.
   validate(schema, JSON.parse(response.text), response)
 }
 
@@ -124,7 +124,7 @@ const QUOTED = '"[^"\\\\]*"'
 const PARAMETER = `\\s*;\\s*${TOKEN}\\s*=\\s*(?:${TOKEN}|${QUOTED})`
 const LINK = `<[^<>\\s"]*>(?:${PARAMETER})+`
 
-/** Each header by the grammar of the document that defines it. */
+/** Each header by the grammar of its specification. */
 const GRAMMARS: Record<string, RegExp> = {
   allow: new RegExp(`^${TOKEN}(?:, ${TOKEN})*$`), // RFC 9110
   deprecation: /^@-?\d{1,15}$/, // RFC 9745: a structured date
@@ -151,12 +151,12 @@ function checkHeaders(response: SeenResponse, underV1: boolean): void {
     must(headers.has(name), response, `${name} is missing`)
   }
   for (const [name, value] of headers) {
-    must(GRAMMARS[name]?.test(value) ?? true, response, `${name} is not as its standard wants it: ${value}`)
+    must(GRAMMARS[name]?.test(value) ?? true, response, `${name} violates its grammar: ${value}`)
   }
   const sunset = headers.get('sunset')
-  // RFC 8594 wants an HTTP-date; only such a one comes out of Date as it went in.
-  must(sunset === null || new Date(sunset).toUTCString() === sunset, response, 'Sunset is no HTTP-date')
+  // RFC 8594 requires an HTTP-date; only an HTTP-date survives the round trip through Date.
+  must(sunset === null || new Date(sunset).toUTCString() === sunset, response, 'Sunset is not an HTTP-date')
   if (!underV1 || status === 204) return
-  must(headers.get('cache-control') === 'no-store', response, 'a cache may keep it')
+  must(headers.get('cache-control') === 'no-store', response, 'a cache may store it')
   must(headers.get('x-content-type-options') === 'nosniff', response, 'a browser may guess its type')
 }

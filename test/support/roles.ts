@@ -1,5 +1,5 @@
-// Who a test is to PostgreSQL. The service is petstore_app in every test, as deploy/roles.sql makes it for
-// production: what it lacks the right to do fails here first.
+// The PostgreSQL roles of the tests. The service connects as petstore_app in every test, as deploy/roles.sql creates it
+// for production, so a missing privilege fails in the tests first.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -20,27 +20,27 @@ function as(role: string, databaseUrl: string): string {
   return url.href
 }
 
-/** Runs deploy/roles.sql there, as an operator would. */
+/** Runs deploy/roles.sql, as an operator would. */
 export async function makeRoles(databaseUrl: string): Promise<void> {
   await changeRoles(databaseUrl, ROLES_SQL)
 }
 
-/** Roles belong to the server, and PostgreSQL rejects two changes of one at a time: test files take turns. */
+/** Roles belong to the server, and PostgreSQL rejects concurrent changes of a role: test files take turns. */
 export async function changeRoles(databaseUrl: string, statements: string): Promise<void> {
-  const coalesced = new URL(databaseUrl)
-  coalesced.pathname = 'postgres'
-  await onClient(coalesced.href, async (turn) => {
+  const shared = new URL(databaseUrl)
+  shared.pathname = 'postgres'
+  await onClient(shared.href, async (turn) => {
     await turn.query('select pg_advisory_lock(1)')
     await onClient(databaseUrl, (client) => client.query(statements))
   })
 }
 
-/** Roles, schema, and the roles again, since only then the tables are there to be narrowed. */
+/** Creates the roles and the schema, then runs deploy/roles.sql again to restrict the new tables. */
 export async function prepareDatabase(databaseUrl: string): Promise<string> {
   await makeRoles(databaseUrl)
   await migrate(asOwner(databaseUrl))
   await makeRoles(databaseUrl)
-  // What a test makes by hand, a trigger's table for instance, is the service's to use.
+  // The service can use tables that a test creates, such as the table of a trigger.
   await onClient(databaseUrl, (client) =>
     client.query(`alter default privileges in schema public grant all on tables to ${APPLICATION};
       alter default privileges in schema public grant all on sequences to ${APPLICATION}`),

@@ -1,4 +1,4 @@
-// The product as an operator runs it: the executable, in a process of its own.
+// Runs the product as an operator does: the executable, in its own process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
 export const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
-/** Otherwise services of a test run that was killed would stay, and keep asking a database that is gone. */
+/** Otherwise the services of a killed test run would keep running without a database. */
 export const END_WITH_PARENT = ['--import', join(import.meta.dirname, 'end-with-parent.ts')]
 const READY_TIMEOUT_MS = 120_000
 
 export interface Finished {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended the process. */
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
@@ -36,13 +36,13 @@ export function petstore(
   return startPetstore(args, environment, executable).finished
 }
 
-/** Runs a line of a shell, in which `petstore` is the executable. */
+/** Runs a line of shell in which `petstore` is the executable. */
 export function shell(line: string, environment: Environment = {}): Promise<Finished> {
   const script = `petstore() { "${process.execPath}" "${EXECUTABLE}" "$@"; }\n${line}`
   return startCommand('bash', ['--norc', '-c', script], environment).finished
 }
 
-/** The same where standard output and standard error are a terminal, which ends lines with CR and LF. On Linux. */
+/** The same on a terminal, which ends lines with CR LF. Linux only. */
 export function onTerminal(line: string, environment: Environment = {}): Promise<Finished> {
   return shell(`export -f petstore; script -qec "${line}" /dev/null`, {
     SHELL: '/bin/bash',
@@ -51,7 +51,7 @@ export function onTerminal(line: string, environment: Environment = {}): Promise
   })
 }
 
-/** Starts a command that a test wants to interrupt. */
+/** Starts a command that a test can interrupt. */
 export function startPetstore(
   args: string[],
   environment: Environment = {},
@@ -62,7 +62,7 @@ export function startPetstore(
 
 const running = new Set<ChildProcess>()
 
-/** Kills what a failed test has left running: it would slow down every test after it. */
+/** Kills the processes that a failed test left running, because they would slow down later tests. */
 export async function killRunning(): Promise<void> {
   const left = [...running]
   for (const child of left) child.kill('SIGKILL')
@@ -92,9 +92,9 @@ export interface Service {
   origin: string
   adminOrigin: string
   pid: number
-  /** Everything it has logged so far. */
+  /** Everything logged so far. */
   log: () => string
-  /** SIGTERM, and wait for its end; answers the exit code. */
+  /** Sends SIGTERM, waits for the end, and returns the exit code. */
   stop: () => Promise<number | null>
   kill: (signal: NodeJS.Signals) => void
   ended: Promise<number | null>
@@ -124,7 +124,7 @@ export async function startService(
     once(child, 'message').then(([message]) => message as { address: string; admin: string }),
     ended.then(() => undefined),
   ])
-  if (addresses === undefined) throw new Error(`the service ended at its start: ${stderr()}${stdout()}`)
+  if (addresses === undefined) throw new Error(`the service exited while starting: ${stderr()}${stdout()}`)
   const service: Service = {
     origin: addresses.address,
     adminOrigin: addresses.admin,
@@ -152,7 +152,7 @@ export async function waitUntilReady(service: Service): Promise<void> {
   }
 }
 
-/** Nothing of the machine's own configuration reaches a test. */
+/** Isolates tests from the configuration of the machine. */
 export function cleanEnvironment(added: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }

@@ -1,22 +1,22 @@
-// Clients that write and read, and check of every read that it saw every write acknowledged before it began.
+// Clients that write and read, and check that every read sees all writes acknowledged before it began.
 import { type Connection, openConnection } from './load.ts'
 
 export interface Watched {
   operations: number
-  /** Reads that missed a write, in words. */
+  /** A description of each stale read. */
   stale: string[]
 }
 
 const LIMIT = 100
 
-/** All clients live in this process, so "before" is what its own clock says. */
+/** All clients run in this process, so its clock defines "before". */
 export async function watchReads(
   origins: readonly string[],
   apiKey: string,
   clients: number,
   operations: number,
 ): Promise<Watched> {
-  /** The newest version of each animal that its writer was told of. */
+  /** The newest acknowledged version of each pet. */
   const acknowledged = new Map<number, number>()
   const seen: Watched = { operations: 0, stale: [] }
 
@@ -35,9 +35,9 @@ export async function watchReads(
     const id = randomKey(acknowledged)
     const expected = acknowledged.get(id) ?? 0
     const { status, etag } = await send('GET', `/v1/pets/${id}`)
-    if (status === 404) seen.stale.push(`animal ${id} was acknowledged and not found`)
+    if (status === 404) seen.stale.push(`pet ${id} was acknowledged and not found`)
     if (status === 200 && etag < expected)
-      seen.stale.push(`animal ${id} was at ${expected} and read at ${etag}`)
+      seen.stale.push(`pet ${id} was at version ${expected} and read at ${etag}`)
   }
 
   async function list({ send }: Connection): Promise<void> {
@@ -68,13 +68,13 @@ export async function watchReads(
   return seen
 }
 
-/** One of the newest: those are the ones that others are writing and reading. */
+/** One of the newest, because those are written and read by other clients. */
 function randomKey(map: Map<number, unknown>): number {
   const newest = newestOf(map, 8)
   return newest[Math.floor(Math.random() * newest.length)] ?? 0
 }
 
-/** The last that were added; older ones are forgotten, since nobody asks for them any more. */
+/** The last keys added; older ones are removed, because no client requests them any more. */
 function newestOf(map: Map<number, unknown>, count: number): number[] {
   const keys = [...map.keys()]
   for (const old of keys.slice(0, -200)) map.delete(old)

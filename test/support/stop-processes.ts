@@ -1,4 +1,4 @@
-// After each test file: no process that a test started may outlive it.
+// After each test file: kills the processes that its tests left running.
 import { afterAll } from 'vitest'
 import { killRunning } from './service.ts'
 

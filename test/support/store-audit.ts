@@ -1,26 +1,26 @@
-// Whether animals, orders, history and counts agree with each other, asked of the database itself.
+// Checks in the database whether pets, orders, history and counts agree.
 import { sql } from './database.ts'
 
-const QUESTIONS: Record<string, string> = {
-  'an animal with two open orders (sold twice)': `
+const CHECKS: Record<string, string> = {
+  'a pet with two open orders (sold twice)': `
     select pet_id as id from orders where status = 'open' group by pet_id having count(*) > 1`,
-  'an open order whose animal is not pending': `
+  'an open order whose pet is not pending': `
     select pets.id from orders join pets on pets.id = orders.pet_id
     where orders.status = 'open' and pets.status <> 'pending'`,
-  'an order that was completed while another one of the same animal was open': `
+  'an order placed while another order of the same pet was open': `
     select a.pet_id as id from orders a join orders b on a.pet_id = b.pet_id and a.id < b.id
     where b.created_at < coalesce(a.closed_at, 'infinity')`,
-  'an animal whose last change does not say its status': `
+  'a pet whose status differs from its last change': `
     select pets.id from pets join lateral (
       select to_status from pet_history where pet_id = pets.id and to_status is not null order by id desc limit 1
     ) as last on true
     where last.to_status <> pets.status`,
-  'a history in which a change does not begin where the one before it ended': `
+  'a history entry that does not start where the previous one ended': `
     select pet_id as id from (
       select pet_id, from_status, lag(to_status) over (partition by pet_id order by id) as before
       from pet_history where to_status is not null
     ) as steps where before <> from_status`,
-  'orders that the history does not know, or the other way round': `
+  'orders missing from the history, or the reverse': `
     select coalesce(o.status, h.status) as id from
       (select status::text, count(*) from orders where status <> 'open' group by status
         union all select 'placed', count(*) from orders) as o (status, count)
@@ -29,14 +29,14 @@ const QUESTIONS: Record<string, string> = {
         as h (status, count)
       using (status)
     where coalesce(o.count, 0) <> coalesce(h.count, 0)`,
-  'an inventory that is not the count of the animals': `
+  'an inventory that differs from the number of pets': `
     select coalesce(kept.status, real.status)::text as id from
       (select status, sum(count) as count from
         (select status, count from pet_counts union all select status, delta from pet_count_deltas) as parts
         group by status) as kept
       full join (select status, count(*) from pets group by status) as real using (status)
     where coalesce(kept.count, 0) <> coalesce(real.count, 0)`,
-  'a category whose counts are not those of its animals': `
+  'a category whose counts differ from its pets': `
     select coalesce(kept.category_id, real.category_id)::text as id from
       (select category_id, status, sum(count) as count from
         (select category_id, status, count from pet_counts_by_category
@@ -45,26 +45,26 @@ const QUESTIONS: Record<string, string> = {
       full join (select category_id, status, count(*) from pets group by category_id, status) as real
         using (category_id, status)
     where coalesce(kept.count, 0) <> coalesce(real.count, 0)`,
-  'a version that is not one more for each change': `
+  'a version that is not 1 plus the number of changes': `
     select pets.id from pets
     where version <> 1 + (select count(*) from pet_history where pet_id = pets.id)`,
 }
 
-/** Asks the database, on a connection of the caller's. */
-export type Ask = <Row>(question: string) => Promise<Row[]>
+/** Runs a query on a connection of the caller. */
+export type RunQuery = <Row>(text: string) => Promise<Row[]>
 
-/** Every disagreement, in words; an empty list where all is well. */
-export async function auditStore(database: string | Ask): Promise<string[]> {
-  const ask: Ask = typeof database === 'string' ? (question) => sql(database, question) : database
+/** Returns a description of every inconsistency; empty if the store is consistent. */
+export async function auditStore(database: string | RunQuery): Promise<string[]> {
+  const run: RunQuery = typeof database === 'string' ? (text) => sql(database, text) : database
   const faults: string[] = []
-  for (const [fault, question] of Object.entries(QUESTIONS)) {
-    const rows = await ask<{ id: unknown }>(question)
+  for (const [fault, text] of Object.entries(CHECKS)) {
+    const rows = await run<{ id: unknown }>(text)
     if (rows.length > 0) faults.push(`${fault}: ${rows.slice(0, 5).map(({ id }) => id)} (${rows.length})`)
   }
   return faults
 }
 
-/** Animals that two orders held at the same time, or that were sold again without having come back. */
+/** Pets that two orders held at the same time, or that were sold twice without becoming available in between. */
 export async function findSoldTwice(databaseUrl: string): Promise<string[]> {
   const rows = await sql<{ id: string }>(
     databaseUrl,

@@ -1,11 +1,11 @@
-// Options that the three vitest configurations share.
+// Options shared by the three vitest configurations.
 import { resolve } from 'node:path'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-// The workers inherit it.
+// Workers inherit this variable.
 process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
 
-/** Tests import the client by its package name. Without a build, the name must lead to its sources. */
+/** Tests import the client by its package name, which must resolve to its sources without a build. */
 export const CLIENT_SOURCES = {
   alias: { '@petstore/client': resolve(import.meta.dirname, '../../client/src/petstore.ts') },
 }

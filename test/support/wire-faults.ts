@@ -1,24 +1,25 @@
-// What can happen to one statement on its way to PostgreSQL and back, and making it happen at exactly one place.
-import { asksForEncryption, endsResponse, endsRequest, type Message } from './postgres-messages.ts'
+// Injects a fault at one chosen point of a statement on its way to PostgreSQL and back.
+import { requestsEncryption, endsResponse, endsRequest, type Message } from './postgres-messages.ts'
 import { notice, openSplitter, statementOf } from './postgres-messages.ts'
 import type { Link, Relay } from './proxy.ts'
 
-/** How far a statement has come, from the service's first byte to PostgreSQL's last. */
+/** How far a statement has come, from the first byte sent to the last byte received. */
 export const MOMENTS = [
-  'before it is sent',
+  'before sending',
   'half sent',
-  'sent, no answer yet',
-  'done, not answered',
-  'half a row answered',
-  'answered but for its end',
-  'after its answer',
+  'sent, no response yet',
+  'executed, no response yet',
+  'half a row received',
+  'before the end of the response',
+  'after the response',
 ] as const
 export type Moment = (typeof MOMENTS)[number]
 
 /**
- * The connection ends in order (FIN), or is reset (RST), or is reset and PostgreSQL hears of it later, or falls silent for as long as the service waits, or is held
- * up for a while; PostgreSQL shuts down, or ends a transaction in which nothing was asked for too long; or everything
- * arrives with the warning that a standby may not have it.
+ * - `end`: orderly close (FIN); `reset`: RST; `reset on one side`: RST that PostgreSQL notices later
+ * - `silence`: nothing more until the service times out; `delay`: a pause
+ * - `shutdown`, `idle timeout`: PostgreSQL ends the connection, because it shuts down or a transaction was idle too long
+ * - `warning`: the response has the warning that a standby may not have the data
  */
 export const KINDS = [
   'end',
@@ -27,7 +28,7 @@ export const KINDS = [
   'silence',
   'delay',
   'shutdown',
-  'idle too long',
+  'idle timeout',
   'warning',
 ] as const
 export type Kind = (typeof KINDS)[number]
@@ -38,9 +39,9 @@ export interface Fault {
 }
 
 export interface Faults {
-  /** Asked once for each statement, as it is about to be sent. */
+  /** Called once for each statement, before it is sent. */
   decide: (statement: string) => Fault | undefined
-  /** Called when a fault really happens. */
+  /** Called when a fault happens. */
   onInjected: (fault: Fault, statement: string) => void
 }
 
@@ -50,14 +51,14 @@ const WARNING = notice(
   'canceling wait for synchronous replication due to user request',
   'SyncRepWaitForLSN',
 )
-const LAST_WORDS: Partial<Record<Kind, Buffer>> = {
+const FATAL_NOTICES: Partial<Record<Kind, Buffer>> = {
   shutdown: notice(
     'FATAL',
     '57P01',
     'terminating connection due to administrator command',
     'ProcessInterrupts',
   ),
-  'idle too long': notice(
+  'idle timeout': notice(
     'FATAL',
     '25P03',
     'terminating connection due to idle-in-transaction timeout',
@@ -66,16 +67,16 @@ const LAST_WORDS: Partial<Record<Kind, Buffer>> = {
 }
 
 const DELAY_MS = 40
-const UNHEARD_MS = 250
-/** So that the bytes before a reset arrive: a reset overtakes what was not read yet. */
+const UNNOTICED_MS = 250
+/** Lets the bytes before a reset arrive: a reset overtakes unread bytes. */
 const RESET_AFTER_MS = 5
 
-/** Whether it comes before PostgreSQL has said anything. */
+/** Whether the moment is before the first byte of the response. */
 export function isBeforeResponse(moment: Moment): boolean {
-  return ['before it is sent', 'half sent', 'sent, no answer yet'].includes(moment)
+  return ['before sending', 'half sent', 'sent, no response yet'].includes(moment)
 }
 
-/** Passes everything on, but for what a fault takes. */
+/** Passes everything on, except what a fault drops. */
 export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
   const { client, upstream } = link
   const ofClient = openSplitter('client')
@@ -83,14 +84,14 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
   let statement = ''
   let sending: Buffer[] = []
   let response: Message[] = []
-  /** The fault that waits for the answer of the statement under way. */
+  /** The fault that waits for the response to the statement in flight. */
   let awaited: Fault | undefined
   let isOpaque = false
-  /** What has come from the client and waits behind a delay. */
+  /** Messages of the client that wait behind a delay. */
   const queued: Message[] = []
   let isHeldUp = false
 
-  /** The fault happens here; what would have come next is the rest. */
+  /** Injects the fault; `rest` continues with what would have come next. */
   function happen(fault: Fault, rest: () => void): void {
     onInjected(fault, statement)
     if (fault.kind === 'warning') return rest()
@@ -106,17 +107,17 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     }
     link.isOver = true
     if (fault.kind === 'silence') {
-      // A network that was slow rather than cut delivers in the end, when nobody waits any more.
+      // A slow network delivers in the end, when the service no longer waits.
       if (isBeforeResponse(fault.moment)) client.prependOnceListener('close', rest)
       return
     }
     if (fault.kind === 'reset on one side') {
-      link.unheardMs = UNHEARD_MS
+      link.unnoticedMs = UNNOTICED_MS
       client.resetAndDestroy()
       return
     }
     upstream.end()
-    if (fault.kind !== 'reset') client.end(LAST_WORDS[fault.kind] ?? '')
+    if (fault.kind !== 'reset') client.end(FATAL_NOTICES[fault.kind] ?? '')
     else setTimeout(() => client.resetAndDestroy(), RESET_AFTER_MS)
   }
 
@@ -124,24 +125,24 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     const fault = statement === 'terminate' ? undefined : decide(statement)
     if (fault === undefined) return void upstream.write(bytes)
     const half = bytes.length >> 1
-    if (fault.moment === 'before it is sent') return happen(fault, () => upstream.write(bytes))
+    if (fault.moment === 'before sending') return happen(fault, () => upstream.write(bytes))
     if (fault.moment === 'half sent') {
       upstream.write(bytes.subarray(0, half))
       return happen(fault, () => upstream.write(bytes.subarray(half)))
     }
     upstream.write(bytes)
-    if (fault.moment === 'sent, no answer yet') return happen(fault, () => {})
+    if (fault.moment === 'sent, no response yet') return happen(fault, () => {})
     awaited = fault
   }
 
-  /** The whole answer is here, so PostgreSQL has done and committed what it was asked. */
+  /** The whole response has arrived, so PostgreSQL has executed and committed the statement. */
   function deliver(fault: Fault): void {
     const bytes = Buffer.concat(response.map((message) => message.bytes))
     const end = response.at(-1)?.bytes.length ?? 0
     const parts: Partial<Record<Moment, number>> = {
-      'half a row answered': halfOfARow(response),
-      'answered but for its end': bytes.length - end,
-      'after its answer': bytes.length,
+      'half a row received': halfOfARow(response),
+      'before the end of the response': bytes.length - end,
+      'after the response': bytes.length,
     }
     const split = parts[fault.moment] ?? 0
     response = []
@@ -159,7 +160,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
       const message = queued.shift() as Message
       statement = statementOf(message) ?? statement
       sending.push(message.bytes)
-      isOpaque = asksForEncryption(message.bytes)
+      isOpaque = requestsEncryption(message.bytes)
       if (!endsRequest(message)) continue
       const bytes = Buffer.concat(sending)
       sending = []
@@ -179,7 +180,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     },
     fromServer: (chunk) => {
       if (link.isOver) return
-      // What is not awaited passes as it comes.
+      // Without an awaited fault, bytes pass unchanged.
       const messages = isOpaque ? [] : ofServer(chunk)
       if (awaited === undefined) {
         client.write(chunk)
@@ -192,7 +193,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
   }
 }
 
-/** Where the first row is half written; where there is none, the first message. */
+/** The middle of the first row, or of the first message if there is no row. */
 function halfOfARow(response: readonly Message[]): number {
   const row = Math.max(
     0,

@@ -1,8 +1,8 @@
-// Bytes on a socket, and the answers that come back: for requests that no HTTP client would send.
+// Sends raw bytes and parses the responses: for requests that no HTTP client would send.
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long to wait for one more answer than the test expects. */
+/** How long to wait for an unexpected further response. */
 const QUIET_MS = 120
 const TIMEOUT_MS = 60_000
 
@@ -15,11 +15,11 @@ export interface RawResponse {
 interface SendOptions {
   method?: string
   later?: string | undefined
-  /** As many answers are waited for, however slow the host. */
+  /** How many responses to wait for, however slow the host is. */
   count?: number
 }
 
-/** Sends the bytes, waits until the service has closed or fallen silent, and reads every answer. */
+/** Sends the bytes, waits until the service has closed or fallen silent, and returns every response. */
 export async function sendBytes(
   origin: string,
   bytes: string | Uint8Array,
@@ -47,7 +47,7 @@ export async function sendBytes(
   return parseResponses(Buffer.concat(chunks), method)
 }
 
-/** Without interim ones, and none while the last has only arrived in part. */
+/** Without interim responses; empty while a response is incomplete. */
 function responsesIn(bytes: Buffer, method: string): RawResponse[] {
   try {
     return parseResponses(bytes, method)
@@ -61,14 +61,14 @@ function parseResponses(bytes: Buffer, method: string): RawResponse[] {
   let rest = bytes
   while (rest.length > 0) {
     const end = rest.indexOf('\r\n\r\n')
-    if (end < 0) throw new Error(`no HTTP answer: ${rest.toString('latin1')}`)
+    if (end < 0) throw new Error(`not an HTTP response: ${rest.toString('latin1')}`)
     const [statusLine = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n')
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
     if (Number.isNaN(status)) throw new Error(`no status line: ${statusLine}`)
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]))
     const length = method === 'HEAD' ? 0 : Number(headers.get('content-length') ?? 0)
     const start = end + 4
-    // An interim answer, 100 Continue, is not the answer.
+    // An interim response such as 100 Continue does not count.
     if (status >= 200)
       responses.push({ status, headers, text: rest.subarray(start, start + length).toString() })
     rest = rest.subarray(status < 200 ? start : start + length)

@@ -1,4 +1,4 @@
-// The work of the service that no request asks for, and what only the command line and the demo write.
+// Background work of the service, and writes that only the command line and the demo make.
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../../src/api-keys/api-keys.ts'
 import { DEFAULT_SCOPES } from '../../../src/scopes.ts'
@@ -10,14 +10,14 @@ import { type Operation, outcomeOfWork } from './operation.ts'
 
 export const BACKGROUND: Operation[] = [
   {
-    name: 'ending holds',
-    prepare: async ({ api, look, holds }) => {
+    name: 'sweeping expired holds',
+    prepare: async ({ api, query, holds }) => {
       const { id, petId } = await api.hold()
       await api.makeOverdue(id)
       return {
         run: () => outcomeOfWork(holds.sweep()),
         effects: () =>
-          look(`select count(*) from pet_history where pet_id = $1 and event = 'order_expired'`, [petId]),
+          query(`select count(*) from pet_history where pet_id = $1 and event = 'order_expired'`, [petId]),
       }
     },
   },
@@ -25,7 +25,7 @@ export const BACKGROUND: Operation[] = [
     name: 'writing usage',
     commits: 'commit',
     forgetsUnknown: true,
-    prepare: async ({ api, look, usage, db }) => {
+    prepare: async ({ api, query, usage, db }) => {
       const name = randomUUID()
       const made = await createApiKey(api.db, 'production', {
         name,
@@ -39,7 +39,7 @@ export const BACKGROUND: Operation[] = [
       return {
         run: () => outcomeOfWork(usage.flush(db)),
         effects: () =>
-          look('select coalesce(sum(calls), 0) from deprecated_calls where api_key_id = $1', [made.id]),
+          query('select coalesce(sum(calls), 0) from deprecated_calls where api_key_id = $1', [made.id]),
       }
     },
   },
@@ -53,7 +53,7 @@ export const BACKGROUND: Operation[] = [
     },
   },
   {
-    name: 'forgetting empty categories',
+    name: 'deleting empty counts',
     commits: 'delete_empty_counts',
     isIdempotent: true,
     prepare: async ({ db }) => ({ run: () => outcomeOfWork(deleteEmptyCounts(db)) }),
@@ -62,7 +62,7 @@ export const BACKGROUND: Operation[] = [
     name: 'purging idempotency keys',
     commits: 'purge_kept_answers',
     isIdempotent: true,
-    prepare: async ({ api, look, db }) => {
+    prepare: async ({ api, query, db }) => {
       const key = randomUUID()
       await api.post('/pets', { name: 'Old', categoryId: 1 }, { 'idempotency-key': key })
       await api.sql(`update idempotency_keys set created_at = now() - interval '2 days' where key = $1`, [
@@ -70,20 +70,20 @@ export const BACKGROUND: Operation[] = [
       ])
       return {
         run: () => outcomeOfWork(purgeIdempotencyKeys(db)),
-        effects: async () => 1 - (await look('select count(*) from idempotency_keys where key = $1', [key])),
+        effects: async () => 1 - (await query('select count(*) from idempotency_keys where key = $1', [key])),
       }
     },
   },
   {
-    name: 'naming many categories',
+    name: 'upserting categories',
     commits: 'upsert_categories',
     isIdempotent: true,
-    prepare: async ({ look, db }) => {
+    prepare: async ({ query, db }) => {
       const name = randomUUID()
       const id = BigInt(`0x${name.slice(0, 8)}`) + 10_000_000_000n
       return {
         run: () => outcomeOfWork(upsertCategories(db, [{ id, name }])),
-        effects: () => look('select count(*) from categories where name = $1', [name]),
+        effects: () => query('select count(*) from categories where name = $1', [name]),
       }
     },
   },

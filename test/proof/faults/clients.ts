@@ -1,4 +1,4 @@
-// Clients of one store who do everything at random, and remember what they were told of each thing they did.
+// Clients of one store that act at random, and record the outcome of each change.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order } from '../../api/fixture.ts'
@@ -7,45 +7,45 @@ import { inTime, outcomeOf } from './operation.ts'
 import type { Random } from '../random.ts'
 import { count, countOutcome, type Outcome } from './tally.ts'
 
-/** How often a client with an Idempotency-Key asks again before it gives up. */
-const REPEATS_MAX = 8
+/** Attempts of a client with an Idempotency-Key before it gives up. */
+const ATTEMPTS_MAX = 8
 const IN_USE = 'idempotency_key_in_use'
 const IN_USE_FOR_MS = 300
 const AT_ONCE = 6
 
-/** One change: what marks it in the database, and everything that was said of it. */
+/** One change: its marker in the database, and the outcome of each attempt. */
 export interface Change {
   token: string
   outcomes: Outcome[]
 }
 
 export interface Store {
-  /** Animals that all clients want to buy. */
+  /** Pets that all clients want to buy. */
   contested: readonly number[]
-  /** Animals that are changed all the time, and never sold. */
+  /** Pets that are updated all the time, and never sold. */
   changed: readonly number[]
-  /** Mistaken entries: each is deleted once. */
+  /** Pets created by mistake: each is deleted once. */
   mistaken: { id: number; name: string }[]
 }
 
-/** Does one thing after the other until it is told to stop. */
+/** A client that runs one random action after another. */
 export function openBuyer(client: TestClient, store: Store, random: Random) {
   const changes: Change[] = []
   const wrong: string[] = []
   const orders: Order[] = []
 
-  /** Asks, and asks again while that is safe and needed; answers what the last answer was. */
+  /** Sends the request, and retries while that is safe and needed. Returns the final response, if there is one. */
   async function change(
     token: string,
-    ask: () => Promise<TestResponse>,
+    send: () => Promise<TestResponse>,
     rules: Rules,
   ): Promise<TestResponse | undefined> {
     const outcomes: Outcome[] = []
     changes.push({ token, outcomes })
     for (let tries = 1; ; tries += 1) {
-      const response = await inTime(ask())
-      // Only of what was sent before: its transaction ends when PostgreSQL notices that nobody is there.
-      if (outcomes.length > 0 && tries < REPEATS_MAX && codeOf(response) === IN_USE) {
+      const response = await inTime(send())
+      // Only for a request sent before: its transaction ends when PostgreSQL notices the disconnect.
+      if (outcomes.length > 0 && tries < ATTEMPTS_MAX && codeOf(response) === IN_USE) {
         await sleep(IN_USE_FOR_MS)
         continue
       }
@@ -53,8 +53,8 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
       countOutcome(outcome)
       outcomes.push(outcome)
       if (outcome === 'done' || outcome === 'rejected') return response
-      if (!rules.isIdempotent || tries === REPEATS_MAX) return undefined
-      count('repeated until done')
+      if (!rules.isIdempotent || tries === ATTEMPTS_MAX) return undefined
+      count('retried until done')
     }
   }
 
@@ -65,7 +65,7 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     await change(name, () => client.post('/pets', body, headers), { status: 201, isIdempotent })
   }
 
-  /** At once, so that they share a statement: what one of them is told, all are told. */
+  /** At once, so that the service batches them into one statement with one outcome. */
   async function createMany(isIdempotent: boolean): Promise<void> {
     await Promise.all(Array.from({ length: AT_ONCE }, () => create(isIdempotent)))
   }
@@ -82,23 +82,23 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
   async function endOrder(): Promise<void> {
     const order = orders.shift()
     if (order === undefined) return buy(true)
-    // Most are let go, so that there is something left to sell.
+    // Most orders are cancelled, so that pets remain to be sold.
     const [verb, status] = random.chance(0.2) ? ['complete', 'completed'] : ['cancel', 'cancelled']
-    const ask = () => client.call('POST', `/v1/store/orders/${order.id}/${verb}`)
-    await change(`order ${order.id} ${status}`, ask, { status: 200, isIdempotent: true })
+    const send = () => client.call('POST', `/v1/store/orders/${order.id}/${verb}`)
+    await change(`order ${order.id} ${status}`, send, { status: 200, isIdempotent: true })
   }
 
   async function update(): Promise<void> {
     const body = { categoryId: 1 + random.below(1_000_000), reason: randomUUID() }
-    const ask = () => client.call('PATCH', `/v1/pets/${random.pick(store.changed)}`, { body })
-    await change(body.reason, ask, { status: 200 })
+    const send = () => client.call('PATCH', `/v1/pets/${random.pick(store.changed)}`, { body })
+    await change(body.reason, send, { status: 200 })
   }
 
   async function remove(): Promise<void> {
     const pet = store.mistaken.pop()
     if (pet === undefined) return create(false)
-    const ask = () => client.call('DELETE', `/v1/pets/${pet.id}`)
-    await change(`${pet.name} is gone`, ask, { status: 204 })
+    const send = () => client.call('DELETE', `/v1/pets/${pet.id}`)
+    await change(`${pet.name} is deleted`, send, { status: 204 })
   }
 
   async function issueKey(): Promise<void> {
@@ -115,10 +115,10 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     ])
     const outcome = outcomeOf(await inTime(client.get(path)), 200)
     countOutcome(outcome)
-    if (outcome === 'outcome_unknown') wrong.push(`GET ${path} was told ${outcome}`)
+    if (outcome === 'outcome_unknown') wrong.push(`GET ${path} returned ${outcome}`)
   }
 
-  const things: (() => Promise<void>)[] = [
+  const actions: (() => Promise<void>)[] = [
     () => create(true),
     () => create(false),
     () => createMany(true),
@@ -137,11 +137,11 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
   return {
     changes,
     wrong,
-    doSomething: async (): Promise<void> => {
+    act: async (): Promise<void> => {
       try {
-        await random.pick(things)()
+        await random.pick(actions)()
       } catch (error) {
-        count('answers of another kind')
+        count('other responses')
         wrong.push(String(error))
       }
     },
@@ -150,9 +150,9 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
 
 interface Rules {
   status: number
-  /** Whether doing it again never makes a second one. */
+  /** Whether a retry never has a second effect. */
   isIdempotent?: boolean
-  /** The one other answer that is right. */
+  /** The code of the only other correct response. */
   rejection?: string
 }
 

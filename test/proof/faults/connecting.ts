@@ -1,13 +1,13 @@
-// Opening a connection, with a password: what a fault meets before there is a statement at all.
+// Opening a connection with a password: faults before the first statement.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, inject } from 'vitest'
 import { sql } from '../../support/database.ts'
-import type { Lane } from './lane.ts'
+import type { FaultFixture } from './fixture.ts'
 import { CATEGORY, type Operation, outcomeOf } from './operation.ts'
 
-/** Who has to show a password by SCRAM. The PostgreSQL of the tests trusts everybody else on this machine. */
+/** A role that must authenticate with SCRAM. The PostgreSQL of the tests trusts every other role on this machine. */
 export async function createRole(): Promise<{ name: string; password: string }> {
   const role = { name: `faults_${randomUUID().slice(0, 8)}`, password: randomUUID() }
   const serverUrl = inject('serverUrl')
@@ -29,25 +29,25 @@ export const CONNECTING: Operation[] = [
   {
     name: 'createPet on a new connection',
     commits: 'insert_pets',
-    prepare: async (lane) => {
-      await forgetConnections(lane)
+    prepare: async (fixture) => {
+      await dropConnections(fixture)
       const name = randomUUID()
       return {
-        run: async () => outcomeOf(await lane.client.post('/pets', { name, categoryId: CATEGORY }), 201),
-        effects: () => lane.look('select count(*) from pets where name = $1', [name]),
+        run: async () => outcomeOf(await fixture.client.post('/pets', { name, categoryId: CATEGORY }), 201),
+        effects: () => fixture.query('select count(*) from pets where name = $1', [name]),
       }
     },
   },
   {
     name: 'listOrders on a new connection',
-    prepare: async (lane) => {
-      await forgetConnections(lane)
-      return { run: async () => outcomeOf(await lane.client.get('/store/orders'), 200) }
+    prepare: async (fixture) => {
+      await dropConnections(fixture)
+      return { run: async () => outcomeOf(await fixture.client.get('/store/orders'), 200) }
     },
   },
 ]
 
-async function forgetConnections({ db, proxy }: Lane): Promise<void> {
+async function dropConnections({ db, proxy }: FaultFixture): Promise<void> {
   proxy.cut()
   while (db.connections().total > 0) await turn()
 }

@@ -1,5 +1,5 @@
-// The connection to PostgreSQL fails at every moment of every statement: what was acknowledged is there once, what was
-// refused is not there, and whatever cannot be known is said to be unknown.
+// The connection to PostgreSQL fails at every point of every statement: acknowledged changes are stored once, rejected
+// changes are not stored, and an unknown outcome is reported as unknown.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
 import { BACKGROUND } from './background.ts'
 import { CONNECTING, createRole } from './connecting.ts'
-import { aimsAt, type Cell, QUICK_FAULTS, SILENT_FAULTS, traceOf, tryCell } from './grid.ts'
+import { plannedFaults, type Cell, QUICK_FAULTS, SILENT_FAULTS, traceOf, tryCell } from './grid.ts'
 import {
   type Import,
   IMPORT_FAULTS,
@@ -18,7 +18,7 @@ import {
   traceImport,
   tryImport,
 } from './importing.ts'
-import { type Aim, type Lane, openLane } from './lane.ts'
+import { type PlannedFault, type FaultFixture, openFaultFixture } from './fixture.ts'
 import { loadWithFaults } from './load.ts'
 import type { Operation } from './operation.ts'
 import { seeded } from '../random.ts'
@@ -26,10 +26,10 @@ import { READING } from './reading.ts'
 import { count, counts, faulted } from './tally.ts'
 import { WRITING } from './writing.ts'
 
-const LANES = SCALE < 1 ? 6 : 16
+const FIXTURES = SCALE < 1 ? 6 : 16
 const FILE = 'test/proof/faults'
 const WRONG_SHOWN_MAX = 20
-/** Then enough is known, and the rest would take long: what is wrong often waits for a limit. */
+/** Stops after this many problems, because failing cases often wait for a timeout. */
 const WRONG_ENOUGH = 60
 
 afterAll(() => {
@@ -38,39 +38,39 @@ afterAll(() => {
 })
 
 const role = await createRole()
-// One after the other: all at once they would keep each other from connecting in time.
-const lanes: Lane[] = []
-while (lanes.length < LANES) lanes.push(await openLane(role))
-const [first] = lanes as [Lane]
+// One after the other: opening all of them at once would exceed connection timeouts.
+const fixtures: FaultFixture[] = []
+while (fixtures.length < FIXTURES) fixtures.push(await openFaultFixture(role))
+const [first] = fixtures as [FaultFixture]
 const reached = new Set<string>()
 
-/** Everything that is wrong, and how to see it again. */
+/** Fails with the problems found, and how to reproduce them. */
 function expectNothing(wrong: readonly string[]): void {
   const shown = wrong.slice(0, WRONG_SHOWN_MAX)
-  expect(shown, `${wrong.length} wrong; again: ${replayWith(FILE)}`).toEqual([])
+  expect(shown, `${wrong.length} wrong; reproduce with: ${replayWith(FILE)}`).toEqual([])
 }
 
 const cellsAt = (operation: Operation, trace: readonly string[], faults: readonly Fault[]): Cell[] =>
-  aimsAt(trace, faults).map((aim) => ({ ...aim, operation }))
+  plannedFaults(trace, faults).map((one) => ({ ...one, operation }))
 
-/** Each in the next lane that is free. */
+/** Tries each item in the next free fixture. */
 async function tryAll<Item>(
   items: readonly Item[],
-  tryOne: (lane: Lane, item: Item) => Promise<string[]>,
+  tryOne: (fixture: FaultFixture, item: Item) => Promise<string[]>,
 ): Promise<string[]> {
   const left = [...items]
   const wrong: string[] = []
   await Promise.all(
-    lanes.map(async (lane) => {
+    fixtures.map(async (fixture) => {
       while (left.length > 0 && wrong.length < WRONG_ENOUGH) {
-        wrong.push(...(await tryOne(lane, left.pop() as Item)))
+        wrong.push(...(await tryOne(fixture, left.pop() as Item)))
       }
     }),
   )
   return wrong
 }
 
-/** The cells of every operation. What only reads is tried once for each statement, wherever that stands. */
+/** The cells of every operation. A statement that only reads is tried once, in the first operation that uses it. */
 async function allCells(): Promise<Cell[]> {
   const cells: Cell[] = []
   for (const operation of [...WRITING, ...BACKGROUND, ...READING, ...CONNECTING]) {
@@ -81,7 +81,8 @@ async function allCells(): Promise<Cell[]> {
     const quick = cellsAt(operation, trace, QUICK_FAULTS).filter(isNew)
     const silent = cellsAt(operation, trace, SILENT_FAULTS).filter(
       (cell) =>
-        isNew(cell) && (cell.statement === operation.commits || cell.fault.moment === 'done, not answered'),
+        isNew(cell) &&
+        (cell.statement === operation.commits || cell.fault.moment === 'executed, no response yet'),
     )
     cells.push(...quick, ...silent)
   }
@@ -99,7 +100,7 @@ function namedStatements(): string[] {
   })
 }
 
-/** In a sequence of their own for each seed; a part of them for a run at less than the usual volume. */
+/** In a random order that the seed determines; only a part of them if SCALE is less than 1. */
 function sample<Item>(items: readonly Item[]): Item[] {
   return seeded(SEED)
     .shuffle(items)
@@ -108,7 +109,7 @@ function sample<Item>(items: readonly Item[]): Item[] {
 
 let cells: Cell[] = []
 
-test('every operation works without a fault, and together they reach every statement that the sources name', async () => {
+test('every operation works without a fault, and together they use every statement of the sources', async () => {
   cells = sample(await allCells())
   const named = namedStatements()
   count('statements of the service', named.length)
@@ -117,47 +118,47 @@ test('every operation works without a fault, and together they reach every state
   expect([...reached]).toEqual(expect.arrayContaining(['startup', 'password', 'begin', 'commit', 'rollback']))
 })
 
-test('whatever happens to a statement, the answer is true, and repeating it makes it done once', async () => {
-  console.log(`${cells.length} faults in ${LANES} lanes`)
+test('after any fault in a statement the response is correct, and a retry has exactly one effect', async () => {
+  console.log(`${cells.length} faults in ${FIXTURES} fixtures`)
   expectNothing(await tryAll(cells, tryCell))
 })
 
-test.skipIf(SCALE < 1)('every statement that the sources name has met faults', () => {
+test.skipIf(SCALE < 1)('faults were injected into every statement of the sources', () => {
   const named = namedStatements()
-  count('statements that met faults', named.filter((name) => faulted.has(name)).length)
+  count('statements with injected faults', named.filter((name) => faulted.has(name)).length)
   expect(named.filter((name) => !faulted.has(name))).toEqual([])
 })
 
-test('an import that lost its connection anywhere goes on when it is run again, and no row is lost or doubled', async () => {
-  // Copied rows have no answer of their own that could be cut off.
-  const isPossible = ({ statement, fault }: Aim) =>
+test('an import resumes after a lost connection, and no row is lost or duplicated', async () => {
+  // Copied rows have no response of their own.
+  const isPossible = ({ statement, fault }: PlannedFault) =>
     statement !== 'copy data' || isBeforeResponse(fault.moment)
-  const aims = aimsAt(await traceImport(first), IMPORT_FAULTS).filter(isPossible)
-  expectNothing(await tryAll(sample(aims), (lane, aim) => tryImport(lane, aim, importHere)))
+  const planned = plannedFaults(await traceImport(first), IMPORT_FAULTS).filter(isPossible)
+  expectNothing(await tryAll(sample(planned), (fixture, one) => tryImport(fixture, one, importHere)))
 })
 
-test('so does `petstore import`, and it says how', async () => {
-  const aims: Aim[] = [
+test('`petstore import` resumes as well, and prints how', async () => {
+  const planned: PlannedFault[] = [
     { statement: 'copy done', occurrence: 1, fault: { moment: 'half sent', kind: 'reset' } },
-    { statement: 'commit', occurrence: 1, fault: { moment: 'before it is sent', kind: 'end' } },
-    { statement: 'commit', occurrence: 1, fault: { moment: 'done, not answered', kind: 'reset' } },
+    { statement: 'commit', occurrence: 1, fault: { moment: 'before sending', kind: 'end' } },
+    { statement: 'commit', occurrence: 1, fault: { moment: 'executed, no response yet', kind: 'reset' } },
   ]
-  for (const aim of aims) {
-    const said: string[] = []
+  for (const one of planned) {
+    const outputs: string[] = []
     const run: Import = async (...args) => {
-      said.push(await importByCommand(...args))
-      return said.at(-1) ?? ''
+      outputs.push(await importByCommand(...args))
+      return outputs.at(-1) ?? ''
     }
-    expectNothing(await tryImport(first, aim, run))
-    expect(said[0]).toContain('Run the same command again')
+    expectNothing(await tryImport(first, one, run))
+    expect(outputs[0]).toContain('Run the same command again')
   }
 })
 
-test('after all of it animals, orders, history and counts agree', async () => {
-  const audits = await Promise.all(lanes.map(({ api }) => auditStore(api.databaseUrl)))
+test('pets, orders, history and counts agree after all faults', async () => {
+  const audits = await Promise.all(fixtures.map(({ api }) => auditStore(api.databaseUrl)))
   expectNothing(audits.flat())
 })
 
-test('under load, with connections that fail at random, nothing acknowledged is lost or doubled', async () => {
+test('under load with random connection faults, no acknowledged change is lost or duplicated', async () => {
   expectNothing(await loadWithFaults(SEED, 800 * SCALE))
 })

@@ -1,37 +1,37 @@
-// Every statement of an operation, at every moment, with every kind of fault; and what must come of each.
-import { type Aim, type Lane, POOL_SIZE } from './lane.ts'
+// Tries every statement of an operation, at every moment, with every kind of fault, and checks the outcome.
+import { type PlannedFault, type FaultFixture, POOL_SIZE } from './fixture.ts'
 import { inTime, type Operation, type Trial } from './operation.ts'
 import { count, countOutcome, judgeEffects, type Outcome, OUTCOMES } from './tally.ts'
 import { type Fault, MOMENTS } from '../../support/wire-faults.ts'
 
 const SETTLED_WITHIN_MS = 60_000
 
-export interface Cell extends Aim {
+export interface Cell extends PlannedFault {
   operation: Operation
-  /** The statement that comes after it. */
+  /** The statement that follows. */
   next: string | undefined
 }
 
-/** The statements of the operation in their sequence, as they are without a fault and on an open connection. */
-export async function traceOf(lane: Lane, operation: Operation): Promise<string[]> {
-  await lane.client.get('/pets?limit=1')
-  const trial = await operation.prepare(lane)
-  lane.aim(undefined)
+/** The statements of the operation in order, without a fault and on an open connection. */
+export async function traceOf(fixture: FaultFixture, operation: Operation): Promise<string[]> {
+  await fixture.client.get('/pets?limit=1')
+  const trial = await operation.prepare(fixture)
+  fixture.plan(undefined)
   const outcome = await trial.run()
   if (outcome !== 'done') throw new Error(`${operation.name} was ${outcome} without a fault`)
-  const trace = [...lane.seen]
+  const trace = [...fixture.seen]
   if ((await trial.effects?.()) === 0) throw new Error(`${operation.name} did nothing`)
   return trace
 }
 
-/** Every fault at every statement of a sequence where it can happen. */
-export function aimsAt(
+/** Every possible fault at every statement of a trace. */
+export function plannedFaults(
   trace: readonly string[],
   faults: readonly Fault[],
-): (Aim & { next: string | undefined })[] {
+): (PlannedFault & { next: string | undefined })[] {
   let isInTransaction = false
   return trace.flatMap((statement, index) => {
-    const possible = faults.filter(({ kind }) => kind !== 'idle too long' || isInTransaction)
+    const possible = faults.filter(({ kind }) => kind !== 'idle timeout' || isInTransaction)
     if (statement === 'begin') isInTransaction = true
     if (statement === 'commit' || statement === 'rollback') isInTransaction = false
     const occurrence = trace.slice(0, index + 1).filter((one) => one === statement).length
@@ -39,87 +39,87 @@ export function aimsAt(
   })
 }
 
-/** All that is over in a moment: everything but silence. */
+/** Every fault that takes effect at once: all except silence. */
 export const QUICK_FAULTS: Fault[] = [
   ...MOMENTS.flatMap((moment): Fault[] => [
     { moment, kind: 'end' },
     { moment, kind: 'reset' },
   ]),
-  { moment: 'before it is sent', kind: 'delay' },
+  { moment: 'before sending', kind: 'delay' },
   { moment: 'half sent', kind: 'delay' },
-  { moment: 'half a row answered', kind: 'delay' },
-  { moment: 'done, not answered', kind: 'reset on one side' },
-  { moment: 'before it is sent', kind: 'shutdown' },
-  { moment: 'done, not answered', kind: 'shutdown' },
-  { moment: 'before it is sent', kind: 'idle too long' },
-  { moment: 'answered but for its end', kind: 'warning' },
+  { moment: 'half a row received', kind: 'delay' },
+  { moment: 'executed, no response yet', kind: 'reset on one side' },
+  { moment: 'before sending', kind: 'shutdown' },
+  { moment: 'executed, no response yet', kind: 'shutdown' },
+  { moment: 'before sending', kind: 'idle timeout' },
+  { moment: 'before the end of the response', kind: 'warning' },
 ]
 
-/** Each costs the time-out of the service. */
+/** Each takes as long as the timeout of the service. */
 export const SILENT_FAULTS: Fault[] = [
-  { moment: 'before it is sent', kind: 'silence' },
-  { moment: 'done, not answered', kind: 'silence' },
-  { moment: 'half a row answered', kind: 'silence' },
+  { moment: 'before sending', kind: 'silence' },
+  { moment: 'executed, no response yet', kind: 'silence' },
+  { moment: 'half a row received', kind: 'silence' },
 ]
 
 interface Expected {
   outcome: Outcome
-  /** How often it is in the database. */
+  /** How often the change is in the database. */
   effects: number
 }
 
 const DONE: Expected = { outcome: 'done', effects: 1 }
 
-/** Everything that may come of a fault, and no more than that. */
+/** The outcomes that a fault may have. */
 function expectedOf({ operation, statement, fault, next }: Cell): Expected[] {
   const { moment, kind } = fault
-  // What was idle for too long was surely rolled back, and is repeated.
-  if (kind === 'delay' || kind === 'idle too long') return [DONE]
+  // A transaction that was idle too long was rolled back, so the service retries it.
+  if (kind === 'delay' || kind === 'idle timeout') return [DONE]
   const isCommit = statement === operation.commits
   if (kind === 'warning') return isCommit ? [{ outcome: 'outcome_unknown', effects: 1 }] : [DONE]
-  if (moment === 'after its answer') {
-    // What comes next may be written before the service hears that nobody reads it any more.
+  if (moment === 'after the response') {
+    // The service may send the next statement before it notices that the connection is closed.
     const mayBeUnknown = !isCommit && next === operation.commits && next !== undefined
     return mayBeUnknown ? [DONE, { outcome: 'outcome_unknown', effects: 0 }] : [DONE]
   }
   if (isCommit) {
-    const arrived = kind === 'silence' || (moment !== 'before it is sent' && moment !== 'half sent')
+    const arrived = kind === 'silence' || (moment !== 'before sending' && moment !== 'half sent')
     return [{ outcome: 'outcome_unknown', effects: arrived ? 1 : 0 }]
   }
-  // Opening a connection has a shorter limit than the two seconds for which an attempt is repeated; a statement has not.
+  // The connect timeout is shorter than the two seconds for which the service retries; the query timeout is not.
   const isConnecting = statement === 'startup' || statement === 'password'
   if (kind === 'silence' && !isConnecting) return [{ outcome: 'unavailable', effects: 0 }]
   return [DONE]
 }
 
-/** Makes it happen once and looks at everything; answers what is wrong. */
-export async function tryCell(lane: Lane, cell: Cell): Promise<string[]> {
-  const { wrong, isSlow } = await tryOnce(lane, cell)
-  // Where the machine has so much other work that a limit ran out, the answer is true, but it is not the one to see.
-  return isSlow ? (await tryOnce(lane, cell)).wrong : wrong
+/** Injects the fault once, checks everything, and returns what is wrong. */
+export async function tryCell(fixture: FaultFixture, cell: Cell): Promise<string[]> {
+  const { wrong, isSlow } = await tryOnce(fixture, cell)
+  // On a busy machine a timeout may expire first: the response is correct, but not the one to check.
+  return isSlow ? (await tryOnce(fixture, cell)).wrong : wrong
 }
 
-async function tryOnce(lane: Lane, cell: Cell): Promise<{ wrong: string[]; isSlow: boolean }> {
+async function tryOnce(fixture: FaultFixture, cell: Cell): Promise<{ wrong: string[]; isSlow: boolean }> {
   const wrong: string[] = []
-  const trial = await cell.operation.prepare(lane)
-  lane.aim(cell)
+  const trial = await cell.operation.prepare(fixture)
+  fixture.plan(cell)
   const outcome = await run(trial)
-  if (lane.injected() !== 1) wrong.push(`happened ${lane.injected()} times: ${lane.seen.join(', ')}`)
-  lane.aim(undefined)
-  await lane.proxy.settled()
+  if (fixture.injected() !== 1) wrong.push(`injected ${fixture.injected()} times: ${fixture.seen.join(', ')}`)
+  fixture.plan(undefined)
+  await fixture.proxy.settled()
 
   const expected = expectedOf(cell)
   const effects = await trial.effects?.()
   const fits = expected.some(
     (one) => one.outcome === outcome && (effects === undefined || one.effects === effects),
   )
-  if (!fits) wrong.push(`${outcome}, there ${effects} times, instead of ${JSON.stringify(expected)}`)
+  if (!fits) wrong.push(`${outcome}, stored ${effects} times, instead of ${JSON.stringify(expected)}`)
   if (isOutcome(outcome)) {
     countOutcome(outcome)
     if (effects !== undefined) wrong.push(...judgeEffects([outcome], effects))
-    if (outcome !== 'done') wrong.push(...(await repeat(cell.operation, trial, outcome, effects)))
-  } else count('answers of another kind')
-  wrong.push(...(await leaks(lane)))
+    if (outcome !== 'done') wrong.push(...(await retry(cell.operation, trial, outcome, effects)))
+  } else count('other responses')
+  wrong.push(...(await leaks(fixture)))
   const isSlow = !fits && wrong.length === 1 && outcome === 'unavailable' && !effects
   return { wrong: wrong.map((what) => `${describe(cell)}: ${what}`), isSlow }
 }
@@ -128,7 +128,7 @@ function describe({ operation, statement, occurrence, fault }: Cell): string {
   return `${operation.name}, ${statement} ${occurrence}, ${fault.kind} ${fault.moment}`
 }
 
-/** Its outcome, or what it said instead of one. */
+/** The outcome, or the message of the error. */
 async function run(trial: Trial): Promise<string> {
   try {
     return await inTime(trial.run())
@@ -141,25 +141,25 @@ function isOutcome(text: string): text is Outcome {
   return (OUTCOMES as readonly string[]).includes(text)
 }
 
-/** What a careful client does next, without a fault: it must come out done, and once. */
-async function repeat(
+/** What a careful client does next, without a fault: the retry must succeed with one effect. */
+async function retry(
   operation: Operation,
   trial: Trial,
   first: Outcome,
   effectsBefore: number | undefined,
 ): Promise<string[]> {
-  // It may be there, and repeating would make a second one: who looks sees it, and is done.
+  // The change may be stored, and a retry could duplicate it: the client checks first.
   if (first === 'outcome_unknown' && !operation.isIdempotent && effectsBefore !== 0) return []
   if (first === 'outcome_unknown' && operation.forgetsUnknown) return []
   const outcome = await run(trial)
-  if (outcome !== 'done') return [`repeated without a fault: ${outcome}`]
-  count('repeated until done')
+  if (outcome !== 'done') return [`retried without a fault: ${outcome}`]
+  count('retried until done')
   const effects = await trial.effects?.()
   return effects === undefined ? [] : judgeEffects([first, 'done'], effects)
 }
 
-/** Every connection is back in the pool, and none is open that the pool does not know. */
-async function leaks({ db, proxy }: Lane): Promise<string[]> {
+/** Checks that every connection is back in the pool, and that the pool knows every open connection. */
+async function leaks({ db, proxy }: FaultFixture): Promise<string[]> {
   const giveUpAt = performance.now() + SETTLED_WITHIN_MS
   for (;;) {
     const { total, idle, waiting } = db.connections()

@@ -1,4 +1,4 @@
-// An import whose connection is lost: whatever it had done, running it again leaves every row there once.
+// An import that loses its connection: running it again leaves every row stored once.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { importPets } from '../../../src/imports/imports.ts'
 import { fileSource } from '../../../src/imports/source.ts'
 import { petstore } from '../../support/service.ts'
 import { type Fault, MOMENTS } from '../../support/wire-faults.ts'
-import type { Aim, Lane } from './lane.ts'
+import type { PlannedFault, FaultFixture } from './fixture.ts'
 import { CATEGORY, inTime } from './operation.ts'
 import { count } from './tally.ts'
 
@@ -20,20 +20,20 @@ const ALREADY = /was imported already/
 const folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Silence is not among them: an import waits for as long as PostgreSQL works, which may be hours. */
+/** Without silence: an import waits as long as PostgreSQL works, which may be hours. */
 export const IMPORT_FAULTS: Fault[] = [
   ...MOMENTS.flatMap((moment): Fault[] => [
     { moment, kind: 'end' },
     { moment, kind: 'reset' },
   ]),
   { moment: 'half sent', kind: 'delay' },
-  { moment: 'half a row answered', kind: 'delay' },
+  { moment: 'half a row received', kind: 'delay' },
 ]
 
-/** How an import is run, and what it says in the end. */
+/** Runs an import, and returns its final message. */
 export type Import = (file: string, databaseUrl: string) => Promise<string>
 
-/** The way of the command line without its process. */
+/** Imports as the command does, without its process. */
 export async function importHere(file: string, databaseUrl: string): Promise<string> {
   const client = openClient(databaseUrl, 'petstore-import')
   try {
@@ -41,7 +41,7 @@ export async function importHere(file: string, databaseUrl: string): Promise<str
     const { signal } = new AbortController()
     await importPets(client, await fileSource(file, { signal }), {
       findNamed: undefined,
-      rejectedPath: `${file}.refused.csv`,
+      rejectedPath: `${file}.rejected.csv`,
       again: false,
       signal,
       onProgress: () => {},
@@ -59,43 +59,43 @@ export async function importByCommand(file: string, databaseUrl: string): Promis
   return code === 0 ? FINISHED : stderr
 }
 
-/** The statements of an import, as they are without a fault. */
-export async function traceImport(lane: Lane): Promise<string[]> {
-  lane.aim(undefined)
-  const said = await importHere(writePets().file, lane.proxy.url)
-  if (said !== FINISHED) throw new Error(said)
-  return [...lane.seen]
+/** The statements of an import without a fault. */
+export async function traceImport(fixture: FaultFixture): Promise<string[]> {
+  fixture.plan(undefined)
+  const message = await importHere(writePets().file, fixture.proxy.url)
+  if (message !== FINISHED) throw new Error(message)
+  return [...fixture.seen]
 }
 
-/** Lets the fault happen once, runs the import again, and counts; answers what is wrong. */
-export async function tryImport(lane: Lane, aim: Aim, run: Import): Promise<string[]> {
+/** Injects the fault once, runs the import again, and counts the rows. Returns what is wrong. */
+export async function tryImport(fixture: FaultFixture, planned: PlannedFault, run: Import) {
   const wrong: string[] = []
   const { file, name } = writePets()
-  const rowsThere = () => lane.look('select count(*) from pets where name like $1', [`${name}%`])
-  const namesThere = () => lane.look('select count(distinct name) from pets where name like $1', [`${name}%`])
+  const { statement, occurrence, fault } = planned
+  const { query } = fixture
+  const countRows = () => query('select count(*) from pets where name like $1', [`${name}%`])
+  const countNames = () => query('select count(distinct name) from pets where name like $1', [`${name}%`])
 
-  lane.aim(aim)
-  const first = await inTime(run(file, lane.proxy.url))
-  if (lane.injected() === 0) return [`never happened: ${lane.seen.join(', ')}`]
-  lane.aim(undefined)
-  await lane.proxy.settled()
+  fixture.plan(planned)
+  const first = await inTime(run(file, fixture.proxy.url))
+  if (fixture.injected() === 0) return [`not injected: ${fixture.seen.join(', ')}`]
+  fixture.plan(undefined)
+  await fixture.proxy.settled()
   const isDone = first === FINISHED
-  count(isDone ? 'imports that finished' : 'imports that were cut off')
-  if (isDone && (await rowsThere()) !== ROWS) {
+  count(isDone ? 'imports finished' : 'imports interrupted')
+  if (isDone && (await countRows()) !== ROWS) {
     count('lost')
-    wrong.push(`finished with ${await rowsThere()} of ${ROWS} rows`)
+    wrong.push(`finished with ${await countRows()} of ${ROWS} rows`)
   }
-  if (aim.fault.kind === 'delay' && !isDone) wrong.push(first)
+  if (fault.kind === 'delay' && !isDone) wrong.push(first)
 
-  const second = isDone ? FINISHED : await inTime(run(file, lane.proxy.url))
-  if (second !== FINISHED && !ALREADY.test(second)) wrong.push(`run again: ${second}`)
-  const [rows, names] = [await rowsThere(), await namesThere()]
+  const second = isDone ? FINISHED : await inTime(run(file, fixture.proxy.url))
+  if (second !== FINISHED && !ALREADY.test(second)) wrong.push(`second run: ${second}`)
+  const [rows, names] = [await countRows(), await countNames()]
   if (names < ROWS) count('lost')
-  if (rows > names) count('doubled')
+  if (rows > names) count('duplicated')
   if (rows !== ROWS || names !== ROWS) wrong.push(`${rows} rows, ${names} names of ${ROWS}; first: ${first}`)
-  return wrong.map(
-    (what) => `import, ${aim.statement} ${aim.occurrence}, ${aim.fault.kind} ${aim.fault.moment}: ${what}`,
-  )
+  return wrong.map((what) => `import, ${statement} ${occurrence}, ${fault.kind} ${fault.moment}: ${what}`)
 }
 
 function writePets(): { file: string; name: string } {

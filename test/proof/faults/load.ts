@@ -1,4 +1,4 @@
-// A store under load, in a process of its own, whose connections to PostgreSQL fail at random all the while.
+// A store under load, in its own process, whose connections to PostgreSQL fail at random.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
@@ -13,21 +13,21 @@ import { countFault, judgeEffects } from './tally.ts'
 const CLIENTS = 12
 const POOL_SIZE = 6
 const CHANCE_OF_A_FAULT = 0.1
-/** Each of them keeps whoever creates an animal waiting for three seconds. */
+/** Each silence blocks creates for three seconds. */
 const SILENCES_MAX = 3
 const QUIET_WITHIN_MS = 60_000
 const CONTESTED = 20
 const CHANGED = 20
 
-/** Those that only PostgreSQL can cause, when it does. */
+/** Faults that only PostgreSQL can cause, and the moment at which it does. */
 const ONLY_MOMENT: Partial<Record<Kind, Moment>> = {
-  warning: 'answered but for its end',
-  shutdown: 'done, not answered',
+  warning: 'before the end of the response',
+  shutdown: 'executed, no response yet',
 }
-/** Nobody between the two can tell whether a transaction is open. */
-const RANDOM_KINDS = KINDS.filter((kind) => kind !== 'idle too long')
+/** The proxy cannot tell whether a transaction is open. */
+const RANDOM_KINDS = KINDS.filter((kind) => kind !== 'idle timeout')
 
-/** Until so many faults have happened; answers what is wrong. */
+/** Runs the load until so many faults have happened. Returns what is wrong. */
 export async function loadWithFaults(seed: number, faultsWanted: number): Promise<string[]> {
   const random = seeded(seed)
   const databaseUrl = await createTestDatabase()
@@ -62,11 +62,11 @@ export async function loadWithFaults(seed: number, faultsWanted: number): Promis
   )
   isCalm = false
   await Promise.all(
-    buyers.map(async ({ doSomething }) => {
-      while (!isEnough()) await doSomething()
-      // Once more, when nothing fails any more.
+    buyers.map(async ({ act }) => {
+      while (!isEnough()) await act()
+      // One more action, without faults.
       isCalm = true
-      await doSomething()
+      await act()
     }),
   )
 
@@ -109,7 +109,7 @@ async function stock(databaseUrl: string, count: number): Promise<Store> {
   }
 }
 
-/** Every mark that a change leaves, and how often it is there. */
+/** Compares each change with how often its marker is in the database. */
 async function judgeAll(databaseUrl: string, pets: number, changes: readonly Change[]): Promise<string[]> {
   const rows = await sql<{ token: string; count: string }>(
     databaseUrl,
@@ -118,17 +118,17 @@ async function judgeAll(databaseUrl: string, pets: number, changes: readonly Cha
     union all select reason, count(*) from pet_history where reason is not null group by reason
     union all select note, count(*) from orders where note is not null group by note
     union all select 'order ' || id || ' ' || status, 1 from orders
-    union all select 'Pet ' || n || ' is gone', 1 from generate_series(1, $1::int) as n
+    union all select 'Pet ' || n || ' is deleted', 1 from generate_series(1, $1::int) as n
       where not exists (select from pets where name = 'Pet ' || n)`,
     [pets],
   )
-  const there = new Map(rows.map(({ token, count }) => [token, Number(count)]))
+  const stored = new Map(rows.map(({ token, count }) => [token, Number(count)]))
   return changes.flatMap(({ token, outcomes }) =>
-    judgeEffects(outcomes, there.get(token) ?? 0).map((what) => `${token}: ${what}`),
+    judgeEffects(outcomes, stored.get(token) ?? 0).map((what) => `${token}: ${what}`),
   )
 }
 
-/** What the service itself says of its connections, and what the proxy sees of them. */
+/** Compares the connections in the metrics of the service with those open at the proxy. */
 async function leaks({ adminOrigin }: Service, openAtProxy: () => number): Promise<string[]> {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS
   for (;;) {

@@ -1,49 +1,49 @@
-// What a fault is tried on: an operation of the service, and how to see from outside what became of it.
+// An operation of the service to inject faults into, and how to see its effect in the database.
 import { AppError } from '../../../src/errors.ts'
 import type { TestResponse } from '../../support/client.ts'
-import type { Lane } from './lane.ts'
+import type { FaultFixture } from './fixture.ts'
 import type { Outcome } from './tally.ts'
 
 export interface Trial {
-  /** Does it by way of the faulty connection. */
+  /** Runs the operation through the faulty connection. */
   run: () => Promise<Outcome>
-  /** How often it is in the database; 0 and 1 are all that may ever come. */
+  /** How often the change is in the database; only 0 and 1 are correct. */
   effects?: () => Promise<number>
 }
 
 export interface Operation {
   name: string
   /**
-   * The statement that commits. Lost, it leaves the outcome unknown; any other may be repeated. Undefined where
-   * nothing is changed, or where doing it twice is the same as once.
+   * The statement that commits. If it is lost, the outcome is unknown; any other can be retried. Undefined if the
+   * operation changes nothing, or if all of it is idempotent.
    */
   commits?: string
-  /** Whether repeating it never makes a second one, so that nobody has to look first. */
+  /** Whether a retry never has a second effect, so that a client need not check first. */
   isIdempotent?: boolean
-  /** Whether the service itself leaves it at that when the outcome is unknown. */
+  /** Whether the service itself does not retry an unknown outcome. */
   forgetsUnknown?: boolean
-  /** Makes what it needs, past the proxy. */
-  prepare: (lane: Lane) => Promise<Trial>
+  /** Prepares what the operation needs, bypassing the proxy. */
+  prepare: (fixture: FaultFixture) => Promise<Trial>
 }
 
-/** The category of the animals that operations make, another one to change to, and that of the stock. */
+/** The category of the pets that operations create, another one to change to, and that of the stock. */
 export const CATEGORY = 1
 export const OTHER_CATEGORY = 2
 export const STOCK_CATEGORY = 3
 
-/** What there is to read. */
+/** The data for operations that read. */
 export interface Stock {
   petId: number
   orderId: number
 }
 
-/** 12 seconds for the handler, before it the look-up of the key, and room for a machine with other work. */
-const ANSWER_WITHIN_MS = 120_000
+/** 12 seconds for the handler, the lookup of the key before it, and room for a busy machine. */
+const TIMEOUT_MS = 120_000
 
-/** Nobody waits for ever: throws where there is no answer in time. */
+/** Throws if there is no response in time. */
 export async function inTime<Result>(response: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer in ${ANSWER_WITHIN_MS} ms`)), ANSWER_WITHIN_MS)
+  const timer = setTimeout(() => reject(new Error(`no response in ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
   try {
     return await Promise.race([response, promise])
   } finally {
@@ -51,7 +51,7 @@ export async function inTime<Result>(response: Promise<Result>): Promise<Result>
   }
 }
 
-/** Done is what the operation answers without a fault; of refusals only those of a database that is away will do. */
+/** `done` is the response without a fault. Of the errors, only those of an unavailable database and `rejection` may occur. */
 export function outcomeOf(response: TestResponse, expected: number, rejection?: string): Outcome {
   if (response.status === expected) return 'done'
   const { code } = response.body as { code: string }
@@ -59,10 +59,10 @@ export function outcomeOf(response: TestResponse, expected: number, rejection?: 
     return code as Outcome
   }
   if (code === rejection) return 'rejected'
-  throw new Error(`answered ${response.status} ${response.text}`)
+  throw new Error(`unexpected response ${response.status} ${response.text}`)
 }
 
-/** The same for work that no request asked for. */
+/** The same for work outside of a request. */
 export async function outcomeOfWork(work: Promise<unknown>): Promise<Outcome> {
   try {
     await work

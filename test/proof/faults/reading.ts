@@ -1,11 +1,11 @@
-// Every operation that changes nothing. Each must answer what the same service answers without a fault.
+// Every operation that changes nothing. Each must return what the same service returns without a fault.
 import { findAllApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
 import { readSchemaState } from '../../../src/db/migrate.ts'
 import type { ApiFixture } from '../../api/fixture.ts'
-import type { Lane } from './lane.ts'
+import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
 
-/** More animals than a page holds, in a category of their own, and one of them on hold. */
+/** More pets than a page holds, in their own category, and one of them on hold. */
 export async function stockUp(api: ApiFixture): Promise<Stock> {
   await api.put(`/categories/${STOCK_CATEGORY}`, { name: 'Fish' })
   for (let number = 1; number < 25; number += 1) {
@@ -16,22 +16,22 @@ export async function stockUp(api: ApiFixture): Promise<Stock> {
   return { petId, orderId }
 }
 
-/** To the last byte what the service without a proxy answers. */
+/** Must return, byte for byte, what the service without a proxy returns. */
 function read(path: (stock: Stock) => string) {
-  return async ({ api, client, apiKey, stock }: Lane) => ({
+  return async ({ api, client, apiKey, stock }: FaultFixture) => ({
     run: async () => {
       const response = await client.get(path(stock))
       const outcome = outcomeOf(response, 200)
       if (outcome !== 'done') return outcome
       const { text } = await api.get(path(stock), { apiKey })
-      if (response.text !== text) throw new Error(`read ${response.text} where ${text} was right`)
+      if (response.text !== text) throw new Error(`read ${response.text} instead of ${text}`)
       return outcome
     },
   })
 }
 
-function work(doIt: (lane: Lane) => Promise<unknown>) {
-  return async (lane: Lane) => ({ run: () => outcomeOfWork(doIt(lane)) })
+function work(doIt: (fixture: FaultFixture) => Promise<unknown>) {
+  return async (fixture: FaultFixture) => ({ run: () => outcomeOfWork(doIt(fixture)) })
 }
 
 const BY_CATEGORY = `categoryId=${STOCK_CATEGORY}`
@@ -48,13 +48,13 @@ export const READING: Operation[] = [
   { name: 'listCategories', prepare: read(() => '/categories') },
   { name: 'listOrders', prepare: read(() => '/store/orders') },
   { name: 'listOrders by status', prepare: read(() => '/store/orders?status=open') },
-  { name: 'listOrders by animal', prepare: read(({ petId }) => `/store/orders?petId=${petId}`) },
+  { name: 'listOrders by pet', prepare: read(({ petId }) => `/store/orders?petId=${petId}`) },
   { name: 'listOrders by both', prepare: read(({ petId }) => `/store/orders?petId=${petId}&status=open`) },
   { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
   { name: 'getInventory', prepare: read(() => '/store/inventory') },
   { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
-  { name: 'findAllApiKeys', prepare: read(() => '/api-keys') },
-  { name: 'the list of keys on the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
-  { name: 'the list of deprecated use', prepare: work(({ db }) => listDeprecatedUse(db)) },
+  { name: 'listApiKeys', prepare: read(() => '/api-keys') },
+  { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
+  { name: 'the list of deprecated calls', prepare: work(({ db }) => listDeprecatedUse(db)) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]

@@ -1,26 +1,26 @@
-// What the proof of connection faults counts, where it happens.
+// The counters of the proof of connection faults.
 import type { Fault, Kind, Moment } from '../../support/wire-faults.ts'
 
 export const OUTCOMES = ['done', 'unavailable', 'overloaded', 'outcome_unknown', 'rejected'] as const
-/** Done as asked; one of the three answers of a database that is away; or refused for a reason of the store. */
+/** Done; one of the three errors of an unavailable database; or rejected by a rule of the store. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 const CUT: Record<Moment, string> = {
-  'before it is sent': 'injected: cut before send',
-  'half sent': 'injected: cut inside what was sent',
-  'sent, no answer yet': 'injected: cut after send, before the answer',
-  'done, not answered': 'injected: cut after the work, before its answer',
-  'half a row answered': 'injected: cut inside a row',
-  'answered but for its end': 'injected: cut before the end of the answer',
-  'after its answer': 'injected: cut after the answer',
+  'before sending': 'injected: cut before sending',
+  'half sent': 'injected: cut while sending',
+  'sent, no response yet': 'injected: cut after sending, before the response',
+  'executed, no response yet': 'injected: cut after execution, before the response',
+  'half a row received': 'injected: cut inside a row',
+  'before the end of the response': 'injected: cut before the end of the response',
+  'after the response': 'injected: cut after the response',
 }
 const OTHERS: Record<Exclude<Kind, 'end' | 'reset'>, string> = {
-  'reset on one side': 'injected: cut that PostgreSQL hears of later',
-  silence: 'injected: silence longer than the time-out',
+  'reset on one side': 'injected: cut that PostgreSQL notices later',
+  silence: 'injected: silence longer than the timeout',
   delay: 'injected: delay',
   shutdown: 'injected: shutdown of PostgreSQL',
-  'idle too long': 'injected: end of a transaction that was idle',
-  warning: 'injected: warning of synchronous replication',
+  'idle timeout': 'injected: idle-in-transaction timeout',
+  warning: 'injected: synchronous replication warning',
 }
 const AT_CONNECT = 'injected: while connecting or authenticating'
 
@@ -29,31 +29,31 @@ const COUNTED_AS: Record<Outcome, string> = {
   unavailable: 'unavailable',
   overloaded: 'overloaded',
   outcome_unknown: 'outcome unknown',
-  rejected: 'refused by a rule of the store',
+  rejected: 'rejected by a rule of the store',
 }
 
-/** In the sequence of the table, so that what never happened is a zero in it and not a gap. */
+/** In the order of the table, so that a count of zero still has a row. */
 const NAMES = [
   'statements of the service',
-  'statements that met faults',
+  'statements with injected faults',
   ...Object.values(CUT),
   ...Object.values(OTHERS),
   AT_CONNECT,
-  'injected in all',
+  'injected: total',
   ...Object.values(COUNTED_AS),
-  'repeated until done',
-  'imports that finished',
-  'imports that were cut off',
+  'retried until done',
+  'imports finished',
+  'imports interrupted',
   'lost',
-  'doubled',
-  'there although told not',
-  'answers of another kind',
+  'duplicated',
+  'stored although reported as not done',
+  'other responses',
 ] as const
 
 export type Counted = (typeof NAMES)[number]
 export const counts: Record<string, number> = Object.fromEntries(NAMES.map((name) => [name, 0]))
 
-/** Every statement that a fault has really happened to. */
+/** Every statement that a fault was injected into. */
 export const faulted = new Set<string>()
 
 export function count(name: Counted, by = 1): void {
@@ -65,23 +65,23 @@ export function countFault({ moment, kind }: Fault, statement: string): void {
   const isCut = kind === 'end' || kind === 'reset'
   if (statement === 'startup' || statement === 'password') count(AT_CONNECT)
   else count(isCut ? CUT[moment] : OTHERS[kind])
-  count('injected in all')
+  count('injected: total')
 }
 
 export function countOutcome(outcome: Outcome): void {
   count(COUNTED_AS[outcome])
 }
 
-/** What a change has become in the database, against what was said of it; answers what is wrong. */
+/** Compares how often a change is in the database with its outcomes. Returns what is wrong. */
 export function judgeEffects(outcomes: readonly Outcome[], effects: number): string[] {
   const wrong: string[] = []
   const note = (name: Counted) => {
     count(name)
-    wrong.push(`${name}: told ${outcomes.join(', then ')}, and it is there ${effects} times`)
+    wrong.push(`${name}: returned ${outcomes.join(', then ')}, stored ${effects} times`)
   }
   if (outcomes.includes('done') && effects === 0) note('lost')
-  if (effects > 1) note('doubled')
+  if (effects > 1) note('duplicated')
   const mayBe = outcomes.includes('done') || outcomes.includes('outcome_unknown')
-  if (!mayBe && effects > 0) note('there although told not')
+  if (!mayBe && effects > 0) note('stored although reported as not done')
   return wrong
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ApiFixture } from '../../api/fixture.ts'
 import type { TestResponse } from '../../support/client.ts'
-import type { Lane } from './lane.ts'
+import type { FaultFixture } from './fixture.ts'
 import { CATEGORY, type Operation, OTHER_CATEGORY, outcomeOf } from './operation.ts'
 
 const keyed = (): Record<string, string> => ({ 'idempotency-key': randomUUID() })
@@ -12,34 +12,34 @@ const ordersNoted = `select count(*) from orders where note = $1 and status = 'o
 const keysNamed = 'select count(*) from api_keys where name = $1'
 
 function createPet(headers: () => Record<string, string>) {
-  return async ({ look, client }: Lane) => {
+  return async ({ query, client }: FaultFixture) => {
     const body = { name: randomUUID(), categoryId: CATEGORY }
     const sent = headers()
     return {
       run: async () => outcomeOf(await client.post('/pets', body, sent), 201),
-      effects: () => look(petsNamed, [body.name]),
+      effects: () => query(petsNamed, [body.name]),
     }
   }
 }
 
 function placeOrder(headers: () => Record<string, string>) {
-  return async ({ api, look, client }: Lane) => {
+  return async ({ api, query, client }: FaultFixture) => {
     const body = { petId: (await api.addPet()).id, note: randomUUID() }
     const sent = headers()
     return {
       run: async () => outcomeOf(await client.post('/store/orders', body, sent), 201),
-      effects: () => look(ordersNoted, [body.note]),
+      effects: () => query(ordersNoted, [body.note]),
     }
   }
 }
 
 function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
-  return async ({ api, look, client }: Lane) => {
+  return async ({ api, query, client }: FaultFixture) => {
     const { id, petId } = await api.hold()
     return {
       run: async () => outcomeOf(await client.call('POST', `/v1/store/orders/${id}/${verb}`), 200),
       effects: () =>
-        look(
+        query(
           `select count(*) from pet_history join pets on pets.id = pet_id
             where pet_id = $1 and event = $2 and pets.status = $3`,
           [petId, event, status],
@@ -48,7 +48,7 @@ function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
   }
 }
 
-/** An API key of its own, past the proxy. */
+/** Another API key, created bypassing the proxy. */
 async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string }> {
   const name = randomUUID()
   return { name, id: ((await api.post('/api-keys', { name })).body as { id: number }).id }
@@ -60,13 +60,13 @@ export const WRITING: Operation[] = [
   {
     name: 'updatePet',
     commits: 'commit',
-    prepare: async ({ api, look, client }) => {
+    prepare: async ({ api, query, client }) => {
       const { id } = await api.addPet({ status: 'pending' })
       const body = { name: randomUUID(), categoryId: OTHER_CATEGORY, status: 'sold', reason: 'a fault' }
       return {
         run: async () => outcomeOf(await client.call('PATCH', `/v1/pets/${id}`, { body }), 200),
         effects: () =>
-          look(
+          query(
             `select count(*) from pet_history join pets on pets.id = pet_id and pets.name = to_name
               and pets.version = 2 where pet_id = $1 and to_name = $2`,
             [id, body.name],
@@ -77,31 +77,31 @@ export const WRITING: Operation[] = [
   {
     name: 'deletePet',
     commits: 'commit',
-    prepare: async ({ api, look, client }) => {
+    prepare: async ({ api, query, client }) => {
       const { id } = await api.addPet()
       return {
         run: async () => outcomeOf(await client.call('DELETE', `/v1/pets/${id}`), 204),
-        effects: async () => 1 - (await look('select count(*) from pets where id = $1', [id])),
+        effects: async () => 1 - (await query('select count(*) from pets where id = $1', [id])),
       }
     },
   },
   { name: 'placeOrder', commits: 'commit', prepare: placeOrder(() => ({})) },
   { name: 'placeOrder with a key', commits: 'commit', isIdempotent: true, prepare: placeOrder(keyed) },
   {
-    name: 'placeOrder after a hold that is over',
+    name: 'placeOrder after an expired hold',
     commits: 'commit',
-    prepare: async ({ api, look, client }) => {
+    prepare: async ({ api, query, client }) => {
       const { id, petId } = await api.hold()
       await api.makeOverdue(id)
       const body = { petId, note: randomUUID() }
       return {
         run: async () => outcomeOf(await client.post('/store/orders', body), 201),
-        effects: () => look(ordersNoted, [body.note]),
+        effects: () => query(ordersNoted, [body.note]),
       }
     },
   },
   {
-    name: 'placeOrder of a held animal',
+    name: 'placeOrder of a held pet',
     prepare: async ({ api, client }) => {
       const { petId } = await api.hold()
       return { run: async () => outcomeOf(await client.post('/store/orders', { petId }), 409) }
@@ -122,37 +122,37 @@ export const WRITING: Operation[] = [
   {
     name: 'putCategory',
     commits: 'commit',
-    prepare: async ({ look, client }) => {
+    prepare: async ({ query, client }) => {
       const name = randomUUID()
       const id = BigInt(`0x${name.slice(0, 8)}`) + 1_000n
       const put = (): Promise<TestResponse> => client.call('PUT', `/v1/categories/${id}`, { body: { name } })
       return {
         run: async () => outcomeOf(await put(), 201),
-        effects: () => look('select count(*) from categories where id = $1 and name = $2', [id, name]),
+        effects: () => query('select count(*) from categories where id = $1 and name = $2', [id, name]),
       }
     },
   },
   {
     name: 'createApiKey',
     commits: 'insert_api_key',
-    prepare: async ({ look, client }) => {
+    prepare: async ({ query, client }) => {
       const name = randomUUID()
       return {
         run: async () => outcomeOf(await client.post('/api-keys', { name }), 201),
-        effects: () => look(keysNamed, [name]),
+        effects: () => query(keysNamed, [name]),
       }
     },
   },
   {
     name: 'rotateApiKey',
     commits: 'commit',
-    prepare: async ({ api, look, client }) => {
+    prepare: async ({ api, query, client }) => {
       const { id, name } = await otherApiKey(api)
       return {
         run: async () => outcomeOf(await client.post(`/api-keys/${id}/rotate`, { overlapSeconds: 60 }), 201),
-        // A successor, and an end for the old one: both or neither.
+        // Creates a successor and sets an end for the old key: both or neither.
         effects: () =>
-          look(
+          query(
             `select case when (count(*) > 1) = bool_or(id = $2 and expires_at is not null) then count(*) - 1
               else -1 end from api_keys where name = $1`,
             [name, id],
@@ -164,11 +164,11 @@ export const WRITING: Operation[] = [
     name: 'revokeApiKey',
     commits: 'revoke_api_key',
     isIdempotent: true,
-    prepare: async ({ api, look, client }) => {
+    prepare: async ({ api, query, client }) => {
       const { id } = await otherApiKey(api)
       return {
         run: async () => outcomeOf(await client.call('DELETE', `/v1/api-keys/${id}`), 204),
-        effects: () => look('select count(*) from api_keys where id = $1 and revoked_at is not null', [id]),
+        effects: () => query('select count(*) from api_keys where id = $1 and revoked_at is not null', [id]),
       }
     },
   },

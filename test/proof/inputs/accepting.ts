@@ -1,9 +1,9 @@
-// Sends an input that must be accepted, and looks whether what was sent is what is read back, wherever that can be read.
+// Sends an input that must be accepted, and checks that reads return what was sent.
 import { assert } from 'vitest'
 import { linkTo } from '../../contract/pets.ts'
 import type { TestResponse } from '../../support/client.ts'
 import { listOf, makerOf, type Operation, OPERATIONS, readerOf, resolve, type Schema } from './document.ts'
-import { placeOf, type PositiveInput, TAG } from './positive.ts'
+import { tokenOf, type PositiveInput, TAG } from './positive.ts'
 import { Complaint, counts, type Recorder } from './runner.ts'
 import {
   isReference,
@@ -16,9 +16,10 @@ import {
 
 type Item = Record<string, unknown>
 
-/** By id: the values that were sent, or that it is gone. */
-export type Things = Map<string, Item | 'gone'>
-/** What the service said it did, by the list in which it must be seen. */
+/** By id: the values sent, or that the item was deleted. */
+type Sent = Item | 'deleted'
+export type Things = Map<string, Sent>
+/** Acknowledged changes, by the list that must show them. */
 export type Acknowledged = Map<Operation, Things>
 
 const named = new Set<bigint>()
@@ -32,7 +33,7 @@ export async function expectAcceptance(
 ): Promise<void> {
   const { operation } = input
   if (input.id !== undefined) {
-    // Of two that name the same at once nobody can say which was the first.
+    // The order of two concurrent inputs with the same id is unknown.
     if (named.has(input.id)) return
     named.add(input.id)
   }
@@ -42,7 +43,7 @@ export async function expectAcceptance(
   const { choices, values } = await complete(input, made, via, fixture)
   const request = toRequest(operation, choices)
   const response = await via.send(request)
-  const [again = 0, first = again] = operation.success
+  const [repeated = 0, first = repeated] = operation.success
   expectStatus(response, first)
   expectRequestId(input, response)
   if (input.alsoHead) await expectSameHead(request, response, via)
@@ -55,7 +56,7 @@ export async function expectAcceptance(
   }
   const id = response.status === 204 ? made?.id : String(body['id'])
   const kept = pick(values, listOf(operation))
-  if (response.status === 204) note(done, operation, id, readerOf(operation) ? 'gone' : {})
+  if (response.status === 204) note(done, operation, id, readerOf(operation) ? 'deleted' : {})
   else note(done, operation, id, kept)
   if (response.status !== 204) expectKept(values, body)
   await expectReadBack(operation, { id: id ?? '', values, response, made }, via, fixture)
@@ -63,16 +64,16 @@ export async function expectAcceptance(
     const replayed = await via.send(request)
     expectStatus(replayed, first)
     assert.equal(replayed.headers.get('idempotency-replayed'), 'true')
-    assert.equal(replayed.text, response.text, 'a repeat has another answer')
+    assert.equal(replayed.text, response.text, 'a replay differs from the first response')
   }
-  if (first !== again) {
-    const repeated = await via.send(request)
-    expectStatus(repeated, again)
-    assert.deepEqual(repeated.body, body)
+  if (first !== repeated) {
+    const second = await via.send(request)
+    expectStatus(second, repeated)
+    assert.deepEqual(second.body, body)
   }
 }
 
-/** The request with everything that had to be made for it. */
+/** The request, with everything created that it refers to. */
 async function complete(
   input: PositiveInput,
   made: Made | undefined,
@@ -88,7 +89,7 @@ async function complete(
   const meant = { ...values }
   for (const name of Object.keys(operation.body?.fields ?? {}).filter(isReference)) {
     const { id } = await make(fixture, via, makerOf(name) as Operation)
-    text = text?.replace(placeOf(name), id)
+    text = text?.replace(tokenOf(name), id)
     meant[name] = BigInt(id)
   }
   const body = text === undefined ? undefined : Buffer.from(text)
@@ -99,7 +100,7 @@ async function complete(
 }
 
 function expectStatus({ status }: TestResponse, expected: number): void {
-  if (status >= 400) throw new Complaint('wrongly refused', `refused, not answered ${expected}`)
+  if (status >= 400) throw new Complaint('wrongly rejected', `rejected instead of ${expected}`)
   assert.equal(status, expected)
 }
 
@@ -118,13 +119,13 @@ async function expectSameHead(
   assert.equal(head.headers.get('etag'), response.headers.get('etag'))
 }
 
-/** Whole numbers by their digits, since small ones are numbers here and large ones bigints. */
+/** Integers as text, because small ones are numbers here and large ones bigints. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
 }
 
-/** What comes back in another form than it was sent. */
+/** Fields that are returned in another form than sent. */
 const DERIVED: Record<string, (body: Item) => number> = {
   holdMinutes: ({ createdAt, expiresAt }) => (timeOf(expiresAt) - timeOf(createdAt)) / 60_000,
   expiresInSeconds: ({ createdAt, expiresAt }) => (timeOf(expiresAt) - timeOf(createdAt)) / 1000,
@@ -163,10 +164,10 @@ async function expectReadBack(
   if (reader !== undefined) {
     const read = await get(location ?? toRequest(reader, { key: '', id }).target)
     if (response.status === 204)
-      assert.equal((read.body as { code: string }).code, reader.notFound, 'gone, but still there')
+      assert.equal((read.body as { code: string }).code, reader.notFound, 'deleted, but still found')
     else {
       expectStatus(read, 200)
-      assert.deepEqual(read.body, response.body, 'what was answered is not what is read')
+      assert.deepEqual(read.body, response.body, 'a read differs from the response')
     }
   }
   const { key, name, scopes } = (response.body ?? {}) as { key?: string; name?: string; scopes?: string[] }
@@ -179,7 +180,7 @@ async function expectReadBack(
   if ('reason' in values) await expectReason(operation, id, values, response, made, get)
 }
 
-/** A reason stands in the history, with the change that it was given for. */
+/** The history must have the reason, with the change that it was given for. */
 async function expectReason(
   { path }: Operation,
   id: string,
@@ -199,7 +200,7 @@ async function expectReason(
   assert.equal(entry?.['reason'], isChange ? reason : undefined, 'the reason is not what was sent')
 }
 
-/** Every item of a list is what was asked for, and the next page goes on where this one ended. */
+/** Every item must match the filters, and the next page must continue where this one ends. */
 async function expectList(
   operation: Operation,
   query: Item,
@@ -216,12 +217,12 @@ async function expectList(
   for (const [name, value] of Object.entries(query)) {
     if (name === 'name' || !(name in (itemSchema.properties ?? {}))) continue
     const wanted = [value].flat().map(String)
-    for (const item of items) assert.include(wanted, String(item[name]), `${name} is not what was asked for`)
+    for (const item of items) assert.include(wanted, String(item[name]), `${name} does not match the filter`)
   }
   const ids = items.map(({ id }) => id as number | bigint | undefined)
   const next = linkTo('next', response, 'http://petstore.test')
   if (next === undefined) return
-  assert.equal(items.length, limit, 'a page that is not full leads to another')
+  assert.equal(items.length, limit, 'a page that is not full has a next page')
   const page = await via.send({
     method: 'GET',
     target: next,
@@ -230,26 +231,26 @@ async function expectList(
     body: undefined,
   })
   expectStatus(page, 200)
-  assert.isNotEmpty(page.body as Item[], 'a link leads to nothing')
+  assert.isNotEmpty(page.body as Item[], 'the next page is empty')
   for (const { id } of page.body as Item[]) if (id !== undefined) assert.notInclude(ids, id, 'on two pages')
 }
 
 function pick(values: Item, list: Operation | undefined): Item {
   const { properties = {} } = resolve(list?.response?.items ?? {})
-  // A status moves by itself: an order holds an animal, and its end frees it.
+  // The status changes by itself: an order holds a pet, and its end releases it.
   return Object.fromEntries(
     Object.entries(values).filter(([name]) => name in properties && name !== 'status'),
   )
 }
 
-function note(done: Acknowledged, operation: Operation, id: string | undefined, values: Item | 'gone'): void {
+function note(done: Acknowledged, operation: Operation, id: string | undefined, values: Sent): void {
   const list = listOf(operation)
   if (list === undefined || id === undefined) return
   const things: Things = done.get(list) ?? new Map()
   done.set(list, things.set(id, values))
 }
 
-/** Walks a list to its end: everything acknowledged is in it as it was sent, and nothing that is gone. */
+/** Reads a whole list: it must have every acknowledged item as sent, and no deleted one. */
 export async function expectWholeList(
   list: Operation,
   done: Things,
@@ -271,7 +272,7 @@ export async function expectWholeList(
     target = linkTo('next', page, 'http://petstore.test')
   }
   for (const [id, values] of done) {
-    if (values === 'gone') assert.isFalse(listed.has(id), `${list.id} still has ${id}`)
+    if (values === 'deleted') assert.isFalse(listed.has(id), `${list.id} still has ${id}`)
     else expectKept(values, listed.get(id) ?? assert.fail(`${list.id} has lost ${id}`))
   }
 }

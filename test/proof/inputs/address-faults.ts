@@ -1,11 +1,11 @@
-// What a query, a path or a header may not say, by its schema: numbers are plain digits, and one value is one value.
+// Invalid values for a query, a path or a header, by schema: numbers must be plain digits, and a single value single.
 import * as fc from 'fast-check'
 import { resolve, type Schema } from './document.ts'
 import { type Fault, textFaultEdges, textFaults } from './faults.ts'
 import { text } from './texts.ts'
 import { INT64_MAX, rangeOf, valueOf } from './values.ts'
 
-/** In an address or a header: one value, or several where one is allowed. */
+/** In a URL or a header: one value, or several if the schema allows several. */
 export function addressFaults(schema: Schema): Fault<string[]>[] {
   const twice: Fault<string[]> = {
     kind: 'repeated',
@@ -49,7 +49,7 @@ export function addressFaults(schema: Schema): Fault<string[]>[] {
     return [
       twice,
       one({
-        kind: 'no number of the range',
+        kind: 'not a number in the range',
         value: fc.oneof(
           fc.constantFrom(...addressNumberEdges(schema)),
           text(0, 30).filter((value) => !/^\d+$/.test(value)),

@@ -1,4 +1,4 @@
-// Whole bodies: valid ones in every way that JSON allows, and everything that is none.
+// Whole bodies: valid ones in every form that JSON allows, and invalid ones.
 import * as fc from 'fast-check'
 import { choose } from './choices.ts'
 import type { Fields, Operation, Schema } from './document.ts'
@@ -9,7 +9,7 @@ import { type Sent, valueOf } from './values.ts'
 
 type BodySchema = NonNullable<Operation['body']>
 
-/** A body as it is sent, and what it says in those fields that the document knows. */
+/** A body as it is sent, and its values in the documented fields. */
 export interface Filled {
   json: string
   values: Record<string, unknown>
@@ -30,14 +30,14 @@ const NAMES = [
   '🐕',
 ]
 
-/** Fields that nobody knows and that must not matter, whatever they say. */
+/** Unknown fields, which must be ignored. */
 function unknownFields(fields: Fields): fc.Arbitrary<[name: string, json: string][]> {
   const name = fc.oneof(fc.constantFrom(...NAMES), text(0, 10)).filter((one) => !Object.hasOwn(fields, one))
   return fc.array(fc.tuple(name, anyJson), { maxLength: 3 })
 }
 
-/** What stands in a body before its own fields: unknown ones, and known ones that are said again later. */
-function distractions({ fields }: BodySchema): fc.Arbitrary<[name: string, json: string][]> {
+/** Unknown members before the body's own fields, or none. */
+function unknownMembers({ fields }: BodySchema): fc.Arbitrary<[name: string, json: string][]> {
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant<[string, string][]>([]) },
     { weight: 1, arbitrary: unknownFields(fields) },
@@ -50,7 +50,7 @@ export function writeObject(members: [name: string, json: string][], space = '')
 
 const space = fc.constantFrom('', '', ' ', '\n\t', '\r\n ')
 
-/** Every required field and some of the others; those that are given stand as they are. */
+/** Every required field and some of the others; `given` fields keep their values. */
 export function goodBody(body: BodySchema, given: Record<string, Sent> = {}): fc.Arbitrary<Filled> {
   const known = Object.fromEntries(
     Object.entries(body.fields).map(([name, schema]) => {
@@ -59,9 +59,9 @@ export function goodBody(body: BodySchema, given: Record<string, Sent> = {}): fc
     }),
   )
   const members = fc.record(known, { requiredKeys: [...body.required, ...Object.keys(given)] })
-  // The last of two that have one name is what counts, so the first may say anything.
+  // Of two members with the same name the last one counts, so the first may have any value.
   const doubled = fc.option(fc.tuple(fc.constantFrom('', ...Object.keys(body.fields)), anyJson), { freq: 8 })
-  return fc.tuple(members, distractions(body), doubled, space).map(([sent, before, first, between]) => {
+  return fc.tuple(members, unknownMembers(body), doubled, space).map(([sent, before, first, between]) => {
     const own = Object.entries(sent).map(([name, { json }]): [string, string] => [name, json])
     const double = own
       .filter(([name]) => name === first?.[0])
@@ -77,7 +77,7 @@ function bad(kind: string, code: string, json: string, fields?: string[]): BadBo
   return { kind, code, bytes: Buffer.from(json), headers: [JSON_TYPE], ...(fields && { fields }) }
 }
 
-/** An object with one field or more broken, the others valid. */
+/** An object with one or more invalid fields, the others valid. */
 function badFields(body: BodySchema, given: Record<string, Sent>): fc.Arbitrary<BadBody> {
   const names = Object.keys(body.fields)
   return choose(names, names.length, (broken) => breaking(body, given, broken))
@@ -99,7 +99,7 @@ function breaking(body: BodySchema, given: Record<string, Sent>, broken: string[
   const others = fc.record(Object.fromEntries(valid) as Record<string, fc.Arbitrary<Sent>>, {
     requiredKeys: rest.filter((name) => body.required.includes(name)),
   })
-  return fc.tuple(fc.tuple(...faults), others, distractions(body)).map(([values, good, before]) => {
+  return fc.tuple(fc.tuple(...faults), others, unknownMembers(body)).map(([values, good, before]) => {
     const members = [
       ...before,
       ...Object.entries(good).map(([name, sent]): [string, string] => [name, sent?.json ?? '']),
@@ -111,7 +111,7 @@ function breaking(body: BodySchema, given: Record<string, Sent>, broken: string[
   })
 }
 
-/** Every edge of every field, with the others valid. */
+/** Every boundary of every field, with the others valid. */
 export function badFieldEdges(body: BodySchema, good: Record<string, string>): BadBody[] {
   return Object.entries(body.fields).flatMap(([name, schema]) => {
     const others = Object.entries(good).filter(([other]) => other !== name)
@@ -125,7 +125,7 @@ export function badFieldEdges(body: BodySchema, good: Record<string, string>): B
   })
 }
 
-/** Fields that stand in `__proto__` are not there. */
+/** Fields inside `__proto__` must count as missing. */
 function hidden({ required }: BodySchema, json: string): BadBody {
   return bad(
     'hidden in __proto__',
@@ -135,7 +135,7 @@ function hidden({ required }: BodySchema, json: string): BadBody {
   )
 }
 
-/** Everything that is no body of the operation; for one without a body, only what cannot be read. */
+/** Every invalid body of the operation; for an operation without a body, only unreadable ones. */
 export function badBody(body: BodySchema | undefined, given: Record<string, Sent>): fc.Arbitrary<BadBody> {
   if (body === undefined) {
     return fc.tuple(anyJson, unreadable).map(([json, spoil]) => spoil(`{"x":${json}}`))
@@ -144,15 +144,15 @@ export function badBody(body: BodySchema | undefined, given: Record<string, Sent
   const withHidden = goodBody(body, given).map(({ json }) => hidden(body, json))
   const noObject = anyJson
     .filter((json) => !json.startsWith('{'))
-    .map((json) => bad('no object', 'invalid_body', json, ['']))
+    .map((json) => bad('not an object', 'invalid_body', json, ['']))
   const nothing = fc.constantFrom<BadBody>(
-    { ...bad('none', 'missing_body', ''), headers: [], bytes: undefined },
-    bad('of no length', 'missing_body', ''),
+    { ...bad('no body', 'missing_body', ''), headers: [], bytes: undefined },
+    bad('an empty body', 'missing_body', ''),
   )
   return fc.oneof(
     { weight: 10, arbitrary: badFields(body, given) },
     { weight: 4, arbitrary: spoilt },
-    // Where nothing is required, nothing is missing.
+    // Without required fields, none is missing.
     { weight: body.required.length > 0 ? 1 : 0, arbitrary: withHidden },
     { weight: 1, arbitrary: noObject },
     { weight: 1, arbitrary: nothing },

@@ -1,4 +1,4 @@
-// Exact bytes on kept-alive connections, one answer for each request: what no HTTP client would send goes out too.
+// Sends exact bytes on kept-alive connections, one response per request: for requests that no HTTP client would send.
 import { connect, type Socket } from 'node:net'
 import { type TestResponse, parseExactly } from '../../support/client.ts'
 
@@ -6,11 +6,11 @@ const TIMEOUT_MS = 300_000
 
 export interface Request {
   method: string
-  /** The request target as it stands on the wire, one byte for each character. */
+  /** The request target as sent, one byte per character. */
   target: string
   /** Without the key. */
   headers: [name: string, value: string][]
-  /** The whole value of Authorization, or several of them. */
+  /** The whole value of each Authorization header. */
   authorization: string[]
   body: Buffer | undefined
 }
@@ -52,7 +52,7 @@ function toBytes({ method, target, headers, authorization, body }: Request, host
   return body === undefined ? head : Buffer.concat([head, body])
 }
 
-/** Reads the answers of a socket one by one. */
+/** Reads the responses of a socket one by one. */
 function responsesOf(socket: Socket): (method: string) => Promise<Omit<TestResponse, 'body'>> {
   let received: Buffer = Buffer.alloc(0)
   let waiting:
@@ -82,11 +82,11 @@ function responsesOf(socket: Socket): (method: string) => Promise<Omit<TestRespo
     settle()
   })
   socket.on('error', fail)
-  socket.on('close', () => fail(new Error('the service closed the connection without an answer')))
-  socket.setTimeout(TIMEOUT_MS, () => fail(new Error('the service did not answer in time')))
+  socket.on('close', () => fail(new Error('the service closed the connection without a response')))
+  socket.setTimeout(TIMEOUT_MS, () => fail(new Error('the service did not respond in time')))
 
   return (method) => {
-    if (received.length > 0) throw new Error(`bytes that nobody asked for: ${received.toString('latin1')}`)
+    if (received.length > 0) throw new Error(`unexpected bytes: ${received.toString('latin1')}`)
     const { promise, resolve, reject } = Promise.withResolvers<Omit<TestResponse, 'body'>>()
     waiting = { method, resolve, reject }
     return promise

@@ -1,4 +1,4 @@
-// Everything that may stand in Authorization and opens nothing, and keys that may do too little.
+// Authorization headers that are not valid, and keys without the required scope.
 import * as fc from 'fast-check'
 import type { Operation } from './document.ts'
 import type { Broken } from './negative.ts'
@@ -6,7 +6,7 @@ import type { ServiceFixture } from './fixture.ts'
 
 export function badCredentials(
   { scope }: Operation,
-  { key, keyWithout, deadKeys }: ServiceFixture,
+  { key, keyWithout, invalidKeys }: ServiceFixture,
 ): fc.Arbitrary<Broken> {
   const bad = (kind: string, code: string, ...authorization: string[]): Broken => ({
     kind: `credentials: ${kind}`,
@@ -27,7 +27,7 @@ export function badCredentials(
         ],
       },
     } satisfies Broken,
-    ...Object.entries(deadKeys).map(([kind, dead]) => invalid(`a key that is ${kind}`, `Bearer ${dead}`)),
+    ...Object.entries(invalidKeys).map(([kind, dead]) => invalid(`a key that is ${kind}`, `Bearer ${dead}`)),
     ...[
       'Bearer',
       key,
@@ -50,7 +50,7 @@ export function badCredentials(
     .tuple(fc.nat(key.length - 1), fc.constantFrom(...'aZ9_-'.split('')))
     .map(([at, character]) => key.slice(0, at) + character + key.slice(at + 1))
     .filter((value) => value !== key)
-    .map((value) => invalid('one character of the key is another', `Bearer ${value}`))
+    .map((value) => invalid('one character of the key differs', `Bearer ${value}`))
   const junk = fc
     .string({
       unit: fc

@@ -1,5 +1,5 @@
-// openapi.json as the inputs are made from it: every operation with its parameters, its body, what it may answer,
-// and where the things come from that its ids name. Nothing here knows an operation by its name.
+// openapi.json as the source of the inputs: every operation with its parameters, body and responses, and the operation
+// that creates what an id refers to. Nothing here knows an operation by its name.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -49,7 +49,7 @@ const document = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../openapi.json'), 'utf8'),
 ) as Document
 
-/** Which parameters a body of this kind, a query of this kind, … has, by name. */
+/** Parameters or body fields, by name. */
 export type Fields = Record<string, Schema>
 
 export interface Operation {
@@ -57,19 +57,19 @@ export interface Operation {
   method: string
   /** As in the document: `/pets/{petId}`. */
   path: string
-  /** What a key must be allowed to do; `any` where every key may. */
+  /** The scope that a key needs; `any` if every key is allowed. */
   scope: string
   pathParameter: string | undefined
   query: Fields
   headers: Fields
   body: { fields: Fields; required: string[] } | undefined
-  /** The statuses of success, the first time and every other time. */
+  /** The success statuses; if there are two, the smaller is for a repeated request. */
   success: number[]
-  /** The schema of what a success answers; undefined where it answers nothing. */
+  /** The schema of a successful response; undefined without a body. */
   response: Schema | undefined
-  /** Every error code that the document names for it. */
+  /** Every error code that the document lists for it. */
   codes: Set<string>
-  /** What it answers where its id names nothing. */
+  /** The error code if its id does not exist. */
   notFound: string
 }
 
@@ -119,7 +119,7 @@ export function findOperation(method: string, path: string): Operation | undefin
   return OPERATIONS.find((operation) => operation.method === method && operation.path === path)
 }
 
-/** Every address of the document with the methods that it answers, as `Allow` lists them. */
+/** Every path of the document with the methods it supports, as `Allow` lists them. */
 export const ADDRESSES: ReadonlyMap<string, string[]> = new Map(
   Object.keys(document.paths).map((path) => {
     const methods = OPERATIONS.filter((operation) => operation.path === path).map(({ method }) => method)
@@ -127,13 +127,13 @@ export const ADDRESSES: ReadonlyMap<string, string[]> = new Map(
   }),
 )
 
-/** The operation that makes what a parameter or field of this name refers to: `petId` comes from `POST /pets`. */
+/** The operation that creates what a parameter or field of this name refers to: `petId` comes from `POST /pets`. */
 export function makerOf(idName: string | undefined): Operation | undefined {
   const item = OPERATIONS.find(({ path }) => path.endsWith(`/{${idName}}`) || path.includes(`/{${idName}}/`))
   return item && findOperation('POST', item.path.slice(0, item.path.indexOf('/{')))
 }
 
-/** The operation that reads what another one made or changed, by its id. */
+/** The operation that reads what another one created or changed, by its id. */
 export function readerOf({ path, pathParameter }: Operation): Operation | undefined {
   const item =
     pathParameter === undefined
@@ -142,13 +142,13 @@ export function readerOf({ path, pathParameter }: Operation): Operation | undefi
   return item === undefined ? undefined : findOperation('GET', item)
 }
 
-/** The list in which an operation's things stand. */
+/** The list that contains the items of an operation. */
 export function listOf({ path }: Operation): Operation | undefined {
   const [collection = path] = path.split('/{')
   return findOperation('GET', collection)
 }
 
-/** Values that only the service itself can make, such as a cursor: anything else is an error of its own. */
+/** Whether only the service can make valid values, such as cursors: other values have an error code of their own. */
 export function isOpaque(operation: Operation, parameter: string): boolean {
   return operation.codes.has(`invalid_${parameter}`)
 }

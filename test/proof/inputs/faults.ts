@@ -1,7 +1,7 @@
-// Values that a schema does not allow, one kind at a time: at its very edges, and random ones beyond them.
+// Values that a schema does not allow, by kind: at its boundaries, and random ones beyond them.
 import * as fc from 'fast-check'
 import { resolve, type Schema } from './document.ts'
-import { lengthOf, text, unkeepable } from './texts.ts'
+import { lengthOf, text, unstorable } from './texts.ts'
 import { edgesOf, INT64_MAX, isWithin, maxLengthOf, rangeOf, valueOf } from './values.ts'
 
 export interface Fault<Value> {
@@ -27,7 +27,7 @@ function jsonType(json: string): string {
   return JSON_TYPES[json[0] as string] ?? 'number'
 }
 
-/** Any JSON, of any type; numbers as JSON allows them, beyond what JavaScript can hold too. */
+/** Any JSON of any type, including numbers beyond the range of JavaScript. */
 export const anyJson: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value)) },
   { weight: 2, arbitrary: text(0, 40).map((value) => JSON.stringify(value)) },
@@ -64,7 +64,7 @@ function ofOtherType(type: string): Fault<string> {
   return { kind: 'wrong type', value: anyJson.filter((json) => jsonType(json) !== expected) }
 }
 
-/** No whole number of the range, though each is a number. */
+/** Numbers that are not integers of the range. */
 function numbersOutside(schema: Schema): string[] {
   const [min, max] = rangeOf(schema)
   const whole = [
@@ -89,7 +89,7 @@ function numbersOutside(schema: Schema): string[] {
   return [...whole.filter((value) => value < min || value > max).map(String), ...others, ...nearlyWhole]
 }
 
-/** In a body. */
+/** For a body. */
 export function faultEdges(schema: Schema): Edge<string>[] {
   const edge = (kind: string) => (value: string) => ({ kind, value })
   if (schema.enum !== undefined) {
@@ -125,7 +125,7 @@ export function faultEdges(schema: Schema): Edge<string>[] {
   ]
 }
 
-/** Texts that the schema does not allow; in JSON and in an address alike. */
+/** Texts that the schema does not allow, in JSON and in a URL. */
 export function textFaultEdges(schema: Schema): Edge<string>[] {
   const max = maxLengthOf(schema)
   const outside = [
@@ -140,13 +140,13 @@ export function textFaultEdges(schema: Schema): Edge<string>[] {
   return [
     ...outside.filter((one) => !isWithin(schema, one)).map((value) => ({ kind: 'length or blank', value })),
     ...['\0', 'a\0', '\ud83d', 'a\udc15a', '\udc15\ud83d'].map((value) => ({
-      kind: 'unkeepable text',
+      kind: 'unstorable text',
       value,
     })),
   ]
 }
 
-/** Random ones, in a body. */
+/** Random ones, for a body. */
 export function faultsOf(schema: Schema): Fault<string>[] {
   const edges: Fault<string> = {
     kind: 'edge',
@@ -200,6 +200,6 @@ export function textFaults(schema: Schema): Fault<string>[] {
         .tuple(text(1, 60), fc.integer({ min: max + 1, max: max + 60 }))
         .map(([part, length]) => part.repeat(Math.ceil(length / lengthOf(part)))),
     },
-    { kind: 'unkeepable text', value: unkeepable(max) },
+    { kind: 'unstorable text', value: unstorable(max) },
   ]
 }

@@ -1,5 +1,5 @@
-// The running service that the inputs go to: the executable on a database of its own, keys of every kind, and
-// something in each collection that an id can name.
+// The running service that receives the inputs: the executable on its own database, keys of every kind, and an item in
+// each collection that an id can refer to.
 import { afterAll } from 'vitest'
 import { makeApiKeyText } from '../../../src/api-keys/format.ts'
 import { isScope, type Scope, SCOPES } from '../../../src/scopes.ts'
@@ -17,15 +17,15 @@ export const IN_FLIGHT = 32
 
 export interface ServiceFixture {
   connections: Connection[]
-  /** A key that may do everything. */
+  /** A key with every scope. */
   key: string
-  /** A key that may do everything but this. */
+  /** A key with every scope except this one. */
   keyWithout: (scope: string) => string
-  /** The same rights as `key`, for another owner. */
+  /** Another key with the same scopes as `key`. */
   otherKey: string
-  /** Well-formed keys that open nothing. */
-  deadKeys: { unknown: string; revoked: string; expired: string; staging: string }
-  /** By the name of its id: something that exists, and that no negative input may change. */
+  /** Well-formed keys that are not valid. */
+  invalidKeys: { unknown: string; revoked: string; expired: string; staging: string }
+  /** By the name of its id: an existing item, which no negative input may change. */
   existing: Record<string, Made>
   databaseUrl: string
   log: () => string
@@ -34,7 +34,7 @@ export interface ServiceFixture {
 export interface Made {
   id: string
   etag: string
-  /** The answer that told its id. */
+  /** The response that returned its id. */
   response: TestResponse
 }
 
@@ -69,7 +69,7 @@ export async function openServiceFixture(): Promise<ServiceFixture> {
       return limited.get(scope) ?? ''
     },
     otherKey: (await issue(SCOPES)).text,
-    deadKeys: {
+    invalidKeys: {
       unknown: makeApiKeyText('production'),
       revoked: revoked.text,
       expired: expired.text,
@@ -91,7 +91,7 @@ export function isReference(field: string): boolean {
   return makerOf(field) !== undefined
 }
 
-/** Makes something new with the least that its maker takes; what it refers to is made new as well. */
+/** Creates an item with the minimum that its operation accepts, and every item that it refers to. */
 export async function make(
   fixture: ServiceFixture,
   connection: Pick<Connection, 'send'>,
@@ -103,7 +103,7 @@ export async function make(
   const response = await connection.send(
     toRequest(maker, { key: fixture.key, headers: [JSON_TYPE], body: Buffer.from(writeObject(members)) }),
   )
-  if (response.status !== 201) throw new Error(`${maker.id} did not make anything: ${response.text}`)
+  if (response.status !== 201) throw new Error(`${maker.id} created nothing: ${response.text}`)
   const { id } = response.body as { id: number | bigint }
   return { id: String(id), etag: response.headers.get('etag') ?? '', response }
 }
@@ -122,9 +122,9 @@ async function someValue(
 
 export interface RequestChoices {
   key: string
-  /** As it stands in the address. */
+  /** As it appears in the URL. */
   id?: string
-  /** As they stand in the address. */
+  /** As they appear in the URL. */
   query?: [name: string, value: string][]
   headers?: [name: string, value: string][]
   body?: Buffer | undefined
@@ -145,7 +145,7 @@ export function toRequest({ method, path, pathParameter }: Operation, choices: R
   }
 }
 
-/** Everything in the database that a client can change; when a key was last used is no such thing. */
+/** Everything in the database that a client can change, which excludes the last use of a key. */
 export async function snapshot(databaseUrl: string): Promise<Record<string, string>> {
   const tables = {
     pets: 'pets',

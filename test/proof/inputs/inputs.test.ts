@@ -1,4 +1,4 @@
-// Hostile and valid inputs for every operation of openapi.json, made from that document, sent to the running service.
+// Valid and hostile inputs for every operation of openapi.json, generated from that document and sent to a running service.
 import { afterAll, assert, describe, expect, test } from 'vitest'
 import { auditStore } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
@@ -10,7 +10,7 @@ import { negativeEdges } from './negative-edges.ts'
 import { type PositiveInput, positiveEdges, positiveInputs } from './positive.ts'
 import {
   dynamicObjects,
-  expectPageOrRefusal,
+  expectPageOrRejection,
   foreignCursors,
   minimalRequest,
   type MethodInput,
@@ -42,38 +42,38 @@ function rejecting(what: string): Group<NegativeInput> {
   return { what, kindOf: ({ kind }) => kind, work: expectRejection }
 }
 
-/** A request that was refused has left everything as it was. */
-async function leavingNothing(work: () => Promise<void>): Promise<void> {
+/** Checks that rejected requests change nothing in the database. */
+async function expectUnchanged(work: () => Promise<void>): Promise<void> {
   const before = await snapshot(fixture.databaseUrl)
   try {
     await work()
   } finally {
     const after = await snapshot(fixture.databaseUrl)
-    counts['tables changed by refused requests'] += Object.keys(before).filter(
+    counts['tables changed by rejected requests'] += Object.keys(before).filter(
       (table) => before[table] !== after[table],
     ).length
-    expect(after, 'a refused request changed the database').toEqual(before)
+    expect(after, 'a rejected request changed the database').toEqual(before)
   }
 }
 
-/** An operation with more ways to be asked gets more of the inputs. */
+/** An operation with more parameters gets more of the inputs. */
 function shareOf({ body, query, pathParameter }: Operation): number {
   return 1 + (pathParameter === undefined ? 0 : 2) + (body ? 6 : 0) + Object.keys(query).length
 }
 const sharesOfAll = OPERATIONS.reduce((sum, operation) => sum + shareOf(operation), 0)
 
-describe('what is invalid is refused with the exact code and leaves nothing behind', () => {
+describe('rejects invalid input with the exact code, and changes nothing', () => {
   test.each(each)('%s', async (id, operation) => {
-    await leavingNothing(async () => {
+    await expectUnchanged(async () => {
       const edges = negativeEdges(operation, fixture)
-      counts['of these at an edge'] += edges.length
+      counts['of these, boundary values'] += edges.length
       await expectAll(rejecting(id), fixture.connections, edges)
       const volume = Math.ceil((NEGATIVE_INPUTS * shareOf(operation)) / sharesOfAll)
       await expectRandom(rejecting(id), fixture.connections, negativeInputs(operation, fixture), volume)
     })
   })
 
-  test('a method that an address does not answer is 405 with exactly the others in Allow', async () => {
+  test('rejects an unsupported method (405) with exactly the supported ones in Allow', async () => {
     const group: Group<MethodInput> = {
       what: 'other methods',
       kindOf: ({ kind }) => kind,
@@ -82,19 +82,19 @@ describe('what is invalid is refused with the exact code and leaves nothing behi
         assert.equal(via.last?.response?.headers.get('allow'), input.allow)
       },
     }
-    await leavingNothing(() => expectAll(group, fixture.connections, otherMethods(fixture)))
+    await expectUnchanged(() => expectAll(group, fixture.connections, otherMethods(fixture)))
   })
 
-  test('an id with more behind it names nothing, or what its address says', () =>
-    leavingNothing(() =>
+  test('rejects an id with a suffix by the path that results', () =>
+    expectUnchanged(() =>
       expectAll(rejecting('invalid dynamic object'), fixture.connections, dynamicObjects(fixture)),
     ))
 
-  test('a body of one byte more than 1 MiB is 413', () =>
-    leavingNothing(() => expectAll(rejecting('large bodies'), fixture.connections, tooLarge(fixture))))
+  test('rejects a body of one byte more than 1 MiB (413)', () =>
+    expectUnchanged(() => expectAll(rejecting('large bodies'), fixture.connections, tooLarge(fixture))))
 })
 
-describe('what is valid is accepted, and read back as it was sent', () => {
+describe('accepts valid input, and returns it as it was sent', () => {
   test.each(each)('%s', async (id, operation) => {
     const group: Group<PositiveInput> = {
       what: id,
@@ -102,13 +102,13 @@ describe('what is valid is accepted, and read back as it was sent', () => {
       work: (input, via) => expectAcceptance(input, via, fixture, done),
     }
     const edges = positiveEdges(operation)
-    counts['of these at an edge'] += edges.length
+    counts['of these, boundary values'] += edges.length
     await expectAll(group, fixture.connections, edges)
     const volume = Math.ceil(POSITIVE_INPUTS / OPERATIONS.length)
     await expectRandom(group, fixture.connections, positiveInputs(operation), volume)
   })
 
-  test('every list has all that was acknowledged and nothing that is gone, and the store agrees with itself', async () => {
+  test('every list has all acknowledged items and no deleted one, and the store is consistent', async () => {
     assert.isAbove(done.size, 0)
     const group: Group<[Operation, Things]> = {
       what: 'whole lists',
@@ -120,8 +120,8 @@ describe('what is valid is accepted, and read back as it was sent', () => {
   })
 })
 
-describe('what belongs together', () => {
-  test('what was removed is gone for every operation that names it', async () => {
+describe('rules across operations', () => {
+  test('a deleted item is not found by any operation', async () => {
     const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     for (const remover of OPERATIONS.filter(({ method }) => method === 'DELETE')) {
       for (let round = 0; round < USES_AFTER_FREE; round += 1) {
@@ -131,12 +131,12 @@ describe('what belongs together', () => {
     }
   })
 
-  test('a cursor fits only the list and the filters that it was made with', async () => {
+  test('rejects a cursor made with another list or other filters (400)', async () => {
     const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     await expectAll(rejecting('foreign cursors'), fixture.connections, await foreignCursors(fixture, via))
   })
 
-  test('a cursor that was tampered with leads to a page or is refused', async () => {
+  test('a tampered cursor leads to a page or is rejected', async () => {
     const cursors = await someCursors(
       fixture,
       record(fixture.connections[0] as ServiceFixture['connections'][number]),
@@ -144,25 +144,25 @@ describe('what belongs together', () => {
     const group: Group<Tampered> = {
       what: 'tampered cursors',
       kindOf: ({ operation }) => operation.id,
-      work: (input, via) => expectPageOrRefusal(input, via, fixture),
+      work: (input, via) => expectPageOrRejection(input, via, fixture),
     }
     await expectRandom(group, fixture.connections, tamperedCursors(cursors), TAMPERED_CURSORS)
   })
 
-  test('an Idempotency-Key is that of its API key alone, and of its first values', async () => {
+  test('an Idempotency-Key of one API key is not replayed for another', async () => {
     const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     for (const operation of OPERATIONS.filter(({ headers }) => 'idempotency-key' in headers)) {
       const own = minimalRequest(operation, fixture)
       own.headers.push(['Idempotency-Key', `shared ${operation.id}`])
       const first = await via.send(own)
       const others = await via.send({ ...own, authorization: [`Bearer ${fixture.otherKey}`] })
-      // Somebody else's request is a request of its own: made anew, or refused for what it asks.
+      // The request of another API key is executed, or rejected on its own.
       assert.notEqual(others.text, first.text)
       assert.isNull(others.headers.get('idempotency-replayed'))
     }
   })
 
-  test('the service has logged no failure, and as much was tried as promised', () => {
+  test('the service logged no failure, and the intended number of inputs was sent', () => {
     const lines = fixture
       .log()
       .split('\n')

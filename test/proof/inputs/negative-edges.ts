@@ -7,7 +7,7 @@ import type { RequestChoices, ServiceFixture } from './fixture.ts'
 import { edgesOf } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
 
-/** Every edge of every field and parameter, once. */
+/** Every boundary of every field and parameter, once. */
 export function negativeEdges(operation: Operation, fixture: ServiceFixture): NegativeInput[] {
   const { body, query, pathParameter } = operation
   const good = Object.fromEntries(
@@ -42,7 +42,7 @@ export function negativeEdges(operation: Operation, fixture: ServiceFixture): Ne
   })
   const ids = pathParameter === undefined ? [] : addressNumberEdges(INT64).filter((value) => value !== '')
   const paths = ids.map((value) =>
-    one({ kind: 'id: no int64', rejection: { code: operation.notFound }, change: { id: encode(value) } }),
+    one({ kind: 'id: not an int64', rejection: { code: operation.notFound }, change: { id: encode(value) } }),
   )
   return [...fields, ...parameters, ...paths]
 }

@@ -1,5 +1,5 @@
-// Inputs that an operation must refuse, each with exactly the answers that are right for it. Made from the document:
-// one part of a valid request is broken, or several.
+// Inputs that an operation must reject, each with the errors that are correct for it. Generated from the document: one
+// or more parts of a valid request are broken.
 import * as fc from 'fast-check'
 import { addressFaults, addressNumberEdges } from './address-faults.ts'
 import { badBody, goodBody } from './bodies.ts'
@@ -12,9 +12,9 @@ import { text } from './texts.ts'
 import { inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
 import { type BadBody, JSON_TYPE } from './unreadable.ts'
 
-export interface Refusal {
+export interface Rejection {
   code: string
-  /** Exactly the fields that `details` must name; undefined where it need not name any. */
+  /** Exactly the fields that `details` must name; undefined if it need not name any. */
   fields?: string[] | undefined
 }
 
@@ -22,21 +22,21 @@ export interface NegativeInput {
   operation: Operation
   kind: string
   request: Request
-  /** Any of them is right; one fault has one. */
-  expected: Refusal[]
+  /** Any of them is correct; a single fault has one. */
+  expected: Rejection[]
 }
 
 export interface Broken {
   kind: string
-  rejection: Refusal
+  rejection: Rejection
   change: RequestChoices | Omit<RequestChoices, 'key'>
 }
 
 export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1 }
-/** No test makes so many of anything. */
+/** No test creates this many items. */
 const UNKNOWN_FROM = 10n ** 12n
 
-/** What is checked first is answered, whatever else is wrong; of the rest any may be. */
+/** Credentials are checked first, whatever else is wrong; of the other errors, any may be returned. */
 const FIRST = ['missing_api_key', 'invalid_api_key', 'insufficient_scope']
 
 export function encode(value: string, everything = false): string {
@@ -72,7 +72,7 @@ export function toInput(operation: Operation, valid: RequestChoices, broken: Bro
   }
 }
 
-/** What an id must name in an input that is refused for something else. */
+/** Existing ids, for an input that is rejected for another reason. */
 function references(fields: Fields, { existing }: ServiceFixture): Record<string, Sent> {
   const names = Object.keys(fields).filter(isReference)
   return Object.fromEntries(names.map((name) => [name, { json: existing[name]?.id ?? '', value: 0n }]))
@@ -99,8 +99,8 @@ function brokenParts(operation: Operation, fixture: ServiceFixture): Record<stri
   if (operation.method !== 'GET') {
     const given = references(operation.body?.fields ?? {}, fixture)
     parts['body'] = badBody(operation.body, given).map(fromBody)
-    // Named again, since it has the most ways to be wrong.
-    if (operation.body !== undefined) parts['body again'] = parts['body']
+    // Added twice, because it has the most ways to be wrong.
+    if (operation.body !== undefined) parts['body, twice as often'] = parts['body']
   }
   return parts
 }
@@ -122,7 +122,9 @@ function badId(operation: Operation): fc.Arbitrary<Broken> {
     .filter((value) => !/^\d*$/.test(value) || BigInt(value || 1) >= 2n ** 63n)
     .filter((value) => value !== '.' && value !== '..')
   const all = [
-    fc.tuple(noId, fc.boolean()).map(([value, everything]) => broken('no int64')(encode(value, everything))),
+    fc
+      .tuple(noId, fc.boolean())
+      .map(([value, everything]) => broken('not an int64')(encode(value, everything))),
     fc
       .constantFrom(
         '{}',
@@ -147,7 +149,7 @@ function badId(operation: Operation): fc.Arbitrary<Broken> {
   const unknown = wholeNumber(INT64)
     .filter((id) => id > UNKNOWN_FROM)
     .map(String)
-  if (makerOf(operation.pathParameter) !== undefined) all.push(unknown.map(broken('names nothing')))
+  if (makerOf(operation.pathParameter) !== undefined) all.push(unknown.map(broken('unknown id')))
   return fc.oneof(...all)
 }
 
@@ -179,7 +181,7 @@ function badQuery(operation: Operation): fc.Arbitrary<Broken> {
       )
     })
   })
-  // Not what it would stand for if one guessed: broken escapes, and bytes that are no UTF-8.
+  // Broken escapes, and bytes that are not UTF-8.
   const undecodable = fc
     .tuple(
       fc.constantFrom(...Object.keys(query)),
@@ -189,7 +191,7 @@ function badQuery(operation: Operation): fc.Arbitrary<Broken> {
   const opaque = Object.keys(query)
     .filter((name) => isOpaque(operation, name))
     .map((name) =>
-      text(1, 60).map((value) => toBroken(`${name} not ours`, `invalid_${name}`, [[name, encode(value)]])),
+      text(1, 60).map((value) => toBroken(`${name} not valid`, `invalid_${name}`, [[name, encode(value)]])),
     )
   return fc.oneof(
     { weight: 6, arbitrary: faulty },
@@ -199,7 +201,7 @@ function badQuery(operation: Operation): fc.Arbitrary<Broken> {
   )
 }
 
-/** Two parameters that exclude each other, each of them valid. */
+/** Two valid parameters that exclude each other. */
 function exclusions(
   query: Fields,
   toBroken: (kind: string, code: string, pairs: [string, string][], fields: string[]) => Broken,
@@ -218,7 +220,7 @@ function exclusions(
 }
 
 function addressValue(schema: Schema): fc.Arbitrary<string[]> {
-  // A value that only the service can make has no length in the document; any text will do beside one that excludes it.
+  // An opaque value has no length in the document; any text will do together with a parameter that excludes it.
   const sent =
     schema.type === 'string' && schema.maxLength === undefined
       ? valueOf({ ...schema, maxLength: 40 })

@@ -1,4 +1,4 @@
-// Inputs that an operation must accept, in every way that the document allows to write them.
+// Inputs that an operation must accept, in every form that the document allows.
 import * as fc from 'fast-check'
 import { goodBody, writeObject } from './bodies.ts'
 import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
@@ -12,23 +12,23 @@ import { JSON_TYPE } from './unreadable.ts'
 export interface PositiveInput {
   operation: Operation
   kind: string
-  /** Only where nothing makes what it names: anything may be named. */
+  /** Only if no operation creates what the id refers to: any id is valid then. */
   id: bigint | undefined
-  /** What is asked for by name, and what stands in the address. */
+  /** The values by name, and the pairs as they appear in the URL. */
   query: Record<string, unknown>
   pairs: [name: string, value: string][]
   headers: [name: string, value: string][]
-  /** With a place for each id that has to be made first. */
+  /** With a placeholder for each id that must be created first. */
   json: string | undefined
   values: Record<string, unknown>
   idempotencyKey: string | undefined
-  /** How a precondition that holds is written; the tag stands for the one that was read. */
+  /** A precondition that holds, with TAG in place of the current ETag. */
   ifMatch: string | undefined
   alsoHead: boolean
 }
 
-/** Stands in the JSON of a body where an id goes that is made first. */
-export const placeOf = (field: string) => `<<${field}>>`
+/** Placeholder in the JSON of a body for an id that is created first. */
+export const tokenOf = (field: string) => `<<${field}>>`
 export const TAG = '<<etag>>'
 
 const SAFE_ID = fc.string({
@@ -36,7 +36,7 @@ const SAFE_ID = fc.string({
   minLength: 1,
   maxLength: 128,
 })
-/** Headers that must not matter. */
+/** Headers that must not affect the outcome. */
 const neutralHeaders = fc
   .record(
     {
@@ -72,7 +72,7 @@ const UNKNOWN = [
   '',
 ]
 
-/** Parameters that nobody knows. */
+/** Unknown parameters. */
 function unknownParameters(query: Fields): fc.Arbitrary<[string, string][]> {
   const name = fc.oneof(fc.constantFrom(...UNKNOWN), text(1, 8)).filter((one) => !Object.hasOwn(query, one))
   const pair = fc
@@ -107,12 +107,12 @@ function pairsOf(query: Record<string, Sent>, everything: boolean): [string, str
   )
 }
 
-function places(fields: Fields): Record<string, Sent> {
+function tokens(fields: Fields): Record<string, Sent> {
   const names = Object.keys(fields).filter(isReference)
-  return Object.fromEntries(names.map((name) => [name, { json: placeOf(name), value: placeOf(name) }]))
+  return Object.fromEntries(names.map((name) => [name, { json: tokenOf(name), value: tokenOf(name) }]))
 }
 
-/** Any text that can stand in a header, with room for what makes it new. */
+/** Any text that a header can have, with room for a suffix that makes it unique. */
 function headerText({ maxLength = 255 }: Schema): fc.Arbitrary<string> {
   const character = fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: 0x21, max: 0x7e }) },
@@ -129,7 +129,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
   const { pathParameter, body, headers, method } = operation
   const isFree = pathParameter !== undefined && makerOf(pathParameter) === undefined
   const idempotencyKey = headers['idempotency-key']
-  // An operation without a body minds none, as long as it is JSON.
+  // An operation without a body ignores any body, as long as it is JSON.
   const ignored = method === 'GET' ? fc.constant(undefined) : fc.option(anyJson, { nil: undefined })
   return fc
     .record({
@@ -141,7 +141,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
       filled:
         body === undefined
           ? ignored.map((json) => ({ json, values: {} }))
-          : goodBody(body, places(body.fields)),
+          : goodBody(body, tokens(body.fields)),
       idempotencyKey:
         idempotencyKey === undefined
           ? fc.constant(undefined)
@@ -164,7 +164,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
     }))
 }
 
-/** Each field and parameter at each of its edges, the rest as little as there can be. */
+/** Each field and parameter at each of its boundaries, the rest minimal. */
 export function positiveEdges(operation: Operation): PositiveInput[] {
   const { body, query, pathParameter } = operation
   const min: Record<string, Sent> = Object.fromEntries(
@@ -176,7 +176,7 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
     changes: Partial<PositiveInput>,
     fields: Record<string, Sent> = {},
   ): PositiveInput => {
-    const all = { ...min, ...fields, ...places(body?.fields ?? {}) }
+    const all = { ...min, ...fields, ...tokens(body?.fields ?? {}) }
     return {
       operation,
       kind,
@@ -199,7 +199,7 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
   let next = 2n ** 40n
   const free = () => (isFree ? { id: next++ } : {})
   return [
-    input('as little as there can be', free()),
+    input('minimal', free()),
     ...[...new Set(ids)].map((id) => input(`id ${id}`, { id })),
     ...Object.entries(body?.fields ?? {}).flatMap(([name, schema]) =>
       isReference(name)

@@ -1,4 +1,4 @@
-// Rules that hold for every operation and are about more than one value: methods, addresses, what is gone, whose is whose.
+// Rules of every operation that concern more than one value: methods, paths, deleted items, cursors.
 import { METHODS } from 'node:http'
 import * as fc from 'fast-check'
 import { writeObject } from './bodies.ts'
@@ -10,11 +10,11 @@ import { text } from './texts.ts'
 import { edgesOf } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
 
-/** What the interface promises, whatever the source says. */
+/** The documented limit, independent of the source. */
 const BODY_LIMIT_BYTES = 1_048_576
-const NOTHING = '9000000000000000000'
+const UNKNOWN_ID = '9000000000000000000'
 
-/** The least that an operation takes; what it refers to exists. */
+/** The minimal request of an operation; what it refers to exists. */
 export function minimalRequest(
   operation: Operation,
   fixture: ServiceFixture,
@@ -34,24 +34,24 @@ export function minimalRequest(
 }
 
 export interface MethodInput extends NegativeInput {
-  /** What `Allow` must say. */
+  /** The expected `Allow` header. */
   allow: string
 }
 
-/** Every method that Node can read, on every address that does not answer it. */
+/** Every method that Node can parse, on every path that does not support it. */
 export function otherMethods(fixture: ServiceFixture): MethodInput[] {
   return [...ADDRESSES].flatMap(([path, allowed]) => {
     const operation = OPERATIONS.find((one) => one.path === path) as Operation
-    // CONNECT has no address, so it has no answer of this kind; `self` is no id, but where an id may stand.
-    const isDone = (method: string) =>
+    // CONNECT has no path, so it gets no such response; `self` is not an id, but matches where an id is allowed.
+    const isSupported = (method: string) =>
       OPERATIONS.some((one) => one.method === method && patternOf(one.path).test(path))
     const others = METHODS.filter(
-      (method) => !allowed.includes(method) && !isDone(method) && method !== 'CONNECT',
+      (method) => !allowed.includes(method) && !isSupported(method) && method !== 'CONNECT',
     )
     const ids =
       operation.pathParameter === undefined
         ? ['']
-        : [fixture.existing[operation.pathParameter]?.id ?? '1', 'abc', NOTHING]
+        : [fixture.existing[operation.pathParameter]?.id ?? '1', 'abc', UNKNOWN_ID]
     return others.flatMap((method) =>
       ids.map((id) => ({
         operation,
@@ -64,7 +64,7 @@ export function otherMethods(fixture: ServiceFixture): MethodInput[] {
   })
 }
 
-/** Ids that are more than an id: what stands behind a question mark is no part of it, a slash makes another address. */
+/** Suffixes of an id: a query string is not part of the id, a slash makes another path. */
 const DYNAMIC = [
   '?x=1',
   '??',
@@ -91,7 +91,7 @@ const DYNAMIC = [
 export function dynamicObjects(fixture: ServiceFixture): NegativeInput[] {
   return OPERATIONS.filter(({ pathParameter }) => pathParameter !== undefined).flatMap((operation) =>
     [
-      ...DYNAMIC.map((suffix) => NOTHING + suffix),
+      ...DYNAMIC.map((suffix) => UNKNOWN_ID + suffix),
       '{}',
       '..',
       '.',
@@ -109,7 +109,7 @@ export function dynamicObjects(fixture: ServiceFixture): NegativeInput[] {
   )
 }
 
-/** What the document says about an address that names nothing; undefined where it would be accepted. */
+/** The documented error for a path that names nothing; undefined if it would be accepted. */
 function codeAt(method: string, target: string): string | undefined {
   const [path = ''] = target.slice('/v1'.length).split(/[?#]/, 1)
   const operations = OPERATIONS.filter((one) => patternOf(one.path).test(path))
@@ -117,7 +117,7 @@ function codeAt(method: string, target: string): string | undefined {
   const operation = operations.find((one) => one.method === method)
   if (operation === undefined) return 'method_not_allowed'
   const isFree = makerOf(operation.pathParameter) === undefined
-  return isFree && path.endsWith(`/${NOTHING}`)
+  return isFree && path.endsWith(`/${UNKNOWN_ID}`)
     ? undefined
     : operation.pathParameter === undefined
       ? undefined
@@ -128,7 +128,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/, '[^/]*')}$`)
 }
 
-/** One byte more than a body may have, valid but for that. */
+/** A body one byte over the limit, otherwise valid. */
 export function tooLarge(fixture: ServiceFixture): NegativeInput[] {
   return OPERATIONS.filter(({ method }) => method !== 'GET').map((operation) => {
     const { body = Buffer.from('{}') } = minimalRequest(operation, fixture)
@@ -138,7 +138,7 @@ export function tooLarge(fixture: ServiceFixture): NegativeInput[] {
   })
 }
 
-/** After something is gone, whoever names it is told so, in whatever way. */
+/** Every operation that names a deleted item, which must return its "not found" error. */
 export async function usesAfterFree(
   remover: Operation,
   fixture: ServiceFixture,
@@ -147,8 +147,8 @@ export async function usesAfterFree(
   const idName = remover.pathParameter as string
   const { id } = await make(fixture, via, makerOf(idName) as Operation)
   const { status } = await via.send(minimalRequest(remover, fixture, { id }))
-  if (status !== 204) throw new Error(`${remover.id} answered ${status}`)
-  // Where nothing reads it, what is removed stays listed, and removing it again is the same answer.
+  if (status !== 204) throw new Error(`${remover.id} returned ${status}`)
+  // An item without a read operation stays listed, and removing it a second time returns the same.
   const stays = readerOf(remover) === undefined
   const byAddress = OPERATIONS.filter((one) => one.pathParameter === idName && !(stays && one === remover))
   const byBody = OPERATIONS.filter(({ body }) => body !== undefined && idName in body.fields)
@@ -174,7 +174,7 @@ export async function usesAfterFree(
 
 const LISTS = OPERATIONS.filter(({ query }) => 'cursor' in query)
 
-/** The cursor to the second page of every list; the history of what nobody changed has one page. */
+/** The cursor of the second page of every list; the history of an unchanged pet has only one page. */
 export async function someCursors(fixture: ServiceFixture, via: Recorder): Promise<Map<Operation, string>> {
   const cursors = new Map<Operation, string>()
   for (const list of LISTS) {
@@ -186,7 +186,7 @@ export async function someCursors(fixture: ServiceFixture, via: Recorder): Promi
   return cursors
 }
 
-/** Cursors of one list, offered to every other, and to the same one with another filter. */
+/** Cursors of one list, sent to every other list, and to the same list with another filter. */
 export async function foreignCursors(fixture: ServiceFixture, via: Recorder): Promise<NegativeInput[]> {
   const cursors = await someCursors(fixture, via)
   const input = (operation: Operation, query: [string, string][]): NegativeInput => ({
@@ -213,7 +213,7 @@ export interface Tampered {
   cursor: string
 }
 
-/** Cursors of ours with bytes changed, added or lost: another place of the list, or none, but never a failure. */
+/** Cursors with bytes changed, added or removed: another position of the list, or an error, but never a failure. */
 export function tamperedCursors(cursors: Map<Operation, string>): fc.Arbitrary<Tampered> {
   return fc
     .record({
@@ -235,7 +235,7 @@ export function tamperedCursors(cursors: Map<Operation, string>): fc.Arbitrary<T
     .filter(({ cursor }) => cursor !== '')
 }
 
-export async function expectPageOrRefusal(
+export async function expectPageOrRejection(
   { operation, cursor }: Tampered,
   via: Recorder,
   fixture: ServiceFixture,
@@ -243,5 +243,5 @@ export async function expectPageOrRefusal(
   const { status, body } = await via.send(minimalRequest(operation, fixture, { query: [['cursor', cursor]] }))
   if (status === 200) return
   if ((body as { code: string }).code !== 'invalid_cursor')
-    throw new Complaint('refused with another code or field', 'not invalid_cursor')
+    throw new Complaint('rejected with the wrong code or field', 'not invalid_cursor')
 }

@@ -1,4 +1,4 @@
-// Many inputs at a time, each answer judged, every kind of fault counted; the first one is made as small as it gets.
+// Sends many inputs at a time, checks each response, counts every kind of failure, and shrinks the first one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { assert } from 'vitest'
@@ -7,32 +7,32 @@ import { checkResponse } from '../../support/responses.ts'
 import type { TestResponse } from '../../support/client.ts'
 import { replayWith, SEED } from '../seed.ts'
 import type { Connection, Request } from './connection.ts'
-import type { NegativeInput, Refusal } from './negative.ts'
+import type { NegativeInput, Rejection } from './negative.ts'
 
 const SHRINKING_MAX_MS = 20_000
-/** How often a request is sent again that the service on a busy host had no time for. */
+/** How often a request is retried that the service rejected because the host is busy. */
 const RETRIES_MAX = 20
 const SHOWN_MAX = 5
 
-/** What the proof tried and found. Each is counted where it happens. */
+/** The results of the proof, counted where they happen. */
 export const counts = {
   operations: 0,
   'negative inputs': 0,
   'positive inputs': 0,
-  'of these at an edge': 0,
-  'answers checked': 0,
-  'answers of 5xx': 0,
-  'sent again after 503 and Retry-After': 0,
+  'of these, boundary values': 0,
+  'responses checked': 0,
+  '5xx responses': 0,
+  'retried after 503 and Retry-After': 0,
   'wrongly accepted': 0,
-  'wrongly refused': 0,
-  'refused with another code or field': 0,
-  'other faults': 0,
-  'tables changed by refused requests': 0,
+  'wrongly rejected': 0,
+  'rejected with the wrong code or field': 0,
+  'other failures': 0,
+  'tables changed by rejected requests': 0,
 }
 
 type Count = keyof typeof counts
 
-/** Why an answer is wrong. */
+/** Why a response is wrong. */
 export class Complaint extends Error {
   readonly count: Count
 
@@ -48,7 +48,7 @@ export interface Exchange {
   response: TestResponse | undefined
 }
 
-/** Sends over one connection, checks each answer as every answer is checked, and remembers the last exchange. */
+/** Sends over one connection, runs the general checks on each response, and keeps the last exchange. */
 export interface Recorder {
   last: Exchange | undefined
   send: (request: Request) => Promise<TestResponse>
@@ -60,10 +60,10 @@ export function record(connection: Connection): Recorder {
     send: async (request) => {
       const exchange: Exchange = { request, response: undefined }
       recorder.last = exchange
-      const response = await sendPolitely(connection, request)
+      const response = await sendWithRetries(connection, request)
       exchange.response = response
-      counts['answers checked'] += 1
-      if (response.status >= 500) throw new Complaint('answers of 5xx', 'a fault of the service')
+      counts['responses checked'] += 1
+      if (response.status >= 500) throw new Complaint('5xx responses', 'the service failed')
       checkResponse({ method: request.method, path: request.target, ...response })
       return response
     },
@@ -71,19 +71,19 @@ export function record(connection: Connection): Recorder {
   return recorder
 }
 
-/** As a client should: what was surely not done is sent again after the time that the service asks for. */
-async function sendPolitely(connection: Connection, request: Request): Promise<TestResponse> {
+/** Retries a request that was certainly not executed, after the time in Retry-After. */
+async function sendWithRetries(connection: Connection, request: Request): Promise<TestResponse> {
   for (let retries = 0; ; retries += 1) {
     const response = await connection.send(request)
     const retryAfter = response.headers.get('retry-after')
     if (!isBusy(response, request) || retryAfter === null || retries === RETRIES_MAX) return response
     checkResponse({ method: request.method, path: request.target, ...response })
-    counts['sent again after 503 and Retry-After'] += 1
+    counts['retried after 503 and Retry-After'] += 1
     await sleep(Number(retryAfter) * 1_000)
   }
 }
 
-/** Whether nothing was done since the host is busy. An answer to HEAD has no body, and HEAD does nothing anyway. */
+/** Whether nothing was done because the host is busy. A response to HEAD has no body, and HEAD changes nothing anyway. */
 function isBusy({ status, body }: TestResponse, { method }: Request): boolean {
   if (status !== 503) return false
   return method === 'HEAD' || isBusyCode((body as { code?: unknown }).code)
@@ -94,10 +94,10 @@ export function isBusyCode(code: unknown): boolean {
 }
 
 export interface Group<Input> {
-  /** For the report: which operation, and what was tried. */
+  /** For the report: the operation, or what was tried. */
   what: string
   kindOf: (input: Input) => string
-  /** Throws a Complaint, or whatever an assertion throws. */
+  /** Throws a Complaint, or an assertion error. */
   work: (input: Input, via: Recorder) => Promise<void>
 }
 
@@ -123,7 +123,7 @@ export async function runInputs<Input>(
         try {
           await group.work(input, via)
         } catch (error) {
-          counts[error instanceof Complaint ? error.count : 'other faults'] += 1
+          counts[error instanceof Complaint ? error.count : 'other failures'] += 1
           failures.push({ index, input, report: describe(group, input, error, via.last) })
         }
       }
@@ -132,7 +132,7 @@ export async function runInputs<Input>(
   return failures.sort((one, other) => one.index - other.index)
 }
 
-/** Runs them and fails with what went wrong first. */
+/** Runs the inputs, and fails with the first failures. */
 export async function expectAll<Input>(
   group: Group<Input>,
   connections: Connection[],
@@ -164,7 +164,7 @@ export async function expectRandom<Input>(
         return false
       }
     }),
-    // The samples of a seed are the runs of the same seed, so the place of the one is the path to the other.
+    // fc.sample and fc.check generate the same inputs from a seed, so the index of a failure is its path.
     { seed: SEED, path: String(first.index), numRuns: 1, interruptAfterTimeLimit: SHRINKING_MAX_MS },
   )
   fail(group, [{ ...first, report: smallest }, ...failures.slice(1)])
@@ -173,7 +173,7 @@ export async function expectRandom<Input>(
 function fail<Input>({ what }: Group<Input>, failures: Failure<Input>[]): never {
   const shown = failures.slice(0, SHOWN_MAX).map(({ report }) => report)
   assert.fail(
-    `${what}: ${failures.length} wrong, of which:\n\n${shown.join('\n\n')}\n\nAgain: ${replayWith('test/proof/inputs')}`,
+    `${what}: ${failures.length} wrong, including:\n\n${shown.join('\n\n')}\n\nReproduce with: ${replayWith('test/proof/inputs')}`,
   )
 }
 
@@ -186,10 +186,10 @@ function describe<Input>(
   const message = error instanceof Error ? error.message : String(error)
   return [
     `${what} | ${kindOf(input)} | seed ${SEED}`,
-    `  wrong:   ${message}`,
+    `  wrong:    ${message}`,
     ...(last === undefined
       ? []
-      : [`  request: ${showRequest(last.request)}`, `  answer:  ${showAnswer(last.response)}`]),
+      : [`  request:  ${showRequest(last.request)}`, `  response: ${showResponse(last.response)}`]),
   ].join('\n')
 }
 
@@ -208,7 +208,7 @@ function showBytes(body: Buffer | undefined): string {
     : `bytes ${shorten(body.toString('hex'))}`
 }
 
-function showAnswer(response: TestResponse | undefined): string {
+function showResponse(response: TestResponse | undefined): string {
   return response === undefined ? 'none' : `${response.status} ${shorten(response.text)}`
 }
 
@@ -216,14 +216,14 @@ function shorten(value: string): string {
   return value.length <= 700 ? value : `${value.slice(0, 700)}… (${value.length})`
 }
 
-/** Sends an input that must be refused and judges how it was. */
+/** Sends an input that must be rejected, and checks the error. */
 export async function expectRejection({ request, expected }: NegativeInput, via: Recorder): Promise<void> {
   counts['negative inputs'] += 1
   const { status, body } = await via.send(request)
   const wanted = expected
     .map(({ code, fields }) => (fields === undefined ? code : `${code} for [${fields.join()}]`))
     .join(' or ')
-  if (status < 400) throw new Complaint('wrongly accepted', `accepted, not refused with ${wanted}`)
+  if (status < 400) throw new Complaint('wrongly accepted', `accepted instead of ${wanted}`)
   if (request.method === 'HEAD') return expectStatusOf(expected, status)
   const { code, details = [] } = body as { code: string; details?: { field: string }[] }
   const named = [...new Set(details.map(({ field }) => field.split('.')[0] as string))].sort().join()
@@ -233,11 +233,11 @@ export async function expectRejection({ request, expected }: NegativeInput, via:
       status === ERRORS[code as ErrorCode].status &&
       (one.fields === undefined || one.fields.toSorted().join() === named),
   )
-  if (!isRight) throw new Complaint('refused with another code or field', `not ${wanted}`)
+  if (!isRight) throw new Complaint('rejected with the wrong code or field', `not ${wanted}`)
 }
 
-/** An answer to HEAD has no body to read the code from. */
-function expectStatusOf(expected: Refusal[], status: number): void {
+/** A response to HEAD has no body with a code. */
+function expectStatusOf(expected: Rejection[], status: number): void {
   const isRight = expected.some(({ code }) => ERRORS[code as ErrorCode].status === status)
-  if (!isRight) throw new Complaint('refused with another code or field', 'another status')
+  if (!isRight) throw new Complaint('rejected with the wrong code or field', 'another status')
 }

@@ -1,10 +1,10 @@
-// Text of every kind that a person or an attacker could send.
+// Text of every kind that a user or an attacker could send.
 import * as fc from 'fast-check'
 
 const from = (low: number, high: number) =>
   fc.integer({ min: low, max: high }).map((codePoint) => String.fromCodePoint(codePoint))
 
-/** One code point that the service must keep as it is. */
+/** One code point that the service must store unchanged. */
 const codePoint = fc.oneof(
   { weight: 8, arbitrary: from(0x20, 0x7e) },
   { weight: 2, arbitrary: from(0xa0, 0x17f) },
@@ -43,7 +43,7 @@ const HOSTILE = [
   '"\\/\b\f\n\r\t',
 ]
 
-/** Text that can be kept, of so many code points; mostly short, now and then as long as it may be. */
+/** Storable text of so many code points; mostly short, sometimes of the maximum length. */
 export function text(min: number, max: number): fc.Arbitrary<string> {
   const short = Math.min(max, min + 20)
   return fc.oneof(
@@ -59,8 +59,8 @@ export function text(min: number, max: number): fc.Arbitrary<string> {
   )
 }
 
-/** Text that nothing can keep: NUL, or half of a surrogate pair, somewhere in it. */
-export function unkeepable(max: number): fc.Arbitrary<string> {
+/** Text that cannot be stored: it contains NUL or a lone surrogate. */
+export function unstorable(max: number): fc.Arbitrary<string> {
   const half = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit))
   const part = fc.string({ unit: from(0x20, 0x7e), maxLength: Math.min(10, Math.floor((max - 1) / 2)) })
   return fc
@@ -72,7 +72,7 @@ export function lengthOf(value: string): number {
   return Array.from(value).length
 }
 
-/** The JSON of a string, some of its characters written as escapes, which mean the same. */
+/** The JSON of a string with some of its characters escaped, which means the same. */
 export function escapeSome(value: string, every: number): string {
   if (every === 0) return JSON.stringify(value)
   const characters = Array.from(value).map((one, index) =>

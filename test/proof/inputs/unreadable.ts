@@ -1,4 +1,4 @@
-// Bodies that cannot be read, made of one that would be valid: no JSON, no UTF-8, or said to be something else.
+// Unreadable bodies, made from a valid one: not JSON, not UTF-8, or of another content type.
 import * as fc from 'fast-check'
 
 export interface BadBody {
@@ -6,7 +6,7 @@ export interface BadBody {
   bytes: Buffer | undefined
   headers: [name: string, value: string][]
   code: string
-  /** Which fields `details` must name, and no other; undefined where there is nothing to name. */
+  /** Exactly the fields that `details` must name; undefined if there is nothing to name. */
   fields?: string[]
 }
 
@@ -40,7 +40,7 @@ const NOT_JSON_VALUES = [
   '1 2',
 ]
 
-/** Bytes that are never UTF-8, or not where they stand. */
+/** Bytes that are never valid UTF-8, or not at this position. */
 const BYTES = [
   [0xff],
   [0x80],
@@ -60,7 +60,7 @@ function cut(json: string, share: number): Buffer {
   return whole.subarray(0, 1 + (share % (whole.length - 1)))
 }
 
-/** After the first quote, so inside of a text; where there is none, inside of the object. */
+/** After the first quote, which is inside a string; without a quote, inside the object. */
 function insert(json: string, bytes: number[]): Buffer {
   const whole = Buffer.from(json)
   const inside = Math.max(1, whole.indexOf('"') + 1)
@@ -68,13 +68,13 @@ function insert(json: string, bytes: number[]): Buffer {
 }
 
 const notJson: fc.Arbitrary<Spoil> = fc.oneof(
-  fc.nat().map((share) => noJson('cut short', (json) => cut(json, share))),
+  fc.nat().map((share) => noJson('truncated', (json) => cut(json, share))),
   fc
     .constantFrom('}', '{}', ',', 'x', '\0', '//', ']')
-    .map((junk) => noJson('more behind it', (json) => json + junk)),
+    .map((junk) => noJson('trailing text', (json) => json + junk)),
   fc
     .constantFrom('\ufeff', 'x', ',', '\0', "'", ")]}',\n")
-    .map((junk) => noJson('more before it', (json) => junk + json)),
+    .map((junk) => noJson('leading text', (json) => junk + json)),
   fc
     .constantFrom(...NOT_JSON_VALUES)
     .map((value) => noJson(`a value ${value}`, (json) => `{"x": ${value}, ${json.slice(1)}`)),

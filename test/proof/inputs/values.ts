@@ -1,13 +1,13 @@
-// Values that a schema allows: random ones, and those at its very edges.
+// Values that a schema allows: random ones, and those at its boundaries.
 import * as fc from 'fast-check'
 import { resolve, type Schema } from './document.ts'
 import { escapeSome, lengthOf, text } from './texts.ts'
 
 export const INT64_MAX = 9_223_372_036_854_775_807n
-/** Up to here an integer may also be written with a point or an exponent. */
+/** Up to this value, an integer may also be written with a point or an exponent. */
 const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** A value as it stands in JSON, and what it means: whole numbers are bigints. */
+/** A value as JSON, and its meaning: integers are bigints. */
 export interface Sent {
   json: string
   value: unknown
@@ -15,7 +15,7 @@ export interface Sent {
 
 export function rangeOf({ format, minimum, maximum }: Schema): [min: bigint, max: bigint] {
   if (minimum === undefined || (maximum === undefined && format !== 'int64')) {
-    throw new Error('openapi.json gives a number of a request no range')
+    throw new Error('openapi.json has a number without a range')
   }
   return [BigInt(minimum), maximum === undefined ? INT64_MAX : BigInt(maximum)]
 }
@@ -30,11 +30,11 @@ export function isWithin({ minLength = 0, maxLength = Infinity, pattern }: Schem
 }
 
 export function maxLengthOf({ maxLength }: Schema): number {
-  if (maxLength === undefined) throw new Error('openapi.json gives a text of a request no length')
+  if (maxLength === undefined) throw new Error('openapi.json has a text without a maximum length')
   return maxLength
 }
 
-/** Whole numbers of the range, its edges and those of other types often among them. */
+/** Integers of the range, often its boundaries and those of other types. */
 export function wholeNumber(schema: Schema): fc.Arbitrary<bigint> {
   const [min, max] = rangeOf(schema)
   return fc.oneof(
@@ -87,7 +87,7 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
       : fc.array(item, { minLength, maxLength })
     return items.map(asList)
   }
-  throw new Error(`openapi.json has a field of a kind that is not known here: ${JSON.stringify(schema)}`)
+  throw new Error(`openapi.json has a field of an unsupported type: ${JSON.stringify(schema)}`)
 }
 
 function asJson(value: string, every: number): Sent {
@@ -98,7 +98,7 @@ function asList(items: Sent[]): Sent {
   return { json: `[${items.map(({ json }) => json).join(', ')}]`, value: items.map(({ value }) => value) }
 }
 
-/** Lengths from the least to the most, in characters of one, two and four bytes. */
+/** The minimum and maximum lengths, in characters of one, two and four bytes. */
 function textEdges(schema: Schema): string[] {
   const { minLength: min = 0 } = schema
   const max = maxLengthOf(schema)
@@ -128,7 +128,7 @@ export function edgesOf(schema: Schema): Sent[] {
     .map((length) => asList(Array.from({ length }, (_, index) => items[index % items.length] as Sent)))
 }
 
-/** A value as it stands in an address, before it is encoded: a list is several. */
+/** A value as it appears in a URL before encoding: a list is several values. */
 export function inAddress({ value }: Sent): string[] {
   return [value].flat().map(String)
 }

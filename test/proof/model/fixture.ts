@@ -1,4 +1,4 @@
-// Two instances of the service on one database beside the reference model, and one way to ask both the same.
+// Two instances of the service on one database, and the reference model: sends each call to both, and compares.
 import { inspect } from 'node:util'
 import { Client } from 'pg'
 import { afterAll, expect } from 'vitest'
@@ -11,7 +11,7 @@ import { issueApiKey, startApp } from '../../support/app.ts'
 import type { TestResponse, TestClient } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/database.ts'
 import { asSuperuser } from '../../support/roles.ts'
-import { mayBeBelieved, rejectCaller } from './reference/api-keys.ts'
+import { mayBeCached, rejectCaller } from './reference/api-keys.ts'
 import type { List, Place } from './reference/lists.ts'
 import { HOLD_MINUTES } from './reference/orders.ts'
 import {
@@ -30,40 +30,40 @@ export interface Instance {
   holds: Holds
 }
 
-/** What lives as long as the file. */
+/** Shared by all sequences of the file. */
 export interface Fixture {
   instances: readonly [Instance, Instance]
-  /** May do everything, and is never revoked. */
+  /** Has every scope, and is never revoked. */
   staff: ApiKey
-  /** All that are there before the first command, the counter's last. */
+  /** All keys that exist before the first command, the staff key last. */
   apiKeys: readonly ApiKey[]
-  /** As the owner of the database: for time that passes and for the audit. */
+  /** Runs SQL as a superuser: to let time pass, and for the audit. */
   query: <Row>(text: string, values?: unknown[]) => Promise<Row[]>
   clock: { ms: number }
-  /** How often each operation was called, and which refusals were met. */
+  /** How often each operation was called, and which error codes were returned. */
   called: Map<string, number>
   rejections: Set<string>
 }
 
-/** What one sequence of commands works on. */
+/** The state of one sequence of commands. */
 export interface Session extends Fixture {
   store: Store
-  /** Pages that have a next one, newest last. */
+  /** Pages that have a next page, newest last. */
   cursors: { list: List; after: Place; cursor: string }[]
-  /** Every call and its answer in words, for whoever reads a failure. */
+  /** Every call and its response, for the report of a failure. */
   calls: string[]
 }
 
-/** Who asks where: 0 or 1, and with which key. */
-export interface Asking {
+/** The instance and the API key of a call. */
+export interface Sender {
   at: 0 | 1
-  /** The n-th newest key that was made; `counter` is the one that may do everything. */
-  as: 'staff' | 'nobody' | number
+  /** The n-th newest key that was created; `staff` has every scope, `anonymous` sends no key. */
+  as: 'staff' | 'anonymous' | number
 }
 
 export async function openFixture(): Promise<Fixture> {
   const databaseUrl = await createTestDatabase()
-  // It stands still unless a command moves it: what is believed for a second is believed until then.
+  // The clock stands still unless a command moves it, so that caches stay valid until then.
   const clock = { ms: 0 }
   const open = async (): Promise<Instance> => {
     const db = openTestDatabase(databaseUrl, 3)
@@ -77,8 +77,8 @@ export async function openFixture(): Promise<Fixture> {
   const owner = new Client(asSuperuser(databaseUrl))
   await owner.connect()
   afterAll(() => owner.end())
-  const query = async <Row>(words: string, values: unknown[] = []) =>
-    (await owner.query(words, values)).rows as Row[]
+  const query = async <Row>(text: string, values: unknown[] = []) =>
+    (await owner.query(text, values)).rows as Row[]
   const rows = await query<{ id: string; name: string; scopes: string[]; created_at: Date }>(
     'select id, name, scopes, created_at from api_keys order by id',
   )
@@ -101,10 +101,10 @@ export async function openFixture(): Promise<Fixture> {
   }
 }
 
-/** The same stage without a trace of the sequence before. */
+/** Starts a sequence on an empty store. */
 export async function openSession(fixture: Fixture): Promise<Session> {
   const { staff, apiKeys, clock, query } = fixture
-  // Deleted and not truncated, which would take ten times as long. The counts begin again with the animals.
+  // Deletes instead of truncating, which would take ten times as long. The counts restart with the pets.
   await query(`
     delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
     delete from pet_count_deltas; delete from pet_counts_by_category; update pet_counts set count = 0;
@@ -135,31 +135,31 @@ export interface Call {
   headers?: Record<string, string | undefined>
 }
 
-/** Asks the service, then the model, and compares. */
-export async function ask(
+/** Calls the service, then the model, and compares. */
+export async function callBoth(
   session: Session,
-  { at, as }: Asking,
+  { at, as }: Sender,
   call: Call,
-  askModel: (caller: Caller, seen: Seen, apiKey: ApiKey) => Expected,
+  callModel: (caller: Caller, seen: Seen, apiKey: ApiKey) => Expected,
 ): Promise<TestResponse> {
   const { store, calls, called, rejections } = session
   const apiKey = apiKeyOf(session, as)
   const requestId = `call-${calls.length + 1}`
-  const asked = `${'AB'[at]}, as ${apiKey?.name ?? 'nobody'}: ${inWords(call)}`
-  const place = calls.push(asked) - 1
+  const description = `${'AB'[at]}, as ${apiKey?.name ?? 'anonymous'}: ${describeCall(call)}`
+  const place = calls.push(description) - 1
   called.set(call.operation, (called.get(call.operation) ?? 0) + 1)
   const response = await session.instances[at].client.call(call.method, `/v1${call.path}`, {
     apiKey: apiKey?.text ?? null,
     headers: { 'x-request-id': requestId, ...givenHeaders(call) },
     ...(call.body !== undefined && { body: toJson(call.body) }),
   })
-  calls[place] = `${asked} -> ${describeResponse(response)}`
+  calls[place] = `${description} -> ${describeResponse(response)}`
   if (apiKey === undefined) {
     compare(rejections, response, reject('missing_api_key'))
-  } else if (!(mayBeBelieved(store, apiKey) && response.status === 401)) {
+  } else if (!(mayBeCached(store, apiKey) && response.status === 401)) {
     const caller = { apiKeyId: apiKey.id, name: apiKey.name, requestId }
     const expected =
-      rejectCaller(store, apiKey, call.scope) ?? askModel(caller, response.body as Seen, apiKey)
+      rejectCaller(store, apiKey, call.scope) ?? callModel(caller, response.body as Seen, apiKey)
     compare(rejections, response, expected)
   }
   return response
@@ -168,7 +168,7 @@ export async function ask(
 function compare(rejections: Set<string>, { status, body, headers }: TestResponse, expected: Expected): void {
   const code = (body as { code?: string } | undefined)?.code
   const seen = status < 400 ? { status } : { status, code }
-  requireSame('answer', seen, {
+  requireSame('response', seen, {
     status: expected.status,
     ...(expected.code !== undefined && { code: expected.code }),
   })
@@ -183,25 +183,23 @@ function compare(rejections: Set<string>, { status, body, headers }: TestRespons
     )
 }
 
-/** Says both in full where they differ. */
+/** Throws both values if they differ. */
 export function requireSame(what: string, seen: unknown, expected: unknown): void {
   try {
     expect(seen).toEqual(expected)
   } catch {
-    const say = (value: unknown) => inspect(value, { depth: 6, breakLength: 110, sorted: true })
-    throw new Error(
-      `another ${what} than the model says\nthe service: ${say(seen)}\nthe model:   ${say(expected)}`,
-    )
+    const show = (value: unknown) => inspect(value, { depth: 6, breakLength: 110, sorted: true })
+    throw new Error(`${what} differs from the model\nservice: ${show(seen)}\nmodel:   ${show(expected)}`)
   }
 }
 
-/** Those that commands have made, newest first. */
+/** The keys that commands have created, newest first. */
 export function madeApiKeys({ store, staff }: Session): ApiKey[] {
   return [...store.apiKeys.values()].filter(({ id }) => id > staff.id).toReversed()
 }
 
-function apiKeyOf(session: Session, as: Asking['as']): ApiKey | undefined {
-  if (as === 'nobody') return undefined
+function apiKeyOf(session: Session, as: Sender['as']): ApiKey | undefined {
+  if (as === 'anonymous') return undefined
   const made = madeApiKeys(session)
   return (as === 'staff' ? undefined : made[as % made.length]) ?? session.staff
 }
@@ -220,7 +218,7 @@ function toJson(body: Record<string, unknown>): string {
   )
 }
 
-function inWords(call: Call): string {
+function describeCall(call: Call): string {
   const headers = Object.entries(givenHeaders(call)).map(([name, value]) => `${name}: ${value}`)
   const body = call.body === undefined ? [] : [toJson(call.body)]
   return [call.method, `/v1${call.path}`, ...body, ...headers].join(' ')

@@ -1,4 +1,4 @@
-// What concurrent clients of two processes were answered could have happened one after another.
+// The responses to concurrent clients of two processes could result from running the operations one after another.
 import { afterAll, expect, test } from 'vitest'
 import { linkTo } from '../../contract/pets.ts'
 import { openTestClient } from '../../support/client.ts'
@@ -9,8 +9,8 @@ import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore, findSoldTwice } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
-import { inWords, specificationOf } from './pet.ts'
-import { type Animal, keepPetsHot } from './hot-pets.ts'
+import { describeOperation, specificationOf } from './pet.ts'
+import { type HotPet, keepPetsHot } from './hot-pets.ts'
 import { raceForKeys } from './key-races.ts'
 
 const FILE = 'test/proof/model/histories.test.ts'
@@ -21,7 +21,7 @@ const RACERS = 8
 const LATE_MS = 2
 const NAME = 'buyer'
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
-const AGAIN = `seed ${SEED}; another run with the same choices: ${replayWith(FILE)}`
+const REPLAY = `seed ${SEED}; run with the same choices: ${replayWith(FILE)}`
 
 const counted: Record<string, number> = {}
 function count(more: Record<string, number>): void {
@@ -35,19 +35,19 @@ afterAll(() => {
 const environment = { DATABASE_URL: await createTestDatabase(), LOG_LEVEL: 'error' }
 const made = await petstore(['api-keys', 'create', '--name', NAME, '--scopes', SCOPES], environment)
 const apiKey = made.stdout.trim()
-// One of them is some way from its database: what it reads is a little old when it arrives, which would show if a
-// request were answered by a query that began before it.
-const farAway = await startProxy(environment.DATABASE_URL, responsesAfter(LATE_MS))
+// One of them has a slow connection to its database, so that its reads are slightly old when they arrive. That exposes a
+// response from a query that began before the request.
+const delayed = await startProxy(environment.DATABASE_URL, responsesAfter(LATE_MS))
 const services: Service[] = [
   await startService(environment),
-  await startService({ ...environment, DATABASE_URL: farAway.url }),
+  await startService({ ...environment, DATABASE_URL: delayed.url }),
 ]
 afterAll(async () => {
   await Promise.all(services.map((service) => service.stop()))
 })
 const origins = services.map(({ origin }) => origin)
 
-test('16 clients on two processes: the history of every animal is linearizable, and none is sold twice', async () => {
+test('the history of every pet is linearizable and no pet is sold twice (16 clients, two processes)', async () => {
   const pets = await keepPetsHot({
     origins,
     apiKey,
@@ -59,7 +59,7 @@ test('16 clients on two processes: the history of every animal is linearizable, 
   const orders = pets.flatMap((pet) => pet.orders)
   const contradictions = pets.flatMap((pet) => contradictionOf(pet) ?? [])
   const soldTwice = await findSoldTwice(environment.DATABASE_URL)
-  const twice = repeated(pets.map(({ id }) => id)) + repeated(orders)
+  const duplicates = countDuplicates(pets.map(({ id }) => id)) + countDuplicates(orders)
   const left = pets.filter(({ history }) => !history.some(({ output }) => output.status === 204))
   const listed = new Set(await listAllIds())
   const missing = left.filter(({ id }) => !listed.has(id))
@@ -70,64 +70,63 @@ test('16 clients on two processes: the history of every animal is linearizable, 
     'operations checked': operations.length,
     'histories that are not linearizable': contradictions.length,
     'sold twice': soldTwice.length,
-    'acknowledged animals that the list misses': missing.length,
-    'ids given twice': twice,
+    'acknowledged pets missing from the list': missing.length,
+    'duplicate ids': duplicates,
   })
-  expect(contradictions, AGAIN).toEqual([])
-  expect(soldTwice, AGAIN).toEqual([])
+  expect(contradictions, REPLAY).toEqual([])
+  expect(soldTwice, REPLAY).toEqual([])
   expect(missing).toEqual([])
-  expect(twice).toBe(0)
-  // What a busy host had no time for was replaced by another operation.
+  expect(duplicates).toBe(0)
+  // Operations that a busy host rejected were replaced by others.
   expect(operations.length).toBeGreaterThan(OPERATIONS * 0.97)
   expect(await auditStore(environment.DATABASE_URL)).toEqual([])
 })
 
-function contradictionOf(pet: Animal): string | undefined {
+function contradictionOf(pet: HotPet): string | undefined {
   const stuck = findContradiction(pet.history, specificationOf(pet, NAME))
   if (stuck === undefined) return undefined
-  const before = stuck.longest.slice(-8).map(inWords)
-  const none = stuck.candidates.map(inWords)
-  return `animal ${pet.id}: after ${stuck.longest.length} of ${pet.history.length} operations, the last of them
+  const before = stuck.longest.slice(-8).map(describeOperation)
+  const none = stuck.candidates.map(describeOperation)
+  return `pet ${pet.id}: after ${stuck.longest.length} of ${pet.history.length} operations, the last of them
 ${before.join('\n')}
 none of these can be next:
 ${none.join('\n')}`
 }
 
-test('500 keys, 8 racers for each: one animal per key, in the list at once, and no id twice', async () => {
+test('concurrent creates with one Idempotency-Key make one pet, which is listed at once (500 keys, 8 clients each)', async () => {
   const races = await raceForKeys(origins, apiKey, KEYS, RACERS)
   const rows = await sql<{ name: string; id: string }>(
     environment.DATABASE_URL,
     `select name, id from pets where name like 'key %'`,
   )
   const petsOf = Map.groupBy(rows, ({ name }) => name)
-  const doubled = races.filter(({ key }) => (petsOf.get(key)?.length ?? 0) > 1)
-  const told = races.map(({ ids }) => new Set(ids))
-  const acknowledged = told.flatMap((ids) => [...ids])
+  const duplicated = races.filter(({ key }) => (petsOf.get(key)?.length ?? 0) > 1)
+  const returned = races.map(({ ids }) => new Set(ids))
+  const acknowledged = returned.flatMap((ids) => [...ids])
   const listed = await listAllIds()
   const missing = acknowledged.filter((id) => !listed.includes(id))
   const missedAtOnce = races.filter(({ isListed }) => !isListed)
-  const twice = repeated(acknowledged) + repeated(listed)
+  const duplicates = countDuplicates(acknowledged) + countDuplicates(listed)
   count({
-    'Idempotency-Keys raced for': races.length,
-    'racers for each': RACERS,
-    'second animals of a key': doubled.length,
-    'acknowledged animals that the list misses': missing.length + missedAtOnce.length,
-    'ids given twice': twice,
+    'Idempotency-Keys raced': races.length,
+    'clients per key': RACERS,
+    'keys with more than one pet': duplicated.length,
+    'acknowledged pets missing from the list': missing.length + missedAtOnce.length,
+    'duplicate ids': duplicates,
   })
 
   expect(races.flatMap(({ unexpected }) => unexpected)).toEqual([])
-  expect(doubled).toEqual([])
+  expect(duplicated).toEqual([])
   expect(races.filter(({ firsts }) => firsts !== 1)).toEqual([])
   expect(races.filter(({ ids }) => new Set(ids).size !== 1)).toEqual([])
   expect(races.filter(({ ids, rejected }) => ids.length + rejected !== RACERS)).toEqual([])
   expect(missing).toEqual([])
   expect(missedAtOnce).toEqual([])
-  expect(twice).toBe(0)
+  expect(duplicates).toBe(0)
   expect(acknowledged).toHaveLength(KEYS)
 })
 
-/** How many of them are not the first of their kind. */
-function repeated(ids: readonly number[]): number {
+function countDuplicates(ids: readonly number[]): number {
   return ids.length - new Set(ids).size
 }
 

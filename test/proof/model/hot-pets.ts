@@ -1,18 +1,18 @@
-// Many clients on a few animals at a time, and the history of each animal: what was asked, what was answered, when.
-// All of them live in this process, so "before" is what its own clock says.
-import { type Connection, isBusy, openConnection, patiently } from '../../support/load.ts'
+// Many clients on a few pets at a time, and the history of each pet: requests, responses and times. All clients run in
+// this process, so its clock defines "before".
+import { type Connection, isBusy, openConnection, retryWhileBusy } from '../../support/load.ts'
 import { seeded } from '../random.ts'
 import type { PetCall, PetOperation } from './pet.ts'
 
-export interface Animal {
+export interface HotPet {
   id: number
   name: string
   categoryId: number
   history: PetOperation[]
   orders: number[]
-  /** The newest version that anybody was told of. */
+  /** The newest version that any client has seen. */
   version: number
-  /** How many operations its history should have. */
+  /** The number of operations after which the history is long enough. */
   enough: number
 }
 
@@ -27,33 +27,33 @@ export interface Load {
 const HOT_AT_ONCE = 4
 const OPERATIONS_EACH = 300
 const OPERATIONS_AFTER_DELETION = 20
-/** Each animal has a category of its own, so that a page of the list is a question that many ask at once. */
+/** Each pet has its own category, so that many clients request the same page of the list at once. */
 const FIRST_CATEGORY = 1_000
 
-export async function keepPetsHot({ origins, apiKey, clients, operations, seed }: Load): Promise<Animal[]> {
-  const pets: Animal[] = []
-  const hot = new Map<number, Promise<Animal>>()
+export async function keepPetsHot({ origins, apiKey, clients, operations, seed }: Load): Promise<HotPet[]> {
+  const pets: HotPet[] = []
+  const hot = new Map<number, Promise<HotPet>>()
   let left = operations
   let busy = 0
 
-  async function addPet({ send }: Connection): Promise<Animal> {
+  async function addPet({ send }: Connection): Promise<HotPet> {
     const categoryId = FIRST_CATEGORY + pets.length
     const values = { name: 'Pet', categoryId }
     const pet = { ...values, id: 0, history: [], orders: [], version: 1, enough: OPERATIONS_EACH }
     pets.push(pet)
-    const { status, body } = await patiently(() => send('POST', '/v1/pets', values))
-    if (status !== 201) throw new Error(`an animal could not be added: ${status}`)
+    const { status, body } = await retryWhileBusy(() => send('POST', '/v1/pets', values))
+    if (status !== 201) throw new Error(`a pet could not be created: ${status}`)
     pet.id = (body as { id: number }).id
     return pet
   }
 
-  async function record(connection: Connection, pet: Animal, input: PetCall): Promise<void> {
+  async function record(connection: Connection, pet: HotPet, input: PetCall): Promise<void> {
     const calledAt = performance.now()
     const exchange = await sendCall(connection, pet, input)
     const { status, body, etag } = exchange
     const returnedAt = performance.now()
     if (isBusy(exchange) && busy < operations) {
-      // Another one in its place.
+      // Another operation replaces it.
       busy += 1
       left += 1
       return
@@ -64,39 +64,39 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
     if (input.call === 'place' && status === 201) pet.orders.push((body as { id: number }).id)
   }
 
-  async function beClient(index: number): Promise<void> {
+  async function runClient(index: number): Promise<void> {
     const random = seeded(seed + index).fraction
     const connections = origins.map((origin) => openConnection({ origin, apiKey }))
     const connection = () => connections[Math.floor(random() * connections.length)] as Connection
     while (left > 0) {
       left -= 1
-      const place = Math.floor(random() * HOT_AT_ONCE)
-      const adding = hot.get(place) ?? addPet(connection())
-      hot.set(place, adding)
+      const slot = Math.floor(random() * HOT_AT_ONCE)
+      const adding = hot.get(slot) ?? addPet(connection())
+      hot.set(slot, adding)
       const pet = await adding
       const call = chooseCall(pet, random)
       await record(connection(), pet, call)
-      // Whoever has written looks at once: a read that missed the write is seen best now.
+      // Reads right after a write, when a stale read is most likely to show.
       if (isWrite(call) && left > 0) {
         left -= 1
         await record(connection(), pet, { call: random() < 0.5 ? 'get' : 'list' })
       }
-      if (pet.history.length >= pet.enough && hot.get(place) === adding) hot.delete(place)
+      if (pet.history.length >= pet.enough && hot.get(slot) === adding) hot.delete(slot)
     }
     for (const each of connections) each.close()
   }
 
-  await Promise.all(Array.from({ length: clients }, (_, index) => beClient(index)))
+  await Promise.all(Array.from({ length: clients }, (_, index) => runClient(index)))
   return pets
 }
 
-/** Mostly so that it can be sold again. */
+/** Mostly available, so that the pet can be sold again. */
 const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const
 
-function chooseCall({ orders, version }: Animal, random: () => number): PetCall {
+function chooseCall({ orders, version }: HotPet, random: () => number): PetCall {
   const pick = random()
   const ifMatch = random() < 0.5 ? undefined : `"${version}"`
-  // One of the newest, the others have long been closed.
+  // One of the newest orders, because the others have long been closed.
   const orderId = orders.at(-1 - Math.floor(random() * 3)) ?? orders.at(-1)
   if (pick < 0.2) return { call: 'get' }
   if (pick < 0.4) return { call: 'list' }
@@ -117,7 +117,7 @@ function isWrite({ call }: PetCall): boolean {
   return call !== 'get' && call !== 'list' && call !== 'getOrder'
 }
 
-function sendCall({ send }: Connection, { id, categoryId }: Animal, input: PetCall) {
+function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCall) {
   switch (input.call) {
     case 'get':
       return send('GET', `/v1/pets/${id}`)

@@ -1,15 +1,15 @@
-// Many clients that repeat the same create with the same Idempotency-Key at the same time.
-import { type Connection, openConnection, patiently } from '../../support/load.ts'
+// Many clients that send the same create with the same Idempotency-Key at the same time.
+import { type Connection, openConnection, retryWhileBusy } from '../../support/load.ts'
 
 export interface KeyRace {
   key: string
-  /** Each id that a racer was told. */
+  /** The id in each successful response. */
   ids: number[]
-  /** Answers that did not say that they were a repetition. */
+  /** Successful responses without Idempotency-Replayed. */
   firsts: number
-  /** Racers with other values that were told so. */
+  /** Clients whose different values were rejected. */
   rejected: number
-  /** Whether the list of the other instance had the animal at once. */
+  /** Whether the list of the other instance had the pet at once. */
   isListed: boolean
   unexpected: string[]
 }
@@ -31,17 +31,17 @@ export async function raceForKeys(
     const key = `key ${next}`
     const result: KeyRace = { key, ids: [], firsts: 0, rejected: 0, isListed: false, unexpected: [] }
     races.push(result)
-    // In every fifth race the last racer sends other values; whoever comes first decides which ones are right.
+    // In every fifth race the last client sends other values; the first request decides which values are correct.
     const odd = next % 5 === 0 ? racers - 1 : -1
     await Promise.all(
-      connections.map((connection, index) => insist(connection, result, index === odd ? 2 : 1)),
+      connections.map((connection, index) => retryUntilKnown(connection, result, index === odd ? 2 : 1)),
     )
     const other = connections.at(-1) as Connection
-    const { body } = await patiently(() => other.send('GET', `/v1/pets?limit=${NEWEST}`))
+    const { body } = await retryWhileBusy(() => other.send('GET', `/v1/pets?limit=${NEWEST}`))
     result.isListed = (body as { id: number }[]).some(({ id }) => id === result.ids[0])
   }
 
-  async function insist({ send }: Connection, result: KeyRace, categoryId: number): Promise<void> {
+  async function retryUntilKnown({ send }: Connection, result: KeyRace, categoryId: number): Promise<void> {
     for (;;) {
       const headers = { 'idempotency-key': result.key }
       const { status, body, isReplayed } = await send(
@@ -60,7 +60,7 @@ export async function raceForKeys(
         result.rejected += 1
         return
       }
-      // The first one still runs, or the machine has other things to do: as documented, once more.
+      // The first request is still in flight, or the service is busy: retry, as documented.
       if (code !== 'idempotency_key_in_use' && status !== 503) {
         result.unexpected.push(`${status} ${code}`)
         return

@@ -1,4 +1,4 @@
-// One animal and its orders, as the checker of histories sees them. The rules are those of the reference model.
+// The specification of one pet and its orders for the linearizability checker, with the rules of the reference model.
 import { isDeepStrictEqual } from 'node:util'
 import type { Operation, Specification } from '../../support/linearizability.ts'
 import { endOrder, getOrder, placeOrder } from './reference/orders.ts'
@@ -14,13 +14,13 @@ export type PetCall =
 export interface PetResponse {
   status: number
   body: unknown
-  /** The version in its ETag, or 0. */
+  /** The version in the ETag, or 0. */
   etag: number
 }
 
 export type PetOperation = Operation<PetCall, PetResponse>
 
-/** Who calls matters for the history of an animal alone, which is not looked at here. */
+/** The caller matters only for the history of a pet, which is not checked here. */
 export function specificationOf(
   pet: { id: number; name: string; categoryId: number },
   callerName: string,
@@ -59,7 +59,7 @@ export function specificationOf(
         const expected = response(store, input, output.body as Seen)
         return agrees(expected, output) ? store : undefined
       } catch {
-        // The model took an id or a time from an answer that has none: it expected another one.
+        // The model expects an id or a time that the response does not have: the responses differ.
         return undefined
       }
     },
@@ -70,7 +70,7 @@ export function specificationOf(
   }
 }
 
-/** Any id will do for a new order: two that wait for each other may get theirs in either sequence. */
+/** Without the newest ids, so that a new order may have any id: concurrent orders may get theirs in either order. */
 function copyOf({ pets, orders }: Store): Store {
   const copy = emptyStore()
   for (const [id, pet] of pets) copy.pets.set(id, { ...pet, history: [] })
@@ -85,7 +85,7 @@ function agrees(expected: Expected, { status, body, etag }: PetResponse): boolea
   return expected.body === undefined || isDeepStrictEqual(body, expected.body)
 }
 
-export function inWords({ input, output, calledAt, returnedAt }: PetOperation): string {
+export function describeOperation({ input, output, calledAt, returnedAt }: PetOperation): string {
   const { call, ...what } = input
   const code = (output.body as { code?: string } | undefined)?.code
   const got = `${output.status} ${code ?? JSON.stringify(output.body)}, version ${output.etag}`

@@ -1,4 +1,4 @@
-// Random sequences of calls on two instances answer as the reference model says, and leave the store as it says.
+// Random sequences of calls on two instances return what the reference model returns, and leave the same state.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -11,7 +11,7 @@ import { listCommands } from './commands/lists.ts'
 import { orderCommands } from './commands/orders.ts'
 import { petCommands } from './commands/pets.ts'
 import { timeCommands } from './commands/time.ts'
-import { REFUSALS } from './reference/store.ts'
+import { REJECTIONS } from './reference/store.ts'
 import { shorten } from './shorten.ts'
 import { compareWholeState } from './whole-state.ts'
 import { openFixture, openSession } from './fixture.ts'
@@ -20,9 +20,9 @@ const FILE = 'test/proof/model/sequences.test.ts'
 const SEQUENCES = 450
 const COMMANDS_MAX = 120
 const COMMANDS_MIN = 20_000
-/** A failure is made simpler for so long at most, and then shorter for as long again. */
+/** How long a failure is simplified, and then shortened. */
 const SHRINK_MS = 20_000
-/** Where in the run of this seed to begin: printed with a failure. */
+/** Where in the run of this seed to start: printed with a failure. */
 const PATH = process.env['PROOF_PATH']
 
 const sequence = fc.array(
@@ -30,7 +30,7 @@ const sequence = fc.array(
   { maxLength: COMMANDS_MAX, size: 'max' },
 )
 
-test('whatever is called in whatever sequence, two instances answer as the model says', async () => {
+test('two instances return what the model returns, for any sequence of calls', async () => {
   const fixture = await openFixture()
   const counted = { sequences: 0, commands: 0, 'sequences that differ from the model': 0 }
   let hasFailed = false
@@ -43,7 +43,7 @@ test('whatever is called in whatever sequence, two instances answer as the model
       for (const command of commands) {
         const before = session.calls.length
         await command(session)
-        // One that found nothing to do is none; nor is what only makes a failure shorter.
+        // A command without a call does not count, nor does one that only shrinks a failure.
         if (session.calls.length > before && !hasFailed) counted.commands += 1
       }
       await compareWholeState(session)
@@ -52,7 +52,7 @@ test('whatever is called in whatever sequence, two instances answer as the model
       if (!hasFailed) giveUpAt = performance.now() + SHRINK_MS
       hasFailed = true
       const calls = session.calls.map((call, index) => `${String(index + 1).padStart(4)}. ${call}`)
-      throw new Error(`${(error as Error).message}\n\nThe last of these calls:\n${calls.join('\n')}`, {
+      throw new Error(`${(error as Error).message}\n\nThe last of these calls failed:\n${calls.join('\n')}`, {
         cause: error,
       })
     }
@@ -73,22 +73,22 @@ test('whatever is called in whatever sequence, two instances answer as the model
         message = failure?.message ?? message
         return failure !== undefined
       })
-      const again = `PROOF_PATH=${result.counterexamplePath} ${replayWith(FILE)}`
-      throw new Error(`${message}\n\nTo see it again:\n${again}`)
+      const replay = `PROOF_PATH=${result.counterexamplePath} ${replayWith(FILE)}`
+      throw new Error(`${message}\n\nTo reproduce:\n${replay}`)
     }
-    // Otherwise it would have proved less than it says.
+    // Guards the test itself: every operation was called, and every error code returned.
     if (SCALE >= 1 && PATH === undefined) {
       expect([...fixture.called.keys()].sort()).toEqual(operationsOfInterface().sort())
-      expect([...fixture.rejections].sort()).toEqual(Object.keys(REFUSALS).sort())
+      expect([...fixture.rejections].sort()).toEqual(Object.keys(REJECTIONS).sort())
       expect(counted.commands).toBeGreaterThanOrEqual(COMMANDS_MIN * SCALE)
     }
   } finally {
     const calls = [...fixture.called.values()].reduce((sum, count) => sum + count, 0)
     recordFigures('model', {
       ...counted,
-      'answers compared': calls,
+      'responses compared': calls,
       'operations called': fixture.called.size,
-      'kinds of refusal met': fixture.rejections.size,
+      'error codes returned': fixture.rejections.size,
     })
     console.log(counted, Object.fromEntries(fixture.called))
   }

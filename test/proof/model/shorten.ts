@@ -1,6 +1,6 @@
-// A failing sequence without what it does not need, so that a person can read it.
+// Removes from a failing sequence what the failure does not need, so that it can be read.
 
-/** Leaves out halves, then quarters, at last single items, as long as the rest still fails. */
+/** Removes halves, then quarters, at last single items, as long as the rest still fails. */
 export async function shorten<Item>(
   items: readonly Item[],
   fails: (items: readonly Item[]) => Promise<boolean>,

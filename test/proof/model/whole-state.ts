@@ -1,18 +1,18 @@
-// After a sequence: everything that can be asked, on both instances, and what the database itself says.
+// After a sequence: compares everything that clients can read, on both instances, and audits the database.
 import { auditStore } from '../../support/store-audit.ts'
 import { walk } from './commands/lists.ts'
 import { countsOf } from './reference/store.ts'
-import { type Asking, ask, passSecond, requireSame, type Session } from './fixture.ts'
+import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
 
 export async function compareWholeState(session: Session): Promise<void> {
-  // What was believed for a second is so no more.
+  // Expires the caches.
   passSecond(session)
   for (const at of [0, 1] as const) {
-    const staff: Asking = { at, as: 'staff' }
+    const staff: Sender = { at, as: 'staff' }
     await walk(session, staff, { of: 'pets' }, undefined)
     await walk(session, staff, { of: 'orders' }, undefined)
     await walk(session, staff, { of: 'categories' }, undefined)
-    await ask(
+    await callBoth(
       session,
       staff,
       { operation: 'getInventory', scope: 'pets:read', method: 'GET', path: '/store/inventory' },
@@ -24,5 +24,5 @@ export async function compareWholeState(session: Session): Promise<void> {
     await walk(session, { at: petId % 2 === 0 ? 0 : 1, as: 'staff' }, { of: 'history', petId }, 100)
   }
   session.calls.push('the audit of the database')
-  requireSame('finding of the audit', await auditStore(session.query), [])
+  requireSame('audit of the database', await auditStore(session.query), [])
 }

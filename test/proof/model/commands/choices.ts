@@ -1,29 +1,29 @@
-// What the commands choose from: few names, few categories and few keys, so that they meet.
+// What the commands choose from: few names, few categories and few keys, so that they collide.
 import * as fc from 'fast-check'
 import type { Id, OrderStatus, PetStatus } from '../reference/store.ts'
-import type { Asking, Session } from '../fixture.ts'
+import type { Sender, Session } from '../fixture.ts'
 
 /** One step of a sequence. */
 export type Command = (session: Session) => Promise<void>
 
-/** A command with what it needs to choose; where it happens and who asks is always chosen. */
+/** A command with its own choices; every command also chooses an instance and an API key. */
 export function command<Values extends object>(
   values: { [Name in keyof Values]: fc.Arbitrary<Values[Name]> },
-  run: (session: Session, asking: Asking, values: Values) => Promise<void>,
+  run: (session: Session, sender: Sender, values: Values) => Promise<void>,
 ): fc.Arbitrary<Command> {
   return fc
-    .record({ asking, chosen: fc.record<Values>(values) })
-    .map((step) => (session: Session) => run(session, step.asking, step.chosen))
+    .record({ sender, chosen: fc.record<Values>(values) })
+    .map((step) => (session: Session) => run(session, step.sender, step.chosen))
 }
 
 const LARGEST_ID = 9_223_372_036_854_775_807n
 
-const asking: fc.Arbitrary<Asking> = fc.record({
+const sender: fc.Arbitrary<Sender> = fc.record({
   at: fc.constantFrom(0 as const, 1 as const),
   as: fc.oneof(
     { arbitrary: fc.constant('staff' as const), weight: 40 },
     { arbitrary: fc.nat(3), weight: 6 },
-    { arbitrary: fc.constant('nobody' as const), weight: 1 },
+    { arbitrary: fc.constant('anonymous' as const), weight: 1 },
   ),
 })
 
@@ -51,16 +51,16 @@ export const idempotencyKey = fc.oneof(
   { arbitrary: fc.constantFrom('k1', 'k2', 'k3'), weight: 2 },
 )
 
-/** One of those that there are, counted from the newest, or one that there is not. */
+/** An existing item, counted from the newest, or one that does not exist. */
 export const choice = fc.oneof(
   { arbitrary: fc.nat(5), weight: 25 },
-  { arbitrary: fc.constant('gone' as const), weight: 1 },
+  { arbitrary: fc.constant('deleted' as const), weight: 1 },
   { arbitrary: fc.constant('unknown' as const), weight: 1 },
 )
-export type Choice = number | 'gone' | 'unknown'
+export type Choice = number | 'deleted' | 'unknown'
 
 export function pickPet({ store }: Session, chosen: Choice): Id {
-  if (chosen === 'gone') return store.deletedPets.at(-1) ?? LARGEST_ID
+  if (chosen === 'deleted') return store.deletedPets.at(-1) ?? LARGEST_ID
   return pick([...store.pets.keys()], chosen)
 }
 

@@ -1,10 +1,10 @@
-// Commands on lists: whole walks, single pages, pages that go on after others have changed the store, and cursors
-// that belong to another list.
+// Commands on lists: whole walks, single pages, pages that continue after the store has changed, and cursors of another
+// list.
 import * as fc from 'fast-check'
 import { linkTo } from '../../../contract/pets.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
 import { type Expected, reject } from '../reference/store.ts'
-import { type Asking, ask, requireSame, type Session } from '../fixture.ts'
+import { type Sender, callBoth, requireSame, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
 
@@ -12,7 +12,7 @@ interface Source {
   operation: string
   scope: string
   path: string
-  /** How many without `limit`. */
+  /** The default limit. */
   limit: number
 }
 
@@ -43,24 +43,24 @@ function queryOf(list: List): Record<string, unknown> {
   return of === 'history' ? {} : filters
 }
 
-interface PageToAsk {
+interface PageRequest {
   list: List
   limit: number | undefined
   from?: { after: Place; cursor: string }
 }
 
-/** Asks for one page and compares it; answers where the next one goes on. */
-export async function askPage(
+/** Gets one page and compares it. Returns where the next page starts. */
+export async function getPage(
   session: Session,
-  asking: Asking,
-  { list, limit, from }: PageToAsk,
+  sender: Sender,
+  { list, limit, from }: PageRequest,
 ): Promise<{ after: Place; cursor: string } | undefined> {
   const { limit: byDefault, ...source } = sourceOf(list)
   const query = toQuery({ ...queryOf(list), limit, cursor: from?.cursor })
   let next: Place | undefined
-  const response = await ask(
+  const response = await callBoth(
     session,
-    asking,
+    sender,
     { ...source, method: 'GET', path: `${source.path}${query}` },
     (_caller, seen): Expected => {
       const rows = rowsOf(session.store, list)
@@ -71,7 +71,7 @@ export async function askPage(
       return { status: 200 }
     },
   )
-  const link = linkTo('next', response, session.instances[asking.at].client.origin)
+  const link = linkTo('next', response, session.instances[sender.at].client.origin)
   requireSame('link to a next page', link !== undefined, next !== undefined)
   if (link === undefined || next === undefined) return undefined
   return { after: next, cursor: new URL(link, 'http://petstore.test').searchParams.get('cursor') ?? '' }
@@ -80,31 +80,31 @@ export async function askPage(
 function comparePage(list: List, seen: readonly Record<string, unknown>[], expected: unknown[]): void {
   requireSame(
     'page',
-    seen.map((item) => withoutChance(list, item)),
+    seen.map((item) => predictablePart(list, item)),
     expected,
   )
   if (list.of !== 'history') return
   const times = seen.map(({ at }) => String(at))
-  requireSame('sequence of times', times, times.toSorted().toReversed())
+  requireSame('order of times', times, times.toSorted().toReversed())
 }
 
-/** From page to page to the end, each on the other instance. */
+/** Reads every page to the end, alternating between the instances. */
 export async function walk(
   session: Session,
-  asking: Asking,
+  sender: Sender,
   list: List,
   limit: number | undefined,
 ): Promise<void> {
-  let { at } = asking
-  let from = await askPage(session, asking, { list, limit })
+  let { at } = sender
+  let from = await getPage(session, sender, { list, limit })
   while (from !== undefined) {
     at = at === 0 ? 1 : 0
-    from = await askPage(session, { ...asking, at }, { list, limit, from })
+    from = await getPage(session, { ...sender, at }, { list, limit, from })
   }
 }
 
-/** Times that only the service knows, and the name that it gave to work of its own. */
-function withoutChance(list: List, item: Record<string, unknown>): Record<string, unknown> {
+/** Without times and request ids that only the service can choose. */
+function predictablePart(list: List, item: Record<string, unknown>): Record<string, unknown> {
   if (list.of === 'history') {
     const { at: _at, requestId, ...rest } = item
     return rest['event'] === 'order_expired' ? rest : { ...rest, requestId }
@@ -121,7 +121,7 @@ function toQuery(parameters: Record<string, unknown>): string {
     : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
 }
 
-/** A list, once the world can say which animal was meant. */
+/** A list; which pet it refers to depends on the session. */
 const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   fc
     .record({
@@ -142,52 +142,52 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   fc.constant(() => ({ of: 'apiKeys' as const })),
 )
 
-const walkList = command({ list: anyList, limit: some.limit }, async (session, asking, { list, limit }) => {
-  await walk(session, asking, list(session), limit)
+const walkList = command({ list: anyList, limit: some.limit }, async (session, sender, { list, limit }) => {
+  await walk(session, sender, list(session), limit)
 })
 
 const firstPage = command(
   { list: anyList, limit: fc.constantFrom(1, 2) },
-  async (session, asking, { list, limit }) => {
+  async (session, sender, { list, limit }) => {
     const wanted = list(session)
-    const next = await askPage(session, asking, { list: wanted, limit })
+    const next = await getPage(session, sender, { list: wanted, limit })
     if (next !== undefined) session.cursors.push({ list: wanted, ...next })
   },
 )
 
 const nextPage = command(
   { chosen: fc.nat(3), limit: some.limit },
-  async (session, asking, { chosen, limit }) => {
+  async (session, sender, { chosen, limit }) => {
     const from = session.cursors.at(-1 - chosen)
     if (from === undefined) return
-    const next = await askPage(session, asking, { list: from.list, limit, from })
+    const next = await getPage(session, sender, { list: from.list, limit, from })
     if (next !== undefined) session.cursors.push({ list: from.list, ...next })
   },
 )
 
-const strangeCursor = command(
+const foreignCursor = command(
   { chosen: fc.nat(3), list: anyList },
-  async (session, asking, { chosen, list }) => {
+  async (session, sender, { chosen, list }) => {
     const cursor = session.cursors.at(-1 - chosen)
     const wanted = list(session)
     if (cursor === undefined || isSame(cursor.list, wanted) || rowsOf(session.store, wanted) === undefined)
       return
     const { limit: _limit, ...source } = sourceOf(wanted)
     const query = toQuery({ ...queryOf(wanted), cursor: cursor.cursor })
-    await ask(session, asking, { ...source, method: 'GET', path: `${source.path}${query}` }, () =>
+    await callBoth(session, sender, { ...source, method: 'GET', path: `${source.path}${query}` }, () =>
       reject('invalid_cursor'),
     )
   },
 )
 
 function isSame(one: List, other: List): boolean {
-  const say = (each: List) => `${each.of}${toQuery({ ...each })}`
-  return say(one) === say(other)
+  const textOf = (each: List) => `${each.of}${toQuery({ ...each })}`
+  return textOf(one) === textOf(other)
 }
 
 export const listCommands: fc.WeightedArbitrary<Command>[] = [
   { arbitrary: walkList, weight: 4 },
   { arbitrary: firstPage, weight: 4 },
   { arbitrary: nextPage, weight: 4 },
-  { arbitrary: strangeCursor, weight: 1 },
+  { arbitrary: foreignCursor, weight: 1 },
 ]

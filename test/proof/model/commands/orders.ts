@@ -1,7 +1,7 @@
 // Commands on orders.
 import * as fc from 'fast-check'
 import { endOrder, getOrder, placeOrder } from '../reference/orders.ts'
-import { ask } from '../fixture.ts'
+import { callBoth } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickOrder, pickPet } from './choices.ts'
 
@@ -12,11 +12,11 @@ const place = command(
     note: some.optional(fc.constantFrom('Ms Okafor', 'noon')),
     key: some.idempotencyKey,
   },
-  async (session, asking, { choice, holdMinutes, note, key }) => {
+  async (session, sender, { choice, holdMinutes, note, key }) => {
     const order = { petId: pickPet(session, choice), holdMinutes, note }
-    await ask(
+    await callBoth(
       session,
-      asking,
+      sender,
       {
         operation: 'placeOrder',
         scope: 'orders:write',
@@ -37,23 +37,23 @@ const ENDINGS = {
 
 const end = command(
   { choice: some.choice, as: fc.constantFrom('completed' as const, 'cancelled' as const) },
-  async (session, asking, { choice, as }) => {
+  async (session, sender, { choice, as }) => {
     const id = pickOrder(session, choice)
     const { operation, verb } = ENDINGS[as]
-    await ask(
+    await callBoth(
       session,
-      asking,
+      sender,
       { operation, scope: 'orders:write', method: 'POST', path: `/store/orders/${id}/${verb}` },
       (caller, seen) => endOrder(session.store, caller, id, as, seen),
     )
   },
 )
 
-const get = command({ choice: some.choice }, async (session, asking, { choice }) => {
+const get = command({ choice: some.choice }, async (session, sender, { choice }) => {
   const id = pickOrder(session, choice)
-  await ask(
+  await callBoth(
     session,
-    asking,
+    sender,
     { operation: 'getOrder', scope: 'orders:read', method: 'GET', path: `/store/orders/${id}` },
     () => getOrder(session.store, id),
   )

@@ -1,8 +1,8 @@
-// Commands on animals and categories.
+// Commands on pets and categories.
 import * as fc from 'fast-check'
 import { createPet, deletePet, etagOf, getPet, petBody, putCategory, updatePet } from '../reference/pets.ts'
 import { countsOf, type Id } from '../reference/store.ts'
-import { ask, type Session } from '../fixture.ts'
+import { callBoth, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
 
@@ -12,10 +12,10 @@ const newPet = fc.record({
   status: some.optional(some.petStatus),
 })
 
-const create = command({ pet: newPet, key: some.idempotencyKey }, async (session, asking, { pet, key }) => {
-  await ask(
+const create = command({ pet: newPet, key: some.idempotencyKey }, async (session, sender, { pet, key }) => {
+  await callBoth(
     session,
-    asking,
+    sender,
     {
       operation: 'createPet',
       scope: 'pets:write',
@@ -28,11 +28,11 @@ const create = command({ pet: newPet, key: some.idempotencyKey }, async (session
   )
 })
 
-const get = command({ choice: some.choice }, async (session, asking, { choice }) => {
+const get = command({ choice: some.choice }, async (session, sender, { choice }) => {
   const id = pickPet(session, choice)
-  await ask(
+  await callBoth(
     session,
-    asking,
+    sender,
     { operation: 'getPet', scope: 'pets:read', method: 'GET', path: `/pets/${id}` },
     () => getPet(session.store, id),
   )
@@ -44,14 +44,14 @@ const getByIds = command(
     status: some.optional(some.petStatus),
     categoryId: some.optional(some.categoryId),
   },
-  async (session, asking, { chosen, status, categoryId }) => {
+  async (session, sender, { chosen, status, categoryId }) => {
     const ids = chosen.map((each) => pickPet(session, each))
     const query = new URLSearchParams(ids.map((id) => ['id', String(id)]))
     if (status !== undefined) query.set('status', status)
     if (categoryId !== undefined) query.set('categoryId', String(categoryId))
-    await ask(
+    await callBoth(
       session,
-      asking,
+      sender,
       { operation: 'listPets', scope: 'pets:read', method: 'GET', path: `/pets?${query}` },
       () => {
         const found = [...session.store.pets.values()]
@@ -64,10 +64,10 @@ const getByIds = command(
   },
 )
 
-type Precondition = 'none' | 'any' | 'current' | 'one of two' | 'old'
+type Precondition = 'none' | 'any' | 'current' | 'one of two' | 'stale'
 const anyPrecondition = fc.oneof(
   { arbitrary: fc.constant<Precondition>('none'), weight: 4 },
-  { arbitrary: fc.constantFrom<Precondition>('any', 'current', 'one of two', 'old'), weight: 4 },
+  { arbitrary: fc.constantFrom<Precondition>('any', 'current', 'one of two', 'stale'), weight: 4 },
 )
 
 function ifMatch({ store }: Session, id: Id, wanted: Precondition): string | undefined {
@@ -76,7 +76,7 @@ function ifMatch({ store }: Session, id: Id, wanted: Precondition): string | und
   if (wanted === 'any' || pet === undefined) return '*'
   if (wanted === 'current') return etagOf(pet)
   const before = etagOf({ ...pet, version: pet.version - 1 })
-  return wanted === 'old' ? before : `${before}, ${etagOf(pet)}`
+  return wanted === 'stale' ? before : `${before}, ${etagOf(pet)}`
 }
 
 const update = command(
@@ -90,12 +90,12 @@ const update = command(
     }),
     precondition: anyPrecondition,
   },
-  async (session, asking, { choice, change, precondition }) => {
+  async (session, sender, { choice, change, precondition }) => {
     const id = pickPet(session, choice)
     const match = ifMatch(session, id, precondition)
-    await ask(
+    await callBoth(
       session,
-      asking,
+      sender,
       {
         operation: 'updatePet',
         scope: 'pets:write',
@@ -111,12 +111,12 @@ const update = command(
 
 const remove = command(
   { choice: some.choice, precondition: anyPrecondition },
-  async (session, asking, { choice, precondition }) => {
+  async (session, sender, { choice, precondition }) => {
     const id = pickPet(session, choice)
     const match = ifMatch(session, id, precondition)
-    await ask(
+    await callBoth(
       session,
-      asking,
+      sender,
       {
         operation: 'deletePet',
         scope: 'pets:write',
@@ -131,10 +131,10 @@ const remove = command(
 
 const nameCategory = command(
   { id: some.categoryId, name: fc.constantFrom('Dogs', 'Cats') },
-  async (session, asking, { id, name }) => {
-    await ask(
+  async (session, sender, { id, name }) => {
+    await callBoth(
       session,
-      asking,
+      sender,
       {
         operation: 'putCategory',
         scope: 'pets:write',
@@ -147,10 +147,10 @@ const nameCategory = command(
   },
 )
 
-const count = command({}, async (session, asking) => {
-  await ask(
+const count = command({}, async (session, sender) => {
+  await callBoth(
     session,
-    asking,
+    sender,
     { operation: 'getInventory', scope: 'pets:read', method: 'GET', path: '/store/inventory' },
     () => ({ status: 200, body: countsOf(session.store.pets.values()) }),
   )

@@ -1,5 +1,5 @@
-// Commands that nobody calls: time that passes, and the work that a running service does beside its requests.
-// What would take hours is moved in the database, to just past its end.
+// Commands that no client sends: time that passes, and background work of the service. Long periods are simulated by
+// moving timestamps in the database.
 import * as fc from 'fast-check'
 import { purgeIdempotencyKeys } from '../../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../../src/inventory/inventory.ts'
@@ -19,7 +19,7 @@ const holdEnds = command({ chosen: fc.nat(2) }, async (session, _asking, { chose
     `update orders set expires_at = created_at + interval '1 microsecond' where id = $1 returning expires_at as end`,
     [order.id],
   )
-  session.calls.push(`the hold of order ${order.id} ends`)
+  session.calls.push(`the hold of order ${order.id} expires`)
   endHold(session.store, order.id, (row as { end: Date }).end.toISOString())
   passSecond(session)
 })
@@ -32,7 +32,7 @@ const apiKeyEnds = command({ chosen: fc.nat(2) }, async (session, _asking, { cho
     `update api_keys set expires_at = now() where id = $1 returning expires_at as end`,
     [apiKey.id],
   )
-  session.calls.push(`the API key ${apiKey.id} ends`)
+  session.calls.push(`the API key ${apiKey.id} expires`)
   endApiKey(session.store, apiKey.id, (row as { end: Date }).end.toISOString())
 })
 
@@ -43,14 +43,14 @@ const dayPasses = command({}, async (session, { at }) => {
   session.store.kept.clear()
 })
 
-/** Whenever it happens, nobody may see a difference. */
+/** Background jobs, whose effects must never be visible to clients. */
 const housekeeping = command(
-  { job: fc.constantFrom('fold counts', 'forget empty categories', 'end holds') },
+  { job: fc.constantFrom('fold counts', 'delete empty counts', 'sweep holds') },
   async ({ instances, calls }, { at }, { job }) => {
     const { db, holds } = instances[at]
     calls.push(`${'AB'[at]}: ${job}`)
     if (job === 'fold counts') await foldAllCounts(db)
-    else if (job === 'end holds') await holds.sweep()
+    else if (job === 'sweep holds') await holds.sweep()
     else await deleteEmptyCounts(db)
   },
 )

@@ -1,4 +1,4 @@
-// The rules of API keys: who may call what, and until when.
+// The rules of API keys: scopes, and until when a key is valid.
 import { type ApiKey, type Expected, type Id, reject, type Seen, type Store, takeId } from './store.ts'
 
 const DEFAULT_SCOPES = ['pets:read', 'pets:write']
@@ -11,14 +11,14 @@ export interface NewApiKey {
   expiresInSeconds?: number | undefined
 }
 
-/** Why the caller may not; undefined where they may. */
+/** Why the caller is rejected; undefined if it is not. */
 export function rejectCaller(store: Store, { endedIn, scopes }: ApiKey, scope: string): Expected | undefined {
   if (endedIn !== undefined && endedIn < store.second) return reject('invalid_api_key')
   return scope === 'any' || scopes.includes(scope) ? undefined : reject('insufficient_scope')
 }
 
-/** A key that has ended may be believed for a second: during that one it is as well accepted as refused. */
-export function mayBeBelieved(store: Store, { endedIn }: ApiKey): boolean {
+/** The service caches keys for a second: until then, a key that has ended may be accepted or rejected. */
+export function mayBeCached(store: Store, { endedIn }: ApiKey): boolean {
   return endedIn === store.second
 }
 
@@ -48,7 +48,7 @@ export function createApiKey(
   return { status: 201, body: { ...apiKeyBody(apiKey), key: apiKey.text } }
 }
 
-/** A successor takes over name, scopes, limit and lifetime; the old key works on for the overlap. */
+/** A successor takes over name, scopes, limit and lifetime; the old key stays valid for the overlap. */
 export function rotateApiKey(
   store: Store,
   apiKeyId: Id,
@@ -59,7 +59,7 @@ export function rotateApiKey(
   if (old === undefined || old.endedIn !== undefined) return reject('api_key_not_found')
   const { name, scopes, rateLimit, lifetimeSeconds } = old
   const response = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds: lifetimeSeconds }, seen)
-  // The successor is made in the same moment.
+  // The successor is created at the same moment.
   const overlapEnd = secondsAfter(seen?.['createdAt'], overlapSeconds)
   if (old.expiresAt === undefined || overlapEnd < old.expiresAt) old.expiresAt = overlapEnd
   if (overlapSeconds === 0) old.endedIn = store.second
@@ -74,7 +74,7 @@ export function revokeApiKey(store: Store, apiKeyId: Id): Expected {
   return { status: 204 }
 }
 
-/** The time of a key is over. */
+/** A key has expired. */
 export function endApiKey(store: Store, apiKeyId: number, expiresAt: string): void {
   const apiKey = store.apiKeys.get(apiKeyId) as ApiKey
   apiKey.expiresAt = expiresAt

@@ -1,4 +1,4 @@
-// What each list shows, in its sequence, and which part of it a page is.
+// The rows of each list in sort order, and which part of them a page has.
 import { apiKeyBody } from './api-keys.ts'
 import { categoryBody, petBody } from './pets.ts'
 import type { Entry, Id, OrderStatus, PetStatus, Store } from './store.ts'
@@ -11,7 +11,7 @@ export type List =
   | { of: 'categories' }
   | { of: 'apiKeys' }
 
-/** Where something stands in its list. */
+/** The sort key of a row. */
 export type Place = readonly (Id | string)[]
 
 export interface Row {
@@ -19,7 +19,7 @@ export interface Row {
   item: unknown
 }
 
-/** All of it; undefined where there is no such list, as the history of an unknown animal. */
+/** All rows; undefined if there is no such list, such as the history of an unknown pet. */
 export function rowsOf(store: Store, list: List): Row[] | undefined {
   const rows = unsortedRowsOf(store, list)
   return rows?.toSorted((a, b) => compare(a.place, b.place))
@@ -61,7 +61,7 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
 
 export interface Page {
   items: unknown[]
-  /** The place of its last item, where more come after it. */
+  /** The place of the last item, if more follow. */
   next: Place | undefined
 }
 
@@ -83,7 +83,7 @@ function compare(a: Place, b: Place): number {
   return 0
 }
 
-/** Texts by their bytes in UTF-8, which is by their code points. */
+/** Texts by their bytes in UTF-8, which is the order of their code points. */
 function isBefore(a: Id | string, b: Id | string): boolean {
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b))) < 0
   return a < (b as Id)

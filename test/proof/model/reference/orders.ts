@@ -1,4 +1,4 @@
-// The rules of orders: one open order holds an animal, and ends in exactly one way.
+// The rules of orders: one open order holds a pet, and ends in exactly one way.
 import { change } from './pets.ts'
 import {
   type Caller,
@@ -12,7 +12,7 @@ import {
   takeId,
 } from './store.ts'
 
-/** What an order without `holdMinutes` holds for: the operator's choice in these tests. */
+/** How long an order without `holdMinutes` holds a pet, as configured in these tests. */
 export const HOLD_MINUTES = 60
 
 export interface NewOrder {
@@ -67,7 +67,7 @@ export function endOrder(
   if (order.status === 'open') {
     const closedAt = String(seen?.['closedAt'])
     if (!(Date.parse(closedAt) >= Date.parse(order.createdAt)))
-      throw new Error(`the model says: the order of ${order.createdAt} is closed now, not at ${closedAt}`)
+      throw new Error(`an order created at ${order.createdAt} cannot be closed at ${closedAt}`)
     Object.assign(order, { status: as, closedAt })
     const pet = store.pets.get(order.petId)
     const status = as === 'completed' ? 'sold' : 'available'
@@ -76,7 +76,7 @@ export function endOrder(
   return { status: 200, body: { ...order } }
 }
 
-/** The time of a hold is over. Nobody asked for that, so the service itself stands in the history. */
+/** A hold has expired. No client requested that, so the history names the service. */
 export function endHold(store: Store, orderId: number, expiresAt: string): void {
   const order = store.orders.get(orderId) as Order
   Object.assign(order, { status: 'expired', expiresAt, closedAt: expiresAt })

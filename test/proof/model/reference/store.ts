@@ -1,7 +1,7 @@
-// What the service should be, in maps and a few rules written from docs/interface.md and docs/selling.md.
+// The reference model of the service: maps and a few rules, written from docs/interface.md and docs/selling.md.
 // Nothing in this folder knows SQL, HTTP or how many instances there are.
 
-/** Beyond 2^53 a bigint, as the client of the tests reads it. */
+/** A bigint beyond 2^53, as the test client parses it. */
 export type Id = number | bigint
 export type PetStatus = 'available' | 'pending' | 'sold'
 export type OrderStatus = 'open' | 'completed' | 'cancelled' | 'expired'
@@ -17,7 +17,7 @@ export interface Entry {
   from?: Change
   to?: Change
   apiKeyName: string
-  /** Undefined where the service itself acted: it chooses one. */
+  /** Undefined if the service itself acted, because it chooses the id. */
   requestId: string | undefined
   reason?: string
 }
@@ -28,7 +28,7 @@ export interface Pet {
   categoryId: Id
   status: PetStatus
   version: number
-  /** Oldest first: the first one says that it was created. */
+  /** Oldest first, beginning with the creation. */
   history: Entry[]
 }
 
@@ -53,7 +53,7 @@ export interface ApiKey {
   lifetimeSeconds?: number
   expiresAt?: string
   isRevoked: boolean
-  /** The second in which it stopped working; it may still be believed during that one. */
+  /** The second in which it stopped working; the service may still cache it during that second. */
   endedIn?: number
 }
 
@@ -62,34 +62,34 @@ export interface Store {
   orders: Map<number, Order>
   categories: Map<Id, string>
   apiKeys: Map<number, ApiKey>
-  /** First answers, by API key and Idempotency-Key. */
+  /** First responses, by API key and Idempotency-Key. */
   kept: Map<string, { values: string; response: Expected }>
   deletedPets: number[]
   newestIds: { pet: number; order: number; apiKey: number }
   second: number
 }
 
-/** Who calls, and by which request. */
+/** The API key and the request id of a call. */
 export interface Caller {
   apiKeyId: number
   name: string
   requestId: string
 }
 
-/** What the service must answer. What stands here is compared; what does not is not. */
+/** The expected response. Fields that are undefined are not compared. */
 export interface Expected {
   status: number
-  /** Of a refusal. */
+  /** Of an error. */
   code?: string
   body?: unknown
   etag?: string
   replayed?: boolean
 }
 
-/** What only the service can choose, such as ids and times, taken from its answer. */
+/** Values that only the service can choose, such as ids and times, taken from its response. */
 export type Seen = Record<string, unknown> | undefined
 
-export const REFUSALS = {
+export const REJECTIONS = {
   invalid_body: 400,
   invalid_cursor: 400,
   missing_api_key: 401,
@@ -107,8 +107,8 @@ export const REFUSALS = {
   idempotency_key_reused: 422,
 }
 
-export function reject(code: keyof typeof REFUSALS): Expected {
-  return { status: REFUSALS[code], code }
+export function reject(code: keyof typeof REJECTIONS): Expected {
+  return { status: REJECTIONS[code], code }
 }
 
 export function emptyStore(): Store {
@@ -124,16 +124,16 @@ export function emptyStore(): Store {
   }
 }
 
-/** The id of something new: never one that was given before, and larger than all of those. */
+/** The id of a new item, which must be larger than every id given before. */
 export function takeId(store: Store, kind: keyof Store['newestIds'], seen: Seen): number {
   const id = Number(seen?.['id'])
   if (!(id > store.newestIds[kind]))
-    throw new Error(`the model says: a new ${kind} with an id above ${store.newestIds[kind]}, not ${id}`)
+    throw new Error(`a new ${kind} must have an id above ${store.newestIds[kind]}, not ${id}`)
   store.newestIds[kind] = id
   return id
 }
 
-/** With a key, the first answer that was no refusal is the answer to every repeat with the same values. */
+/** With a key, the first successful response is replayed for every retry with the same values. */
 export function once(
   store: Store,
   { apiKeyId }: Caller,

@@ -1,5 +1,5 @@
-// A service of its own behind a proxy of its own, on a database of its own: many faults can be tried at once, and
-// each of them meets one request.
+// A service behind its own fault-injecting proxy, on its own database: many faults can be tried at once, each on one
+// request.
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
@@ -19,39 +19,39 @@ import { countFault } from './tally.ts'
 import { type Fault, faultyRelay } from '../../support/wire-faults.ts'
 
 export const POOL_SIZE = 2
-/** Longer than any cache of the service believes what it knows. */
+/** Longer than any cache entry of the service is valid. */
 const LEAP_MS = 60_000
 
-/** A fault, and the place in an operation where it shall happen. */
-export interface Aim {
+/** A fault, and where in an operation it happens. */
+export interface PlannedFault {
   statement: string
-  /** Of those with this name since the aim was taken: 1 is the first. */
+  /** Counts the statements of this name since the fault was planned: 1 is the first. */
   occurrence: number
   fault: Fault
 }
 
-export interface Lane {
+export interface FaultFixture {
   client: TestClient
   apiKey: string
-  /** A service on the same database without a proxy, to make what an operation needs. */
+  /** A service on the same database without the proxy, to prepare what an operation needs. */
   api: ApiFixture
   stock: Stock
-  /** One number from the database, past the proxy. */
-  look: (text: string, values: unknown[]) => Promise<number>
+  /** Queries one number from the database, bypassing the proxy. */
+  query: (text: string, values: unknown[]) => Promise<number>
   db: Db
   proxy: Proxy
   usage: Usage
   holds: Holds
-  /** Every statement since the last aim, in sequence. */
+  /** Every statement since the last plan, in order. */
   seen: string[]
-  /** Takes aim, or none; nothing that was cached before is known any more. */
-  aim: (aim: Aim | undefined) => void
-  /** How often the fault has happened since. */
+  /** Plans a fault, or none, and expires every cache of the service. */
+  plan: (planned: PlannedFault | undefined) => void
+  /** How often the fault has happened since then. */
   injected: () => number
 }
 
-/** The role is the one that the service connects as. */
-export async function openLane(role: { name: string; password: string }): Promise<Lane> {
+/** `role` is the role that the service connects as. */
+export async function openFaultFixture(role: { name: string; password: string }): Promise<FaultFixture> {
   const api = await openApiFixture()
   await api.put(`/categories/${CATEGORY}`, { name: 'Dogs' })
   await api.put(`/categories/${OTHER_CATEGORY}`, { name: 'Cats' })
@@ -64,16 +64,16 @@ export async function openLane(role: { name: string; password: string }): Promis
   databaseUrl.password = role.password
 
   const seen: string[] = []
-  let aim: Aim | undefined
+  let planned: PlannedFault | undefined
   let injected = 0
   let leapt = 0
   const now = () => performance.now() + leapt
 
   const decide = (statement: string): Fault | undefined => {
     seen.push(statement)
-    if (aim === undefined || statement !== aim.statement) return undefined
+    if (planned === undefined || statement !== planned.statement) return undefined
     const occurrence = seen.filter((one) => one === statement).length
-    return occurrence === aim.occurrence ? aim.fault : undefined
+    return occurrence === planned.occurrence ? planned.fault : undefined
   }
   const onInjected = (fault: Fault, statement: string): void => {
     injected += 1
@@ -89,14 +89,14 @@ export async function openLane(role: { name: string; password: string }): Promis
     categoryPolicy: 'strict',
     verifyApiKey: apiKeyVerifier(db, 'production', now),
   })
-  const { text: apiKey } = await issueApiKey(db, { name: 'lane', scopes: SCOPES })
+  const { text: apiKey } = await issueApiKey(db, { name: 'fixture', scopes: SCOPES })
 
   return {
     client: openTestClient({ origin, apiKey }),
     apiKey,
     api,
     stock,
-    look: async (text, values) => {
+    query: async (text, values) => {
       const { rows } = await outside.query<[string]>({ text, values, rowMode: 'array' })
       return Number(rows[0]?.[0])
     },
@@ -105,8 +105,8 @@ export async function openLane(role: { name: string; password: string }): Promis
     usage,
     holds,
     seen,
-    aim: (next) => {
-      aim = next
+    plan: (next) => {
+      planned = next
       injected = 0
       seen.length = 0
       leapt += LEAP_MS
