@@ -1,4 +1,4 @@
-// `npm run bench`: measures the service and plain PostgreSQL (pgbench) in one interleaved run; figures are ratios of medians.
+// `npm run bench`: measures the service and PostgreSQL alone (pgbench), interleaved in one run, as ratios of medians.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -86,7 +86,7 @@ test.each([
   expect((await run(process.execPath, ['typed.js'], { cwd: folder, env })).stdout).toBe(PRINTED)
 })
 
-test('the types do not need those of Node', async () => {
+test('the client compiles without the types of Node', async () => {
   writeFileSync(join(folder, 'page.ts'), PROGRAM.replace('process.env', '{} as Record<string, string>'))
   const page = ['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom', '--types', '']
   await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...page, '--noEmit', 'page.ts'], { cwd: folder })

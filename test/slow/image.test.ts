@@ -11,7 +11,7 @@ import { asOwner } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** Replaces /app. */
+/** The folder that stands for /app. */
 const app = mkdtempSync(join(tmpdir(), 'petstore-image-'))
 afterAll(() => rmSync(app, { recursive: true, force: true }))
 const [build = [], final = []] = readStages(ROOT)

@@ -128,7 +128,7 @@ test('lists rejected rows with line and reason, adds the others, and exits with 
   ])
 })
 
-test('a fixed list of rejected rows can be imported', async () => {
+test('a corrected list of rejected rows can be imported', async () => {
   const { run, names } = await setUp()
   const path = file('name,categoryId\nRex,zero\nTom,1\n')
   const elsewhere = join(folder, 'elsewhere.csv')

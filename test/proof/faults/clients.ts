@@ -8,7 +8,7 @@ import type { Random } from '../random.ts'
 import { count, countOutcome, type Outcome } from './tally.ts'
 
 /** Attempts of a client with an Idempotency-Key before it gives up. */
-const ATTEMPTS_MAX = 8
+const ATTEMPTS_MAX = 30
 const IN_USE = 'idempotency_key_in_use'
 const IN_USE_FOR_MS = 300
 const AT_ONCE = 6

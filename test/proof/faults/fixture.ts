@@ -1,5 +1,4 @@
-// A service behind its own fault-injecting proxy, on its own database: many faults can be tried at once, each on one
-// request.
+// A service behind its own fault-injecting proxy, on its own database: faults are tried in parallel, one per request.
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'

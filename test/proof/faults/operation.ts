@@ -51,7 +51,7 @@ export async function inTime<Result>(response: Promise<Result>): Promise<Result>
   }
 }
 
-/** `done` is the response without a fault. Of the errors, only those of an unavailable database and `rejection` may occur. */
+/** `done` is the response without a fault. Only errors of an unavailable database and `rejection` may replace it. */
 export function outcomeOf(response: TestResponse, expected: number, rejection?: string): Outcome {
   if (response.status === expected) return 'done'
   const { code } = response.body as { code: string }

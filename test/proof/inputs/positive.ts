@@ -22,7 +22,7 @@ export interface PositiveInput {
   json: string | undefined
   values: Record<string, unknown>
   idempotencyKey: string | undefined
-  /** A precondition that holds, with TAG in place of the current ETag. */
+  /** A precondition that holds, where TAG stands for the current ETag. */
   ifMatch: string | undefined
   alsoHead: boolean
 }

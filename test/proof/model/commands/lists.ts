@@ -1,5 +1,4 @@
-// Commands on lists: whole walks, single pages, pages that continue after the store has changed, and cursors of another
-// list.
+// Commands on lists: whole walks, single pages, pages continued after the store has changed, and cursors of another list.
 import * as fc from 'fast-check'
 import { linkTo } from '../../../contract/pets.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
