@@ -1,4 +1,4 @@
-// Commands that change the catalogue of a running service, and the history that they leave.
+// Commands that change the catalogue of a running service, and the history of a pet.
 import { expect, test } from 'vitest'
 import type { HistoryEntry } from '../api/fixture.ts'
 import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
@@ -9,7 +9,7 @@ const { run, json, api } = cli
 const HISTORY_HEADS = ['AT', 'EVENT', 'BY', 'CHANGE', 'REASON']
 const minute = (instant: string) => instant.slice(0, 16).replace('T', ' ')
 
-test('update changes what is given, shows the pet, and prints its ETag for --if-match', async () => {
+test('update changes the given fields, shows the pet, and prints its ETag for --if-match', async () => {
   const { id } = await api.addPet({ name: 'Biscuit' })
   const args = ['pets', 'update', String(id), '--name', 'Rex', '--category', '9', '--reason', 'misread']
   const updated = await run(...args)
@@ -28,11 +28,11 @@ test('update changes what is given, shows the pet, and prints its ETag for --if-
   expect((await api.history(id)).map(({ reason }) => reason)).toEqual([undefined, 'misread', undefined])
 })
 
-test('an update whose response is lost: it says where to look, and does not promise that a retry is safe', async () => {
-  const { run: ask, injector } = await behindFaultInjector(cli)
+test('an update whose response is lost says where to look, and does not suggest a retry', async () => {
+  const { run: runWithFaults, injector } = await behindFaultInjector(cli)
   const { id } = await api.addPet()
   injector.next('hang after')
-  const lost = await ask('pets', 'update', String(id), '--name', 'Rex', '--timeout', '2')
+  const lost = await runWithFaults('pets', 'update', String(id), '--name', 'Rex', '--timeout', '2')
   expect(lost).toMatchObject({ code: 75, stdout: '' })
   expect(lost.stderr).toContain(
     `The change may have been made. Check before you retry: petstore pets history ${id}\n`,
@@ -40,7 +40,7 @@ test('an update whose response is lost: it says where to look, and does not prom
   expect((await api.findPet(id))?.name).toBe('Rex')
 })
 
-test('delete removes a pet, and rejects one that is unknown or has orders', async () => {
+test('delete deletes a pet, and rejects a pet that is unknown or has orders', async () => {
   const { id } = await api.addPet()
   expect(await run('pets', 'delete', String(id), '--if-match', '7')).toMatchObject({ code: 1 })
   expect(await run('pets', 'delete', String(id))).toMatchObject({
@@ -49,14 +49,14 @@ test('delete removes a pet, and rejects one that is unknown or has orders', asyn
     stderr: `Deleted pet ${id}.\n`,
   })
   expect(await api.findPet(id)).toBeUndefined()
-  const gone = await run('pets', 'delete', String(id), '--json')
-  expect(gone).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(pet_not_found,') })
+  const unknown = await run('pets', 'delete', String(id), '--json')
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(pet_not_found,') })
   const { petId } = await api.hold()
   const held = await run('pets', 'delete', String(petId))
   expect(held).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(pet_has_orders,') })
 })
 
-test('history shows each change, newest first, and nothing in it can command the terminal', async () => {
+test('history shows each change, newest first, and escapes control characters', async () => {
   const { id } = await api.addPet({ name: 'Rex' })
   await api.patch(id, { name: '\u001b[31mMax', categoryId: 2, reason: 'a\nb' })
   await api.hold({ petId: id })
@@ -80,7 +80,7 @@ test('history shows each change, newest first, and nothing in it can command the
   })
 })
 
-test('categories: put names one, list shows names and counts', async () => {
+test('categories put sets a name; categories list shows names and counts', async () => {
   const id = '9223372036854775807'
   await api.addPet({ categoryId: 70, status: 'sold' })
   const named = await run('categories', 'put', id, '--name', 'Cats & co\u0007')
@@ -106,9 +106,9 @@ test.each([
   [['categories', 'put'], 'error: missing <id> and --name <text>\n'],
   [['pets', 'update', '1', '--reason', 'x'], 'error: give at least one of --name, --category and --status\n'],
   [['pets', 'update', '1', '--name', 'x', '--if-match', 'abc'], 'ETag'],
-])('%j is rejected before anything is sent, with everything that is missing', async (args, words) => {
+])('%j is rejected without a request, and names everything that is missing', async (args, explanation) => {
   const { code, stdout, stderr } = await run(...args, '--url', 'http://127.0.0.1:9')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain(words)
+  expect(stderr).toContain(explanation)
   expect(stderr).toContain('--help')
 })

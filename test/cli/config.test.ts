@@ -1,11 +1,11 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { ConfigError, formerNameWarnings, readConfig } from '../../src/config.ts'
-import { petstore } from '../support/service.ts'
+import { runInProcess } from './in-process.ts'
 
 const DATABASE_URL = 'postgres://petstore:s3cret@db.example/petstore'
 
-test('with only DATABASE_URL everything else has its default', () => {
+test('every variable except DATABASE_URL has a default', () => {
   expect(readConfig({ DATABASE_URL })).toEqual({
     DATABASE_URL,
     MIGRATION_DATABASE_URL: undefined,
@@ -30,7 +30,7 @@ test('with only DATABASE_URL everything else has its default', () => {
   })
 })
 
-test('a variable under its former name works, with a warning; the current name wins', () => {
+test('a variable works under its former name, with a warning; the current name takes precedence', () => {
   const former = { DATABASE_URL, ANSWER_TOGETHER: 'off' }
   expect(readConfig(former).BATCHING).toBe('off')
   expect(readConfig({ ...former, BATCHING: 'on' }).BATCHING).toBe('on')
@@ -40,11 +40,11 @@ test('a variable under its former name works, with a warning; the current name w
   expect(formerNameWarnings({ DATABASE_URL })).toEqual([])
 })
 
-test('an empty variable counts as unset', () => {
-  expect(readConfig({ DATABASE_URL, PORT: '', LOG_LEVEL: ' ' }).PORT).toBe(3000)
+test('an empty or blank variable counts as unset', () => {
+  expect(readConfig({ DATABASE_URL, PORT: '', LOG_LEVEL: ' ' })).toEqual(readConfig({ DATABASE_URL }))
 })
 
-test('every fault is reported at once, by name, without repeating a password', () => {
+test('all invalid variables are reported at once, by name and without the password', () => {
   const faulty = {
     DATABASE_URL: 'mysql://root:hunter2@db/x',
     PORT: '70000',
@@ -83,7 +83,7 @@ test.each([
   expect(() => readConfig({ DATABASE_URL, TRUST_PROXY })).toThrow(/TRUST_PROXY must be IP addresses/)
 })
 
-test('TRUST_PROXY takes addresses, ranges and names that the web framework takes too', () => {
+test('TRUST_PROXY accepts addresses, ranges and names, and so does Fastify', () => {
   const proxies = [
     '127.0.0.1',
     '10.0.0.0/8',
@@ -99,8 +99,8 @@ test('TRUST_PROXY takes addresses, ranges and names that the web framework takes
   expect(() => fastify({ trustProxy: TRUST_PROXY })).not.toThrow()
 })
 
-test('an operator sees all of them on the terminal', async () => {
-  const { code, stderr } = await petstore(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
+test('serve prints every invalid variable and exits with 1', async () => {
+  const { code, stderr } = await runInProcess(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
   expect(code).toBe(1)
   for (const name of ['DATABASE_URL', 'PORT', 'LOG_LEVEL']) expect(stderr).toContain(name)
 })

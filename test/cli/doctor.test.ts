@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore } from '../support/service.ts'
+import { runInProcess } from './in-process.ts'
 
 interface Finding {
   check: string
@@ -11,15 +12,18 @@ interface Finding {
   remedy?: string
 }
 
-async function examine(
-  environment: Record<string, string>,
-): Promise<{ code: number | null; found: Finding[] }> {
-  const { code, stdout } = await petstore(['doctor', '--json'], environment)
+async function examine(environment: Record<string, string>, run: typeof petstore = runInProcess) {
+  const { code, stdout } = await run(['doctor', '--json'], environment)
   return { code, found: JSON.parse(stdout) as Finding[] }
 }
 
-test('a sound installation: every check is ok, and the exit code is 0', async () => {
-  const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() })
+const examineFor = async (check: string, environment: Record<string, string>) => {
+  const { code, found } = await examine(environment)
+  return { code, ...found.find((finding) => finding.check === check) }
+}
+
+test('reports ok for every check of a valid installation and exits with 0', async () => {
+  const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() }, petstore)
   expect(code).toBe(0)
   expect(found.map(({ check }) => check)).toEqual([
     'configuration',
@@ -34,26 +38,26 @@ test('a sound installation: every check is ok, and the exit code is 0', async ()
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
 
-test('a wrong configuration: each fault by name', async () => {
+test('names each invalid variable', async () => {
   const { code, found } = await examine({ PORT: 'x' })
   expect(code).toBe(1)
   expect(found.map(({ message }) => message.split(' ')[0])).toEqual(['DATABASE_URL', 'PORT'])
 })
 
-test('no database there: says so, and what to look at', async () => {
+test('reports an unreachable database and which setting to check', async () => {
   const { code, found } = await examine({ DATABASE_URL: 'postgres://petstore@127.0.0.1:1/none' })
   expect(code).toBe(1)
   expect(found.at(-1)).toMatchObject({ check: 'database', state: 'fault' })
   expect(found.at(-1)?.remedy).toContain('DATABASE_URL')
 })
 
-test('an empty database: says to migrate', async () => {
+test('reports an empty database and says to migrate it', async () => {
   const { code, found } = await examine({ DATABASE_URL: await createTestDatabase('empty') })
   expect(code).toBe(1)
   expect(found.find(({ check }) => check === 'schema')?.remedy).toBe('Run: petstore migrate')
 })
 
-test('a database that is not in UTF-8: migrate says so before it begins, and how to make one that is', async () => {
+test('migrate rejects a database whose encoding is not UTF-8, and says how to create one', async () => {
   const databaseUrl = await createTestDatabase('empty')
   const name = `${new URL(databaseUrl).pathname.slice(1)}_ascii`
   await sql(
@@ -62,22 +66,19 @@ test('a database that is not in UTF-8: migrate says so before it begins, and how
   )
   const url = new URL(asOwner(databaseUrl))
   url.pathname = name
-  const { code, stderr } = await petstore(['migrate'], { DATABASE_URL: url.href })
+  const { code, stderr } = await runInProcess(['migrate'], { DATABASE_URL: url.href })
   await sql(databaseUrl, `drop database ${name} with (force)`)
   expect(code).toBe(1)
   expect(stderr).toContain('keeps text as SQL_ASCII')
   expect(stderr).toContain("encoding 'UTF8'")
 })
 
-const rightsOf = async (DATABASE_URL: string) => {
-  const { code, found } = await examine({ DATABASE_URL })
-  return { code, ...found.find(({ check }) => check === 'rights') }
-}
+const privilegesOf = (DATABASE_URL: string) => examineFor('rights', { DATABASE_URL })
 
-test('a role that lacks one right on one table: says which, and what to run', async () => {
+test('reports each missing privilege, and what to run', async () => {
   const databaseUrl = await createTestDatabase()
   await sql(databaseUrl, 'revoke update on orders from petstore_app; revoke insert on pets from petstore_app')
-  expect(await rightsOf(databaseUrl)).toMatchObject({
+  expect(await privilegesOf(databaseUrl)).toMatchObject({
     code: 1,
     state: 'fault',
     message: 'the role petstore_app lacks update on orders, insert on pets',
@@ -85,28 +86,26 @@ test('a role that lacks one right on one table: says which, and what to run', as
   })
 })
 
-test('a role that may do more than the service needs: a warning, and what to run', async () => {
+test('warns about privileges that the service does not need, and says what to run', async () => {
   const databaseUrl = await createTestDatabase()
   await sql(databaseUrl, 'grant delete on pet_history to petstore_app')
-  expect(await rightsOf(databaseUrl)).toMatchObject({
+  expect(await privilegesOf(databaseUrl)).toMatchObject({
     code: 0,
     state: 'warning',
     message: 'the role petstore_app may delete on pet_history, more than the service needs',
     remedy: 'Run deploy/roles.sql again.',
   })
-  expect(await rightsOf(asOwner(databaseUrl))).toMatchObject({
+  expect(await privilegesOf(asOwner(databaseUrl))).toMatchObject({
     code: 0,
     state: 'warning',
     message: 'the role petstore_migrator may change the schema, more than the service needs',
   })
 })
 
-test('objects that the role of migrations does not own: a fault that names them, until deploy/roles.sql has run', async () => {
+test('reports objects that the migration role does not own, until deploy/roles.sql has run', async () => {
   const databaseUrl = await createTestDatabase()
-  const ownersOf = async (environment: Record<string, string>) => {
-    const { code, found } = await examine({ DATABASE_URL: databaseUrl, ...environment })
-    return { code, ...found.find(({ check }) => check === 'owners') }
-  }
+  const ownersOf = (environment: Record<string, string>) =>
+    examineFor('owners', { DATABASE_URL: databaseUrl, ...environment })
   await sql(
     databaseUrl,
     `alter table pets owner to postgres; alter type pet_status owner to postgres;
@@ -134,12 +133,9 @@ test('objects that the role of migrations does not own: a fault that names them,
   expect(await ownersOf({})).toMatchObject({ code: 0, state: 'ok' })
 })
 
-const collationsOf = async (DATABASE_URL: string) => {
-  const { code, found } = await examine({ DATABASE_URL })
-  return { code, ...found.find(({ check }) => check === 'collations') }
-}
+const collationsOf = (DATABASE_URL: string) => examineFor('collations', { DATABASE_URL })
 
-/** Does what the doctor says: statements as the role that it names before them. */
+/** Runs the statements of the remedy, each as the role that the remedy names. */
 async function follow(databaseUrl: string, remedy = ''): Promise<void> {
   const [, asMigrator = '', asAdmin = ''] =
     /^Run one at a time, as petstore_migrator: (.+) Then as a superuser: (.+)$/.exec(remedy) ?? []
@@ -154,7 +150,7 @@ async function follow(databaseUrl: string, remedy = ''): Promise<void> {
   }
 }
 
-test('a collation whose version has changed: a warning that says which index to rebuild, and how', async () => {
+test('warns about a collation whose version has changed, and says which index to rebuild and how', async () => {
   const databaseUrl = await createTestDatabase()
   await sql(databaseUrl, `update pg_collation set collversion = '1.0' where collname = 'und-x-icu'`)
   const found = await collationsOf(databaseUrl)
@@ -171,7 +167,7 @@ test('a collation whose version has changed: a warning that says which index to 
   expect(await collationsOf(databaseUrl)).toMatchObject({ state: 'ok' })
 })
 
-test("the database's own collation, whose version has changed: every index of text in it is named", async () => {
+test("names every text index when the version of the database's collation has changed", async () => {
   const databaseUrl = await createTestDatabase('empty')
   const name = `${new URL(databaseUrl).pathname.slice(1)}_icu`
   await sql(databaseUrl, `create database ${name} template template0 locale_provider icu icu_locale 'en-US'`)
@@ -192,7 +188,7 @@ test("the database's own collation, whose version has changed: every index of te
   expect(await collationsOf(url.href)).toMatchObject({ state: 'ok' })
 })
 
-test.runIf(process.platform === 'linux')('colours are for the terminal, not for a file', async () => {
+test.runIf(process.platform === 'linux')('prints colours on a terminal only', async () => {
   expect((await onTerminal('petstore doctor')).stdout).toContain('\u001b[31mfault')
   expect((await onTerminal('petstore doctor | cat')).stdout).toMatch(/^fault {4}configuration/)
 })

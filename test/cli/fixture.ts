@@ -1,4 +1,4 @@
-// What the tests of the commands for users share: a shop, and the executable on its counter, in a process of its own.
+// A running service, and the commands that call it.
 import { SCOPES } from '../../src/scopes.ts'
 import { openApiFixture, type ApiFixture } from '../api/fixture.ts'
 import { issueApiKey } from '../support/app.ts'
@@ -8,13 +8,14 @@ import {
   type FaultInjectorOptions,
   startFaultInjector,
 } from '../support/fault-injector.ts'
-import { type Finished, petstore } from '../support/service.ts'
+import type { Finished } from '../support/service.ts'
+import { runInProcess } from './in-process.ts'
 
 export interface CliFixture {
   api: ApiFixture
   environment: Record<string, string>
   run: (...args: string[]) => Promise<Finished>
-  /** What `--json` prints, with integers beyond 2^53 as bigints; the command must succeed. */
+  /** Parses the output of `--json`, with integers above 2^53 as bigints. Throws if the command fails. */
   json: (...args: string[]) => Promise<unknown>
 }
 
@@ -24,7 +25,7 @@ export async function openCliFixture(apiKeyName = 'counter'): Promise<CliFixture
   return cliFixtureAt(api, { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey, TZ: 'UTC' })
 }
 
-/** The same, with something between the two that sees every request and may spoil it. */
+/** The same fixture with a fault injector between the commands and the service. */
 export async function behindFaultInjector(
   { api, environment }: CliFixture,
   options?: FaultInjectorOptions,
@@ -34,20 +35,20 @@ export async function behindFaultInjector(
 }
 
 function cliFixtureAt(api: ApiFixture, environment: Record<string, string>): CliFixture {
-  const run = (...args: string[]) => petstore(args, environment)
+  const run = (...args: string[]) => runInProcess(args, environment)
   return {
     api,
     environment,
     run,
     json: async (...args) => {
       const { code, stdout, stderr } = await run(...args, '--json')
-      if (code !== 0) throw new Error(`petstore ${args.join(' ')} ended with ${code}: ${stderr}`)
+      if (code !== 0) throw new Error(`petstore ${args.join(' ')} exited with ${code}: ${stderr}`)
       return parseExactly(stdout)
     },
   }
 }
 
-/** The cells of a printed table, which has two spaces between columns. */
+/** The cells of a printed table. Two or more spaces separate columns. */
 export function cellsOf(stdout: string): string[][] {
   return stdout
     .trimEnd()

@@ -1,5 +1,5 @@
-// The list of rejected rows, and the counts that an import prints. The rules for each row are in
-// test/slow/import-rules.test.ts.
+// The file of rejected rows, and the counts that an import prints. test/slow/import-rules.test.ts tests the rules for
+// each row.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,16 +7,14 @@ import { afterAll, expect, test } from 'vitest'
 import { openCsvParser } from '../../src/imports/csv.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { petstore } from '../support/service.ts'
-
-/** Each test starts several processes, one after the other. */
-const TIMEOUT_MS = 120_000
+import { runInProcess } from './in-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const DATABASE_URL = await createTestDatabase()
 const path = join(folder, 'pets.csv')
-const list = `${path}.rejected.csv`
-const run = (...args: string[]) => petstore(args, { DATABASE_URL })
+const rejectedPath = `${path}.rejected.csv`
+const run = (...args: string[]) => runInProcess(args, { DATABASE_URL })
 
 const rejected = [
   'Rex, the great,2,available',
@@ -25,19 +23,16 @@ const rejected = [
   'Ren\u00e9e,4,pending',
 ]
 
-test('the list of rejected rows keeps each row as it stands in the file, so that it can be fixed', {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test('the file of rejected rows keeps each row unchanged, and imports once it is fixed', async () => {
   writeFileSync(path, Buffer.from(`name,categoryId,status\r\nTom,1,\r\n${rejected.join('\r\n')}`, 'latin1'))
-  const first = await run('import', path)
+  const first = await petstore(['import', path], { DATABASE_URL })
   expect(first).toMatchObject({ code: 2, stderr: expect.stringMatching(/^1 row added, 4 refused;/) })
-  const records = [...openCsvParser().push(readFileSync(list), true)].map(({ fields }) => fields)
+  const records = [...openCsvParser().push(readFileSync(rejectedPath), true)].map(({ fields }) => fields)
   expect(records[0]).toEqual(['line', 'reason', 'name', 'categoryId', 'status', 'row'])
   expect(records.slice(1).map((fields) => fields.at(-1))).toEqual(rejected)
   expect(records[1]?.[1]).toBe('The row has 4 columns, the first line has 3.')
 
-  // Nothing is guessed: a list that nobody fixed is rejected again.
-  const unfixed = await run('import', list, '--dry-run')
+  const unfixed = await run('import', rejectedPath, '--dry-run')
   expect(unfixed).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('0 rows can be added, 4 refused'),
@@ -49,8 +44,11 @@ test('the list of rejected rows keeps each row as it stands in the file, so that
     'Two,1,',
     'Renée,4,pending',
   ]
-  writeFileSync(list, ['name,categoryId,status', ...fixed].join('\n'))
-  expect(await run('import', list)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^4 rows added/) })
+  writeFileSync(rejectedPath, ['name,categoryId,status', ...fixed].join('\n'))
+  expect(await run('import', rejectedPath)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^4 rows added/),
+  })
   const names = await sql<{ name: string }>(DATABASE_URL, 'select name from pets order by id')
   expect(names.map(({ name }) => name)).toEqual([
     'Tom',
@@ -61,7 +59,7 @@ test('the list of rejected rows keeps each row as it stands in the file, so that
   ])
 })
 
-test('one is counted as one', { timeout: TIMEOUT_MS }, async () => {
+test('messages use the singular for a count of one', async () => {
   const one = join(folder, 'one.csv')
   writeFileSync(one, 'categoryId,name\n1\n')
   expect((await run('import', one, '--dry-run')).stderr).toContain(

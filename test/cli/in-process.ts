@@ -1,26 +1,76 @@
-// Command lines that are rejected before anything runs: in this process, at a hundredth of the CPU of one of their own.
-import { type Command, CommanderError } from 'commander'
-import { buildProgram } from '../../src/cli/program.ts'
+// Runs command lines in the test process, which takes a hundredth of the CPU time of starting the executable. Tests of
+// signals, pipes, terminals and standard input start the executable: see test/support/service.ts.
+import { Writable } from 'node:stream'
+import { runProgram } from '../../src/cli/program.ts'
+import { cleanEnvironment, type Finished } from '../support/service.ts'
 
-/** What a process of its own would end with and write; the command line must be rejected. */
-export async function rejectionOf(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const output = { stdout: '', stderr: '' }
-  const program = buildProgram()
-  for (const command of withSubcommands(program)) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => (output.stdout += text),
-      writeErr: (text) => (output.stderr += text),
-    })
-  }
-  try {
-    await program.parseAsync(args, { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError) return { code: error.exitCode, ...output }
-    throw error
-  }
-  throw new Error(`accepted: ${args.join(' ')}`)
+export interface Write {
+  stream: 'stdout' | 'stderr'
+  text: string
 }
 
-function withSubcommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)]
+let previous: Promise<unknown> = Promise.resolve()
+
+/** Returns what `petstore()` of test/support/service.ts returns, and every write in order. */
+export function runInProcess(
+  args: string[],
+  environment: Record<string, string> = {},
+  folder = process.cwd(),
+): Promise<Finished & { writes: Write[] }> {
+  // One at a time: commands use the streams, the environment and the folder of the process.
+  const finished = previous.then(() => run(args, environment, folder))
+  previous = finished.catch(() => {})
+  return finished
+}
+
+async function run(args: string[], environment: Record<string, string>, folder: string) {
+  const writes: Write[] = []
+  let exitCode: number | undefined
+  const capture = (stream: Write['stream']) => {
+    const decoder = new TextDecoder()
+    const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+      if (exitCode === undefined) writes.push({ stream, text: decoder.decode(chunk, { stream: true }) })
+      done()
+    }
+    return { value: new Writable({ write }), configurable: true }
+  }
+  const { stdout, stderr, exit } = Object.getOwnPropertyDescriptors(process)
+  const before = { environment: { ...process.env }, folder: process.cwd(), exitCode: process.exitCode }
+  setEnvironment(cleanEnvironment(environment))
+  process.chdir(folder)
+  process.exitCode = undefined
+  Object.defineProperties(process, {
+    stdout: capture('stdout'),
+    stderr: capture('stderr'),
+    exit: {
+      value: (code: number | undefined) => {
+        exitCode ??= code ?? Number(process.exitCode ?? 0)
+        // Ends the command here; later writes are ignored.
+        throw new Error('exit')
+      },
+      configurable: true,
+    },
+  })
+  try {
+    await runProgram([process.execPath, 'petstore', ...args])
+  } catch (error) {
+    if (exitCode === undefined) throw error
+  } finally {
+    exitCode ??= Number(process.exitCode ?? 0)
+    Object.defineProperties(process, { stdout, stderr, exit })
+    process.exitCode = before.exitCode
+    process.chdir(before.folder)
+    setEnvironment(before.environment)
+  }
+  const textOf = (stream: Write['stream']) =>
+    writes
+      .filter((write) => write.stream === stream)
+      .map(({ text }) => text)
+      .join('')
+  return { code: exitCode, signal: null, stdout: textOf('stdout'), stderr: textOf('stderr'), writes }
+}
+
+function setEnvironment(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, environment)
 }

@@ -7,7 +7,7 @@ import { petstore } from '../support/service.ts'
 
 const NEXT = makeNextVersion('alter table pets add column chip text;')
 
-test('migrate gives up after --lock-wait, names the session that holds the lock, and changes nothing', async () => {
+test('migrate fails after --lock-wait, names the session that holds the lock, and changes nothing', async () => {
   const databaseUrl = await createTestDatabase()
   const running = await startExport(databaseUrl)
   const environment = { DATABASE_URL: databaseUrl, MIGRATION_DATABASE_URL: asOwner(databaseUrl) }

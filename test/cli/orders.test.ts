@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Order } from '../api/fixture.ts'
-import { petstore } from '../support/service.ts'
 import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
+import { runInProcess } from './in-process.ts'
 
 const cli = await openCliFixture()
 const { run, json, api } = cli
@@ -9,7 +9,7 @@ const { run, json, api } = cli
 const HEADS = ['ID', 'STATUS', 'ANIMAL', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
 const MINUTE_MS = 60_000
 
-/** As the table shows it where the clock on the wall is UTC. */
+/** A time as the table shows it in the time zone UTC. */
 const minute = (instant: string | undefined) => instant?.slice(0, 16).replace('T', ' ') ?? '-'
 
 function rowOf(order: Order): string[] {
@@ -26,7 +26,7 @@ function rowOf(order: Order): string[] {
   ]
 }
 
-test('one sale: place prints the id alone, get shows the order, complete sells, inventory counts', async () => {
+test('place prints only the id, get shows the order, complete sells the pet', async () => {
   const pet = await api.addPet()
   const note = 'Ms Okafor, comes at noon'
   const placed = await run('orders', 'place', String(pet.id), '--hold-minutes', '30', '--note', note)
@@ -51,7 +51,7 @@ test('one sale: place prints the id alone, get shows the order, complete sells, 
   expect((await api.findPet(pet.id))?.status).toBe('sold')
 })
 
-test('cancel lets the animal go; an order that has ended otherwise, or that there is none of, is refused', async () => {
+test('cancel releases the pet; complete rejects a cancelled order, get an unknown one', async () => {
   const { id, petId } = await api.hold()
   const { code, stdout, stderr } = await run('orders', 'cancel', String(id))
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
@@ -71,18 +71,18 @@ test('cancel lets the animal go; an order that has ended otherwise, or that ther
   })
 })
 
-test('list by animal and by status, over pages, in a table and as JSON', async () => {
-  const { run: ask, json: askJson, injector } = await behindFaultInjector(cli)
+test('list filters by pet and by status, as a table and as JSON', async () => {
+  const { run: list, json: listJson, injector } = await behindFaultInjector(cli)
   const { id: petId } = await api.addPet()
   for (let n = 0; n < 3; n += 1) await api.end('cancel', (await api.hold({ petId })).id)
   const open = await api.hold({ petId, note: 'three: \u001b[2J' })
-  const all = (await askJson('orders', 'list', '--pet', String(petId))) as Order[]
+  const all = (await listJson('orders', 'list', '--pet', String(petId))) as Order[]
   expect(all.map(({ status }) => status)).toEqual(['open', 'cancelled', 'cancelled', 'cancelled'])
   expect(all[0]).toEqual(open)
-  const table = await ask('orders', 'list', '--pet', String(petId), '--status', 'cancelled', '--limit', '2')
+  const table = await list('orders', 'list', '--pet', String(petId), '--status', 'cancelled', '--limit', '2')
   expect(cellsOf(table.stdout)).toEqual([HEADS, ...all.slice(1, 3).map(rowOf)])
   expect(table.stderr).toContain('There are more')
-  expect((await ask('orders', 'list', '--status', 'open', '--all')).stdout).toContain('three: \\u001b[2J\n')
+  expect((await list('orders', 'list', '--status', 'open', '--all')).stdout).toContain('three: \\u001b[2J\n')
   expect(injector.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual(
     [
       { petId: String(petId), limit: '20' },
@@ -92,7 +92,7 @@ test('list by animal and by status, over pages, in a table and as JSON', async (
   )
 })
 
-test('place with one --idempotency-key places one order', async () => {
+test('place places one order when it is retried with the same --idempotency-key', async () => {
   const { id: petId } = await api.addPet()
   const args = ['orders', 'place', String(petId), '--idempotency-key', 'counter-1']
   const placed = (await json(...args)) as Order
@@ -100,16 +100,16 @@ test('place with one --idempotency-key places one order', async () => {
   expect(await api.sql('select id::int from orders where pet_id = $1', [petId])).toEqual([{ id: placed.id }])
 })
 
-test('times are of the zone where the command runs', async () => {
+test('times are in the time zone of the terminal', async () => {
   const { id, createdAt } = await api.hold()
   const { environment } = cli
   const ahead = { ...environment, TZ: 'Asia/Kathmandu' }
-  const { stdout } = await petstore(['orders', 'get', String(id)], ahead)
+  const { stdout } = await runInProcess(['orders', 'get', String(id)], ahead)
   const there = new Date(Date.parse(createdAt) + (5 * 60 + 45) * MINUTE_MS).toISOString()
   expect(cellsOf(stdout)[1]?.[3]).toBe(minute(there))
 })
 
-test('inventory counts animals by status, in a table and as JSON', async () => {
+test('inventory counts pets by status, as a table and as JSON', async () => {
   await api.end('complete', (await api.hold()).id)
   const counts = (await api.get('/store/inventory')).body as Record<string, number>
   expect(counts['sold']).toBeGreaterThan(0)
@@ -122,7 +122,7 @@ test('inventory counts animals by status, in a table and as JSON', async () => {
   ])
 })
 
-test('ids of orders beyond 2^53 keep every digit', async () => {
+test('ids of orders above 2^53 keep every digit', async () => {
   const id = 9_007_199_254_740_993n
   await api.sql(`alter table orders alter column id restart with ${id}`)
   const { id: petId } = await api.addPet()

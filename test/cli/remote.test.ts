@@ -1,5 +1,5 @@
-// What every command that calls a running service promises, whichever it is: where it asks, how it is refused, and how
-// it ends when the service, the network, the reader or the person goes away.
+// Behaviour of every command that calls a running service: address, API key, errors, retries, and how the command ends
+// on a timeout, a broken connection, a closed pipe or Ctrl-C.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,7 @@ import { issueApiKey } from '../support/app.ts'
 import type { FaultInjector } from '../support/fault-injector.ts'
 import { onTerminal, petstore, shell, startPetstore } from '../support/service.ts'
 import { behindFaultInjector, openCliFixture } from './fixture.ts'
+import { runInProcess } from './in-process.ts'
 
 const cli = await openCliFixture()
 const { run, api, environment } = cli
@@ -16,11 +17,11 @@ const { PETSTORE_API_KEY = '' } = environment
 
 const EXIT_TRY_LATER = 75
 
-async function untilSeen({ seen }: FaultInjector): Promise<void> {
+async function untilRequested({ seen }: FaultInjector): Promise<void> {
   while (seen.length === 0) await sleep(20)
 }
 
-/** An address of this machine at which nobody listens. */
+/** A port on which no process listens. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,37 +30,37 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-test('without a key it says what to do, and asks nobody', async () => {
-  const { code, stdout, stderr } = await petstore(['inventory'], { PETSTORE_API_KEY: ' ' })
+test('without an API key, a command says what to do and sends no request', async () => {
+  const { code, stdout, stderr } = await runInProcess(['inventory'], { PETSTORE_API_KEY: ' ' })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('PETSTORE_API_KEY is not set; ask whoever runs the service for a key')
 })
 
-test('an address or a key that cannot be right is refused without being repeated', async () => {
+test('an invalid URL or API key is rejected and not printed', async () => {
   const faulty = {
     PETSTORE_URL: 'http://me:hunter2@127.0.0.1/v1',
     PETSTORE_API_KEY: 'petstore_live_\u00a0hunter3',
   }
-  const { code, stdout, stderr } = await petstore(['inventory'], faulty)
+  const { code, stdout, stderr } = await runInProcess(['inventory'], faulty)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('PETSTORE_URL (or --url) must look like https://')
   expect(stderr).toContain('PETSTORE_API_KEY has characters that no API key has')
   expect(stderr).not.toMatch(/hunter/)
-  const given = await petstore(['inventory', '--url', 'me:hunter2@127.0.0.1:3000'], environment)
+  const given = await runInProcess(['inventory', '--url', 'me:hunter2@127.0.0.1:3000'], environment)
   expect(given).toMatchObject({ code: 1, stderr: expect.stringContaining('(or --url) must look like') })
   expect(given.stderr).not.toMatch(/hunter/)
 })
 
-test('--url goes before PETSTORE_URL, and an origin alone is enough', async () => {
+test('--url overrides PETSTORE_URL, and accepts an origin without a path', async () => {
   const elsewhere = { ...environment, PETSTORE_URL: 'http://127.0.0.1:9/v1' }
-  const asked = await petstore(['inventory', '--json', '--url', api.origin], elsewhere)
-  expect(asked).toMatchObject({ code: 0, stderr: '' })
-  expect(JSON.parse(asked.stdout)).toHaveProperty('available')
+  const { stdout, ...end } = await petstore(['inventory', '--json', '--url', api.origin], elsewhere)
+  expect(end).toEqual({ code: 0, signal: null, stderr: '' })
+  expect(JSON.parse(stdout)).toHaveProperty('available')
 })
 
-test('a key that the service does not know: what to look at, and not a digit of it', async () => {
+test('an unknown API key: the message says what to check and does not contain the key', async () => {
   const wrong = `${PETSTORE_API_KEY.slice(0, -8)}AAAAAAAA`
-  const { code, stdout, stderr } = await petstore(['pets', 'list'], {
+  const { code, stdout, stderr } = await runInProcess(['pets', 'list'], {
     ...environment,
     PETSTORE_API_KEY: wrong,
   })
@@ -70,15 +71,15 @@ test('a key that the service does not know: what to look at, and not a digit of 
   expect(stderr).not.toContain(wrong.slice(14, 30))
 })
 
-test('a key that may not: which scope it lacks', async () => {
+test('an API key without the scope: the message names the missing scope', async () => {
   const { text } = await issueApiKey(api.db, { scopes: ['pets:read'] })
   const args = ['pets', 'add', 'Rex', '--category', '1']
-  const { code, stderr } = await petstore(args, { ...environment, PETSTORE_API_KEY: text })
+  const { code, stderr } = await runInProcess(args, { ...environment, PETSTORE_API_KEY: text })
   expect(code).toBe(1)
   expect(stderr).toContain('This needs pets:write: ask for a key that has it.\n(insufficient_scope, ')
 })
 
-test('every fault of a request on a line of its own', async () => {
+test('each invalid field of a request is printed on its own line', async () => {
   const { code, stdout, stderr } = await run('orders', 'place', '1', '--note', 'x'.repeat(501))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(
@@ -86,9 +87,10 @@ test('every fault of a request on a line of its own', async () => {
   )
 })
 
-test('nobody listens: it says where it asked, and ends with 75', async () => {
+test('an unreachable service: the command prints the URL and exits with 75', async () => {
   const url = `http://127.0.0.1:${await closedPort()}/v1`
-  const { code, stdout, stderr } = await run('pets', 'list', '--json', '--timeout', '1', '--url', url)
+  const args = ['pets', 'list', '--json', '--timeout', '1', '--url', url]
+  const { code, stdout, stderr } = await petstore(args, environment)
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
   expect(stderr).toContain('ECONNREFUSED')
   expect(stderr).toContain(`Asked ${url}; another address: PETSTORE_URL or --url.`)
@@ -96,7 +98,7 @@ test('nobody listens: it says where it asked, and ends with 75', async () => {
 })
 
 test.runIf(process.platform === 'linux')(
-  'a service that is silent: a person is told of the wait',
+  'a command on a terminal says that it waits for the service',
   async () => {
     const { environment: behind } = await behindFaultInjector(cli, { choose: () => 'hang before' })
     const { stdout } = await onTerminal('petstore inventory --timeout 4', { ...behind, NO_COLOR: '1' })
@@ -107,62 +109,62 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('a service that cannot for a moment is asked again', async () => {
-  const { run: ask, injector } = await behindFaultInjector(cli)
+test('a command retries temporary errors of the service', async () => {
+  const { run: runWithFaults, injector } = await behindFaultInjector(cli)
   injector.next('unavailable', 'reset before', 'overloaded')
-  expect(await ask('inventory')).toMatchObject({ code: 0, stderr: '' })
+  expect(await runWithFaults('inventory')).toMatchObject({ code: 0, stderr: '' })
   expect(injector.seen).toHaveLength(4)
 })
 
-test('one that cannot at all ends it with 75, and what is no Petstore with 1', async () => {
-  const { run: ask } = await behindFaultInjector(cli, { choose: () => 'unavailable' })
-  const busy = await ask('inventory', '--timeout', '3')
-  // The last attempt may have had no time left.
-  expect(busy).toMatchObject({
+test('a command exits with 75 if the service stays unavailable, and with 1 if another server responds', async () => {
+  const { run: runWithFaults } = await behindFaultInjector(cli, { choose: () => 'unavailable' })
+  const unavailable = await runWithFaults('inventory', '--timeout', '3')
+  // The timeout can end the last attempt.
+  expect(unavailable).toMatchObject({
     code: EXIT_TRY_LATER,
     stderr: expect.stringMatching(/\((unavailable|timeout), /),
   })
-  const stranger = createServer((_request, response) => response.end('<h1>It works!</h1>')).listen(
+  const otherServer = createServer((_request, response) => response.end('<h1>It works!</h1>')).listen(
     0,
     '127.0.0.1',
   )
-  await once(stranger, 'listening')
-  afterAll(() => stranger.close())
-  const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+  await once(otherServer, 'listening')
+  afterAll(() => otherServer.close())
+  const url = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`
   const { code, stderr } = await run('inventory', '--url', url)
   expect(code).toBe(1)
   expect(stderr).toContain(`Asked ${url}/v1; another address`)
   expect(stderr).toContain('(unexpected_answer, ')
 })
 
-test('an answer that got lost: it says how to repeat, and repeating adds no second animal', async () => {
-  const { run: ask, injector } = await behindFaultInjector(cli)
+test('a lost response: the command says how to retry, and the retry adds no second pet', async () => {
+  const { run: runWithFaults, injector } = await behindFaultInjector(cli)
   injector.next('hang after')
   const add = ['pets', 'add', 'Lost', '--category', '30']
-  const lost = await ask(...add, '--timeout', '2')
+  const lost = await runWithFaults(...add, '--timeout', '2')
   expect(lost).toMatchObject({ code: EXIT_TRY_LATER, stdout: '' })
   const [, key = ''] =
     /Repeat the command with --idempotency-key (\S+): nothing is done twice\./.exec(lost.stderr) ?? []
-  const repeated = await ask(...add, '--idempotency-key', key)
-  expect(repeated.code).toBe(0)
+  const retried = await runWithFaults(...add, '--idempotency-key', key)
+  expect(retried.code).toBe(0)
   expect(await api.sql(`select id::text from pets where name = 'Lost'`)).toEqual([
-    { id: repeated.stdout.trim() },
+    { id: retried.stdout.trim() },
   ])
 })
 
-test('Ctrl-C ends it quietly, by the signal itself, so that a loop of a shell ends too', async () => {
+test('Ctrl-C ends a command by the signal and without output, so that a shell loop ends too', async () => {
   const { environment: behind, injector } = await behindFaultInjector(cli, { choose: () => 'hang before' })
   const command = startPetstore(['pets', 'list', '--all'], behind)
-  await untilSeen(injector)
+  await untilRequested(injector)
   command.kill('SIGINT')
   expect(await command.finished).toEqual({ code: null, signal: 'SIGINT', stdout: '', stderr: '' })
 })
 
-test('Ctrl-C in the middle of a change says how to repeat it', async () => {
+test('Ctrl-C during a change says how to retry it', async () => {
   const { environment: behind, injector } = await behindFaultInjector(cli, { choose: () => 'hang before' })
   const args = ['orders', 'place', '1', '--idempotency-key', 'mine']
   const command = startPetstore(args, behind)
-  await untilSeen(injector)
+  await untilRequested(injector)
   command.kill('SIGINT')
   const { signal, stderr } = await command.finished
   expect(signal).toBe('SIGINT')
@@ -171,61 +173,66 @@ test('Ctrl-C in the middle of a change says how to repeat it', async () => {
   )
 })
 
-test('a reader that has seen enough, as `head` does, ends it quietly', async () => {
+test('a reader that closes the pipe, such as `head`, ends the list with 0 and no error message', async () => {
   await api.sql(
     `insert into pets (name, category_id) select repeat('x', 400), 31 from generate_series(1, 2000)`,
   )
-  const { run: ask, environment: behind, injector } = await behindFaultInjector(cli)
+  const { run: runSeen, environment: behind, injector } = await behindFaultInjector(cli)
   for (const json of ['', '--json']) {
     const line = `petstore pets list --category 31 --all ${json} | head -n 1; echo "\${PIPESTATUS[0]}"`
     const { stdout, stderr } = await shell(line, behind)
     expect(stdout.split('\n').slice(1)).toEqual(['0', ''])
     expect(stderr).toBe('')
   }
-  // It did not read to the end for nobody.
+  // Neither command read the whole list.
   expect(injector.seen.length).toBeLessThan(20)
-  expect((await ask('pets', 'list', '--category', '31', '--all')).stdout.split('\n')).toHaveLength(2_002)
+  expect((await runSeen('pets', 'list', '--category', '31', '--all')).stdout.split('\n')).toHaveLength(2_002)
 })
 
-test.runIf(process.platform === 'linux')('a disk that is full is a failure', async () => {
+test.runIf(process.platform === 'linux')('a command fails when the disk is full', async () => {
   const { code, stderr } = await shell('petstore pets list > /dev/full', environment)
   expect(code).toBe(1)
   expect(stderr).toContain('The result cannot be written (')
   expect(stderr).toContain('ENOSPC')
 })
 
-test('a walk that breaks off is no complete JSON', async () => {
-  const { run: ask } = await behindFaultInjector(cli, {
+test('the JSON of an interrupted list is incomplete', async () => {
+  const { run: runWithFaults } = await behindFaultInjector(cli, {
     choose: ({ path }) => (path.includes('cursor=') ? 'reset before' : 'none'),
   })
   await api.sql(`insert into pets (name, category_id) select 'x', 32 from generate_series(1, 101)`)
-  const { code, stdout } = await ask('pets', 'list', '--category', '32', '--all', '--json', '--timeout', '5')
+  const list = ['pets', 'list', '--category', '32', '--all', '--json', '--timeout', '5']
+  const { code, stdout } = await runWithFaults(...list)
   expect(code).toBe(EXIT_TRY_LATER)
   expect(stdout.match(/^\{.*\}/gm)).toHaveLength(100)
   expect(() => JSON.parse(stdout) as unknown).toThrow(SyntaxError)
 })
 
 test.runIf(process.platform === 'linux')(
-  'colours are for terminals alone, and NO_COLOR is heard',
+  'colours are for terminals only, and NO_COLOR turns them off',
   async () => {
     const { id } = await api.addPet({ name: 'Rex' })
-    expect((await onTerminal(`petstore pets get ${id}`, environment)).stdout).toContain(
-      '\u001b[32mavailable\u001b[39m',
-    )
+    const line = `petstore pets get ${id}`
+    const coloured = await onTerminal(line, environment)
+    expect(coloured.stdout).toContain('\u001b[32mavailable\u001b[39m')
     const plain = await run('pets', 'get', String(id))
-    expect(
-      (await onTerminal(`petstore pets get ${id}`, { ...environment, NO_COLOR: '1' })).stdout.replaceAll(
-        '\r',
-        '',
-      ),
-    ).toBe(plain.stdout)
+    const withNoColor = await onTerminal(line, { ...environment, NO_COLOR: '1' })
+    expect(withNoColor.stdout.replaceAll('\r', '')).toBe(plain.stdout)
     expect(plain.stdout).not.toContain('\u001b')
   },
 )
 
-test('an outcome that the service itself does not know: 75, how to repeat, and not a digit of the key', async () => {
-  const { run: ask } = await behindFaultInjector(cli, { choose: () => 'outcome unknown after' })
-  const { code, stdout, stderr } = await ask('pets', 'add', 'Key', '--category', '33', '--timeout', '3')
+test('an unknown outcome: the command exits with 75, says how to retry, and does not print the API key', async () => {
+  const { run: runWithFaults } = await behindFaultInjector(cli, { choose: () => 'outcome unknown after' })
+  const { code, stdout, stderr } = await runWithFaults(
+    'pets',
+    'add',
+    'Key',
+    '--category',
+    '33',
+    '--timeout',
+    '3',
+  )
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
   expect(stderr).toContain('Repeat the command with --idempotency-key ')
   expect(stderr).toMatch(/\((outcome_unknown|timeout), /)

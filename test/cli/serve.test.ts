@@ -6,9 +6,10 @@ import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { asOwner } from '../support/roles.ts'
-import { petstore, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { runInProcess } from './in-process.ts'
 
-test('two `serve --migrate` started at once on an empty database both come up', async () => {
+test('two `serve --migrate` that start at the same time on an empty database both become ready', async () => {
   const DATABASE_URL = await createTestDatabase('empty')
   const environment = { DATABASE_URL, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
   const args = ['serve', '--migrate']
@@ -24,16 +25,15 @@ test('two `serve --migrate` started at once on an empty database both come up', 
   expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0])
 })
 
-test('plain `serve` on an empty database is alive but not ready, and is ready once it is migrated', async () => {
+test('`serve` on an empty database is live but not ready, and becomes ready after `migrate`', async () => {
   const DATABASE_URL = await createTestDatabase('empty')
   const service = await startService({ DATABASE_URL }, { untilReady: false })
   const ready = async () => (await fetch(`${service.adminOrigin}/ready`)).status
   expect((await fetch(`${service.adminOrigin}/live`)).status).toBe(200)
   expect(await ready()).toBe(503)
-  // In the Error shape, not 500.
   const client = openTestClient({ origin: service.origin, apiKey: makeApiKeyText('production') })
   expect(await client.get('/pets')).toMatchObject({ status: 503, body: { code: 'unavailable' } })
-  const { code, stderr } = await petstore(['migrate'], {
+  const { code, stderr } = await runInProcess(['migrate'], {
     DATABASE_URL,
     MIGRATION_DATABASE_URL: asOwner(DATABASE_URL),
   })
@@ -43,7 +43,7 @@ test('plain `serve` on an empty database is alive but not ready, and is ready on
   await service.stop()
 })
 
-test('one role for everything does too: it migrates and serves', async () => {
+test('`serve --migrate` works with one role that owns the schema', async () => {
   const DATABASE_URL = asOwner(await createTestDatabase('empty'))
   const service = await startService({ DATABASE_URL }, { args: ['serve', '--migrate'] })
   const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL))
@@ -52,10 +52,10 @@ test('one role for everything does too: it migrates and serves', async () => {
   expect(await service.stop()).toBe(0)
 })
 
-test('a schema newer than the code: `migrate` refuses, `serve` warns and runs', async () => {
+test('with a schema newer than the code, `migrate` fails and `serve` warns and runs', async () => {
   const DATABASE_URL = await createTestDatabase()
   await sql(DATABASE_URL, `insert into petstore_migrations (name, run_on) values ('9999_future', now())`)
-  const migrated = await petstore(['migrate'], { DATABASE_URL })
+  const migrated = await runInProcess(['migrate'], { DATABASE_URL })
   expect(migrated.code).toBe(1)
   expect(migrated.stderr).toContain('9999_future')
   const service = await startService({ DATABASE_URL })
@@ -63,14 +63,14 @@ test('a schema newer than the code: `migrate` refuses, `serve` warns and runs', 
   expect(service.log()).toContain('newer than this version')
 })
 
-test('serve without DATABASE_URL says what to do', async () => {
-  const { code, stderr } = await petstore(['serve'])
+test('`serve` without DATABASE_URL says what to do', async () => {
+  const { code, stderr } = await runInProcess(['serve'])
   expect(code).toBe(1)
   expect(stderr).toContain('DATABASE_URL is not set')
   expect(stderr).toContain('npm run dev')
 })
 
-test('with SHARE_PORT two processes answer on one port, and one may leave', async () => {
+test('with SHARE_PORT two processes share one port, and requests succeed after one of them stops', async () => {
   const DATABASE_URL = await createTestDatabase()
   const first = await startService({ DATABASE_URL, SHARE_PORT: 'on' })
   const PORT = new URL(first.origin).port

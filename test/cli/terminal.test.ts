@@ -12,22 +12,22 @@ interface Document {
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as Document
 
 test.each([
-  ['a plain name', 'Biscuit', 'Biscuit'],
+  ['keeps a plain name', 'Biscuit', 'Biscuit'],
   [
-    'accents, other scripts, emoji and their joiners stay',
+    'keeps accents, other scripts, emoji and their joiners',
     'Zoe\u0301 小狗 👩‍👧 🏳️‍🌈',
     'Zoe\u0301 小狗 👩‍👧 🏳️‍🌈',
   ],
-  ['escapes of a terminal', '\u001b[31m\u009b2J\u007f', '\\u001b[31m\\u009b2J\\u007f'],
-  ['lines and tabs', 'a\r\nb\tc\u2028', 'a\\r\\nb\\tc\\u2028'],
-  ['text that turns the line around', '\u202eabc\u2066', '\\u202eabc\\u2066'],
-  ['what nobody sees', '\u200b\ufeff\u00ad\u{e0041}', '\\u200b\\ufeff\\u00ad\\udb40\\udc41'],
-  ['half a character', '\ud83d!', '\\ud83d!'],
-])('%s', (_what, text, shown) => {
+  ['escapes terminal control sequences', '\u001b[31m\u009b2J\u007f', '\\u001b[31m\\u009b2J\\u007f'],
+  ['escapes line breaks and tabs', 'a\r\nb\tc\u2028', 'a\\r\\nb\\tc\\u2028'],
+  ['escapes characters that change the text direction', '\u202eabc\u2066', '\\u202eabc\\u2066'],
+  ['escapes invisible characters', '\u200b\ufeff\u00ad\u{e0041}', '\\u200b\\ufeff\\u00ad\\udb40\\udc41'],
+  ['escapes half of a surrogate pair', '\ud83d!', '\\ud83d!'],
+])('visible() %s', (_behaviour, text, shown) => {
   expect(visible(text)).toBe(shown)
 })
 
-test('columns stand under each other whatever the script', () => {
+test('a table aligns its columns in every script', () => {
   expect(['Rex', 'Zoe\u0301', '小狗', '🐕', '👩‍👩‍👧‍👦', 'ﾜﾝ', 'ワン', '한국'].map(widthOf)).toEqual([
     3, 3, 4, 2, 2, 2, 4, 4,
   ])
@@ -39,7 +39,7 @@ test('columns stand under each other whatever the script', () => {
   ).toBe('小狗  x\nRex   y')
 })
 
-test('a table that goes on widens its columns from there on', () => {
+test('a table in parts widens its columns when a part needs it', () => {
   const next = openTable()
   expect(
     next([
@@ -55,7 +55,7 @@ test('a table that goes on widens its columns from there on', () => {
   ).toBe('1000  Luna\n8     Milo')
 })
 
-/** Every command that does something, by its whole name. */
+/** Every command without subcommands, with its full name. */
 function commandsOf(command: Command, before: string[] = []): [string, Command][] {
   if (command.commands.length === 0) return [[before.join(' '), command]]
   return command.commands.flatMap((sub) => commandsOf(sub, [...before, sub.name()]))
@@ -67,7 +67,7 @@ function helpOf(command: Command): string {
   return text
 }
 
-test('every command has examples in its help, and those for users say where the key comes from', () => {
+test('the help of every command has examples, and that of commands for users names PETSTORE_API_KEY', () => {
   for (const [name, command] of commandsOf(buildProgram())) {
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
@@ -77,7 +77,7 @@ test('every command has examples in its help, and those for users say where the 
   }
 })
 
-test('the options of the commands for users are all that the interface takes', () => {
+test('the commands for users have an option for every parameter and field of the API', () => {
   const optionsOf = (name: string) => {
     const [, command] = commandsOf(buildProgram()).find(([known]) => known === name) ?? []
     return command?.options.map(({ long }) => long)
@@ -86,7 +86,7 @@ test('the options of the commands for users are all that the interface takes', (
     document.paths[path]?.[method]?.parameters?.map(({ name }) => name)
   const fieldsOf = (schema: string) => Object.keys(document.components.schemas[schema]?.properties ?? {})
   const common = ['--json', '--url', '--timeout']
-  // `id` is what `pets get` takes, and `cursor` what a list follows by itself.
+  // `pets get` takes `id`; a list follows `cursor` itself.
   expect(parametersOf('/pets', 'get')).toEqual(['limit', 'status', 'categoryId', 'id', 'name', 'cursor'])
   expect(optionsOf('pets list')).toEqual(['--status', '--category', '--name', '--limit', '--all', ...common])
   expect(parametersOf('/store/orders', 'get')).toEqual(['limit', 'status', 'petId', 'cursor'])
