@@ -6,13 +6,13 @@ export default defineConfig({
   test: {
     ...SHARED_OPTIONS,
     include: ['test/**/*.test.ts'],
-    // These take minutes. Run them with `npm run test:slow` and `npm run test:proof`.
+    // These take minutes and have their own scripts: `npm run test:slow` and `npm run test:proof`.
     exclude: [...configDefaults.exclude, 'test/slow/**', 'test/proof/**'],
-    // Tests mostly wait for child processes, so five files can run at once on two cores.
+    // Many tests wait for child processes or timeouts, so two cores can run five files at once.
     maxWorkers: 5,
     isolate: false,
     maxConcurrency: 20,
-    // Only a test that hangs reaches these timeouts. They are long so that no test fails on a busy host.
+    // Much longer than any test takes, so that no test fails because the host is busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

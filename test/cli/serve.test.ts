@@ -75,21 +75,21 @@ test('with SHARE_PORT two processes share one port, and requests succeed after o
   const first = await startService({ DATABASE_URL, SHARE_PORT: 'on' })
   const PORT = new URL(first.origin).port
   const second = await startService({ DATABASE_URL, SHARE_PORT: 'on', PORT })
-  // A connection of its own for each: one that is kept alive may close while the next request is on its way.
-  const ask = async () => {
+  // Each request opens a new connection, because the service can close a keep-alive connection while a request is in flight.
+  const request = async () => {
     const [response] = (await once(get(`${first.origin}/v1/pets`, { agent: false }), 'response')) as [
       IncomingMessage,
     ]
     response.resume()
     return String(response.headers['x-request-id'])
   }
-  const asked = await Promise.all(Array.from({ length: 40 }, ask))
+  const ids = await Promise.all(Array.from({ length: 40 }, request))
   await first.stop()
-  const askedAfterwards = await Promise.all(Array.from({ length: 5 }, ask))
+  const idsAfterwards = await Promise.all(Array.from({ length: 5 }, request))
   await second.stop()
-  const answeredBy = (service: typeof first) => asked.filter((id) => service.log().includes(`"${id}"`)).length
-  expect(answeredBy(first)).toBeGreaterThan(0)
-  expect(answeredBy(second)).toBeGreaterThan(0)
-  expect(answeredBy(first) + answeredBy(second)).toBe(40)
-  for (const id of askedAfterwards) expect(second.log()).toContain(`"${id}"`)
+  const countIn = (service: typeof first) => ids.filter((id) => service.log().includes(`"${id}"`)).length
+  expect(countIn(first)).toBeGreaterThan(0)
+  expect(countIn(second)).toBeGreaterThan(0)
+  expect(countIn(first) + countIn(second)).toBe(40)
+  for (const id of idsAfterwards) expect(second.log()).toContain(`"${id}"`)
 })

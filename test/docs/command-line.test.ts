@@ -1,4 +1,4 @@
-// The table of docs/command-line.md has what there is. Its commands are run with those of all guides, in guides.test.ts.
+// The table of commands in docs/command-line.md. guides.test.ts runs the commands of the page.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(ROOT, 'docs/command-line.md'), 'utf8')
 
-test('the table has every command for users, with its operation and scope', () => {
+test('the table lists every command for users with its operation and scope', () => {
   const rows = [...page.matchAll(/^\| `petstore ([a-z ]+)` \| `(\w+)` \| `([\w:]+)` \|$/gm)]
   const { paths } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as {
     paths: Record<string, Record<string, { operationId: string; 'x-scope'?: string }>>

@@ -1,34 +1,34 @@
-// The commands that documents tell a reader to type: taken apart, and compared with what there is. Knows enough of
-// the shell for a page that a person reads; what it cannot take apart it refuses.
+// Parses the shell commands of documents, and checks that the scripts, commands, flags and files in them exist. Supports
+// only the shell syntax that the documents use.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/program.ts'
 import { ROOT } from './documents.ts'
 
-/** What a test cannot run, and why. Its names are checked all the same. */
+/** Commands that the tests do not run, with the reason. names.test.ts still checks their names. */
 const NOT_RUN: [pattern: RegExp, why: string][] = [
   [/^npm (install(?! \.\/)|ci)\b/, 'needs a registry'],
   [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
     /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|test:\w+)\b/,
-    'is tested by itself, and takes long',
+    'has its own tests, and takes long',
   ],
   [
     /^(npm run petstore -- |petstore |(node )?bin\/petstore\.ts )serve\b/,
-    'does not end; test/cli/serve.test.ts runs it',
+    'runs until a signal; test/cli/serve.test.ts runs it',
   ],
   [/^node (bench|test)\//, 'takes minutes'],
   [/^git clone\b/, 'needs a network'],
   [
     /^(createdb|pg_dump|pg_restore|psql)\b/,
-    'needs two servers of its own; test/slow/restore.test.ts runs it',
+    'needs two PostgreSQL servers; test/slow/restore.test.ts runs it',
   ],
   [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
   [/ \/(etc|opt|usr|var)\b/, 'changes the machine'],
 ]
 
-/** Programs of the system, and words of the shell, that a page may use. */
+/** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
   `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
   openssl pg_dump pg_restore printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
@@ -39,12 +39,12 @@ const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{'
 const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit'])
 
 export interface SimpleCommand {
-  /** Variables set for this command alone. */
+  /** Variables set only for this command. */
   assignments: Record<string, string>
   words: string[]
 }
 
-/** The lines of a block that a test runs. What belongs together, such as a loop, is run as a whole or not at all. */
+/** The lines of a block that the tests run. A block with a compound command, such as a loop, runs completely or not at all. */
 export function linesToRun(text: string): string[] {
   const lines = linesOf(text)
   const toRun = lines.filter((line) => whyNotRun(line) === undefined)
@@ -52,7 +52,7 @@ export function linesToRun(text: string): string[] {
   return isWhole ? toRun : []
 }
 
-/** The lines of a block, those that continue each other together. */
+/** The lines of a block. Continuation lines are joined. */
 export function linesOf(text: string): string[] {
   const lines: string[] = []
   let current = ''
@@ -62,7 +62,7 @@ export function linesOf(text: string): string[] {
     if (current.trim() !== '') lines.push(current)
     current = ''
   }
-  if (current.trim() !== '') throw new Error(`a quote or a line has no end: ${current}`)
+  if (current.trim() !== '') throw new Error(`a quote or a continuation line is not closed: ${current}`)
   return lines
 }
 
@@ -72,7 +72,7 @@ function whyNotRun(line: string): string | undefined {
     .find((why) => why !== undefined)
 }
 
-/** Every command of a line, also behind a pipe and inside `$(…)`. */
+/** Every command of a line, including those after a pipe and in `$(…)`. */
 export function commandsIn(line: string): SimpleCommand[] {
   const nested: string[] = []
   const flat = line.replaceAll(/\$\(((?:'[^']*'|"[^"]*"|[^()'"])*)\)/g, (_, inner: string) => {
@@ -95,17 +95,17 @@ export function commandsIn(line: string): SimpleCommand[] {
 }
 
 /**
- * What is wrong with a command: a script, verb, flag, file or program that does not exist. `written` are the files and
- * functions that the page itself makes.
+ * The scripts, commands, flags, files and programs of a command that do not exist. `created` are the files and shell
+ * functions that the page creates.
  */
-export function faultsOf({ words }: SimpleCommand, written: readonly string[] = []): string[] {
+export function faultsOf({ words }: SimpleCommand, created: readonly string[] = []): string[] {
   const [name = '', ...rest] = words
-  if (name === '' || name.endsWith('()') || written.includes(name)) return []
-  const exists = (path: string) => existsSync(join(ROOT, path)) || written.includes(path)
+  if (name === '' || name.endsWith('()') || created.includes(name)) return []
+  const exists = (path: string) => existsSync(join(ROOT, path)) || created.includes(path)
   const verb = petstoreWords(words)
   if (verb !== undefined) return petstoreFaults(verb)
   if (name === 'npm') return npmFaults(rest)
-  if (name === 'npx') return faultsOf({ assignments: {}, words: rest }, written)
+  if (name === 'npx') return faultsOf({ assignments: {}, words: rest }, created)
   if (name === 'node') {
     const [file = '', ...flags] = rest
     if (/^(-[ep]|--\w+)/.test(file)) return []
@@ -116,12 +116,10 @@ export function faultsOf({ words }: SimpleCommand, written: readonly string[] = 
       .map((flag) => `${file} has no ${flag}`)
   }
   if (/[/.]/.test(name) && name !== '[') return exists(name) ? [] : [`there is no ${name}`]
-  return SYSTEM.has(name)
-    ? []
-    : [`"${name}" is no program that a reader has; test/docs/commands.ts lists those`]
+  return SYSTEM.has(name) ? [] : [`"${name}" is not a known program; test/docs/commands.ts lists them`]
 }
 
-/** The arguments of our own executable, however it is called. */
+/** The arguments of `petstore`, however it is started. */
 function petstoreWords(words: readonly string[]): string[] | undefined {
   const rest = words
     .join(' ')
@@ -164,7 +162,7 @@ function toCommand(tokens: readonly string[]): SimpleCommand {
   }
 }
 
-/** Words without their quotes, and operators; redirections and comments are left out. */
+/** Words without quotes, and operators. Omits redirections and comments. */
 function tokensOf(line: string): string[] {
   const tokens =
     line.match(

@@ -1,18 +1,18 @@
-// Every document of the repository, and what it says in code: blocks, spans, links, headings.
+// Parses every document of the repository: code blocks, code spans, links and headings.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
-const NOT_OURS = new Set(['node_modules', '.git', '.dev', '.proof', 'dist'])
+const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.dev', '.proof', 'dist'])
 
 export interface Block {
   language: string
-  /** After the language: the name of the file that the reader is told to make of it. */
+  /** The file name after the language, if the reader saves the block as a file. */
   file: string
   text: string
-  /** Of its first line of text, counted from 1. */
+  /** The number of its first line of text. */
   line: number
-  /** Nothing but an empty line stands between it and the block before. */
+  /** Only empty lines separate it from the previous block. */
   followsBlock: boolean
 }
 
@@ -22,15 +22,15 @@ export interface Span {
 }
 
 export interface Document {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   path: string
   text: string
   blocks: Block[]
-  /** Code within a sentence or a table. */
+  /** Inline code. */
   spans: Span[]
-  /** Targets of links and pictures. */
+  /** Targets of links and images. */
   links: Span[]
-  /** What a link may name after `#`, as GitHub makes it. */
+  /** The anchors of headings on GitHub. */
   anchors: string[]
 }
 
@@ -39,10 +39,10 @@ export const documents: Document[] = filesBelow('')
   .sort()
   .map((path) => parseDocument(path, readFileSync(join(ROOT, path), 'utf8')))
 
-/** Every file of the repository that a document may name. */
+/** All files of the repository in a folder and its subfolders. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
-    if (NOT_OURS.has(entry.name)) return []
+    if (IGNORED_FOLDERS.has(entry.name)) return []
     const path = join(folder, entry.name)
     return entry.isDirectory() ? filesBelow(path) : [path]
   })
@@ -60,7 +60,7 @@ export function parseDocument(path: string, text: string): Document {
       block = undefined
       onlyEmptySince = true
     } else if (block !== undefined) {
-      // One inside of a list is indented as the list is.
+      // A block in a list is indented like the list.
       block.text += `${line.startsWith(indent) ? line.slice(indent.length) : line}\n`
     } else if (fence !== null) {
       const [, before = '', language = '', file = ''] = fence
@@ -71,7 +71,7 @@ export function parseDocument(path: string, text: string): Document {
       readLine(document, line, index + 1)
     }
   }
-  if (block !== undefined) throw new Error(`${path}:${block.line}: the block has no end`)
+  if (block !== undefined) throw new Error(`${path}:${block.line}: the block is not closed`)
   return document
 }
 
@@ -85,7 +85,7 @@ function readLine(document: Document, line: string, number: number): void {
   }
 }
 
-/** GitHub's rule: small letters, no punctuation, hyphens for spaces, a number where it was there before. */
+/** GitHub's rules: lower case, no punctuation, hyphens for spaces, a number after a duplicate. */
 function anchorOf(heading: string, taken: readonly string[]): string {
   const anchor = heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

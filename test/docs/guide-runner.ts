@@ -1,5 +1,5 @@
-// Where the commands of the documents run: a folder for each that looks like a clone, one service for all of them on
-// real PostgreSQL, and before each document the catalogue that its reader has.
+// Runs the commands of the documents: each document in a folder that looks like a clone, all on one service and one
+// database. Before each document the catalogue is reset to that of `npm run dev`.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -13,11 +13,12 @@ import { SCOPES } from '../../src/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { asOwner } from '../support/roles.ts'
-import { startService } from '../support/service.ts'
+import { EXECUTABLE, startService } from '../support/service.ts'
+import { startCommandServer } from './command-server.ts'
 import { ROOT } from './documents.ts'
 import { type Guide, HTTP_MARK, PROLOGUE, STEP_MARK } from './guide.ts'
 
-/** Some pages start dozens of processes: a second for each of them on an idle machine, more on a busy one. */
+/** Pages take seconds on an idle machine. */
 const SCRIPT_TIMEOUT_MS = 240_000
 export const GUIDE_TIMEOUT_MS = SCRIPT_TIMEOUT_MS + 60_000
 const TOOLS = join(ROOT, 'node_modules/.bin')
@@ -25,15 +26,15 @@ const TOOLS = join(ROOT, 'node_modules/.bin')
 export interface GuideRunner {
   origin: string
   adminOrigin: string
-  /** The folder with all the others in it. */
+  /** Contains the folders of all guides. */
   folder: string
   folderOf: (guide: Guide) => string
-  /** Everything that the service has logged so far. */
+  /** The log of the service. */
   log: () => string
   run: (guide: Guide) => Promise<Map<string, Printed>>
 }
 
-/** What a step printed, and the statuses that its requests were answered with. */
+/** The output of a step, and the response statuses of its requests. */
 export interface Printed {
   text: string
   statuses: string[]
@@ -48,8 +49,9 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
   const db = openTestDatabase(DATABASE_URL, 1)
   const service = await startService({ DATABASE_URL, PETSTORE_ENV: 'staging' })
   afterAll(service.stop)
+  const commandServer = await startCommandServer()
 
-  /** What a reader has in the place of what a page says: other ports, a key and a database of their own. */
+  /** Replaces the addresses of a page by those of this service and database. */
   const asTyped = (text: string) =>
     text
       .replaceAll('http://127.0.0.1:3000', service.origin)
@@ -68,7 +70,7 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
 
   const runs = new Map<string, Promise<Map<string, Printed>>>()
 
-  /** Pages that continue each other run in one terminal, once. */
+  /** Pages that continue each other run in one shell, once. */
   function run(guide: Guide): Promise<Map<string, Printed>> {
     const first = guide.continues ?? guide.path
     const pages = guides.filter(({ path, continues }) => path === first || continues === first)
@@ -82,12 +84,14 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
     const apiKey = await stockCatalogue(DATABASE_URL, db)
     const commands = pages.map(({ script }) => script).join('')
     const script = PROLOGUE + asTyped(commands).replaceAll(/petstore_(?:test|live)_…/g, apiKey)
-    if (script.includes('…')) throw new Error(`nobody can type this: ${/.*….*/.exec(script)?.[0]}`)
+    if (script.includes('…')) throw new Error(`a reader cannot type this: ${/.*….*/.exec(script)?.[0]}`)
     const { PATH = '', HOME = '' } = process.env
     const printed = await runScript(script, folderOf(first), {
-      PATH: [join(folder, 'bin'), TOOLS, PATH].join(':'),
+      PATH: [TOOLS, PATH].join(':'),
       HOME,
-      // What the quick start leaves in its terminal. Whatever else a page needs, the page itself must set.
+      EXECUTABLE,
+      COMMAND_SERVER: commandServer,
+      // The quick start sets these two. A page that needs other variables sets them itself.
       PETSTORE_URL: service.origin,
       PETSTORE_API_KEY: apiKey,
       NPM_CONFIG_UPDATE_NOTIFIER: 'false',
@@ -108,10 +112,8 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
   return { origin: service.origin, adminOrigin: service.adminOrigin, folder, folderOf, log: service.log, run }
 }
 
-/** What `npm install` leaves: the packages, the client as others get it, and `petstore` itself. */
+/** Creates what `npm install` creates: the packages and the built client. */
 async function fillFolder(folder: string): Promise<void> {
-  mkdirSync(join(folder, 'bin'))
-  symlinkSync(join(ROOT, 'bin/petstore.ts'), join(folder, 'bin/petstore'))
   const packages = join(folder, 'node_modules')
   const client = join(packages, '@petstore/client')
   mkdirSync(client, { recursive: true })
@@ -130,7 +132,7 @@ async function fillFolder(folder: string): Promise<void> {
 function likeAClone(folder: string): void {
   mkdirSync(folder)
   for (const name of readdirSync(ROOT)) {
-    // A reader may pack the client, which builds it in its folder.
+    // `npm pack` builds the client in its folder.
     if (name === 'client') cpSync(join(ROOT, name), join(folder, name), { recursive: true })
     else if (!['node_modules', '.git', '.dev', '.proof'].includes(name)) {
       symlinkSync(join(ROOT, name), join(folder, name))
@@ -142,9 +144,9 @@ const TABLES = `pets, orders, pet_history, categories, api_keys, idempotency_key
   pet_count_deltas, pet_counts_by_category, pet_counts`
 
 /**
- * The catalogue of `npm run dev`; answers a key that may do everything. The service sweeps and folds meanwhile, and locks
- * tables in another sequence than `truncate` does. This never waits for a lock while it holds one, so that the two cannot
- * deadlock.
+ * Resets the catalogue to that of `npm run dev`; returns an API key with every scope. Background work of the service locks
+ * the tables in another order than `truncate`. This statement never waits for a lock while it holds one, which rules out
+ * a deadlock.
  */
 async function stockCatalogue(databaseUrl: string, db: Db): Promise<string> {
   await sql(
@@ -171,7 +173,7 @@ async function stockCatalogue(databaseUrl: string, db: Db): Promise<string> {
   return apiKey
 }
 
-/** What each step printed, by its name. */
+/** Returns the output of each step by its name. */
 async function runScript(
   script: string,
   cwd: string,

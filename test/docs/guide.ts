@@ -1,7 +1,8 @@
-// A document as something to do: its commands and programs in their sequence, the files that it tells the reader to
-// make, and what it says that each step prints.
+// The steps of a document: its commands and programs in order, the files that the reader creates, and the output that
+// the document shows for each step.
 import { dirname, join } from 'node:path'
 import type { Block, Document } from './documents.ts'
+import { PETSTORE_FUNCTIONS } from './command-server.ts'
 import { linesOf, linesToRun } from './commands.ts'
 
 const SHELL = 'sh'
@@ -9,19 +10,19 @@ const PROGRAMS = new Set(['ts', 'js'])
 const OUTPUTS = new Set(['json', 'text', 'http', 'csv'])
 
 export interface Step {
-  /** Where it is in the document. */
+  /** The line in the document. */
   line: number
-  /** What it prints, if the document says so. */
+  /** The output that the document shows, if any. */
   shown: Block | undefined
 }
 
 export interface Guide {
   path: string
-  /** The page that the reader has followed before, in the same terminal. */
+  /** The page that the reader followed before this one, in the same terminal. */
   continues: string | undefined
   steps: Step[]
   files: { name: string; text: string }[]
-  /** One script of all of it; each step begins with a line that `stepMark` makes. */
+  /** All steps as one shell script. Each step first prints its `stepMark`. */
   script: string
   statements: string[]
 }
@@ -32,14 +33,11 @@ export const STEP_MARK = /^@@step (\S+:\d+)$/m
 const CONTINUES = /\bin the terminal of the \[[^\]]+\]\(([\w-]+\.md)\)/
 export const HTTP_MARK = /\n@@http (\d+)\n/g
 
-/**
- * What a terminal shows is both streams, and of a curl no progress. Every curl also says which status it was answered
- * with, for the test alone.
- */
+/** Starts every script. Both streams go to the terminal. `curl` shows no progress, and prints the response status for the test. */
 export const PROLOGUE = `set -euo pipefail
 exec 2>&1
 curl() { command curl -sS -w '%{stderr}\\n@@http %{http_code}\\n' "$@"; }
-`
+${PETSTORE_FUNCTIONS}`
 
 export function guideOf({ path, text, blocks }: Document): Guide {
   const before = CONTINUES.exec(text)?.[1]
@@ -66,19 +64,19 @@ export function guideOf({ path, text, blocks }: Document): Guide {
 function addCommands(guide: Guide, step: Step, block: Block): void {
   const toRun = linesToRun(block.text)
   if (toRun.length < linesOf(block.text).length && step.shown !== undefined) {
-    throw new Error(`${guide.path}:${step.line} shows what commands print that no test runs`)
+    throw new Error(`${guide.path}:${step.line} shows output of commands that the test does not run`)
   }
   if (toRun.length === 0) return
   guide.steps.push(step)
-  guide.script += `printf '\\n%s\\n' '${stepMark(guide.path, step.line)}'\n${toRun.map(failingLoudly).join('\n')}\n`
+  guide.script += `printf '\\n%s\\n' '${stepMark(guide.path, step.line)}'\n${toRun.map(failOnError).join('\n')}\n`
 }
 
-/** `export` succeeds whatever becomes of the command inside; an assignment does not. */
-function failingLoudly(line: string): string {
+/** `export X=$(…)` succeeds even if the command fails; an assignment does not. */
+function failOnError(line: string): string {
   return line.replace(/^export (\w+)=(\$\(.*\))/s, '$1=$2; export $1')
 }
 
-/** Blocks of one program: from the one that imports to the next that does. It runs where its last block stands. */
+/** A program consists of a block with imports and the blocks after it up to the next block with imports. It runs at its last block. */
 function addProgram(guide: Guide, step: Step, block: Block, after: readonly Block[]): void {
   const isPart = ({ language, file }: Block) => PROGRAMS.has(language) && file === ''
   const begins = (part: Block) => /^import /m.test(part.text)

@@ -1,25 +1,23 @@
-// The documents are true: their commands and programs run one after the other, against a real service on real
-// PostgreSQL, and print what the page shows. `vitest run test/docs -t docs/selling.md` runs one of them.
+// Runs the commands and programs of every document in order, against a running service on PostgreSQL, and compares their
+// output with the document. `vitest run test/docs -t docs/selling.md` runs one document.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseExactly } from '../support/client.ts'
-import { type Document, documents, parseDocument, ROOT } from './documents.ts'
+import { documents, parseDocument, ROOT } from './documents.ts'
 import { type Guide, guideOf, stepName } from './guide.ts'
 import { toCompare } from './output-pattern.ts'
-import { metricsNamed, otherAddresses } from './names.ts'
+import { metricsNamed, otherPaths } from './names.ts'
 import { GUIDE_TIMEOUT_MS, openGuideRunner, type Printed } from './guide-runner.ts'
 
-/** Without a language it is a map or a drawing. */
-const KINDS = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', ''])
-const PRINTED = new Set(['text', 'http'])
+/** A block without a language is a diagram. */
+const LANGUAGES = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', ''])
+const OUTPUT_ONLY = new Set(['text', 'http'])
 
 const guides = documents.map(guideOf).filter(({ steps }) => steps.length > 0)
-const planted = {
-  output: guideOf(
-    parseDocument('wrong-output.md', '```sh\necho 5 animals\n```\n\n```text\n6 animals\n```\n'),
-  ),
+const wrong = {
+  output: guideOf(parseDocument('wrong-output.md', '```sh\necho 5 pets\n```\n\n```text\n6 pets\n```\n')),
   rejection: guideOf(
     parseDocument('wrong-address.md', '```sh\ncurl -s http://127.0.0.1:3000/v1/pets\n```\n'),
   ),
@@ -30,26 +28,26 @@ const planted = {
     ),
   ),
 }
-const runner = await openGuideRunner([...guides, ...Object.values(planted)])
+const runner = await openGuideRunner([...guides, ...Object.values(wrong)])
 
-/** A refusal that the page does not show is one that its reader did not expect. */
-function unexpectedRejections({ path, steps }: Guide, printed: Map<string, Printed>): string[] {
+/** Error statuses that the page does not show. */
+function unexpectedStatuses({ path, steps }: Guide, printed: Map<string, Printed>): string[] {
   return steps.flatMap(({ line, shown }) =>
     (printed.get(stepName(path, line))?.statuses ?? [])
       .filter((status) => !/^[23]/.test(status) && !shown?.text.includes(status))
-      .map((status) => `the command at line ${line} was answered ${status}`),
+      .map((status) => `the request at line ${line} returned ${status}`),
   )
 }
 
-async function tryOut(guide: Guide): Promise<void> {
+async function runGuide(guide: Guide): Promise<void> {
   const printed = await runner.run(guide)
-  const rejections = unexpectedRejections(guide, printed)
-  expect(rejections, rejections.join('\n')).toEqual([])
+  const unexpected = unexpectedStatuses(guide, printed)
+  expect(unexpected, unexpected.join('\n')).toEqual([])
   for (const { line, shown } of guide.steps) {
     if (shown === undefined) continue
     const step = stepName(guide.path, line)
-    const both = toCompare(shown, printed.get(step)?.text ?? '')
-    expect(both.printed, step).toEqual(both.shown)
+    const compared = toCompare(shown, printed.get(step)?.text ?? '')
+    expect(compared.printed, step).toEqual(compared.shown)
   }
 }
 
@@ -71,41 +69,45 @@ const typeCheck = (checked: readonly Guide[]) =>
   )
 
 test.each(guides)(
-  '$path: its commands and programs run, and print what it shows',
+  '$path: commands and programs succeed and print the output that the page shows',
   { timeout: GUIDE_TIMEOUT_MS },
-  tryOut,
+  runGuide,
 )
 
-test('every program of the documents has the right types', { timeout: GUIDE_TIMEOUT_MS }, async () => {
+test('programs in documents pass the type check', { timeout: GUIDE_TIMEOUT_MS }, async () => {
   await typeCheck(guides)
 })
 
-test.each(documents)(
-  '$path: every address beside /v1 is answered, every figure is measured',
-  async (document: Document) => {
-    const metrics = await (await fetch(`${runner.adminOrigin}/metrics`)).text()
-    expect(metricsNamed(document).filter((name) => !metrics.includes(`\n${name}`))).toEqual([])
-    for (const address of otherAddresses(document)) {
-      const responses = await Promise.all(
-        [runner.origin, runner.adminOrigin].map(async (origin) => (await fetch(origin + address)).status),
-      )
-      expect(responses, address).toContain(200)
-    }
-  },
-)
+test('every metric in a document exists', async () => {
+  const metrics = await (await fetch(`${runner.adminOrigin}/metrics`)).text()
+  const names = documents.flatMap(metricsNamed)
+  expect(names).not.toEqual([])
+  expect(names.filter((name) => !metrics.includes(`\n${name}`))).toEqual([])
+})
 
-test('every block is of a kind that is tested here, and what is printed follows what prints it', () => {
+test('every path outside /v1 in a document returns 200 on one of the two ports', async () => {
+  const paths = new Set(documents.flatMap(otherPaths))
+  expect(paths).toContain('/ready')
+  for (const path of paths) {
+    const responses = [runner.origin, runner.adminOrigin].map((origin) => fetch(origin + path))
+    const statuses = (await Promise.all(responses)).map(({ status }) => status)
+    expect(statuses, path).toContain(200)
+  }
+})
+
+test('every block has a language that these tests know, and output follows a block that prints it', () => {
   const faults = documents.flatMap(({ path, blocks }) =>
     blocks
       .filter(
-        ({ language, followsBlock }) => !KINDS.has(language) || (PRINTED.has(language) && !followsBlock),
+        ({ language, followsBlock }) =>
+          !LANGUAGES.has(language) || (OUTPUT_ONLY.has(language) && !followsBlock),
       )
       .map(({ line }) => `${path}:${line}`),
   )
   expect(faults).toEqual([])
 })
 
-test('whatever is shown as JSON is JSON', () => {
+test('every JSON block parses', () => {
   const faults = documents.flatMap(({ path, blocks }) =>
     blocks
       .filter(({ language, text }) => language === 'json' && parseExactly(text) === undefined)
@@ -114,32 +116,32 @@ test('whatever is shown as JSON is JSON', () => {
   expect(faults).toEqual([])
 })
 
-test('a line of the log has the fields that docs/running.md shows', () => {
+test('a log line has the fields that docs/running.md shows', () => {
   const shown = documents
     .flatMap(({ blocks }) => blocks)
     .filter(({ text }) => text.includes('"msg":"request"'))
-  const written = /^.*"operation":"listPets","status":200.*$/m.exec(runner.log())?.[0] ?? '{}'
+  const logged = /^.*"operation":"listPets","status":200.*$/m.exec(runner.log())?.[0] ?? '{}'
   expect(shown.map(({ text }) => Object.keys(JSON.parse(text) as object))).toEqual([
-    Object.keys(JSON.parse(written) as object),
+    Object.keys(JSON.parse(logged) as object),
   ])
 })
 
-test('a page that shows something else, asks what is refused, or has a wrong program is seen', {
+test('these tests detect wrong output, a rejected request and a wrong program', {
   timeout: GUIDE_TIMEOUT_MS,
 }, async () => {
-  await expect(tryOut(planted.output)).rejects.toThrow('wrong-output.md:2')
-  await expect(tryOut(planted.rejection)).rejects.toThrow('was answered 401')
-  await expect(tryOut(planted.program)).rejects.toThrow('the step wrong-program.md:2')
-  await expect(typeCheck([planted.program])).rejects.toMatchObject({
+  await expect(runGuide(wrong.output)).rejects.toThrow('wrong-output.md:2')
+  await expect(runGuide(wrong.rejection)).rejects.toThrow('returned 401')
+  await expect(runGuide(wrong.program)).rejects.toThrow('the step wrong-program.md:2')
+  await expect(typeCheck([wrong.program])).rejects.toMatchObject({
     stdout: expect.stringContaining("'url'"),
   })
 })
 
-test('documents that say the same to a reader are compared as that', () => {
+test('the comparison accepts volatile values and rejects other differences', () => {
   const alike = (language: string, shown: string, printed: string) => {
     const [block] = parseDocument('x.md', `\`\`\`${language}\n${shown}\n\`\`\``).blocks
-    const both = toCompare(block as NonNullable<typeof block>, printed)
-    return JSON.stringify(both.shown) === JSON.stringify(both.printed)
+    const compared = toCompare(block as NonNullable<typeof block>, printed)
+    return JSON.stringify(compared.shown) === JSON.stringify(compared.printed)
   }
   expect(alike('text', 'a … c\n…\nend', 'a b c\nx\ny\nend\n')).toBe(true)
   expect(alike('text', 'a … c\n…', 'a b c')).toBe(true)

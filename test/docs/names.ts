@@ -1,5 +1,5 @@
-// What a document names and a reader would look for: commands, files, addresses, variables, codes, figures.
-// Each function answers the faults of one document, with the line where it can.
+// Finds the commands, files, paths, variables, error codes and metrics that a document names. Each `…Faults` function
+// returns those of one document that do not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
@@ -11,8 +11,8 @@ import { type Document, filesBelow, ROOT } from './documents.ts'
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const files = filesBelow('')
 
-/** Code that a person types: blocks of the shell line by line, and spans that begin like a command. */
-function linesToType({ blocks, spans }: Document): { text: string; line: number }[] {
+/** Commands: each line of a shell block, and each code span that starts like a command. */
+function commandLines({ blocks, spans }: Document): { text: string; line: number }[] {
   return [
     ...blocks
       .filter(({ language }) => language === 'sh')
@@ -23,8 +23,8 @@ function linesToType({ blocks, spans }: Document): { text: string; line: number 
   ]
 }
 
-/** Files and functions that the page itself makes: named at a block, written by a command, or defined. */
-function thingsMade({ blocks, text }: Document): string[] {
+/** Files and shell functions that the page creates. */
+function createdNames({ blocks, text }: Document): string[] {
   const written = text.matchAll(
     /(?:> ?|--output |--refused |-[oD] |gzip (?:--keep )?|^(?=\w+\(\) \{))([\w.-]+)/gm,
   )
@@ -32,10 +32,10 @@ function thingsMade({ blocks, text }: Document): string[] {
 }
 
 export function commandFaults(document: Document): string[] {
-  const made = thingsMade(document)
-  return linesToType(document).flatMap(({ text, line }) =>
+  const created = createdNames(document)
+  return commandLines(document).flatMap(({ text, line }) =>
     commandsIn(text)
-      .flatMap((command) => faultsOf(command, made))
+      .flatMap((command) => faultsOf(command, created))
       .map((fault) => `${document.path}:${line}: ${fault}`),
   )
 }
@@ -43,19 +43,19 @@ export function commandFaults(document: Document): string[] {
 const FOLDERS = readdirSync(ROOT, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   .map(({ name }) => name.replaceAll('.', '\\.'))
-/** From the root of the repository, wherever it stands. */
+/** A path from the root of the repository. */
 const ROOTED = new RegExp(String.raw`(?<![\w./$-])(?:${FOLDERS.join('|')})/[\w./*@-]*[\w/*]`, 'g')
 const A_FILE = /^[\w.@-]+(?:\/[\w.@-]+)*(?:\/|\.(?:ts|json|md|sql|svg|yml|yaml|service|conf|npmrc))$/
 
 export function fileFaults(document: Document): string[] {
   const { path, text, spans } = document
-  const made = thingsMade(document)
+  const created = createdNames(document)
   const exists = (name: string) =>
     existsSync(join(ROOT, name)) ||
     existsSync(join(ROOT, dirname(path), name)) ||
-    made.includes(basename(name))
+    created.includes(basename(name))
   const rooted = [...text.matchAll(ROOTED)].map(([name]) => name).filter((name) => !name.includes('*'))
-  // A file may be named without its folders, once they are clear.
+  // A code span may name a file without its folders.
   const short = spans.map((span) => span.text).filter((name) => A_FILE.test(name))
   const isShort = (name: string) =>
     files.some(
@@ -74,8 +74,8 @@ interface Operation {
 }
 const { paths } = JSON.parse(read('openapi.json')) as { paths: Record<string, Record<string, Operation>> }
 
-/** Addresses under /v1: their path, the method before it, and the parameters behind it. */
-export function addressFaults({ path, text }: Document): string[] {
+/** Checks paths under /v1 with the method before and the query after them. */
+export function pathFaults({ path, text }: Document): string[] {
   const faults: string[] = []
   const addresses = text.matchAll(
     /(?:\b(GET|HEAD|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/[\w.:]+|\$\w+)?\/v1(\/[\w\-/{}$…]+)(\?[^\s`'"<>)]*)?/g,
@@ -84,8 +84,8 @@ export function addressFaults({ path, text }: Document): string[] {
     const template = Object.keys(paths).find((candidate) => isAt(address, candidate))
     const operations = paths[template ?? ''] ?? {}
     const asked = operations[(method ?? 'get').toLowerCase().replace('head', 'get')]
-    if (template === undefined) faults.push(`nothing is at ${all}`)
-    else if (method !== undefined && asked === undefined) faults.push(`no operation is ${all}`)
+    if (template === undefined) faults.push(`no operation has the path ${all}`)
+    else if (method !== undefined && asked === undefined) faults.push(`no operation has the method of ${all}`)
     const known =
       asked?.parameters?.filter((parameter) => parameter.in === 'query').map(({ name }) => name) ?? []
     for (const name of new URLSearchParams(query).keys()) {
@@ -103,20 +103,20 @@ function isAt(address: string, template: string): boolean {
   return given.length === wanted.length && given.every(fits)
 }
 
-/** Addresses outside /v1, for whoever can ask a running service. */
-export function otherAddresses({ spans, text }: Document): string[] {
+/** Paths outside /v1, which guides.test.ts requests from the running service. */
+export function otherPaths({ spans, text }: Document): string[] {
   const inSpans = spans
     .map((span) => span.text.replace(/^GET /, ''))
     .filter((span) => /^\/[a-z][\w./-]*$/.test(span))
   const whole = [...text.matchAll(/http:\/\/127\.0\.0\.1:\d+(\/[\w./-]+)/g)].map(
     ([, address = '']) => address,
   )
-  // `/v2` is what may come; the others are folders of a machine.
-  const isNone = /^\/(?:v[12](?:\/|$)|(?:var|usr|etc|opt|run|tmp|srv|home|data|app|dev)(?:\/|$))/
-  return [...inSpans, ...whole].filter((address) => !isNone.test(address))
+  // `/v2` does not exist yet; the others are folders.
+  const isIgnored = /^\/(?:v[12](?:\/|$)|(?:var|usr|etc|opt|run|tmp|srv|home|data|app|dev)(?:\/|$))/
+  return [...inSpans, ...whole].filter((address) => !isIgnored.test(address))
 }
 
-/** Read by the tests and tools of the repository, or by what it is deployed with. */
+/** Variables of tests, development tools and deployment files. */
 const VARIABLES_OF_TOOLS = new Set(
   [
     ...files
@@ -125,8 +125,8 @@ const VARIABLES_OF_TOOLS = new Set(
     ...files.filter((file) => /^(?:Dockerfile|compose\.yaml|deploy\/.*)$/.test(file)).map(read),
   ].flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
 )
-/** A word of capitals in code that is no variable. */
-const NO_VARIABLE =
+/** Words in capitals that are not variables. */
+const NOT_VARIABLES =
   /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|SIG[A-Z]+|NO_COLOR|PATH|FOLDER|API_KEY|JSON|CSV|UTF|NUL|LINK)$/
 
 export function variableFaults({ path, text, blocks, spans }: Document): string[] {
@@ -142,10 +142,10 @@ export function variableFaults({ path, text, blocks, spans }: Document): string[
       /(?<![\w$.-])([A-Z][A-Z0-9_]+)(?:=([\w./:-]*))?/g,
     )) {
       const isVariable = name.includes('_') || source.includes(`${name}=`) || source === name
-      if (!isVariable || NO_VARIABLE.test(name)) continue
+      if (!isVariable || NOT_VARIABLES.test(name)) continue
       if (!isKnown(name) && !used.has(name)) faults.push(`${path}:${line}: there is no variable ${name}`)
       else if (value !== '' && !isAllowed(name, value))
-        faults.push(`${path}:${line}: ${name} cannot be ${value}`)
+        faults.push(`${path}:${line}: ${name} does not accept ${value}`)
     }
   }
   return faults
@@ -162,7 +162,7 @@ function isAllowed(name: string, value: string): boolean {
 }
 
 const CLIENT_CODES = new Set(read('client/src/errors.ts').match(/(?<=^ {2}\| ')\w+(?='$)/gm))
-/** Names with an underscore that are no codes: of the schema, the roles, the history, and of PostgreSQL. */
+/** Names with an underscore that are not error codes: of the schema, roles, history events and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files
     .filter((file) => file.endsWith('.sql'))
@@ -176,31 +176,31 @@ const OTHER_NAMES = new Set([
 export function codeFaults({ path, text, blocks, spans }: Document): string[] {
   const statusOf = new Map<string, number>(Object.entries(ERRORS).map(([code, { status }]) => [code, status]))
   const isCode = (name: string) => statusOf.has(name) || CLIENT_CODES.has(name)
-  const told = [...text.matchAll(/(?:\b|^\| )([45]\d\d) (?:(?<=^\| \d{3} )\| )?`([a-z_]+)`/gm)]
-  const shown = blocks.flatMap((block) => [
+  const inProse = [...text.matchAll(/(?:\b|^\| )([45]\d\d) (?:(?<=^\| \d{3} )\| )?`([a-z_]+)`/gm)]
+  const inBlocks = blocks.flatMap((block) => [
     ...block.text.matchAll(/"code": ?"(\w+)"[^]*?"status": ?(\d+)/g),
     ...block.text.matchAll(/\bcode (?:===|!==) '(\w+)'/g),
   ])
-  const named = spans
+  const inSpans = spans
     .map((span) => span.text)
     .filter((name) => /^[a-z]+(?:_[a-z]+)+$/.test(name) && !/^(?:petstore|process|nodejs)_/.test(name))
   return [
-    ...told
+    ...inProse
       .filter(([, status, code = '']) => statusOf.get(code) !== Number(status))
-      .map(([all]) => `${all} is no error of the service`),
-    ...shown
+      .map(([all]) => `${all} is not an error of the service`),
+    ...inBlocks
       .filter(
         ([, code = '', status]) =>
           !isCode(code) || (status !== undefined && statusOf.get(code) !== Number(status)),
       )
-      .map(([, code]) => `${code} is no code, or has another status`),
-    ...named
+      .map(([, code]) => `${code} is not a code, or has another status`),
+    ...inSpans
       .filter((name) => !isCode(name) && !OTHER_NAMES.has(name))
-      .map((name) => `\`${name}\` is nothing that there is`),
+      .map((name) => `\`${name}\` does not exist`),
   ].map((fault) => `${path}: ${fault}`)
 }
 
-/** Names of figures, for whoever can ask a running service. */
+/** Metrics, which guides.test.ts looks up in the running service. */
 export function metricsNamed({ spans }: Document): string[] {
   return spans
     .map(({ text }) => text)

@@ -1,5 +1,5 @@
-// Whether what was printed is what a document shows. `…` stands for anything, a line of it for any lines; times and
-// request ids stand for any of their kind, and an order's times for how far they are apart.
+// Compares output with the output that a document shows. `…` in a document matches any text, a line with only `…` any
+// lines. Any time matches any other time, and any request id any other, but the lifetime of an order must be equal.
 import { parseExactly } from '../support/client.ts'
 import type { Block } from './documents.ts'
 
@@ -7,19 +7,19 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const ANYTHING = '…'
 
-/** Both in a form that is equal where they are alike, so that a test shows where they are not. */
+/** Returns values that are equal if the output matches; otherwise their difference shows what does not match. */
 export function toCompare(shown: Block, printed: string): { shown: unknown; printed: unknown } {
   if (shown.language === 'json') {
-    const stated = parseExactly(shown.text)
-    if (stated === undefined) throw new Error(`line ${shown.line} shows no JSON`)
-    return { shown: stated, printed: jsonLike(stated, parseExactly(printed) ?? printed) }
+    const expected = parseExactly(shown.text)
+    if (expected === undefined) throw new Error(`the JSON at line ${shown.line} does not parse`)
+    return { shown: expected, printed: jsonLike(expected, parseExactly(printed) ?? printed) }
   }
-  const stated = shown.text.trim()
+  const expected = shown.text.trim()
   const given = printed.replaceAll('\r', '').trim()
-  return { shown: stated, printed: isLike(stated, given) ? stated : given }
+  return { shown: expected, printed: isLike(expected, given) ? expected : given }
 }
 
-/** What a text may say differently each time: anything, a minute in a table, the request id of a client. */
+/** Text that differs between runs: `…`, a time in a table, the request id of a client. */
 const VOLATILE = /(…|\d{4}-\d\d-\d\d \d\d:\d\d|[0-9a-f]{32}\.\d+)/
 
 function isLike(shown: string, given: string): boolean {
@@ -39,7 +39,7 @@ function isLike(shown: string, given: string): boolean {
 type Fields = Record<string, unknown>
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** The given value, with everything that is like what is shown replaced by that. */
+/** Returns the given value with each matching part replaced by the shown part. */
 function jsonLike(shown: unknown, given: unknown): unknown {
   if (shown === ANYTHING) return shown
   if (typeof shown === 'string' && typeof given === 'string') return textLike(shown, given)

@@ -1,5 +1,5 @@
-// The folder of Node's compile cache, which the executable uses too. Set in the environment, it also covers modules that
-// load before the executable enables the cache: a command then takes a third less CPU time.
+// The compile cache of Node, in the folder that the executable itself uses. Tests set it as NODE_COMPILE_CACHE, so that the
+// cache also covers the modules that Node loads before the executable enables it.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// Before all tests: starts one PostgreSQL, a migrated template that each test file clones, and one service for the
-// contract tests. PETSTORE_URL and PETSTORE_API_KEY point those tests at another service.
+// Runs before all tests. Starts PostgreSQL, creates the template databases that test files clone, and starts a service for
+// test/contract. PETSTORE_URL and PETSTORE_API_KEY select another service for test/contract.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
@@ -10,18 +10,18 @@ import { petstore, startService } from './service.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Names the database `template1`; see database.ts. */
+    /** Connects to the database `template1`; see database.ts. */
     serverUrl: string
     contract: { origin: string; apiKey: string }
   }
 }
 
 export const TEMPLATE = 'petstore_template'
-/** Has the roles of deploy/roles.sql and nothing else. */
+/** Has the roles of deploy/roles.sql and no schema. */
 export const EMPTY_TEMPLATE = 'petstore_empty'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // To run everything on Debian's PostgreSQL: TEST_POSTGRES=/usr/lib/postgresql/15/bin
+  // To test with another PostgreSQL, for example Debian's: TEST_POSTGRES=/usr/lib/postgresql/15/bin
   const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
   const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
   const remove = () => rmSync(dataFolder, { recursive: true, force: true })
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     binaries,
     dataFolder,
     port: await freePort(),
-    // Faster without durability. Tests of crashes start their own server with these settings on.
+    // Faster without durability. Tests of crashes start their own cluster with these settings on.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   }).catch((error: unknown) => {
     remove()
@@ -63,7 +63,9 @@ async function openContractService(databaseUrl: string) {
   if (origin !== undefined && apiKey !== undefined) {
     return { contract: { origin, apiKey }, stop: async () => {} }
   }
-  const made = await petstore(['api-keys', 'create', '--name', 'contract'], { DATABASE_URL: databaseUrl })
-  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
-  return { contract: { origin: service.origin, apiKey: made.stdout.trim() }, stop: service.stop }
+  const [created, service] = await Promise.all([
+    petstore(['api-keys', 'create', '--name', 'contract'], { DATABASE_URL: databaseUrl }),
+    startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' }),
+  ])
+  return { contract: { origin: service.origin, apiKey: created.stdout.trim() }, stop: service.stop }
 }

@@ -1,4 +1,4 @@
-// Runs the product as an operator does: the executable, in its own process.
+// Starts the executable: commands, and services that listen on free ports.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
 export const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
-/** Otherwise the services of a killed test run would keep running without a database. */
+/** Node options for a service that must end with the test process, even if that is killed. */
 export const END_WITH_PARENT = ['--import', join(import.meta.dirname, 'end-with-parent.ts')]
 const READY_TIMEOUT_MS = 120_000
 
@@ -27,7 +27,7 @@ export interface Command {
   finished: Promise<Finished>
 }
 
-/** Runs a command of the executable to its end. */
+/** Runs a command in a new process. */
 export function petstore(
   args: string[],
   environment: Environment = {},
@@ -36,13 +36,13 @@ export function petstore(
   return startPetstore(args, environment, executable).finished
 }
 
-/** Runs a line of shell in which `petstore` is the executable. */
+/** Runs a line of bash in which `petstore` is the executable. */
 export function shell(line: string, environment: Environment = {}): Promise<Finished> {
   const script = `petstore() { "${process.execPath}" "${EXECUTABLE}" "$@"; }\n${line}`
   return startCommand('bash', ['--norc', '-c', script], environment).finished
 }
 
-/** The same on a terminal, which ends lines with CR LF. Linux only. */
+/** Like `shell`, with a terminal as standard output and standard error. Lines end with CR LF. Linux only. */
 export function onTerminal(line: string, environment: Environment = {}): Promise<Finished> {
   return shell(`export -f petstore; script -qec "${line}" /dev/null`, {
     SHELL: '/bin/bash',
@@ -51,7 +51,7 @@ export function onTerminal(line: string, environment: Environment = {}): Promise
   })
 }
 
-/** Starts a command that a test can interrupt. */
+/** Starts a command without waiting for its end. */
 export function startPetstore(
   args: string[],
   environment: Environment = {},
@@ -62,11 +62,11 @@ export function startPetstore(
 
 const running = new Set<ChildProcess>()
 
-/** Kills the processes that a failed test left running, because they would slow down later tests. */
+/** Kills the processes that failed tests left running, because they would slow down later tests. */
 export async function killRunning(): Promise<void> {
-  const left = [...running]
-  for (const child of left) child.kill('SIGKILL')
-  await Promise.all(left.map((child) => once(child, 'close')))
+  const children = [...running]
+  for (const child of children) child.kill('SIGKILL')
+  await Promise.all(children.map((child) => once(child, 'close')))
 }
 
 function track<Child extends ChildProcess>(child: Child): Child {
@@ -92,9 +92,9 @@ export interface Service {
   origin: string
   adminOrigin: string
   pid: number
-  /** Everything logged so far. */
+  /** The log so far. */
   log: () => string
-  /** Sends SIGTERM, waits for the end, and returns the exit code. */
+  /** Sends SIGTERM and waits for the end of the process; returns the exit code. */
   stop: () => Promise<number | null>
   kill: (signal: NodeJS.Signals) => void
   ended: Promise<number | null>
@@ -124,7 +124,7 @@ export async function startService(
     once(child, 'message').then(([message]) => message as { address: string; admin: string }),
     ended.then(() => undefined),
   ])
-  if (addresses === undefined) throw new Error(`the service exited while starting: ${stderr()}${stdout()}`)
+  if (addresses === undefined) throw new Error(`the service failed to start: ${stderr()}${stdout()}`)
   const service: Service = {
     origin: addresses.address,
     adminOrigin: addresses.admin,
@@ -142,17 +142,17 @@ export async function startService(
 }
 
 export async function waitUntilReady(service: Service): Promise<void> {
-  const giveUpAt = Date.now() + READY_TIMEOUT_MS
+  const deadline = Date.now() + READY_TIMEOUT_MS
   for (;;) {
     const response = await fetch(`${service.adminOrigin}/ready`).catch(() => undefined)
     if (response?.ok) return
-    if (Date.now() > giveUpAt)
+    if (Date.now() > deadline)
       throw new Error(`the service is not ready: ${await response?.text()}\n${service.log()}`)
     await sleep(50)
   }
 }
 
-/** Isolates tests from the configuration of the machine. */
+/** Only these variables: the configuration of the machine must not reach a test. */
 export function cleanEnvironment(added: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }

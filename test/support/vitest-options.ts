@@ -1,11 +1,11 @@
-// Options shared by the three vitest configurations.
+// Options of all three vitest configurations.
 import { resolve } from 'node:path'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-// Workers inherit this variable.
+// For the vitest workers, which inherit it.
 process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
 
-/** Tests import the client by its package name, which must resolve to its sources without a build. */
+/** Resolves the package name of the client to its sources, because tests do not build the client. */
 export const CLIENT_SOURCES = {
   alias: { '@petstore/client': resolve(import.meta.dirname, '../../client/src/petstore.ts') },
 }
