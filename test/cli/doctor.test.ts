@@ -25,16 +25,8 @@ const examineFor = async (check: string, environment: Record<string, string>) =>
 test('reports ok for every check of a valid installation and exits with 0', async () => {
   const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() }, petstore)
   expect(code).toBe(0)
-  expect(found.map(({ check }) => check)).toEqual([
-    'configuration',
-    'database',
-    'encryption',
-    'schema',
-    'rights',
-    'owners',
-    'collations',
-    'clock',
-  ])
+  const checks = found.map(({ check }) => check).join(' ')
+  expect(checks).toBe('configuration database encryption schema rights owners collations clock')
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
 

@@ -33,10 +33,8 @@ test('the file of rejected rows keeps each row unchanged, and imports once it is
   expect(records[1]?.[1]).toBe('The row has 4 columns, the first line has 3.')
 
   const unfixed = await run('import', rejectedPath, '--dry-run')
-  expect(unfixed).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('0 rows can be added, 4 refused'),
-  })
+  expect(unfixed.code).toBe(2)
+  expect(unfixed.stderr).toContain('0 rows can be added, 4 refused')
 
   const fixed = [
     '"Rex, the great",2,available',
@@ -45,18 +43,11 @@ test('the file of rejected rows keeps each row unchanged, and imports once it is
     'Renée,4,pending',
   ]
   writeFileSync(rejectedPath, ['name,categoryId,status', ...fixed].join('\n'))
-  expect(await run('import', rejectedPath)).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^4 rows added/),
-  })
+  const second = await run('import', rejectedPath)
+  expect(second).toMatchObject({ code: 0, stderr: expect.stringMatching(/^4 rows added/) })
   const names = await sql<{ name: string }>(DATABASE_URL, 'select name from pets order by id')
-  expect(names.map(({ name }) => name)).toEqual([
-    'Tom',
-    'Rex, the great',
-    'Ada "the cat" Byron',
-    'Two',
-    'Renée',
-  ])
+  const added = ['Tom', 'Rex, the great', 'Ada "the cat" Byron', 'Two', 'Renée']
+  expect(names.map(({ name }) => name)).toEqual(added)
 })
 
 test('messages use the singular for a count of one', async () => {

@@ -26,6 +26,7 @@ export function runInProcess(
 async function run(args: string[], environment: Record<string, string>, folder: string) {
   const writes: Write[] = []
   let exitCode: number | undefined
+  const codeSoFar = () => Number(process.exitCode ?? 0)
   const capture = (stream: Write['stream']) => {
     const decoder = new TextDecoder()
     const write = (chunk: Buffer, _encoding: string, done: () => void) => {
@@ -44,7 +45,7 @@ async function run(args: string[], environment: Record<string, string>, folder: 
     stderr: capture('stderr'),
     exit: {
       value: (code: number | undefined) => {
-        exitCode ??= code ?? Number(process.exitCode ?? 0)
+        exitCode ??= code ?? codeSoFar()
         // Ends the command here; later writes are ignored.
         throw new Error('exit')
       },
@@ -56,18 +57,15 @@ async function run(args: string[], environment: Record<string, string>, folder: 
   } catch (error) {
     if (exitCode === undefined) throw error
   } finally {
-    exitCode ??= Number(process.exitCode ?? 0)
+    exitCode ??= codeSoFar()
     Object.defineProperties(process, { stdout, stderr, exit })
     process.exitCode = before.exitCode
     process.chdir(before.folder)
     setEnvironment(before.environment)
   }
-  const textOf = (stream: Write['stream']) =>
-    writes
-      .filter((write) => write.stream === stream)
-      .map(({ text }) => text)
-      .join('')
-  return { code: exitCode, signal: null, stdout: textOf('stdout'), stderr: textOf('stderr'), writes }
+  const all = (name: Write['stream']) =>
+    writes.map(({ stream, text }) => (stream === name ? text : '')).join('')
+  return { code: exitCode, signal: null, stdout: all('stdout'), stderr: all('stderr'), writes }
 }
 
 function setEnvironment(environment: NodeJS.ProcessEnv): void {

@@ -14,16 +14,8 @@ const minute = (instant: string | undefined) => instant?.slice(0, 16).replace('T
 
 function rowOf(order: Order): string[] {
   const { id, status, petId, createdAt, expiresAt, closedAt, placedBy, note } = order
-  return [
-    String(id),
-    status,
-    String(petId),
-    minute(createdAt),
-    minute(expiresAt),
-    minute(closedAt),
-    placedBy,
-    note ?? '-',
-  ]
+  const times = [createdAt, expiresAt, closedAt].map(minute)
+  return [String(id), status, String(petId), ...times, placedBy, note ?? '-']
 }
 
 test('place prints only the id, get shows the order, complete sells the pet', async () => {

@@ -67,31 +67,33 @@ test('get shows each pet once, in the given order, and names unknown ids', async
 })
 
 test('get splits many ids into several requests, and does not call the deprecated operation', async () => {
-  const { json: jsonSeen, injector } = await behindFaultInjector(cli)
+  const { json: jsonObserved, injector } = await behindFaultInjector(cli)
   const ids = await addMany(250, 20)
-  const pets = (await jsonSeen('pets', 'get', ...ids.map(String))) as { id: number }[]
+  const pets = (await jsonObserved('pets', 'get', ...ids.map(String))) as { id: number }[]
   expect(pets.map(({ id }) => id)).toEqual(ids)
   expect(injector.seen.map(({ path }) => path.split('?')[0])).toEqual(['/v1/pets', '/v1/pets', '/v1/pets'])
 })
 
 test('list shows the newest 20 pets and says that there are more; --limit and --all read several pages', async () => {
-  const { run: runSeen, json: jsonSeen, injector } = await behindFaultInjector(cli)
+  const { run: runObserved, json: jsonObserved, injector } = await behindFaultInjector(cli)
   const newestFirst = (await addMany(250, 21)).toReversed()
   const list = ['pets', 'list', '--category', '21']
 
-  const table = await runSeen(...list)
+  const table = await runObserved(...list)
   expect(cellsOf(table.stdout)).toEqual([
     HEADS,
     ...newestFirst.slice(0, 20).map((id, n) => [String(id), 'available', '21', `Fish ${250 - n}`]),
   ])
   expect(table.stderr).toBe('There are more: see --limit and --all.\n')
-  const limited = await runSeen(...list, '--limit', '150')
+  const limited = await runObserved(...list, '--limit', '150')
   expect(cellsOf(limited.stdout).map(([id]) => id)).toEqual(['ID', ...newestFirst.slice(0, 150).map(String)])
   expect(limited.stderr).toContain('There are more')
-  const all = await runSeen(...list, '--all')
+  const all = await runObserved(...list, '--all')
   expect(cellsOf(all.stdout).map(([id]) => id)).toEqual(['ID', ...newestFirst.map(String)])
   expect(all).toMatchObject({ code: 0, stderr: '' })
-  expect(((await jsonSeen(...list, '--all')) as { id: number }[]).map(({ id }) => id)).toEqual(newestFirst)
+  expect(((await jsonObserved(...list, '--all')) as { id: number }[]).map(({ id }) => id)).toEqual(
+    newestFirst,
+  )
   // A list stops at the page that completes it.
   const limits = injector.seen.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'))
   expect(limits).toEqual(['20', ...Array.from({ length: 2 + 3 + 3 }, () => '100')])
@@ -103,20 +105,20 @@ test('list does not say that there are more when it ends exactly at its limit', 
 })
 
 test('list sends filters by status, category and name as parameters of the API', async () => {
-  const { run: runSeen, json: jsonSeen, injector } = await behindFaultInjector(cli)
+  const { run: runObserved, json: jsonObserved, injector } = await behindFaultInjector(cli)
   await api.addPet({ name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' })
   const pet = { name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' }
-  expect(await jsonSeen('pets', 'list', '--status', 'sold', '--category', '23')).toMatchObject([pet])
-  expect(await jsonSeen('pets', 'list', '--name', 'žofie & co? #', '--limit', '5')).toMatchObject([pet])
+  expect(await jsonObserved('pets', 'list', '--status', 'sold', '--category', '23')).toMatchObject([pet])
+  expect(await jsonObserved('pets', 'list', '--name', 'žofie & co? #', '--limit', '5')).toMatchObject([pet])
   expect(injector.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual(
     [
       { status: 'sold', categoryId: '23', limit: '20' },
       { name: 'žofie & co? #', limit: '5' },
     ],
   )
-  const none = await runSeen('pets', 'list', '--category', '24')
+  const none = await runObserved('pets', 'list', '--category', '24')
   expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'There are none.\n' })
-  expect(await jsonSeen('pets', 'list', '--category', '24')).toEqual([])
+  expect(await jsonObserved('pets', 'list', '--category', '24')).toEqual([])
 })
 
 test('ids and categories above 2^53 keep every digit, in tables and as JSON numbers', async () => {

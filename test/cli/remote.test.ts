@@ -177,7 +177,7 @@ test('a reader that closes the pipe, such as `head`, ends the list with 0 and no
   await api.sql(
     `insert into pets (name, category_id) select repeat('x', 400), 31 from generate_series(1, 2000)`,
   )
-  const { run: runSeen, environment: behind, injector } = await behindFaultInjector(cli)
+  const { run: runObserved, environment: behind, injector } = await behindFaultInjector(cli)
   for (const json of ['', '--json']) {
     const line = `petstore pets list --category 31 --all ${json} | head -n 1; echo "\${PIPESTATUS[0]}"`
     const { stdout, stderr } = await shell(line, behind)
@@ -186,7 +186,9 @@ test('a reader that closes the pipe, such as `head`, ends the list with 0 and no
   }
   // Neither command read the whole list.
   expect(injector.seen.length).toBeLessThan(20)
-  expect((await runSeen('pets', 'list', '--category', '31', '--all')).stdout.split('\n')).toHaveLength(2_002)
+  expect((await runObserved('pets', 'list', '--category', '31', '--all')).stdout.split('\n')).toHaveLength(
+    2_002,
+  )
 })
 
 test.runIf(process.platform === 'linux')('a command fails when the disk is full', async () => {
@@ -224,15 +226,8 @@ test.runIf(process.platform === 'linux')(
 
 test('an unknown outcome: the command exits with 75, says how to retry, and does not print the API key', async () => {
   const { run: runWithFaults } = await behindFaultInjector(cli, { choose: () => 'outcome unknown after' })
-  const { code, stdout, stderr } = await runWithFaults(
-    'pets',
-    'add',
-    'Key',
-    '--category',
-    '33',
-    '--timeout',
-    '3',
-  )
+  const args = ['pets', 'add', 'Key', '--category', '33', '--timeout', '3']
+  const { code, stdout, stderr } = await runWithFaults(...args)
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
   expect(stderr).toContain('Repeat the command with --idempotency-key ')
   expect(stderr).toMatch(/\((outcome_unknown|timeout), /)

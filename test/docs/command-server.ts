@@ -20,17 +20,24 @@ bin/petstore.ts() { run_petstore "$@"; }
 
 /** Returns the URL for COMMAND_SERVER. */
 export async function startCommandServer(): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const [folder, count, ...rest] = (await readText(request)).split('\0')
-    const args = rest.splice(0, Number(count))
-    const variables = rest.flatMap((entry) => [...entry.matchAll(/^([^=]+)=(.*)$/gs)])
-    const environment = Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))
-    const { code, writes } = await runInProcess(args, environment, folder)
-    response.end([...writes.map(toPrintf), `exit ${code}`].join('\n'))
+  const server = createServer((request, response) => {
+    readText(request)
+      .then(run)
+      .then((script) => response.end(script))
+      .catch((error: Error) => response.destroy(error))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   afterAll(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function run(body: string): Promise<string> {
+  const [folder, count, ...rest] = body.split('\0')
+  const args = rest.splice(0, Number(count))
+  const variables = rest.flatMap((entry) => [...entry.matchAll(/^([^=]+)=(.*)$/gs)])
+  const environment = Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))
+  const { code, writes } = await runInProcess(args, environment, folder)
+  return [...writes.map(toPrintf), `exit ${code}`].join('\n')
 }
 
 /** Like the executable, ignores a closed pipe on standard output. */
