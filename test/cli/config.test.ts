@@ -45,7 +45,7 @@ test('an empty or blank variable counts as unset', () => {
 })
 
 test('all invalid variables are reported at once, by name and without the password', () => {
-  const faulty = {
+  const invalid = {
     DATABASE_URL: 'mysql://root:hunter2@db/x',
     PORT: '70000',
     ADMIN_PORT: '-1',
@@ -59,13 +59,13 @@ test('all invalid variables are reported at once, by name and without the passwo
   }
   let thrown: unknown
   try {
-    readConfig(faulty)
+    readConfig(invalid)
   } catch (error) {
     thrown = error
   }
   expect(thrown).toBeInstanceOf(ConfigError)
   const { faults } = thrown as ConfigError
-  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(Object.keys(faulty))
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(Object.keys(invalid))
   expect(faults.join()).not.toContain('hunter2')
 })
 

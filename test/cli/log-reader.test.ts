@@ -25,14 +25,14 @@ afterAll(() => {
 
 /** On SIGUSR2 a thread of the libuv pool blocks, and an uncaught error is thrown. */
 function crashOnSignal(fifo: string): string {
-  return `process.on('SIGUSR2', () => { process.getBuiltinModule('fs').open('${fifo}', 'r', () => {}); throw new Error('planted') })`
+  return `process.on('SIGUSR2', () => { process.getBuiltinModule('fs').open('${fifo}', 'r', () => {}); throw new Error('test error') })`
 }
 
-function openFifo(name: string): { reader: number; writer: number } {
+function openFifo(name: string, writerFlags = 0): { reader: number; writer: number } {
   const path = join(folder, name)
   execFileSync('mkfifo', [path])
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  return { reader, writer: openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) }
+  return { reader, writer: openSync(path, constants.O_WRONLY | writerFlags) }
 }
 
 /** A service that logs to a pipe. Nothing reads the pipe. */
@@ -98,7 +98,7 @@ test.concurrent('a service with a stalled log reader and a blocked thread ends a
 })
 
 test('lines beyond the limit are dropped and counted, and reported once the reader has caught up', async () => {
-  const { reader, writer: fd } = openFifo('log')
+  const { reader, writer: fd } = openFifo('log', constants.O_NONBLOCK)
   const recovered = Promise.withResolvers<number>()
   const writer = openLogWriter(fd, recovered.resolve)
   const line = `${'x'.repeat(1_023)}\n`

@@ -37,11 +37,11 @@ test('without an API key, a command says what to do and sends no request', async
 })
 
 test('an invalid URL or API key is rejected and not printed', async () => {
-  const faulty = {
+  const invalid = {
     PETSTORE_URL: 'http://me:hunter2@127.0.0.1/v1',
     PETSTORE_API_KEY: 'petstore_live_\u00a0hunter3',
   }
-  const { code, stdout, stderr } = await runInProcess(['inventory'], faulty)
+  const { code, stdout, stderr } = await runInProcess(['inventory'], invalid)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('PETSTORE_URL (or --url) must look like https://')
   expect(stderr).toContain('PETSTORE_API_KEY has characters that no API key has')

@@ -98,14 +98,14 @@ export function commandsIn(line: string): SimpleCommand[] {
  * The scripts, commands, flags, files and programs of a command that do not exist. `created` are the files and shell
  * functions that the page creates.
  */
-export function faultsOf({ words }: SimpleCommand, created: readonly string[] = []): string[] {
+export function problemsOf({ words }: SimpleCommand, created: readonly string[] = []): string[] {
   const [name = '', ...rest] = words
   if (name === '' || name.endsWith('()') || created.includes(name)) return []
   const exists = (path: string) => existsSync(join(ROOT, path)) || created.includes(path)
-  const verb = petstoreWords(words)
-  if (verb !== undefined) return petstoreFaults(verb)
-  if (name === 'npm') return npmFaults(rest)
-  if (name === 'npx') return faultsOf({ assignments: {}, words: rest }, created)
+  const args = petstoreWords(words)
+  if (args !== undefined) return petstoreProblems(args)
+  if (name === 'npm') return npmProblems(rest)
+  if (name === 'npx') return problemsOf({ assignments: {}, words: rest }, created)
   if (name === 'node') {
     const [file = '', ...flags] = rest
     if (/^(-[ep]|--\w+)/.test(file)) return []
@@ -128,21 +128,21 @@ function petstoreWords(words: readonly string[]): string[] | undefined {
   return (rest[1] ?? '').split(' ').filter(Boolean)
 }
 
-function petstoreFaults(words: readonly string[]): string[] {
-  const faults: string[] = []
+function petstoreProblems(words: readonly string[]): string[] {
+  const problems: string[] = []
   let command: Command = buildProgram()
   for (const word of words) {
     const next = command.commands.find((candidate) => candidate.name() === word)
     if (next !== undefined) command = next
     else if (word.startsWith('--')) {
       const known = command.options.some(({ long }) => long === word.split('=')[0])
-      if (!known && word !== '--help') faults.push(`petstore ${command.name()} has no ${word}`)
-    } else if (command.commands.length > 0) faults.push(`petstore has no "${word}"`)
+      if (!known && word !== '--help') problems.push(`petstore ${command.name()} has no ${word}`)
+    } else if (command.commands.length > 0) problems.push(`petstore has no "${word}"`)
   }
-  return faults
+  return problems
 }
 
-function npmFaults(words: readonly string[]): string[] {
+function npmProblems(words: readonly string[]): string[] {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
   const [first = '', second = ''] = words.filter((word) => word !== '--silent')
   if (first === 'run') return second in scripts ? [] : [`there is no npm run ${second}`]

@@ -96,7 +96,7 @@ test('every path outside /v1 in a document returns 200 on one of the two ports',
 })
 
 test('every block has a language that these tests know, and output follows a block that prints it', () => {
-  const faults = documents.flatMap(({ path, blocks }) =>
+  const problems = documents.flatMap(({ path, blocks }) =>
     blocks
       .filter(
         ({ language, followsBlock }) =>
@@ -104,16 +104,16 @@ test('every block has a language that these tests know, and output follows a blo
       )
       .map(({ line }) => `${path}:${line}`),
   )
-  expect(faults).toEqual([])
+  expect(problems).toEqual([])
 })
 
 test('every JSON block parses', () => {
-  const faults = documents.flatMap(({ path, blocks }) =>
+  const problems = documents.flatMap(({ path, blocks }) =>
     blocks
       .filter(({ language, text }) => language === 'json' && parseExactly(text) === undefined)
       .map(({ line }) => `${path}:${line}`),
   )
-  expect(faults).toEqual([])
+  expect(problems).toEqual([])
 })
 
 test('a log line has the fields that docs/running.md shows', () => {

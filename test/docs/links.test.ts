@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { documents, parseDocument, ROOT } from './documents.ts'
 
-function faultOf(from: string, link: string): string | undefined {
+function problemOf(from: string, link: string): string | undefined {
   if (/^https?:/.test(link)) return URL.canParse(link) ? undefined : 'is not a valid URL'
   const [target = '', anchor] = link.split('#')
   const path = target === '' ? from : join(dirname(from), target)
@@ -16,13 +16,13 @@ function faultOf(from: string, link: string): string | undefined {
 }
 
 test('every link points to an existing file and heading', () => {
-  const faults = documents.flatMap(({ path, links }) =>
+  const problems = documents.flatMap(({ path, links }) =>
     links.flatMap(({ text, line }) => {
-      const fault = faultOf(path, text)
-      return fault === undefined ? [] : [`${path}:${line}: ${text} ${fault}`]
+      const problem = problemOf(path, text)
+      return problem === undefined ? [] : [`${path}:${line}: ${text} ${problem}`]
     }),
   )
-  expect(faults).toEqual([])
+  expect(problems).toEqual([])
 })
 
 test('every document is reachable from the README', () => {

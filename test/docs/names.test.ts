@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { type Document, documents, parseDocument, ROOT } from './documents.ts'
-import { codeFaults, commandFaults, fileFaults, pathFaults, variableFaults } from './names.ts'
+import { codeProblems, commandProblems, fileProblems, pathProblems, variableProblems } from './names.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 /** The changelog also names things that were removed. */
@@ -13,23 +13,23 @@ const checked = documents.filter(({ path }) => path !== 'CHANGELOG.md')
 const all = (check: (document: Document) => string[]) => checked.flatMap(check)
 
 test('every command and its flags exist', () => {
-  expect(all(commandFaults)).toEqual([])
+  expect(all(commandProblems)).toEqual([])
 })
 
 test('every file and folder exists', () => {
-  expect(all(fileFaults)).toEqual([])
+  expect(all(fileProblems)).toEqual([])
 })
 
 test('every path under /v1 exists, with its method and its parameters', () => {
-  expect(all(pathFaults)).toEqual([])
+  expect(all(pathProblems)).toEqual([])
 })
 
 test('every variable exists and accepts the value that is shown', () => {
-  expect(all(variableFaults)).toEqual([])
+  expect(all(variableProblems)).toEqual([])
 })
 
 test('every error code exists and has the status that is shown with it', () => {
-  expect(all(codeFaults)).toEqual([])
+  expect(all(codeProblems)).toEqual([])
 })
 
 test('the tables of errors and variables are complete', () => {
@@ -43,38 +43,38 @@ test('the tables of errors and variables are complete', () => {
   expect(variablesIn('docs/command-line.md')).toEqual(Object.keys(CLIENT_VARIABLES))
 })
 
-type Wrong = [check: (document: Document) => string[], text: string, fault: string]
+type Wrong = [check: (document: Document) => string[], text: string, problem: string]
 const wrong: Wrong[] = [
-  [commandFaults, 'Run `npm run devel` now.', 'there is no npm run devel'],
-  [commandFaults, '```sh\nnpm run petstore -- api-keys make --name x\n```', 'petstore has no "make"'],
-  [commandFaults, '```sh\nX=$(petstore api-keys create --nam x)\n```', 'petstore create has no --nam'],
-  [commandFaults, '```sh\nnode dev/docs.ts --chek\n```', 'dev/docs.ts has no --chek'],
-  [commandFaults, '```sh\ncurl x | jqq .id\n```', '"jqq" is not a known program'],
-  [commandFaults, '```sh\nnode dev/dokument.ts\n```', 'there is no dev/dokument.ts'],
-  [fileFaults, 'See src/http/ap.ts for it.', 'there is no src/http/ap.ts'],
-  [fileFaults, 'See `http/ap.ts` for it.', 'there is no http/ap.ts'],
-  [pathFaults, '`GET /v1/pet`', 'no operation has the path GET /v1/pet'],
-  [pathFaults, '`PUT /v1/pets/{petId}`', 'no operation has the method of PUT /v1/pets/{petId}'],
-  [pathFaults, '`/v1/pets/{id}`', 'no operation has the path /v1/pets/{id}'],
-  [pathFaults, '`/v1/pets?state=sold`', 'has no parameter state'],
-  [variableFaults, 'Set `DATABASE_URI`.', 'there is no variable DATABASE_URI'],
-  [variableFaults, '```sh\nexport DATABSE_URL=postgres://x\n```', 'there is no variable DATABSE_URL'],
-  [variableFaults, 'With `SHARE_PORT=yes`.', 'SHARE_PORT does not accept yes'],
-  [variableFaults, 'Set `PORTS`.', 'there is no variable PORTS'],
-  [codeFaults, 'It is 404 `pet_missing`.', '404 `pet_missing` is not an error of the service'],
-  [codeFaults, 'It is 400 `pet_not_found`.', '400 `pet_not_found` is not an error of the service'],
-  [codeFaults, 'Look for `overload_ed`.', '`overload_ed` does not exist'],
-  [codeFaults, "```ts\nif (error.code === 'pet_gone') x()\n```", 'pet_gone is not a code'],
+  [commandProblems, 'Run `npm run devel` now.', 'there is no npm run devel'],
+  [commandProblems, '```sh\nnpm run petstore -- api-keys make --name x\n```', 'petstore has no "make"'],
+  [commandProblems, '```sh\nX=$(petstore api-keys create --nam x)\n```', 'petstore create has no --nam'],
+  [commandProblems, '```sh\nnode dev/docs.ts --chek\n```', 'dev/docs.ts has no --chek'],
+  [commandProblems, '```sh\ncurl x | jqq .id\n```', '"jqq" is not a known program'],
+  [commandProblems, '```sh\nnode dev/dokument.ts\n```', 'there is no dev/dokument.ts'],
+  [fileProblems, 'See src/http/ap.ts for it.', 'there is no src/http/ap.ts'],
+  [fileProblems, 'See `http/ap.ts` for it.', 'there is no http/ap.ts'],
+  [pathProblems, '`GET /v1/pet`', 'no operation has the path GET /v1/pet'],
+  [pathProblems, '`PUT /v1/pets/{petId}`', 'no operation has the method of PUT /v1/pets/{petId}'],
+  [pathProblems, '`/v1/pets/{id}`', 'no operation has the path /v1/pets/{id}'],
+  [pathProblems, '`/v1/pets?state=sold`', 'has no parameter state'],
+  [variableProblems, 'Set `DATABASE_URI`.', 'there is no variable DATABASE_URI'],
+  [variableProblems, '```sh\nexport DATABSE_URL=postgres://x\n```', 'there is no variable DATABSE_URL'],
+  [variableProblems, 'With `SHARE_PORT=yes`.', 'SHARE_PORT does not accept yes'],
+  [variableProblems, 'Set `PORTS`.', 'there is no variable PORTS'],
+  [codeProblems, 'It is 404 `pet_missing`.', '404 `pet_missing` is not an error of the service'],
+  [codeProblems, 'It is 400 `pet_not_found`.', '400 `pet_not_found` is not an error of the service'],
+  [codeProblems, 'Look for `overload_ed`.', '`overload_ed` does not exist'],
+  [codeProblems, "```ts\nif (error.code === 'pet_gone') x()\n```", 'pet_gone is not a code'],
   [
-    codeFaults,
+    codeProblems,
     '```json\n{ "code": "order_closed", "message": "x", "status": 404 }\n```',
     'order_closed is not a code',
   ],
 ]
 
-test.each(wrong.map(([check, text, fault]) => ({ check, text, fault })))(
+test.each(wrong.map(([check, text, problem]) => ({ check, text, problem })))(
   'detects $text',
-  ({ check, text, fault }) => {
-    expect(check(parseDocument('page.md', text)).join('\n')).toContain(fault)
+  ({ check, text, problem }) => {
+    expect(check(parseDocument('page.md', text)).join('\n')).toContain(problem)
   },
 )

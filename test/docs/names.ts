@@ -1,11 +1,11 @@
-// Finds the commands, files, paths, variables, error codes and metrics that a document names. Each `…Faults` function
+// Finds the commands, files, paths, variables, error codes and metrics that a document names. Each `…Problems` function
 // returns those of one document that do not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { EVENTS } from '../../src/history/schema.ts'
-import { commandsIn, faultsOf, linesOf } from './commands.ts'
+import { commandsIn, problemsOf, linesOf } from './commands.ts'
 import { type Document, filesBelow, ROOT } from './documents.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -26,17 +26,17 @@ function commandLines({ blocks, spans }: Document): { text: string; line: number
 /** Files and shell functions that the page creates. */
 function createdNames({ blocks, text }: Document): string[] {
   const written = text.matchAll(
-    /(?:> ?|--output |--refused |-[oD] |gzip (?:--keep )?|^(?=\w+\(\) \{))([\w.-]+)/gm,
+    /(?:> ?|--output |--rejected |-[oD] |gzip (?:--keep )?|^(?=\w+\(\) \{))([\w.-]+)/gm,
   )
   return [...blocks.map(({ file }) => file).filter(Boolean), ...[...written].map(([, file = '']) => file)]
 }
 
-export function commandFaults(document: Document): string[] {
+export function commandProblems(document: Document): string[] {
   const created = createdNames(document)
   return commandLines(document).flatMap(({ text, line }) =>
     commandsIn(text)
-      .flatMap((command) => faultsOf(command, created))
-      .map((fault) => `${document.path}:${line}: ${fault}`),
+      .flatMap((command) => problemsOf(command, created))
+      .map((problem) => `${document.path}:${line}: ${problem}`),
   )
 }
 
@@ -47,7 +47,7 @@ const FOLDERS = readdirSync(ROOT, { withFileTypes: true })
 const ROOTED = new RegExp(String.raw`(?<![\w./$-])(?:${FOLDERS.join('|')})/[\w./*@-]*[\w/*]`, 'g')
 const A_FILE = /^[\w.@-]+(?:\/[\w.@-]+)*(?:\/|\.(?:ts|json|md|sql|svg|yml|yaml|service|conf|npmrc))$/
 
-export function fileFaults(document: Document): string[] {
+export function fileProblems(document: Document): string[] {
   const { path, text, spans } = document
   const created = createdNames(document)
   const exists = (name: string) =>
@@ -75,24 +75,25 @@ interface Operation {
 const { paths } = JSON.parse(read('openapi.json')) as { paths: Record<string, Record<string, Operation>> }
 
 /** Checks paths under /v1 with the method before and the query after them. */
-export function pathFaults({ path, text }: Document): string[] {
-  const faults: string[] = []
+export function pathProblems({ path, text }: Document): string[] {
+  const problems: string[] = []
   const addresses = text.matchAll(
     /(?:\b(GET|HEAD|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/[\w.:]+|\$\w+)?\/v1(\/[\w\-/{}$…]+)(\?[^\s`'"<>)]*)?/g,
   )
   for (const [all, method, address = '', query = ''] of addresses) {
     const template = Object.keys(paths).find((candidate) => isAt(address, candidate))
     const operations = paths[template ?? ''] ?? {}
-    const asked = operations[(method ?? 'get').toLowerCase().replace('head', 'get')]
-    if (template === undefined) faults.push(`no operation has the path ${all}`)
-    else if (method !== undefined && asked === undefined) faults.push(`no operation has the method of ${all}`)
+    const operation = operations[(method ?? 'get').toLowerCase().replace('head', 'get')]
+    if (template === undefined) problems.push(`no operation has the path ${all}`)
+    else if (method !== undefined && operation === undefined)
+      problems.push(`no operation has the method of ${all}`)
     const known =
-      asked?.parameters?.filter((parameter) => parameter.in === 'query').map(({ name }) => name) ?? []
+      operation?.parameters?.filter((parameter) => parameter.in === 'query').map(({ name }) => name) ?? []
     for (const name of new URLSearchParams(query).keys()) {
-      if (!known.includes(name)) faults.push(`${all} has no parameter ${name}`)
+      if (!known.includes(name)) problems.push(`${all} has no parameter ${name}`)
     }
   }
-  return faults.map((fault) => `${path}: ${fault}`)
+  return problems.map((problem) => `${path}: ${problem}`)
 }
 
 function isAt(address: string, template: string): boolean {
@@ -129,8 +130,8 @@ const VARIABLES_OF_TOOLS = new Set(
 const NOT_VARIABLES =
   /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|SIG[A-Z]+|NO_COLOR|PATH|FOLDER|API_KEY|JSON|CSV|UTF|NUL|LINK)$/
 
-export function variableFaults({ path, text, blocks, spans }: Document): string[] {
-  const faults: string[] = []
+export function variableProblems({ path, text, blocks, spans }: Document): string[] {
+  const problems: string[] = []
   const used = new Set(
     [...text.matchAll(/\$\{?([A-Za-z_]\w*)|env(?:\.|\[')([A-Z_]+)/g)].map(([, shell, code]) => shell ?? code),
   )
@@ -143,12 +144,12 @@ export function variableFaults({ path, text, blocks, spans }: Document): string[
     )) {
       const isVariable = name.includes('_') || source.includes(`${name}=`) || source === name
       if (!isVariable || NOT_VARIABLES.test(name)) continue
-      if (!isKnown(name) && !used.has(name)) faults.push(`${path}:${line}: there is no variable ${name}`)
+      if (!isKnown(name) && !used.has(name)) problems.push(`${path}:${line}: there is no variable ${name}`)
       else if (value !== '' && !isAllowed(name, value))
-        faults.push(`${path}:${line}: ${name} does not accept ${value}`)
+        problems.push(`${path}:${line}: ${name} does not accept ${value}`)
     }
   }
-  return faults
+  return problems
 }
 
 function isAllowed(name: string, value: string): boolean {
@@ -173,7 +174,7 @@ const OTHER_NAMES = new Set([
   ),
 ])
 
-export function codeFaults({ path, text, blocks, spans }: Document): string[] {
+export function codeProblems({ path, text, blocks, spans }: Document): string[] {
   const statusOf = new Map<string, number>(Object.entries(ERRORS).map(([code, { status }]) => [code, status]))
   const isCode = (name: string) => statusOf.has(name) || CLIENT_CODES.has(name)
   const inProse = [...text.matchAll(/(?:\b|^\| )([45]\d\d) (?:(?<=^\| \d{3} )\| )?`([a-z_]+)`/gm)]
@@ -197,7 +198,7 @@ export function codeFaults({ path, text, blocks, spans }: Document): string[] {
     ...inSpans
       .filter((name) => !isCode(name) && !OTHER_NAMES.has(name))
       .map((name) => `\`${name}\` does not exist`),
-  ].map((fault) => `${path}: ${fault}`)
+  ].map((problem) => `${path}: ${problem}`)
 }
 
 /** Metrics, which guides.test.ts looks up in the running service. */
