@@ -35,7 +35,7 @@ test('a variable works under its former name, with a warning; the current name t
   expect(readConfig(former).BATCHING).toBe('off')
   expect(readConfig({ ...former, BATCHING: 'on' }).BATCHING).toBe('on')
   expect(formerNameWarnings(former)).toEqual([
-    'ANSWER_TOGETHER is now called BATCHING; the former name works until version 2.0',
+    'ANSWER_TOGETHER was renamed to BATCHING; the former name works until version 2.0',
   ])
   expect(formerNameWarnings({ DATABASE_URL })).toEqual([])
 })

@@ -61,7 +61,7 @@ test('migrate rejects a database whose encoding is not UTF-8, and says how to cr
   const { code, stderr } = await runInProcess(['migrate'], { DATABASE_URL: url.href })
   await sql(databaseUrl, `drop database ${name} with (force)`)
   expect(code).toBe(1)
-  expect(stderr).toContain('keeps text as SQL_ASCII')
+  expect(stderr).toContain('has the encoding SQL_ASCII')
   expect(stderr).toContain("encoding 'UTF8'")
 })
 
@@ -84,13 +84,13 @@ test('warns about privileges that the service does not need, and says what to ru
   expect(await privilegesOf(databaseUrl)).toMatchObject({
     code: 0,
     state: 'warning',
-    message: 'the role petstore_app may delete on pet_history, more than the service needs',
+    message: 'the role petstore_app has privileges that the service does not need: delete on pet_history',
     remedy: 'Run deploy/roles.sql again.',
   })
   expect(await privilegesOf(asOwner(databaseUrl))).toMatchObject({
     code: 0,
     state: 'warning',
-    message: 'the role petstore_migrator may change the schema, more than the service needs',
+    message: 'the role petstore_migrator can change the schema, which the service does not need',
   })
 })
 
@@ -113,13 +113,13 @@ test('reports objects that the migration role does not own, until deploy/roles.s
   expect(await ownersOf({ MIGRATION_DATABASE_URL: asSuperuser(databaseUrl) })).toMatchObject({
     code: 0,
     state: 'ok',
-    message: 'the role postgres can migrate: it owns every table, type and function',
+    message: 'the role postgres owns all tables, types and functions',
   })
   const url = databaseUrl.replace('petstore_app', 'elsewhere')
   expect(await ownersOf({ MIGRATION_DATABASE_URL: url })).toMatchObject({
     code: 0,
     state: 'ok',
-    message: expect.stringContaining('not checked: there is no role elsewhere'),
+    message: expect.stringContaining('not checked: the role elsewhere does not exist'),
   })
   await makeRoles(databaseUrl)
   expect(await ownersOf({})).toMatchObject({ code: 0, state: 'ok' })
@@ -130,7 +130,7 @@ const collationsOf = (DATABASE_URL: string) => examineFor('collations', { DATABA
 /** Runs the statements of the remedy, each as the role that the remedy names. */
 async function follow(databaseUrl: string, remedy = ''): Promise<void> {
   const [, asMigrator = '', asAdmin = ''] =
-    /^Run one at a time, as petstore_migrator: (.+) Then as a superuser: (.+)$/.exec(remedy) ?? []
+    /^As petstore_migrator, run one statement at a time: (.+) Then, as a superuser: (.+)$/.exec(remedy) ?? []
   for (const [url, statements] of [
     [asOwner(databaseUrl), asMigrator],
     [asSuperuser(databaseUrl), asAdmin],
@@ -150,10 +150,10 @@ test('warns about a collation whose version has changed, and says which index to
     code: 0,
     state: 'warning',
     message: expect.stringMatching(
-      /^version 1\.0 of the collation "und-x-icu", now version [\d.]+, built these indexes: pets_by_name; queries can miss rows$/,
+      /^the collation "und-x-icu" is now version [\d.]+, but these indexes were built with version 1\.0, so queries can miss rows: pets_by_name$/,
     ),
     remedy:
-      'Run one at a time, as petstore_migrator: reindex index concurrently pets_by_name; Then as a superuser: alter collation pg_catalog."und-x-icu" refresh version;',
+      'As petstore_migrator, run one statement at a time: reindex index concurrently pets_by_name; Then, as a superuser: alter collation pg_catalog."und-x-icu" refresh version;',
   })
   await follow(databaseUrl, found.remedy)
   expect(await collationsOf(databaseUrl)).toMatchObject({ state: 'ok' })
@@ -173,7 +173,7 @@ test("names every text index when the version of the database's collation has ch
   expect(found).toMatchObject({
     state: 'warning',
     message: expect.stringMatching(
-      /^version 1\.0 of the collation of the database, .*: deprecated_calls_pkey, idempotency_keys_pkey, imports_pkey; /,
+      /^the collation of the database is now .*: deprecated_calls_pkey, idempotency_keys_pkey, imports_pkey$/,
     ),
   })
   await follow(url.href, found.remedy)

@@ -26,15 +26,15 @@ const rejected = [
 test('the file of rejected rows keeps each row unchanged, and imports once it is fixed', async () => {
   writeFileSync(path, Buffer.from(`name,categoryId,status\r\nTom,1,\r\n${rejected.join('\r\n')}`, 'latin1'))
   const first = await petstore(['import', path], { DATABASE_URL })
-  expect(first).toMatchObject({ code: 2, stderr: expect.stringMatching(/^1 row added, 4 refused;/) })
+  expect(first).toMatchObject({ code: 2, stderr: expect.stringMatching(/^1 row added, 4 rejected;/) })
   const records = [...openCsvParser().push(readFileSync(rejectedPath), true)].map(({ fields }) => fields)
   expect(records[0]).toEqual(['line', 'reason', 'name', 'categoryId', 'status', 'row'])
   expect(records.slice(1).map((fields) => fields.at(-1))).toEqual(rejected)
-  expect(records[1]?.[1]).toBe('The row has 4 columns, the first line has 3.')
+  expect(records[1]?.[1]).toBe('The row has 4 columns, but the first line has 3.')
 
   const unfixed = await run('import', rejectedPath, '--dry-run')
   expect(unfixed.code).toBe(2)
-  expect(unfixed.stderr).toContain('0 rows can be added, 4 refused')
+  expect(unfixed.stderr).toContain('0 rows can be added, 4 rejected')
 
   const fixed = [
     '"Rex, the great",2,available',
@@ -54,7 +54,7 @@ test('messages use the singular for a count of one', async () => {
   const one = join(folder, 'one.csv')
   writeFileSync(one, 'categoryId,name\n1\n')
   expect((await run('import', one, '--dry-run')).stderr).toContain(
-    'line 2: The row has 1 column, the first line has 2.',
+    'line 2: The row has 1 column, but the first line has 2.',
   )
   await sql(DATABASE_URL, `delete from pets; insert into pets (name, category_id) values ('Solo', 1)`)
   expect((await run('export')).stderr).toBe('1 pet exported.\n')

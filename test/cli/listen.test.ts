@@ -30,7 +30,7 @@ test.concurrent.each([
 test.each([
   ['EADDRINUSE', /^PORT: .*in use.*\n.*set PORT to a free port/],
   ['EACCES', /^PORT: .*not permitted to open port 80.*\nSet PORT .*CAP_NET_BIND_SERVICE/],
-  ['EADDRNOTAVAIL', /^HOST: example\.com is not an address of this machine.*\nSet HOST to /],
+  ['EADDRNOTAVAIL', /^HOST: example\.com is not an address of this host.*\nSet HOST to /],
   ['ENOTFOUND', /^HOST: the name example\.com has no address.*\nSet HOST to /],
   ['EINVAL', /example\.com, port 80: EINVAL.*\nCheck HOST and PORT/],
 ])('the message for %s names the setting and says what to do', (code, message) => {

@@ -6,7 +6,7 @@ import { runInProcess } from './in-process.ts'
 const cli = await openCliFixture()
 const { run, json, api } = cli
 
-const HEADS = ['ID', 'STATUS', 'ANIMAL', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
+const HEADS = ['ID', 'STATUS', 'PET', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
 const MINUTE_MS = 60_000
 
 /** A time as the table shows it in the time zone UTC. */
@@ -27,19 +27,19 @@ test('place prints only the id, get shows the order, complete sells the pet', as
   const order = (await json('orders', 'get', id)) as Order
   expect(order).toMatchObject({ id: Number(id), petId: pet.id, status: 'open', note, placedBy: 'counter' })
   expect(Date.parse(order.expiresAt) - Date.parse(order.createdAt)).toBe(30 * MINUTE_MS)
-  expect(placed.stderr).toBe(`Held animal ${pet.id} until ${minute(order.expiresAt)}. The id of the order:\n`)
+  expect(placed.stderr).toBe(`Held pet ${pet.id} until ${minute(order.expiresAt)}. Order id:\n`)
   expect(cellsOf((await run('orders', 'get', id)).stdout)).toEqual([HEADS, rowOf(order)])
 
   const other = await run('orders', 'place', String(pet.id))
   expect(other).toMatchObject({ code: 1, stdout: '' })
   expect(other.stderr).toMatch(
-    /^The animal is not available: it is held by another order, or sold\.\n\(pet_not_available, request \S+\)\n$/,
+    /^The pet is not available: it is pending or sold\.\n\(pet_not_available, request \S+\)\n$/,
   )
 
   const sold = await run('orders', 'complete', id)
   const { closedAt } = (await json('orders', 'complete', id)) as Order
   expect(sold).toMatchObject({ code: 0, stdout: '' })
-  expect(sold.stderr).toBe(`Order ${id} is completed: animal ${pet.id} was sold at ${minute(closedAt)}.\n`)
+  expect(sold.stderr).toBe(`Order ${id} is completed: pet ${pet.id} was sold at ${minute(closedAt)}.\n`)
   expect((await api.findPet(pet.id))?.status).toBe('sold')
 })
 
@@ -48,7 +48,7 @@ test('cancel releases the pet; complete rejects a cancelled order, get an unknow
   const { code, stdout, stderr } = await run('orders', 'cancel', String(id))
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
   expect(stderr).toMatch(
-    new RegExp(`^Order ${id} is cancelled: animal ${petId} was let go at [-0-9]+ [:0-9]+\\.\n$`),
+    new RegExp(`^Order ${id} is cancelled: pet ${petId} was released at [-0-9]+ [:0-9]+\\.\n$`),
   )
   expect((await api.findPet(petId))?.status).toBe('available')
   expect(await json('orders', 'cancel', String(id))).toMatchObject({ id, status: 'cancelled' })
@@ -59,7 +59,7 @@ test('cancel releases the pet; complete rejects a cancelled order, get an unknow
   expect(none).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('No order has that id.'),
+    stderr: expect.stringContaining('No order has this id.'),
   })
 })
 
@@ -73,7 +73,7 @@ test('list filters by pet and by status, as a table and as JSON', async () => {
   expect(all[0]).toEqual(open)
   const table = await list('orders', 'list', '--pet', String(petId), '--status', 'cancelled', '--limit', '2')
   expect(cellsOf(table.stdout)).toEqual([HEADS, ...all.slice(1, 3).map(rowOf)])
-  expect(table.stderr).toContain('There are more')
+  expect(table.stderr).toContain('More entries exist')
   expect((await list('orders', 'list', '--status', 'open', '--all')).stdout).toContain('three: \\u001b[2J\n')
   expect(injector.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual(
     [
@@ -108,7 +108,7 @@ test('inventory counts pets by status, as a table and as JSON', async () => {
   expect(await json('inventory')).toEqual(counts)
   const { stdout } = await run('inventory')
   expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
-    ['STATUS', 'ANIMALS'],
+    ['STATUS', 'PETS'],
     ...Object.entries(counts).map(([status, count]) => [status, String(count)]),
     [''],
   ])

@@ -62,7 +62,7 @@ test('get shows each pet once, in the given order, and names unknown ids', async
   const partly = await run('pets', 'get', '999999', ...ids, '999998', '--json')
   expect(partly.code).toBe(1)
   expect(JSON.parse(partly.stdout)).toEqual([milo, luna])
-  expect(partly.stderr).toBe('No animal has the id 999999.\nNo animal has the id 999998.\n')
+  expect(partly.stderr).toBe('No pet has the id 999999.\nNo pet has the id 999998.\n')
   expect(await run('pets', 'get', '999999')).toMatchObject({ code: 1, stdout: '' })
 })
 
@@ -84,10 +84,10 @@ test('list shows the newest 20 pets and says that there are more; --limit and --
     HEADS,
     ...newestFirst.slice(0, 20).map((id, n) => [String(id), 'available', '21', `Fish ${250 - n}`]),
   ])
-  expect(table.stderr).toBe('There are more: see --limit and --all.\n')
+  expect(table.stderr).toBe('More entries exist: use --limit or --all.\n')
   const limited = await runObserved(...list, '--limit', '150')
   expect(cellsOf(limited.stdout).map(([id]) => id)).toEqual(['ID', ...newestFirst.slice(0, 150).map(String)])
-  expect(limited.stderr).toContain('There are more')
+  expect(limited.stderr).toContain('More entries exist')
   const all = await runObserved(...list, '--all')
   expect(cellsOf(all.stdout).map(([id]) => id)).toEqual(['ID', ...newestFirst.map(String)])
   expect(all).toMatchObject({ code: 0, stderr: '' })
@@ -117,7 +117,7 @@ test('list sends filters by status, category and name as parameters of the API',
     ],
   )
   const none = await runObserved('pets', 'list', '--category', '24')
-  expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'There are none.\n' })
+  expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'No entries.\n' })
   expect(await jsonObserved('pets', 'list', '--category', '24')).toEqual([])
 })
 
@@ -155,7 +155,7 @@ test.each([
   [['list', '--name', 'x', '--category', '1'], 'cannot be used with'],
   [['get', '9223372036854775808'], 'An id is a whole number above 0.'],
   [['get'], "missing required argument 'id'"],
-  [['add', 'Rex', '--category', '1', '--idempotency-key', 'ü'], 'signs of ASCII'],
+  [['add', 'Rex', '--category', '1', '--idempotency-key', 'ü'], 'ASCII characters'],
 ])('pets %j is rejected without a request, and explains the mistake', async (args, explanation) => {
   const { code, stdout, stderr } = await run('pets', ...args, '--url', 'http://127.0.0.1:9')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

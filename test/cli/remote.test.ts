@@ -33,7 +33,7 @@ async function closedPort(): Promise<number> {
 test('without an API key, a command says what to do and sends no request', async () => {
   const { code, stdout, stderr } = await runInProcess(['inventory'], { PETSTORE_API_KEY: ' ' })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain('PETSTORE_API_KEY is not set; ask whoever runs the service for a key')
+  expect(stderr).toContain('PETSTORE_API_KEY is not set; ask the operator of the service for a key')
 })
 
 test('an invalid URL or API key is rejected and not printed', async () => {
@@ -43,7 +43,7 @@ test('an invalid URL or API key is rejected and not printed', async () => {
   }
   const { code, stdout, stderr } = await runInProcess(['inventory'], invalid)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain('PETSTORE_URL (or --url) must look like https://')
+  expect(stderr).toContain('PETSTORE_URL (or --url) must be a URL such as https://')
   expect(stderr).toContain('PETSTORE_API_KEY has characters that no API key has')
   expect(stderr).not.toMatch(/hunter/)
   const given = await runInProcess(['inventory', '--url', 'me:hunter2@127.0.0.1:3000'], environment)
@@ -66,7 +66,7 @@ test('an unknown API key: the message says what to check and does not contain th
   })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(
-    /^The API key is not valid\.\nSee that PETSTORE_API_KEY .*\n\(invalid_api_key, request \S+\)\n$/,
+    /^The API key is not valid\.\nCheck PETSTORE_API_KEY: .*\n\(invalid_api_key, request \S+\)\n$/,
   )
   expect(stderr).not.toContain(wrong.slice(14, 30))
 })
@@ -76,7 +76,7 @@ test('an API key without the scope: the message names the missing scope', async 
   const args = ['pets', 'add', 'Rex', '--category', '1']
   const { code, stderr } = await runInProcess(args, { ...environment, PETSTORE_API_KEY: text })
   expect(code).toBe(1)
-  expect(stderr).toContain('This needs pets:write: ask for a key that has it.\n(insufficient_scope, ')
+  expect(stderr).toContain('The command needs the scope pets:write. Ask the operator for a key with this scope.\n(insufficient_scope, ')
 })
 
 test('each invalid field of a request is printed on its own line', async () => {
@@ -93,7 +93,7 @@ test('an unreachable service: the command prints the URL and exits with 75', asy
   const { code, stdout, stderr } = await petstore(args, environment)
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
   expect(stderr).toContain('ECONNREFUSED')
-  expect(stderr).toContain(`Asked ${url}; another address: PETSTORE_URL or --url.`)
+  expect(stderr).toContain(`The address is ${url}. To change it, set PETSTORE_URL or --url.`)
   expect(stderr).toContain('(network_error, ')
 })
 
@@ -103,8 +103,8 @@ test.runIf(process.platform === 'linux')(
     const { environment: behind } = await behindFaultInjector(cli, { choose: () => 'hang before' })
     const { stdout } = await onTerminal('petstore inventory --timeout 4', { ...behind, NO_COLOR: '1' })
     const [first, second] = stdout.split('\r\n')
-    expect(first).toBe(`Waiting for ${behind['PETSTORE_URL']}, 4 s at most; Ctrl-C ends it.`)
-    expect(second).toMatch(/^No answer within \d+ ms\.$/)
+    expect(first).toBe(`Waiting for ${behind['PETSTORE_URL']} (timeout 4 s). Press Ctrl-C to stop.`)
+    expect(second).toMatch(/^No response within \d+ ms\.$/)
     expect(stdout).toContain('(timeout, ')
   },
 )
@@ -133,7 +133,7 @@ test('a command exits with 75 if the service stays unavailable, and with 1 if an
   const url = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`
   const { code, stderr } = await run('inventory', '--url', url)
   expect(code).toBe(1)
-  expect(stderr).toContain(`Asked ${url}/v1; another address`)
+  expect(stderr).toContain(`The address is ${url}/v1. To change it`)
   expect(stderr).toContain('(unexpected_answer, ')
 })
 
@@ -144,7 +144,7 @@ test('a lost response: the command says how to retry, and the retry adds no seco
   const lost = await runWithFaults(...add, '--timeout', '2')
   expect(lost).toMatchObject({ code: EXIT_TRY_LATER, stdout: '' })
   const [, key = ''] =
-    /Repeat the command with --idempotency-key (\S+): nothing is done twice\./.exec(lost.stderr) ?? []
+    /run the same command with --idempotency-key (\S+)$/m.exec(lost.stderr) ?? []
   const retried = await runWithFaults(...add, '--idempotency-key', key)
   expect(retried.code).toBe(0)
   expect(await api.sql(`select id::text from pets where name = 'Lost'`)).toEqual([
@@ -169,7 +169,7 @@ test('Ctrl-C during a change says how to retry it', async () => {
   const { signal, stderr } = await command.finished
   expect(signal).toBe('SIGINT')
   expect(stderr).toBe(
-    'It may have been done all the same. Repeat the command with --idempotency-key mine: nothing is done twice.\n',
+    'The change may have been made. To retry safely, run the same command with --idempotency-key mine\n',
   )
 })
 
@@ -194,7 +194,7 @@ test('a reader that closes the pipe, such as `head`, ends the list with 0 and no
 test.runIf(process.platform === 'linux')('a command fails when the disk is full', async () => {
   const { code, stderr } = await shell('petstore pets list > /dev/full', environment)
   expect(code).toBe(1)
-  expect(stderr).toContain('The result cannot be written (')
+  expect(stderr).toContain('Cannot write the result (')
   expect(stderr).toContain('ENOSPC')
 })
 
@@ -229,7 +229,7 @@ test('an unknown outcome: the command exits with 75, says how to retry, and does
   const args = ['pets', 'add', 'Key', '--category', '33', '--timeout', '3']
   const { code, stdout, stderr } = await runWithFaults(...args)
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
-  expect(stderr).toContain('Repeat the command with --idempotency-key ')
+  expect(stderr).toContain('run the same command with --idempotency-key ')
   expect(stderr).toMatch(/\((outcome_unknown|timeout), /)
   expect(stderr).not.toContain(PETSTORE_API_KEY.slice(14))
 })

@@ -73,7 +73,7 @@ test('the help of every command has examples, and that of commands for users nam
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
     expect(help, name).toContain(`petstore ${name}`)
     const isForUsers = /^(?:pets|categories|orders|inventory)/.test(name)
-    expect(help.includes('comes from PETSTORE_API_KEY alone'), name).toBe(isForUsers)
+    expect(help.includes('Set the API key in PETSTORE_API_KEY'), name).toBe(isForUsers)
   }
 })
 

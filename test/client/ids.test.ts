@@ -65,7 +65,7 @@ test('rejects a number that JavaScript has rounded, and an invalid id, before it
       outcomeUnknown: false,
     })
   }
-  expect((await errorOf(behind.pets.find(rounded))).message).toContain('as text or as a bigint')
+  expect((await errorOf(behind.pets.find(rounded))).message).toContain('a string or a bigint')
   expect(injector.seen).toEqual([])
 })
 

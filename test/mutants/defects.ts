@@ -182,7 +182,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'requests have no response timeout',
     file: 'src/http/response-timeout.ts',
-    find: 'if (reply.elapsedTime < mostMs) return',
+    find: 'if (reply.elapsedTime < timeoutMs) return',
     replace: 'return',
     test: 'test/failure/response-timeout.test.ts',
   },

@@ -170,7 +170,7 @@ const missing = (method: string) =>
   documented401(
     method,
     'missing_api_key',
-    'Send an API key: "Authorization: Bearer <API_KEY>".',
+    'The API key is missing; send "Authorization: Bearer <API_KEY>".',
     'Bearer realm="petstore"',
   )
 const invalid = (method: string) =>

@@ -44,7 +44,7 @@ test('openapi.json, the routes and the table of scopes know the same operations,
 
 test.each(operations)('the description of $operationId names its scope', ({ operationId, description }) => {
   const scope = NEEDED[operationId]
-  const sentence = scope === 'any' ? 'Any API key may call it.' : `Needs the scope \`${scope}\`.`
+  const sentence = scope === 'any' ? 'Accepts any API key.' : `Requires the scope \`${scope}\`.`
   expect(description.endsWith(sentence), description).toBe(true)
 })
 
@@ -96,7 +96,7 @@ describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
       if (verb === 'HEAD') continue
       expect(response.body).toEqual({
         code: 'insufficient_scope',
-        message: 'The API key lacks the scope that this operation needs.',
+        message: 'The API key lacks the scope that this operation requires.',
         status: 403,
       })
     }

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 await run('npm', ['pack', '--workspace', 'client', '--pack-destination', folder], { cwd: ROOT })
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "type": "module" }')
-await run('npm', ['install', '--offline', './petstore-client-1.0.0.tgz'], { cwd: folder })
+await run('npm', ['install', '--offline', './petstore-client-1.1.0.tgz'], { cwd: folder })
 
 const { api, apiKey } = await openClientFixture()
 const env = { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey }

@@ -81,7 +81,7 @@ test('fails without leaving a file if the output is not writable; writes to a de
     DATABASE_URL,
   })
   expect(code).toBe(1)
-  expect(stderr).toContain('choose another place')
+  expect(stderr).toContain('Choose another path')
   expect((await petstore(['export', '--output', '/dev/null'], { DATABASE_URL })).code).toBe(0)
   expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
 })

@@ -76,7 +76,7 @@ test('accepts columns in any order, extra columns, a missing status, a BOM, CRLF
   )
   const { code, stdout, stderr } = await run(path)
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-  expect(stderr).toMatch(/^3 rows added, 0 refused; [\d.]+ s, \d+ rows\/s\.$/m)
+  expect(stderr).toMatch(/^3 rows added, 0 rejected; [\d.]+ s, \d+ rows\/s\.$/m)
   expect(await pets()).toEqual([
     { name: 'Rex, the "great"', category_id: '9223372036854775807', status: 'sold' },
     { name: 'two\r\nlines', category_id: '1', status: 'available' },
@@ -111,18 +111,18 @@ test('lists rejected rows with line and reason, adds the others, and exits with 
   )
   const { code, stderr } = await run(path)
   expect(code).toBe(2)
-  expect(stderr).toContain('3 rows added, 8 refused')
+  expect(stderr).toContain('3 rows added, 8 rejected')
   expect(stderr).toContain(`${path}.rejected.csv`)
   expect(await names()).toEqual(['first\nover\nthree lines', 'good', 'last'])
   expect(readFileSync(`${path}.rejected.csv`, 'utf8').split('\n')).toEqual([
     'line,reason,name,categoryId,status,row',
     '5,name must not be blank., ,1,available," ,1,available"',
     '6,"categoryId must be an integer from 1 to 9223372036854775807. status must be one of available, pending, sold.",Rex,0,gone,"Rex,0,gone"',
-    '7,"The row has 2 columns, the first line has 3.",Rex,1,,"Rex,1"',
+    '7,"The row has 2 columns, but the first line has 3.",Rex,1,,"Rex,1"',
     '8,Text follows a closing quote.,,,,"""unclosed,1,available"',
     '10,Text follows a closing quote.,,,,"""bad"" quote,1,available"',
     `11,name must have at most 500 characters.,${'x'.repeat(501)},1,available,"${'x'.repeat(501)},1,available"`,
-    '13,The row is not UTF-8.,,,,"bad ÿ byte,1,"',
+    '13,The row is not valid UTF-8.,,,,"bad ÿ byte,1,"',
     '14,name must be well-formed Unicode without NUL.,nul\0,1,,"nul\0,1,"',
     '',
   ])
@@ -163,7 +163,7 @@ test('a dry run reports rejected rows, and writes neither to the database nor to
     rejected: 2,
     refusedFile: null,
   })
-  expect(stderr).toContain('1 row can be added, 2 refused')
+  expect(stderr).toContain('1 row can be added, 2 rejected')
   expect(stderr).toContain('line 3: name must have at least 1 character.')
   expect(await names()).toEqual([])
   expect(await sql(DATABASE_URL, 'select * from imports')).toEqual([])
@@ -290,10 +290,10 @@ test('Ctrl-C commits the batch in flight, and prints how to resume', async () =>
   child.kill('SIGINT')
   expect(await ended).toBe(130)
   expect(await stderr).toContain('10,000 rows added')
-  expect(await stderr).toContain('Run the same command again to go on')
+  expect(await stderr).toContain('Run the same command again to continue')
   expect((await pipe(input, ['-', '--id', 'ctrl-c'], DATABASE_URL)).code).toBe(0)
   expect(await names()).toHaveLength(10_001)
-  expect((await run('--help')).stdout).toContain('2 when some were refused')
+  expect((await run('--help')).stdout).toContain('2    some rows were rejected')
 })
 
 test.each([
@@ -301,7 +301,7 @@ test.each([
   ['a folder', () => folder, [], 'petstore import - --id NAME'],
   ['an empty file', () => file(''), [], 'is empty'],
   ['a file without categoryId', () => file('name,category\nRex,1\n'), [], 'has no column categoryId'],
-  ['semicolons', () => file('name;categoryId\nRex;1\n'), [], 'separated by commas'],
+  ['semicolons', () => file('name;categoryId\nRex;1\n'), [], 'Separate the columns with commas'],
   ['a duplicate column', () => file('name,name,categoryId\n'), [], 'more than one column "name"'],
   ['a UTF-16 file', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not UTF-8'],
   ['an id for a file', () => file('name,categoryId\n'), ['--id', 'x'], 'standard input'],

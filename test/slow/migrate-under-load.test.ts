@@ -38,7 +38,7 @@ test('migrate waits for an export without failing reads, and a second migrate wa
   await running.end()
   expect(await first.finished).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`ran ${NEXT_MIGRATION}\n`),
+    stderr: expect.stringContaining(`Applied ${NEXT_MIGRATION}\n`),
   })
   const { code, stderr } = await second.finished
   expect(code).toBe(0)

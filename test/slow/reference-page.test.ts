@@ -31,7 +31,7 @@ const CASES = PAGES.flatMap((path) =>
 async function open(path: string, look: Look = {}, { origin }: TestClient = petstore): Promise<Visit> {
   const visited = await visit(browser, origin + path, look)
   await visited.page.getByRole('heading', { level: 1 }).waitFor()
-  if (path === '/docs') await visited.page.getByRole('heading', { name: 'List animals' }).waitFor()
+  if (path === '/docs') await visited.page.getByRole('heading', { name: 'List pets' }).waitFor()
   return visited
 }
 

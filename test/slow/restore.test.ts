@@ -108,7 +108,7 @@ async function expectMigratable(environment: Record<string, string>): Promise<vo
   })
   expect(await petstore(['migrate'], environment, NEXT)).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`ran ${NEXT_MIGRATION}`),
+    stderr: expect.stringContaining(`Applied ${NEXT_MIGRATION}`),
   })
 }
 

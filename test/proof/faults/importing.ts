@@ -15,7 +15,7 @@ import { count } from './tally.ts'
 
 const ROWS = 50
 const FINISHED = 'finished'
-const ALREADY = /was imported already/
+const ALREADY = /was already imported/
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
