@@ -26,7 +26,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() }, petstore)
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
-  expect(checks).toBe('configuration database encryption schema rights owners collations clock')
+  expect(checks).toBe('configuration database encryption schema privileges owners collations clock')
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
 
@@ -65,7 +65,7 @@ test('migrate rejects a database whose encoding is not UTF-8, and says how to cr
   expect(stderr).toContain("encoding 'UTF8'")
 })
 
-const privilegesOf = (DATABASE_URL: string) => examineFor('rights', { DATABASE_URL })
+const privilegesOf = (DATABASE_URL: string) => examineFor('privileges', { DATABASE_URL })
 
 test('reports each missing privilege, and what to run', async () => {
   const databaseUrl = await createTestDatabase()

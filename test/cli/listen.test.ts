@@ -19,7 +19,7 @@ const FOREIGN_ADDRESS = '203.0.113.1'
 test.concurrent.each([
   { setting: 'PORT', value: busy, fault: 'in use' },
   { setting: 'ADMIN_PORT', value: busy, fault: 'in use' },
-  { setting: 'ADMIN_HOST', value: FOREIGN_ADDRESS, fault: 'not an address of this machine' },
+  { setting: 'ADMIN_HOST', value: FOREIGN_ADDRESS, fault: 'not an address of this host' },
 ])('serve exits with 1 and names $setting: $fault', async ({ setting, value, fault }) => {
   const { code, stderr, stdout } = await petstore(['serve'], { ...environment, [setting]: value })
   expect(code).toBe(1)
@@ -31,7 +31,7 @@ test.each([
   ['EADDRINUSE', /^PORT: .*in use.*\n.*set PORT to a free port/],
   ['EACCES', /^PORT: .*not permitted to open port 80.*\nSet PORT .*CAP_NET_BIND_SERVICE/],
   ['EADDRNOTAVAIL', /^HOST: example\.com is not an address of this host.*\nSet HOST to /],
-  ['ENOTFOUND', /^HOST: the name example\.com has no address.*\nSet HOST to /],
+  ['ENOTFOUND', /^HOST: the name example\.com does not resolve to an address.*\nSet HOST to /],
   ['EINVAL', /example\.com, port 80: EINVAL.*\nCheck HOST and PORT/],
 ])('the message for %s names the setting and says what to do', (code, message) => {
   const listener = { hostSetting: 'HOST', portSetting: 'PORT', host: 'example.com', port: 80 } as const

@@ -44,7 +44,7 @@ test('an invalid URL or API key is rejected and not printed', async () => {
   const { code, stdout, stderr } = await runInProcess(['inventory'], invalid)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('PETSTORE_URL (or --url) must be a URL such as https://')
-  expect(stderr).toContain('PETSTORE_API_KEY has characters that no API key has')
+  expect(stderr).toContain('PETSTORE_API_KEY contains characters that no API key contains')
   expect(stderr).not.toMatch(/hunter/)
   const given = await runInProcess(['inventory', '--url', 'me:hunter2@127.0.0.1:3000'], environment)
   expect(given).toMatchObject({ code: 1, stderr: expect.stringContaining('(or --url) must look like') })
