@@ -47,7 +47,7 @@ test('an invalid URL or API key is rejected and not printed', async () => {
   expect(stderr).toContain('PETSTORE_API_KEY contains characters that no API key contains')
   expect(stderr).not.toMatch(/hunter/)
   const given = await runInProcess(['inventory', '--url', 'me:hunter2@127.0.0.1:3000'], environment)
-  expect(given).toMatchObject({ code: 1, stderr: expect.stringContaining('(or --url) must look like') })
+  expect(given).toMatchObject({ code: 1, stderr: expect.stringContaining('(or --url) must be a URL') })
   expect(given.stderr).not.toMatch(/hunter/)
 })
 
