@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
 import { type TestResponse, openTestClient } from '../support/client.ts'
 import { newPet } from './pets.ts'
-import { sendRequest } from './raw.ts'
+import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })

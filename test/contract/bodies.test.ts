@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { newCategoryId, newPet, petsOf } from './pets.ts'
-import { sendRequest } from './raw.ts'
+import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type TestResponse, openTestClient } from '../support/client.ts'
 import { addPet, linkTo, type Pet, rows } from './pets.ts'
-import { sendRequest } from './raw.ts'
+import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './pets.ts'
-import { sendRequest } from './raw.ts'
+import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { newCategoryId, newPet, petsOf } from './pets.ts'
-import { sendRequest } from './raw.ts'
+import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })

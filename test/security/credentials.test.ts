@@ -9,7 +9,7 @@ import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../../src/scopes.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { countStatements, createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { sendBytes } from '../support/wire.ts'
+import { sendBytes } from '../support/raw-http.ts'
 import { operations } from './operations.ts'
 
 const databaseUrl = await createTestDatabase()

@@ -4,7 +4,7 @@ import { makeApiKeyText } from '../../src/api-keys/format.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
-import { sendBytes } from '../support/wire.ts'
+import { sendBytes } from '../support/raw-http.ts'
 
 const CANARIES = volume(2_000, 5_000)
 const AT_ONCE = 50

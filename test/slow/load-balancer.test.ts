@@ -19,7 +19,7 @@ import { createTestDatabase, sql } from '../support/database.ts'
 import { type Exchange, runClients } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
-import { sendBytes } from '../support/wire.ts'
+import { sendBytes } from '../support/raw-http.ts'
 
 const SHUTDOWN_GRACE_MS = 3_000
 /** Longer than HAProxy waits between two checks of an instance that is down. */
