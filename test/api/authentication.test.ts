@@ -1,4 +1,4 @@
-// How keys are made, kept and looked up; what a wrong one meets is in test/security/credentials.test.ts.
+// How API keys are generated, stored and looked up. Rejected credentials are in test/security/credentials.test.ts.
 import { expect, test } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
@@ -10,7 +10,7 @@ const databaseUrl = await createTestDatabase()
 const db = openTestDatabase(databaseUrl)
 const petstore = await startApp(db)
 
-test('a staging key is refused in production, and the other way round', async () => {
+test('a staging key is valid in staging only, and a production key in production only', async () => {
   const stagingKey = await createApiKey(db, 'staging', {
     name: 'staging',
     scopes: ['pets:read'],
@@ -23,7 +23,7 @@ test('a staging key is refused in production, and the other way round', async ()
   expect((await staging.get('/pets')).status).toBe(401)
 })
 
-test('a hundred requests at once with one key cost one look-up, and so does the rest of the second', async () => {
+test('100 concurrent requests with one key share one look-up, which is cached for a second', async () => {
   let now = 0
   const { db: counted, count: lookUps } = countStatements(db)
   const verify = apiKeyVerifier(counted, 'production', () => now)
@@ -38,7 +38,7 @@ test('a hundred requests at once with one key cost one look-up, and so does the 
   expect(lookUps()).toBe(2)
 })
 
-test('the second counts from the start of a look-up, so a slow one is not believed for longer', async () => {
+test('the second starts with the look-up, so a slow look-up is not cached for longer', async () => {
   let now = 0
   const { db: counted, count: lookUps } = countStatements(db)
   const slow: Db = {
@@ -56,7 +56,7 @@ test('the second counts from the start of a look-up, so a slow one is not believ
   expect(lookUps()).toBe(2)
 })
 
-test('an unknown key is not asked for twice in a second, and a failed look-up is not remembered', async () => {
+test('an unknown key is cached for a second, a failed look-up is not cached', async () => {
   let now = 0
   let failing = true
   const { db: counted, count: lookUps } = countStatements(db)
@@ -64,19 +64,19 @@ test('an unknown key is not asked for twice in a second, and a failed look-up is
     ...counted,
     read: async (statement) => {
       const rows = await counted.read<never>(statement)
-      if (failing) throw new Error('away')
+      if (failing) throw new Error('unavailable')
       return rows
     },
   }
   const verify = apiKeyVerifier(flaky, 'production', () => now)
-  const stranger = makeApiKeyText('production')
-  await expect(verify(stranger)).rejects.toThrow('away')
+  const unknownKey = makeApiKeyText('production')
+  await expect(verify(unknownKey)).rejects.toThrow('unavailable')
   failing = false
-  expect(await verify(stranger)).toBeUndefined()
-  expect(await verify(stranger)).toBeUndefined()
+  expect(await verify(unknownKey)).toBeUndefined()
+  expect(await verify(unknownKey)).toBeUndefined()
   expect(lookUps()).toBe(2)
   now = 1_000
-  expect(await verify(stranger)).toBeUndefined()
+  expect(await verify(unknownKey)).toBeUndefined()
   expect(lookUps()).toBe(3)
 })
 
@@ -86,7 +86,7 @@ test('a key has 256 random bits in base62 and a checksum', () => {
   for (const text of texts) expect(text).toMatch(/^petstore_live_[0-9A-Za-z]{49}$/)
 })
 
-test('the key itself is stored nowhere, only its SHA-256', async () => {
+test('only the SHA-256 of a key is stored', async () => {
   const { text } = await issueApiKey(db)
   const rows = await sql<{ row: string }>(databaseUrl, 'select api_keys::text as row from api_keys')
   expect(rows.some(({ row }) => row.includes(text.slice(14, 40)))).toBe(false)

@@ -1,11 +1,11 @@
-// Category ids are 64-bit integers, in every digit, wherever they go.
+// Category ids are 64-bit integers and keep every digit in requests and responses.
 import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, linkTo, type Pet, rows } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 
-/** As text, since a number of ours would already be rounded. */
+/** Takes text, because a JavaScript number would already be rounded. */
 function create(categoryId: string) {
   return petstore.post('/pets', `{"name": "Biscuit", "categoryId": ${categoryId}, "status": "sold"}`)
 }
@@ -18,7 +18,7 @@ test.each([
   '9007199254740991',
   '1234567890123456789',
   '1000000000000000001',
-])('category %s is created, read, listed and filtered digit for digit', async (categoryId) => {
+])('creates, reads, lists and filters category %s without rounding', async (categoryId) => {
   const field = `"categoryId":${categoryId},`
   const created = await create(categoryId)
   expect(created.status).toBe(201)
@@ -35,7 +35,7 @@ test.each([
   }
 })
 
-test('categories that JavaScript takes for the same number are not mixed up', async () => {
+test('distinguishes categories that are the same JavaScript number', async () => {
   const id = ((await create('9007199254740993')).body as Pet).id
   for (const other of ['9007199254740992', '9007199254740994', '9007199254740991']) {
     const { text } = await petstore.get(`/pets?categoryId=${other}&limit=100`)
@@ -44,7 +44,7 @@ test('categories that JavaScript takes for the same number are not mixed up', as
   }
 })
 
-test('a walk through a category beyond 2^53 stays in it', async () => {
+test('pages through a category beyond 2^53 without leaving it', async () => {
   const categoryId = String(9_007_199_254_740_993n + BigInt(Math.trunc(Math.random() * 2 ** 52)) * 2n)
   const first = ((await create(categoryId)).body as Pet).id
   const second = ((await create(categoryId)).body as Pet).id
@@ -56,20 +56,20 @@ test('a walk through a category beyond 2^53 stays in it', async () => {
 })
 
 test.each([
-  { sent: '5.0', kept: '5' },
-  { sent: '1e3', kept: '1000' },
-  { sent: '1E+3', kept: '1000' },
-  { sent: '1.5e1', kept: '15' },
-  { sent: '50e-1', kept: '5' },
-  { sent: '0.5e1', kept: '5' },
-  { sent: '1', kept: '1' },
-  { sent: '5.0000000000000000000000', kept: '5' },
-  { sent: '9007199254740991.0', kept: '9007199254740991' },
-  { sent: '9007199254740991000e-3', kept: '9007199254740991' },
-])('$sent is the integer $kept', async ({ sent, kept }) => {
+  { sent: '5.0', stored: '5' },
+  { sent: '1e3', stored: '1000' },
+  { sent: '1E+3', stored: '1000' },
+  { sent: '1.5e1', stored: '15' },
+  { sent: '50e-1', stored: '5' },
+  { sent: '0.5e1', stored: '5' },
+  { sent: '1', stored: '1' },
+  { sent: '5.0000000000000000000000', stored: '5' },
+  { sent: '9007199254740991.0', stored: '9007199254740991' },
+  { sent: '9007199254740991000e-3', stored: '9007199254740991' },
+])('stores $sent as the integer $stored', async ({ sent, stored }) => {
   const { status, text } = await create(sent)
   expect(status).toBe(201)
-  expect(text).toContain(`"categoryId":${kept},`)
+  expect(text).toContain(`"categoryId":${stored},`)
 })
 
 test.each(
@@ -101,7 +101,7 @@ test.each(
     '4503599627370497.2',
     '"9007199254740993"',
   ]),
-)('$shown is no category', async ({ value }) => {
+)('rejects the category $shown (400)', async ({ value }) => {
   const response = await create(value)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
   expect(faultyFields(response)).toEqual(['categoryId'])
@@ -113,25 +113,25 @@ test.each([
   '9.007199254740993e15',
   '9223372036854775807.0',
   '1e18',
-])('%s is refused: with a point or an exponent an integer counts up to 2^53-1', async (categoryId) => {
+])('rejects %s (400): a number with a point or an exponent is limited to 2^53-1', async (categoryId) => {
   const response = await create(categoryId)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
   expect(faultyFields(response)).toEqual(['categoryId'])
 })
 
-// Fewer than 16 digits in a row, and still more than a double holds.
+// Fewer than 16 digits in a row, but more digits than a double can hold.
 test.each([
   '100000000000000.000000000000001',
   '900719925474099.14e1',
   '90071992.547409914e8',
   '0.000000000100000000000000000001e10',
-])('%s is refused, and not rounded to an integer', async (categoryId) => {
+])('rejects %s (400) instead of rounding it to an integer', async (categoryId) => {
   const response = await create(categoryId)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
   expect(faultyFields(response)).toEqual(['categoryId'])
 })
 
-test('a large number elsewhere in the body does not matter', async () => {
+test('ignores large numbers in unknown fields', async () => {
   const extra = '"age": 9007199254740993, "list": [1.00000000000000000001, 1e400]'
   const { status, text } = await petstore.post(
     '/pets',
@@ -141,7 +141,7 @@ test('a large number elsewhere in the body does not matter', async () => {
   expect(text).toContain('"categoryId":1234567890123456789,')
 })
 
-test('digits in a name stay a name', async () => {
+test('keeps a name of digits as text', async () => {
   const { status, body } = await petstore.post('/pets', { name: '9007199254740993', categoryId: 5 })
   expect(status).toBe(201)
   expect(body).toMatchObject({ name: '9007199254740993' })

@@ -1,11 +1,11 @@
-// POST /v1/pets: what an animal may be, and what is said about one that may not.
+// POST /v1/pets: accepted pets, and the errors for rejected ones.
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 
-test('an animal that was added is answered with 201, its id and its address', async () => {
+test('returns 201 with the pet, its id and its Location', async () => {
   const pet = newPet({ status: 'pending' })
   const { status, body, headers } = await petstore.post('/pets', pet)
   expect(status).toBe(201)
@@ -15,18 +15,18 @@ test('an animal that was added is answered with 201, its id and its address', as
   expect(new URL(headers.get('location') ?? '', petstore.origin).pathname).toBe(`/v1/pets/${id}`)
 })
 
-test('the address of a new animal answers that animal', async () => {
+test('the Location of a new pet returns that pet', async () => {
   const { body, headers } = await petstore.post('/pets', newPet())
   const { pathname } = new URL(headers.get('location') ?? '', petstore.origin)
   expect((await petstore.call('GET', pathname)).body).toEqual(body)
 })
 
-test.each(['available', 'pending', 'sold'])('an animal can be added as %s', async (status) => {
+test.each(['available', 'pending', 'sold'])('creates a pet with the status %s', async (status) => {
   const { body } = await petstore.post('/pets', newPet({ status }))
   expect(body).toMatchObject({ status })
 })
 
-test('an animal without a status is available, and found as such', async () => {
+test('creates an available pet if no status is sent', async () => {
   const { name, categoryId } = newPet()
   const { status, body } = await petstore.post('/pets', { name, categoryId })
   expect(status).toBe(201)
@@ -34,14 +34,14 @@ test('an animal without a status is available, and found as such', async () => {
   expect(petsOf(await petstore.get(`/pets?status=available&categoryId=${categoryId}`))).toEqual([body])
 })
 
-test('two animals with the same values are two animals', async () => {
+test('creates two pets from two requests with the same values', async () => {
   const pet = newPet()
   const [one, two] = await Promise.all([petstore.post('/pets', pet), petstore.post('/pets', pet)])
   expect((one.body as Pet).id).not.toBe((two.body as Pet).id)
   expect(petsOf(await petstore.get(`/pets?categoryId=${pet.categoryId}`))).toHaveLength(2)
 })
 
-test('fields that nobody knows are ignored and not answered', async () => {
+test('ignores unknown fields and does not return them', async () => {
   const pet = newPet()
   const { status, body } = await petstore.post('/pets', {
     ...pet,
@@ -55,7 +55,7 @@ test('fields that nobody knows are ignored and not answered', async () => {
 })
 
 test.each([1, 9_007_199_254_740_000, '1', -1, null, { id: 1 }])(
-  'an id of %j from a client is never used',
+  'never uses the id %j of a request',
   async (id) => {
     const pet = newPet()
     const { status, body } = await petstore.post('/pets', { ...pet, id })
@@ -68,7 +68,7 @@ test.each([
   '"__proto__": {"name": "Mallory", "status": "sold", "admin": true}',
   '"constructor": {"prototype": {"status": "sold"}}',
   '"toString": 1, "hasOwnProperty": 2, "toJSON": 3',
-])('%s in a body does no harm', async (field) => {
+])('ignores %s', async (field) => {
   const categoryId = newCategoryId()
   const response = await petstore.post('/pets', `{"name": "Rex", "categoryId": ${categoryId}, ${field}}`)
   expect(response.status).toBe(201)
@@ -82,13 +82,13 @@ test.each([
   expect(next.body).toMatchObject({ name: 'Rex', status: 'available' })
 })
 
-test('values are not taken from __proto__', async () => {
+test('does not read values from __proto__', async () => {
   const response = await petstore.post('/pets', '{"__proto__": {"name": "Mallory", "categoryId": 5}}')
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
   expect(faultyFields(response)).toEqual(['categoryId', 'name'])
 })
 
-describe('a refused animal', () => {
+describe('an invalid pet', () => {
   const good = { name: 'Biscuit', categoryId: 5, status: 'sold' }
 
   test.each([
@@ -103,14 +103,14 @@ describe('a refused animal', () => {
     { sent: { name: {}, categoryId: {}, status: {} }, fields: ['categoryId', 'name', 'status'] },
     { sent: { categoryId: 1.5, status: 'SOLD' }, fields: ['categoryId', 'name', 'status'] },
     { sent: { Name: 'Biscuit', CategoryId: 5 }, fields: ['categoryId', 'name'] },
-  ])('$sent hears of $fields at once', async ({ sent, fields }) => {
+  ])('$sent returns 400 with every invalid field: $fields', async ({ sent, fields }) => {
     const response = await petstore.post('/pets', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(fields)
   })
 
   test.each(['', 'SOLD', 'Available', 'gone', ' sold', 'sold ', 'sold\n', null, 0, true, [], ['sold'], {}])(
-    'may have the status %j',
+    'with the status %j returns 400',
     async (status) => {
       const response = await petstore.post('/pets', { ...good, status })
       expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
@@ -118,7 +118,7 @@ describe('a refused animal', () => {
     },
   )
 
-  test('says of each fault its field, its code and a sentence', async () => {
+  test('returns a field, a code and a message for each problem', async () => {
     const { body } = await petstore.post('/pets', {})
     for (const detail of (body as { details: unknown[] }).details) {
       expect(detail).toEqual({
@@ -129,7 +129,7 @@ describe('a refused animal', () => {
     }
   })
 
-  test('leaves nothing behind', async () => {
+  test('is not stored', async () => {
     const categoryId = newCategoryId()
     await petstore.post('/pets', { categoryId, name: '' })
     await petstore.post('/pets', { categoryId, name: 'Biscuit', status: 'gone' })

@@ -1,4 +1,4 @@
-// GET /v1/pets/{petId}: deprecated, and still exact.
+// GET /v1/pets/{petId}: deprecated, and still supported.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type TestResponse, openTestClient } from '../support/client.ts'
 import { addPet, linkTo, type Pet, rows } from './pets.ts'
@@ -6,7 +6,7 @@ import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })
-/** No sequence gets there. */
+/** The largest int64: the sequence never reaches it. */
 const UNKNOWN_ID = '9223372036854775807'
 const NOT_IDS = [
   'abc',
@@ -31,6 +31,7 @@ const NOT_IDS = [
   '%',
   '1%',
   '%ff',
+  '%c3',
   '%00',
   '%0d%0a',
   '1%0d%0aSet-Cookie:%20a=b',
@@ -55,24 +56,24 @@ function expectDeprecation(response: TestResponse, successor: string): void {
   expect(linkTo('deprecation', response, origin)).toMatch(/^\//)
 }
 
-test('an animal is answered as it was created', async () => {
+test('returns a pet as it was created', async () => {
   const response = await petstore.get(`/pets/${pet.id}`)
   expect(response.status).toBe(200)
   expect(response.body).toEqual(pet)
 })
 
-test('an animal that does not exist is 404', async () => {
+test('returns 404 for a pet that does not exist', async () => {
   const response = await petstore.get(`/pets/${UNKNOWN_ID}`)
   expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
 
-test.each(rows(NOT_IDS))('no animal has the id $shown: 404, whatever it is', async ({ value }) => {
+test.each(rows(NOT_IDS))('returns 404 for the id $shown', async ({ value }) => {
   const response = await petstore.get(`/pets/${value}`)
   expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
   expectDeprecation(response, '/v1/pets')
 })
 
-test('an id in signs that should have been encoded is 404 too', async () => {
+test('returns 404 for an id with characters that are not percent-encoded', async () => {
   for (const petId of ['"', '<>', '1|2', '{}', '^']) {
     const headers = [`Authorization: Bearer ${apiKey}`]
     const response = await sendRequest(origin, { path: `/v1/pets/${petId}`, headers })
@@ -81,26 +82,26 @@ test('an id in signs that should have been encoded is 404 too', async () => {
   }
 })
 
-test('parameters are ignored', async () => {
+test('ignores query parameters', async () => {
   expect((await petstore.get(`/pets/${pet.id}?limit=0&status=gone&x=%zz`)).body).toEqual(pet)
 })
 
 describe('deprecation', () => {
-  test('is said on 200, with the way to ask instead', async () => {
+  test('is announced on 200, with a link to the successor', async () => {
     const response = await petstore.get(`/pets/${pet.id}`)
     expectDeprecation(response, `/v1/pets?id=${pet.id}`)
     const successor = await petstore.call('GET', linkTo('successor-version', response, origin) ?? '')
     expect(successor.body).toEqual([pet])
   })
 
-  test('is said on 404, with the way to ask instead', async () => {
+  test('is announced on 404, with a link to the successor', async () => {
     const response = await petstore.get(`/pets/${UNKNOWN_ID}`)
     expectDeprecation(response, `/v1/pets?id=${UNKNOWN_ID}`)
     const successor = await petstore.call('GET', linkTo('successor-version', response, origin) ?? '')
     expect(successor.body).toEqual([])
   })
 
-  test('has a page that explains it, for anybody', async () => {
+  test('has a documentation page that needs no key', async () => {
     const page = linkTo('deprecation', await petstore.get(`/pets/${pet.id}`), origin) ?? ''
     const response = await petstore.call('GET', page, { apiKey: null })
     expect(response.status).toBe(200)
@@ -109,13 +110,13 @@ describe('deprecation', () => {
     expect(response.text).toContain('/v1/pets?id=')
   })
 
-  test('dates from before its end', async () => {
+  test('starts before its sunset', async () => {
     const { headers } = await petstore.get(`/pets/${pet.id}`)
     const since = Number(headers.get('deprecation')?.slice(1)) * 1000
     expect(since).toBeLessThan(Date.parse(headers.get('sunset') ?? ''))
   })
 
-  test('is nothing that other operations or callers without a key hear of', async () => {
+  test('is not announced by other operations or without a key', async () => {
     const responses = [
       await petstore.get('/pets'),
       await petstore.post('/pets', { name: 'Rex', categoryId: 5 }),
@@ -127,7 +128,7 @@ describe('deprecation', () => {
   })
 })
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD returns the headers of GET without the body', async () => {
   for (const id of [pet.id, UNKNOWN_ID, 'abc']) {
     const get = await petstore.get(`/pets/${id}`)
     const head = await petstore.call('HEAD', `/v1/pets/${id}`)

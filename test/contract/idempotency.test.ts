@@ -1,4 +1,4 @@
-// Idempotency-Key: a create that can be repeated until it is answered, and never makes twins.
+// Idempotency-Key: a client can retry a create, and the service creates one pet.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -16,23 +16,23 @@ async function idsInCategory(categoryId: number | bigint): Promise<number[]> {
   return idsOf(petsOf(await petstore.get(`/pets?categoryId=${categoryId}&limit=100`)))
 }
 
-test('a repeated create is answered as the first was, and adds nothing', async () => {
+test('a retried create returns the first response and creates nothing', async () => {
   const key = randomUUID()
   const pet = newPet({ name: 'Zoë 🐕', status: 'pending' })
   const first = await create(pet, key)
   expect(first.status).toBe(201)
   expect(first.headers.get('idempotency-replayed')).toBeNull()
   for (let round = 0; round < 3; round++) {
-    const again = await create(pet, key)
-    expect(again.status).toBe(201)
-    expect(again.text).toBe(first.text)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
-    expect(again.headers.get('location')).toBe(first.headers.get('location'))
+    const retried = await create(pet, key)
+    expect(retried.status).toBe(201)
+    expect(retried.text).toBe(first.text)
+    expect(retried.headers.get('idempotency-replayed')).toBe('true')
+    expect(retried.headers.get('location')).toBe(first.headers.get('location'))
   }
   expect(await idsInCategory(pet.categoryId)).toEqual([(first.body as Pet).id])
 })
 
-test('a large category id is replayed digit for digit', async () => {
+test('replays a large category id without rounding', async () => {
   const key = randomUUID()
   const body = '{"name": "Rex", "categoryId": 9223372036854775807}'
   const first = await create(body, key)
@@ -41,12 +41,12 @@ test('a large category id is replayed digit for digit', async () => {
   expect(other.status).toBe(422)
 })
 
-test('a create without the header says nothing of a replay', async () => {
+test('returns no Idempotency-Replayed without an Idempotency-Key', async () => {
   const { headers } = await petstore.post('/pets', newPet())
   expect(headers.get('idempotency-replayed')).toBeNull()
 })
 
-test('what counts are the values, not how they are written', async () => {
+test('replays the response for the same values in another notation', async () => {
   const key = randomUUID()
   const categoryId = newCategoryId()
   const first = await create(`{"name": "Rex", "categoryId": ${categoryId}}`, key)
@@ -55,14 +55,14 @@ test('what counts are the values, not how they are written', async () => {
     `{"name": "Rex", "categoryId": ${categoryId}.0, "status": "available"}`,
     `{"name": "Rex", "categoryId": ${categoryId}, "unknown": 7, "id": 1}`,
   ]) {
-    const again = await create(same, key)
-    expect(again.text).toBe(first.text)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    const retried = await create(same, key)
+    expect(retried.text).toBe(first.text)
+    expect(retried.headers.get('idempotency-replayed')).toBe('true')
   }
   expect(await idsInCategory(categoryId)).toHaveLength(1)
 })
 
-test('a key with other values is 422, and adds nothing', async () => {
+test('rejects a key with other values (422) and creates nothing', async () => {
   const key = randomUUID()
   const pet = newPet()
   expect((await create(pet, key)).status).toBe(201)
@@ -80,13 +80,13 @@ test('a key with other values is 422, and adds nothing', async () => {
   expect((await create(pet, key)).headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('values that run into each other are other values', async () => {
+test('distinguishes values that look equal when concatenated', async () => {
   const key = randomUUID()
   expect((await create({ name: 'a","5', categoryId: 5 }, key)).status).toBe(201)
   expect((await create({ name: 'a', categoryId: 5 }, key)).status).toBe(422)
 })
 
-test('keys in other letters are other keys', async () => {
+test('distinguishes keys by case', async () => {
   const key = `key-${randomUUID()}`
   const pet = newPet()
   await create(pet, key)
@@ -94,7 +94,7 @@ test('keys in other letters are other keys', async () => {
   expect(await idsInCategory(pet.categoryId)).toHaveLength(2)
 })
 
-test('20 racing creates with one key make exactly one animal', async () => {
+test('20 concurrent creates with one key create exactly one pet', async () => {
   for (let round = 0; round < 5; round++) {
     const key = randomUUID()
     const pet = newPet()
@@ -112,7 +112,7 @@ test('20 racing creates with one key make exactly one animal', async () => {
   }
 })
 
-test('16 simultaneous replays of a finished create all return its response', async () => {
+test('16 concurrent replays of a finished create all return its response', async () => {
   const key = randomUUID()
   const pet = newPet()
   const first = await create(pet, key)
@@ -125,7 +125,7 @@ test('16 simultaneous replays of a finished create all return its response', asy
   expect(reused.map(({ status }) => status)).toEqual(reused.map(() => 422))
 })
 
-test('20 racing creates with keys of their own make 20 animals', async () => {
+test('20 concurrent creates with different keys create 20 pets', async () => {
   const pet = newPet()
   const responses = await Promise.all(Array.from({ length: 20 }, () => create(pet, randomUUID())))
   expect(responses.every(({ status }) => status === 201)).toBe(true)
@@ -136,13 +136,13 @@ describe('the key', () => {
   test.each([
     { what: 'one character', key: () => String.fromCharCode(33 + Math.floor(Math.random() * 94)) },
     { what: '255 characters', key: () => randomUUID().padEnd(255, 'x') },
-    { what: 'any sign', key: () => `${randomUUID()} "quoted", ;=%00 '--` },
-    { what: 'beyond ASCII', key: () => `${randomUUID()} \u00e9\u00ff` },
+    { what: 'any ASCII characters', key: () => `${randomUUID()} "quoted", ;=%00 '--` },
+    { what: 'Latin-1 characters', key: () => `${randomUUID()} \u00e9\u00ff` },
   ])('may be $what', async ({ key }) => {
     const pet = newPet()
     const sent = key()
     const first = await create(pet, sent)
-    // One character may have been used before, against a service that is kept.
+    // An earlier run against the same service may have used this character.
     if (sent.length === 1 && first.status === 422) return
     expect(first.status).toBe(201)
     expect((await create(pet, sent)).text).toBe(first.text)
@@ -153,7 +153,7 @@ describe('the key', () => {
     { what: 'blank', key: '   ' },
     { what: '256 characters', key: 'x'.repeat(256) },
     { what: '5,000 characters', key: 'x'.repeat(5_000) },
-  ])('may not be $what: 400, and nothing is added', async ({ key }) => {
+  ])('must not be $what (400), and nothing is created', async ({ key }) => {
     const pet = newPet()
     const response = await create(pet, key)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
@@ -161,7 +161,7 @@ describe('the key', () => {
     expect(await idsInCategory(pet.categoryId)).toEqual([])
   })
 
-  test('may be written in any case as a header', async () => {
+  test('is read from a header name in any case', async () => {
     const key = randomUUID()
     const pet = newPet()
     const body = JSON.stringify(pet)
@@ -181,7 +181,7 @@ describe('the key', () => {
   })
 })
 
-test('a refused request is not kept: the key is free for the corrected one', async () => {
+test('a rejected request does not use up the key', async () => {
   const key = randomUUID()
   const pet = newPet()
   expect((await create({ ...pet, status: 'gone' }, key)).status).toBe(400)
@@ -196,7 +196,7 @@ test('a refused request is not kept: the key is free for the corrected one', asy
   expect((await create(pet, key)).headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('the header means nothing to a read', async () => {
+test('a read ignores the header', async () => {
   for (const key of ['', 'x'.repeat(256), 'x']) {
     expect((await petstore.get('/pets?limit=1', { headers: { 'idempotency-key': key } })).status).toBe(200)
   }

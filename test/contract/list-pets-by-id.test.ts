@@ -1,4 +1,4 @@
-// GET /v1/pets?id=…: what replaces getPet.
+// GET /v1/pets?id=…: the successor of getPet.
 import { beforeAll, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import {
@@ -16,7 +16,7 @@ import {
 
 const petstore = openTestClient(inject('contract'))
 const categoryId = newCategoryId()
-/** No sequence gets there. */
+/** The largest int64: the sequence never reaches it. */
 const UNKNOWN_ID = '9223372036854775807'
 const NOT_IDS = [
   '',
@@ -47,12 +47,12 @@ function query(ids: readonly (number | string)[]): string {
   return ids.map((id) => `id=${id}`).join('&')
 }
 
-test('an animal is found by its id, in an array', async () => {
+test('returns the pet with an id, in an array', async () => {
   const [pet] = pets as [Pet]
   expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([pet])
 })
 
-test('a list of exactly one id carries the ETag of that pet, also on HEAD', async () => {
+test('returns the ETag of the pet for exactly one id, also on HEAD', async () => {
   const created = await petstore.post('/pets', newPet({ status: 'sold' }))
   const { id } = created.body as Pet
   const tag = async (path: string) => (await petstore.get(path)).headers.get('etag')
@@ -64,12 +64,12 @@ test('a list of exactly one id carries the ETag of that pet, also on HEAD', asyn
   const head = await petstore.call('HEAD', `/v1/pets?id=${id}`)
   expect(head.headers.get('etag')).toBe(changed.headers.get('etag'))
   const seen = (await tag(`/pets?id=${id}`)) ?? ''
-  const update = { body: { name: 'Again' }, headers: { 'if-match': seen } }
+  const update = { body: { name: 'Rex' }, headers: { 'if-match': seen } }
   expect((await petstore.call('PATCH', `/v1/pets/${id}`, update)).status).toBe(200)
   expect((await petstore.call('PATCH', `/v1/pets/${id}`, update)).status).toBe(412)
 })
 
-test('a list of no pet, of several ids or of no id carries no ETag', async () => {
+test('returns no ETag for no pet, for several ids or for no id', async () => {
   const [pet, other] = pets as [Pet, Pet]
   for (const filters of [
     `id=${UNKNOWN_ID}`,
@@ -82,31 +82,31 @@ test('a list of no pet, of several ids or of no id carries no ETag', async () =>
   }
 })
 
-test('100 animals are found at once, newest first, without a limit and without a Link', async () => {
+test('returns 100 pets newest first, without a limit and without a Link', async () => {
   const ids = idsOf(pets).slice(0, 100)
   const response = await petstore.get(`/pets?${query(ids)}`)
   expect(idsOf(petsOf(response))).toEqual(newestFirst(ids))
   expect(response.headers.get('link')).toBeNull()
 })
 
-test('more than 100 ids are refused', async () => {
+test('rejects more than 100 ids (400)', async () => {
   const response = await petstore.get(`/pets?${query(idsOf(pets))}`)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   expect(faultyFields(response)).toEqual(['id'])
 })
 
-test('an id that no animal has is simply absent', async () => {
+test('omits ids that do not exist', async () => {
   const [pet] = pets as [Pet]
   expect(petsOf(await petstore.get(`/pets?${query([UNKNOWN_ID, pet.id])}`))).toEqual([pet])
   expect(petsOf(await petstore.get(`/pets?id=${UNKNOWN_ID}`))).toEqual([])
 })
 
-test('an id that is given twice is answered once', async () => {
+test('returns a pet once if its id is sent twice', async () => {
   const [pet] = pets as [Pet]
   expect(petsOf(await petstore.get(`/pets?${query([pet.id, pet.id])}`))).toEqual([pet])
 })
 
-test('ids combine with status and category', async () => {
+test('combines ids with status and category', async () => {
   const some = pets.slice(0, 10)
   const sold = some.filter((pet) => pet.status === 'sold')
   const ids = query(idsOf(some))
@@ -118,7 +118,7 @@ test('ids combine with status and category', async () => {
   expect(petsOf(await petstore.get(`/pets?${ids}&${both}`))).toHaveLength(5)
 })
 
-test('a limit holds for ids as well', async () => {
+test('applies a limit to ids', async () => {
   const ids = idsOf(pets).slice(0, 10)
   const accepted = petsOf(await petstore.get(`/pets?${query(ids)}&limit=3`))
   expect(idsOf(accepted)).toEqual(newestFirst(ids).slice(0, 3))
@@ -127,14 +127,14 @@ test('a limit holds for ids as well', async () => {
   expect(idsOf(filtered)).toEqual(newestFirst(sold).slice(0, 3))
 })
 
-test.each(rows(NOT_IDS))('id=$shown is refused, alone and among others', async ({ value }) => {
+test.each(rows(NOT_IDS))('rejects id=$shown (400), alone and with a valid id', async ({ value }) => {
   for (const ids of [[value], [pets[0]?.id ?? 0, value]]) {
     const response = await petstore.get(`/pets?${query(ids)}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   }
 })
 
-test('ids do not combine with a cursor', async () => {
+test('rejects ids with a cursor (400)', async () => {
   const page = await petstore.get(`/pets?categoryId=${categoryId}&limit=1`)
   const next = new URL(linkTo('next', page, petstore.origin) ?? '', petstore.origin)
   const cursor = next.searchParams.get('cursor') ?? ''

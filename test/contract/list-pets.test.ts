@@ -1,4 +1,4 @@
-// GET /v1/pets: what a list holds, and what it refuses to be asked.
+// GET /v1/pets: the content of a list, and the errors for invalid parameters.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import {
@@ -41,30 +41,30 @@ function list(query: string) {
   return petstore.get(`/pets?categoryId=${categoryId}&${query}`)
 }
 
-test('a list is a bare array with status 200', async () => {
+test('returns 200 and an array', async () => {
   const { status, body } = await petstore.get('/pets')
   expect(status).toBe(200)
   expect(body).toBeInstanceOf(Array)
 })
 
-test('an animal in a list has exactly its four fields', async () => {
+test('returns exactly four fields of each pet', async () => {
   const [pet] = petsOf(await list('limit=1'))
   expect(Object.keys(pet as Pet).sort()).toEqual(['categoryId', 'id', 'name', 'status'])
 })
 
-test('a list is answered newest first', async () => {
+test('returns the newest pet first', async () => {
   const ids = idsOf(petsOf(await list('limit=100')))
   expect(ids).toEqual(newestFirst(idsOf(pets)).slice(0, 100))
 })
 
-test('an animal that was just added is the first of every list that it belongs to', async () => {
+test('returns a new pet first in every list that it matches', async () => {
   const ownCategory = newCategoryId()
   for (const status of STATUSES) {
     const [added] = await addPets(petstore, 1, () => ({ categoryId: ownCategory, status }))
     for (const query of [`categoryId=${ownCategory}`, `categoryId=${ownCategory}&status=${status}`]) {
       expect(petsOf(await petstore.get(`/pets?${query}`))[0]).toEqual(added)
     }
-    // Others may have been added since, but nothing older comes first.
+    // Other tests may have added newer pets since.
     for (const query of ['', `?status=${status}`]) {
       const [first] = petsOf(await petstore.get(`/pets${query}`))
       expect(first?.id).toBeGreaterThanOrEqual(added?.id ?? 0)
@@ -72,7 +72,7 @@ test('an animal that was just added is the first of every list that it belongs t
   }
 })
 
-test('a list of which nothing matches is an empty array without a Link', async () => {
+test('returns an empty array without a Link if no pet matches', async () => {
   for (const query of ['', '&status=sold', '&limit=1']) {
     const response = await petstore.get(`/pets?categoryId=${newCategoryId()}${query}`)
     expect(response).toMatchObject({ status: 200, body: [] })
@@ -88,30 +88,30 @@ describe('limit', () => {
     { query: 'limit=100', count: 100 },
     { query: 'status=sold', count: 20 },
     { query: 'status=sold&limit=100', count: 34 },
-  ])('"$query" answers $count animals', async ({ query, count }) => {
+  ])('"$query" returns $count pets', async ({ query, count }) => {
     expect(petsOf(await list(query))).toHaveLength(count)
   })
 
-  test.each(rows(NOT_LIMITS))('limit=$shown is refused, never clamped', async ({ value }) => {
+  test.each(rows(NOT_LIMITS))('rejects limit=$shown (400) instead of clamping it', async ({ value }) => {
     const response = await list(`limit=${value}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     expect(faultyFields(response)).toEqual(['limit'])
   })
 
-  test('a limit without a value is refused', async () => {
+  test('rejects a limit without a value (400)', async () => {
     expect(await list('limit')).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   })
 })
 
 describe('status', () => {
-  test.each(STATUSES)('only %s animals are answered', async (status) => {
+  test.each(STATUSES)('returns only %s pets', async (status) => {
     const expected = pets.filter((pet) => pet.status === status)
     expect(idsOf(petsOf(await list(`status=${status}&limit=100`)))).toEqual(newestFirst(idsOf(expected)))
   })
 
-  test('without a category, a status is kept to as well', async () => {
-    const accepted = petsOf(await petstore.get('/pets?status=pending&limit=100'))
-    expect(new Set(accepted.map((pet) => pet.status))).toEqual(new Set(['pending']))
+  test('filters by status without a category', async () => {
+    const pending = petsOf(await petstore.get('/pets?status=pending&limit=100'))
+    expect(new Set(pending.map((pet) => pet.status))).toEqual(new Set(['pending']))
   })
 
   test.each([
@@ -126,7 +126,7 @@ describe('status', () => {
     '%00',
     '%zz',
     'sold&status=sold',
-  ])('status=%s is refused', async (status) => {
+  ])('rejects status=%s (400)', async (status) => {
     const response = await list(`status=${status}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     expect(faultyFields(response)).toEqual(['status'])
@@ -134,14 +134,14 @@ describe('status', () => {
 })
 
 describe('categoryId', () => {
-  test.each(rows(NOT_IDS))('categoryId=$shown is refused', async ({ value }) => {
+  test.each(rows(NOT_IDS))('rejects categoryId=$shown (400)', async ({ value }) => {
     const response = await petstore.get(`/pets?categoryId=${value}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     expect(faultyFields(response)).toEqual(['categoryId'])
   })
 })
 
-test('every fault of a query is named at once', async () => {
+test('returns every invalid parameter at once', async () => {
   const response = await petstore.get('/pets?limit=0&status=gone&categoryId=x&id=y')
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   const fields = faultyFields(response).map((field) => field.split('.')[0])
@@ -157,19 +157,19 @@ test.each([
   'constructor=x',
   'x=%zz',
   '&&=',
-])('parameters that nobody knows are ignored: %s', async (query) => {
+])('ignores unknown parameters: %s', async (query) => {
   expect(idsOf(petsOf(await list(query)))).toEqual(newestFirst(idsOf(pets)).slice(0, 20))
 })
 
 test.each(['text/html', 'application/xml', 'application/json;q=0', 'image/*', '*/*', '', 'nonsense;;;'])(
-  'Accept: %s changes nothing',
+  'ignores Accept: %s',
   async (accept) => {
     expect(petsOf(await petstore.get('/pets?limit=1', { headers: { accept } }))).toHaveLength(1)
     expect((await petstore.get('/pets?limit=0', { headers: { accept } })).status).toBe(400)
   },
 )
 
-test('a content type or encoding on a request without a body changes nothing', async () => {
+test('ignores the content type and encoding of a request without a body', async () => {
   for (const headers of [
     { 'content-type': 'text/plain' },
     { 'content-type': 'application/json; charset=utf-16' },
@@ -179,7 +179,7 @@ test('a content type or encoding on a request without a body changes nothing', a
   }
 })
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD returns the headers of GET without the body', async () => {
   const get = await list('limit=5&status=sold')
   const head = await petstore.call('HEAD', `/v1/pets?categoryId=${categoryId}&limit=5&status=sold`)
   expect(head).toMatchObject({ status: 200, text: '' })

@@ -23,7 +23,10 @@ function request(method: string, target: string, lines: readonly string[] = [], 
 const timeouts: RawCase[] = (
   [
     ['headers that stop halfway', `POST /v1/pets HTTP/1.1\r\n${HOST}\r\n${AUTH}\r\n`],
-    ['a body that stops halfway', request('POST', '/v1/pets', [JSON_TYPE, 'Content-Length: 100'], '{"name":')],
+    [
+      'a body that stops halfway',
+      request('POST', '/v1/pets', [JSON_TYPE, 'Content-Length: 100'], '{"name":'),
+    ],
   ] as const
 ).map(([name, bytes]) => ({ name, bytes, status: 408 }))
 

@@ -18,22 +18,25 @@ const CODES: Record<number, string> = {
 }
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\n\r\n`
 
-test.concurrent.each(RAW_CASES)('returns one response to $name ($status)', async ({ bytes, status, later }) => {
-  const sent = bytes.replace('Bearer K', `Bearer ${apiKey}`)
-  const responses = await sendBytes(origin, sent, { later })
-  const texts = responses.map(({ text }) => text).join('\n')
-  assert.deepEqual(
-    responses.map((response) => response.status),
-    [status],
-    texts,
-  )
-  if (status < 400) return
-  for (const response of responses) {
-    const body = parseExactly(response.text)
-    assert.equal((body as { code: string }).code, CODES[status], texts)
-    checkResponse({ ...response, body, method: 'GET', path: '/v1/nothing' })
-  }
-})
+test.concurrent.each(RAW_CASES)(
+  'returns one response to $name ($status)',
+  async ({ bytes, status, later }) => {
+    const sent = bytes.replace('Bearer K', `Bearer ${apiKey}`)
+    const responses = await sendBytes(origin, sent, { later })
+    const texts = responses.map(({ text }) => text).join('\n')
+    assert.deepEqual(
+      responses.map((response) => response.status),
+      [status],
+      texts,
+    )
+    if (status < 400) return
+    for (const response of responses) {
+      const body = parseExactly(response.text)
+      assert.equal((body as { code: string }).code, CODES[status], texts)
+      checkResponse({ ...response, body, method: 'GET', path: '/v1/nothing' })
+    }
+  },
+)
 
 test('rejects headers over 16 KiB (431)', async () => {
   const response = await sendRequest(origin, { headers: [AUTHORIZATION, `X-Large: ${'x'.repeat(20_000)}`] })
@@ -85,7 +88,10 @@ async function upload(): Promise<{ status: number | undefined; ms: number }> {
   const sent = new Promise((resolve) => void socket.write(Buffer.alloc(LARGE, 'a'), resolve))
   await Promise.race([sent, closed])
   let text = ''
-  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk)).resume()
+  socket
+    .setEncoding('latin1')
+    .on('data', (chunk: string) => (text += chunk))
+    .resume()
   while (!socket.closed && !text.includes('\r\n\r\n')) await sleep(5)
   socket.destroy()
   const status = /^HTTP\/1\.1 (\d+)/.exec(text)?.[1]

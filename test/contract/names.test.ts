@@ -1,4 +1,4 @@
-// Names: any text of 1 to 500 code points that a person could have meant, kept exactly as it was sent.
+// Names: 1 to 500 code points, not blank, without NUL; stored exactly as sent.
 import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, newCategoryId, type Pet, petsOf } from './pets.ts'
@@ -6,24 +6,24 @@ import { faultyFields, newCategoryId, type Pet, petsOf } from './pets.ts'
 const petstore = openTestClient(inject('contract'))
 
 test.each([
-  { what: 'an accent as a character of its own', name: 'Zoe\u0301' },
-  { what: 'the same accent composed', name: 'Zo\u00e9' },
+  { what: 'a combining accent', name: 'Zoe\u0301' },
+  { what: 'the same accent precomposed', name: 'Zo\u00e9' },
   { what: 'many combining characters', name: `Z${'\u0336\u0349'.repeat(20)}` },
-  { what: 'right to left', name: 'كلب \u202eabc\u202c כלב' },
+  { what: 'right-to-left text', name: 'كلب \u202eabc\u202c כלב' },
   { what: 'Chinese, Thai and Devanagari', name: '小狗 หมา कुत्ता' },
-  { what: 'a family of one glyph', name: '👩‍👩‍👧‍👦🏳️‍🌈' },
-  { what: 'space before and after', name: '  Rex \t' },
-  { what: 'lines', name: 'Rex\nthe\r\nSecond\u2028\u2029' },
-  { what: 'a mark of byte order', name: '\ufeffRex' },
+  { what: 'emoji joined into one glyph', name: '👩‍👩‍👧‍👦🏳️‍🌈' },
+  { what: 'leading and trailing white space', name: '  Rex \t' },
+  { what: 'line breaks', name: 'Rex\nthe\r\nSecond\u2028\u2029' },
+  { what: 'a byte order mark', name: '\ufeffRex' },
   { what: 'control characters', name: '\u0001\u001b[31mRex\u007f\u0085' },
   { what: 'quotes and backslashes', name: `"Rex" \\ 'O''Hara' \\u0000 %00 $1 {}` },
   { what: 'markup', name: '<script>alert(1)</script>&amp;' },
   { what: 'SQL', name: "Robert'); drop table pets;--" },
   { what: 'noncharacters and the replacement character', name: '\uffff\ufffd\u{10ffff}' },
-  { what: 'an invisible character alone', name: '\u200b' },
+  { what: 'a single invisible character', name: '\u200b' },
   { what: 'a zero', name: '0' },
   { what: 'the word null', name: 'null' },
-])('$what comes back exactly as it was sent', async ({ name }) => {
+])('stores and returns $what unchanged', async ({ name }) => {
   const categoryId = newCategoryId()
   const created = await petstore.post('/pets', { name, categoryId })
   expect(created.status).toBe(201)
@@ -35,7 +35,7 @@ test.each([
   ])
 })
 
-test('a name may be sent in escapes', async () => {
+test('accepts a name in JSON escapes', async () => {
   const { status, body } = await petstore.post(
     '/pets',
     '{"name": "\\ud83d\\udc15\\u00e9\\/", "categoryId": 5}',
@@ -49,25 +49,25 @@ test.each([
   { what: '500 letters', name: 'x'.repeat(500) },
   { what: '500 emoji', name: '🐕'.repeat(500) },
   { what: '500 combining characters', name: `e${'\u0301'.repeat(499)}` },
-])('$what are a name', async ({ name }) => {
+])('accepts a name of $what', async ({ name }) => {
   const { status, body } = await petstore.post('/pets', { name, categoryId: 5 })
   expect(status).toBe(201)
   expect((body as Pet).name).toBe(name)
 })
 
 test.each([
-  { what: 'nothing', name: '' },
+  { what: 'no characters', name: '' },
   { what: '501 letters', name: 'x'.repeat(501) },
   { what: '501 emoji', name: '🐕'.repeat(501) },
   { what: '100,000 letters', name: 'x'.repeat(100_000) },
   { what: 'a space', name: ' ' },
-  { what: 'blanks of every kind', name: ' \t\r\n\u00a0\u3000\u2003\ufeff' },
-  { what: 'NUL', name: '\0' },
-  { what: 'a name with NUL in it', name: 'Rex\0' },
-  { what: 'half of an emoji', name: '\ud83d' },
-  { what: 'the other half', name: 'Rex \udc15 Rex' },
-  { what: 'halves the wrong way round', name: '\udc15\ud83d' },
-])('$what is no name', async ({ name }) => {
+  { what: 'only white space', name: ' \t\r\n\u00a0\u3000\u2003\ufeff' },
+  { what: 'only NUL', name: '\0' },
+  { what: 'text and NUL', name: 'Rex\0' },
+  { what: 'a high surrogate', name: '\ud83d' },
+  { what: 'text and a low surrogate', name: 'Rex \udc15 Rex' },
+  { what: 'surrogates in the wrong order', name: '\udc15\ud83d' },
+])('rejects a name of $what (400)', async ({ name }) => {
   const response = await petstore.post('/pets', { name, categoryId: 5 })
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
   expect(faultyFields(response)).toEqual(['name'])
@@ -75,14 +75,14 @@ test.each([
 
 test.each([
   { what: 'a byte that is never UTF-8', bytes: [0xff] },
-  { what: 'a lone continuation', bytes: [0x80] },
-  { what: 'a character cut short', bytes: [0xf0, 0x9f, 0x90] },
+  { what: 'a lone continuation byte', bytes: [0x80] },
+  { what: 'a truncated character', bytes: [0xf0, 0x9f, 0x90] },
   { what: 'an overlong slash', bytes: [0xc0, 0xaf] },
   { what: 'an overlong NUL', bytes: [0xc0, 0x80] },
-  { what: 'half of an emoji', bytes: [0xed, 0xa0, 0xbd] },
-  { what: 'beyond U+10FFFF', bytes: [0xf4, 0x90, 0x80, 0x80] },
+  { what: 'a surrogate', bytes: [0xed, 0xa0, 0xbd] },
+  { what: 'a code point beyond U+10FFFF', bytes: [0xf4, 0x90, 0x80, 0x80] },
   { what: 'Latin-1', bytes: [0x5a, 0x6f, 0xe9] },
-])('$what is refused, not repaired', async ({ bytes }) => {
+])('rejects invalid UTF-8 (400) instead of repairing it: $what', async ({ bytes }) => {
   const categoryId = newCategoryId()
   const body = Buffer.concat([
     Buffer.from('{"name": "Rex '),
@@ -93,7 +93,7 @@ test.each([
   expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
 })
 
-test('a raw line break or NUL inside the quotes is no JSON', async () => {
+test('rejects an unescaped line break, tab or NUL in a name (400)', async () => {
   for (const character of ['\n', '\0', '\t']) {
     const response = await petstore.post('/pets', `{"name": "Rex${character}", "categoryId": 5}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_json' } })

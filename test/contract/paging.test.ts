@@ -1,11 +1,11 @@
-// From page to page: cursors and the Link that carries them.
+// Paging: cursors, and the Link header that contains them.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { addPets, idsOf, linkTo, newCategoryId, newestFirst, type Pet, petsOf, rows, walk } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 const categoryId = newCategoryId()
-const GARBAGE = [
+const INVALID_CURSORS = [
   ...'x 0 1 -1 null AAAA AQAAAAAAAAAA eyJpZCI6NDJ9 %20 %0d%0a %f0%9f%90%95 ..%2F.. %27or%201=1--'.split(' '),
   'A'.repeat(20),
   '_'.repeat(20),
@@ -28,24 +28,24 @@ function cursorOf(path: string | undefined): string {
   return new URL(path ?? '', petstore.origin).searchParams.get('cursor') ?? ''
 }
 
-test.each([1, 3, 7, 20, 39, 40, 100])('a walk by %d sees every animal once, newest first', async (limit) => {
+test.each([1, 3, 7, 20, 39, 40, 100])('pages of %d return every pet once, newest first', async (limit) => {
   const sizes: number[] = []
   const seen = await walk(petstore, `/v1/pets?categoryId=${categoryId}&limit=${limit}`, (page) => {
     sizes.push(page.length)
   })
   expect(idsOf(seen)).toEqual(newestFirst(idsOf(pets)))
-  // Every page but the last is full, and the last is not empty.
+  // Every page except the last is full, and the last is not empty.
   expect(sizes.slice(0, -1).every((size) => size === limit)).toBe(true)
   expect(sizes.at(-1)).toBe(40 % limit || Math.min(40, limit))
 })
 
-test('a walk keeps to its filters without being told them again', async () => {
+test('the link to the next page keeps the filters', async () => {
   const seen = await walk(petstore, `/v1/pets?status=sold&categoryId=${categoryId}&limit=6`)
   const sold = pets.filter((pet) => pet.status === 'sold')
   expect(idsOf(seen)).toEqual(newestFirst(idsOf(sold)))
 })
 
-test('a Link to the next page is there only while more exist', async () => {
+test('returns a Link to the next page only if there is one', async () => {
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}&limit=39`)).toBeDefined()
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}&limit=40`)).toBeUndefined()
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}&limit=41`)).toBeUndefined()
@@ -54,14 +54,14 @@ test('a Link to the next page is there only while more exist', async () => {
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}`)).toBeDefined()
 })
 
-test('the next page has the limit of this one, and 20 without one', async () => {
+test('the next page keeps the limit, 20 by default', async () => {
   const withLimit = await nextOf(`/v1/pets?categoryId=${categoryId}&limit=3`)
   expect(petsOf(await petstore.call('GET', withLimit ?? ''))).toHaveLength(3)
   const without = await nextOf(`/v1/pets?categoryId=${categoryId}`)
   expect(petsOf(await petstore.call('GET', without ?? ''))).toHaveLength(20)
 })
 
-test('the limit may change between pages', async () => {
+test('accepts another limit for the next page', async () => {
   const seen: number[] = []
   let cursor = ''
   for (const limit of [1, 5, 2, 30, 100]) {
@@ -72,19 +72,19 @@ test('the limit may change between pages', async () => {
   expect(seen).toEqual(newestFirst(idsOf(pets)))
 })
 
-test('the sequence of the parameters does not matter to a cursor', async () => {
+test('accepts a cursor with the parameters in another order', async () => {
   const cursor = cursorOf(await nextOf(`/v1/pets?status=sold&categoryId=${categoryId}&limit=10`))
   const page = await petstore.get(`/pets?cursor=${cursor}&categoryId=${categoryId}&limit=10&status=sold&x=1`)
   expect(petsOf(page)).toHaveLength(10)
 })
 
-test('the same cursor can be asked for again', async () => {
+test('returns the same page for the same cursor', async () => {
   const next = (await nextOf(`/v1/pets?categoryId=${categoryId}&limit=4`)) ?? ''
   const first = await petstore.call('GET', next)
   expect((await petstore.call('GET', next)).text).toBe(first.text)
 })
 
-test('animals that are added during a walk do not shift its pages', async () => {
+test('pets created while paging do not shift the pages', async () => {
   const ownCategory = newCategoryId()
   const before = await addPets(petstore, 12, () => ({ categoryId: ownCategory }))
   const seen = await walk(petstore, `/v1/pets?categoryId=${ownCategory}&limit=5`, () =>
@@ -94,7 +94,7 @@ test('animals that are added during a walk do not shift its pages', async () => 
 })
 
 describe('a cursor', () => {
-  test('can stand in an address as it is', async () => {
+  test('needs no encoding in a URL', async () => {
     const cursor = cursorOf(await nextOf(`/v1/pets?categoryId=${categoryId}&limit=1`))
     expect(cursor).toMatch(/^[A-Za-z0-9._~-]+$/)
   })
@@ -112,7 +112,7 @@ describe('a cursor', () => {
     { made: 'status=sold', used: 'status=available' },
     { made: '', used: 'status=sold' },
     { made: '', used: 'categoryId=C' },
-  ])('made with "$made" is refused with "$used"', async ({ made, used }) => {
+  ])('made with "$made" is rejected with "$used" (400)', async ({ made, used }) => {
     const fill = (query: string) => query.replace('C', String(categoryId))
     const cursor = cursorOf(await nextOf(`/v1/pets?${fill(made)}&limit=1`))
     expect(cursor).not.toBe('')
@@ -120,17 +120,20 @@ describe('a cursor', () => {
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
   })
 
-  test.each(rows(GARBAGE))('of somebody else is refused: $shown', async ({ value }) => {
-    const response = await petstore.get(`/pets?cursor=${value}`)
-    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
-  })
+  test.each(rows(INVALID_CURSORS))(
+    'that the service did not make is rejected (400): $shown',
+    async ({ value }) => {
+      const response = await petstore.get(`/pets?cursor=${value}`)
+      expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    },
+  )
 
-  test('that is not even text is refused as a parameter', async () => {
+  test('with an invalid percent-encoding is rejected as a parameter (400)', async () => {
     const response = await petstore.get('/pets?cursor=%zz')
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   })
 
-  test('that was cut, lengthened, padded or changed in letters is refused', async () => {
+  test('that was shortened, extended, padded or changed is rejected (400)', async () => {
     const cursor = cursorOf(await nextOf('/v1/pets?limit=1'))
     const last = cursor.at(-1) === 'A' ? 'B' : 'A'
     const changed = [
@@ -150,9 +153,12 @@ describe('a cursor', () => {
     }
   })
 
-  test.each(['cursor=', 'cursor', 'cursor=%00', 'cursor=x&cursor=x'])('is refused as "%s"', async (query) => {
-    const response = await petstore.get(`/pets?${query}`)
-    expect(response.status).toBe(400)
-    expect(response.body).toMatchObject({ code: expect.stringMatching(/^invalid_(parameter|cursor)$/) })
-  })
+  test.each(['cursor=', 'cursor', 'cursor=%00', 'cursor=x&cursor=x'])(
+    'is rejected as "%s" (400)',
+    async (query) => {
+      const response = await petstore.get(`/pets?${query}`)
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: expect.stringMatching(/^invalid_(parameter|cursor)$/) })
+    },
+  )
 })

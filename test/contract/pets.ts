@@ -1,10 +1,10 @@
-// What the files of this suite share: animals in categories of their own, since the service may hold others,
-// and the way from page to page. Knows the service by HTTP alone.
+// Helpers for the contract tests: pets in new categories, because the service may contain others, and paging.
+// They use HTTP only.
 import { randomInt } from 'node:crypto'
 import { expect } from 'vitest'
 import type { TestResponse, TestClient } from '../support/client.ts'
 
-const CREATES_AT_ONCE = 32
+const CONCURRENT_CREATES = 32
 
 export interface Pet {
   id: number
@@ -13,7 +13,7 @@ export interface Pet {
   status: string
 }
 
-/** A category that no other test uses; 15 digits, so that it is an ordinary number here. */
+/** A category that no other test uses, of 15 digits, so that a JavaScript number holds it exactly. */
 export function newCategoryId(): number {
   return randomInt(100_000_000_000_000, 380_000_000_000_000)
 }
@@ -28,7 +28,7 @@ export async function addPet(petstore: TestClient, values: Partial<Pet> = {}): P
   return response.body as Pet
 }
 
-/** Adds many at once; answers them in the sequence of `make`, which is not that of their ids. */
+/** Creates pets concurrently and returns them in the order of `make`; their ids may be in another order. */
 export async function addPets(
   petstore: TestClient,
   count: number,
@@ -42,7 +42,7 @@ export async function addPets(
       pets[index] = await addPet(petstore, make(index))
     }
   }
-  await Promise.all(Array.from({ length: Math.min(count, CREATES_AT_ONCE) }, worker))
+  await Promise.all(Array.from({ length: Math.min(count, CONCURRENT_CREATES) }, worker))
   return pets
 }
 
@@ -59,7 +59,7 @@ export function newestFirst(ids: readonly number[]): number[] {
   return ids.toSorted((a, b) => b - a)
 }
 
-/** The address of a link of this relation below `/v1`, or undefined; whether it is absolute does not matter. */
+/** The path and query of the link with this relation, or undefined. The link may be absolute. */
 export function linkTo(relation: string, { headers }: TestResponse, origin: string): string | undefined {
   const links = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]*)"/g)
   const target = links.find(([, , rel]) => rel === relation)?.[1]
@@ -68,7 +68,7 @@ export function linkTo(relation: string, { headers }: TestResponse, origin: stri
   return pathname + search
 }
 
-/** Follows `rel="next"` to its end. */
+/** Follows `rel="next"` to the last page and returns all pets. */
 export async function walk(
   petstore: TestClient,
   path: string,
@@ -85,13 +85,13 @@ export async function walk(
   return seen
 }
 
-/** Which fields an Error names in its details, each once. */
+/** The fields in the `details` of an error, without duplicates. */
 export function faultyFields({ body }: TestResponse): string[] {
   const { details = [] } = body as { details?: { field: string }[] }
   return [...new Set(details.map(({ field }) => field))].sort()
 }
 
-/** Rows for a table of tests whose values may be too long for a name. */
+/** Rows for `test.each`, with a short form of each value for the title. */
 export function rows(values: readonly string[]): { value: string; shown: string }[] {
   return values.map((value) => ({
     value,

@@ -1,4 +1,4 @@
-// X-Request-Id: on every answer; the caller's own where it is safe to repeat.
+// X-Request-Id: on every response; the id of the caller if it is safe to return.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -9,7 +9,7 @@ const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })
 
 test.each(['a', randomUUID(), '01JABCDEF', 'trace-1.2_3', 'a'.repeat(128), '0'])(
-  'a safe one is given back: %s',
+  'returns a safe id of the caller: %s',
   async (id) => {
     const { headers } = await petstore.get('/pets?limit=1', { headers: { 'x-request-id': id } })
     expect(headers.get('x-request-id')).toBe(id)
@@ -20,33 +20,33 @@ test.each([
   { what: 'too long', id: 'a'.repeat(129) },
   { what: 'very long', id: 'a'.repeat(10_000) },
   { what: 'empty', id: '' },
-  { what: 'two words', id: 'a b' },
-  { what: 'quoted', id: '"a"' },
+  { what: 'a space', id: 'a b' },
+  { what: 'quotes', id: '"a"' },
   { what: 'markup', id: '<script>' },
   { what: 'JSON', id: '{"a":1}' },
-  { what: 'beyond ASCII', id: '\u00e9' },
+  { what: 'a letter beyond ASCII', id: '\u00e9' },
   { what: 'a tab', id: 'a\tb' },
-  { what: 'shell', id: '$(id);`id`' },
+  { what: 'shell syntax', id: '$(id);`id`' },
   { what: 'a list', id: 'a,b' },
-])('one that is $what is replaced', async ({ id }) => {
+])('replaces an unsafe id: $what', async ({ id }) => {
   const { status, headers } = await petstore.get('/pets?limit=1', { headers: { 'x-request-id': id } })
   expect(status).toBe(200)
   expect(headers.get('x-request-id')).not.toBe(id)
   expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{8,128}$/)
 })
 
-test('one that is given twice is replaced', async () => {
+test('replaces an id that is sent twice', async () => {
   const headers = [`Authorization: Bearer ${apiKey}`, 'X-Request-Id: a', 'X-Request-Id: b']
   const response = await sendRequest(origin, { headers })
   expect(response.headers.get('x-request-id')).toMatch(/^[\w.:-]{8,128}$/)
 })
 
-test('each request without one gets a new one', async () => {
+test('generates a new id for each request without one', async () => {
   const responses = await Promise.all(Array.from({ length: 20 }, () => petstore.get('/pets?limit=1')))
   expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(20)
 })
 
-describe('every kind of answer gives it back', () => {
+describe('every kind of response returns the id:', () => {
   test.each([
     { status: 200, method: 'GET', path: '/v1/pets' },
     { status: 200, method: 'HEAD', path: '/v1/pets' },

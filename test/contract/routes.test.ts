@@ -1,8 +1,8 @@
-// Addresses and methods that are not there, what stands outside /v1, and which check comes first.
+// Unknown paths and methods, paths outside /v1, and the order in which a request is checked.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
-import { openTestClient } from '../support/client.ts'
+import { openTestClient, type TestResponse } from '../support/client.ts'
 import { newCategoryId, newPet, petsOf } from './pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
@@ -10,87 +10,124 @@ const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })
 const AUTHORIZATION = `Authorization: Bearer ${apiKey}`
 
-/** Bodies that would be refused, each for a reason of its own, were they looked at. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
+
+/** Each body is invalid for another reason. */
 const BAD_BODIES = [
   { what: 'malformed JSON', body: '{', headers: {} },
-  { what: 'an invalid animal', body: '{}', headers: {} },
-  { what: 'text', body: 'x', headers: { 'content-type': 'text/plain' } },
+  { what: 'an invalid pet', body: '{}', headers: {} },
+  { what: 'plain text', body: 'x', headers: { 'content-type': 'text/plain' } },
+  { what: 'an empty content type', body: 'hello', headers: { 'content-type': '' } },
   { what: 'UTF-16', body: '{}', headers: { 'content-type': 'application/json; charset=utf-16' } },
   { what: 'gzip', body: 'x', headers: { 'content-encoding': 'gzip' } },
   { what: 'more than 1 MiB', body: ' '.repeat(1_048_577), headers: {} },
 ]
 
-describe('an address that is not there', () => {
+/** Sends the request with every method, without a body. */
+function callWithEachMethod(path: string, key: string | null, methods = METHODS) {
+  const headers = ['Content-Length: 0', ...(key === null ? [] : [`Authorization: Bearer ${key}`])]
+  return Promise.all(
+    methods.map(async (method) => ({ method, ...(await sendRequest(origin, { method, path, headers })) })),
+  )
+}
+
+function expectErrors(
+  responses: readonly ({ method: string } & TestResponse)[],
+  status: number,
+  code: string,
+) {
+  for (const { method, status: received, body } of responses) {
+    expect({ method, status: received }).toEqual({ method, status })
+    if (method !== 'HEAD') expect(body).toMatchObject({ code })
+  }
+}
+
+describe('a path that does not exist', () => {
   test.each([
     '/v1',
     '/v1/',
     '/v1/nothing',
+    '/v1/pets/1/2',
     '/v1/pets/1/2/3',
+    '/v1/pets/../../etc/passwd',
+    '/v1/%2e%2e/%2e%2e/etc/passwd',
     '/v1/Pets',
     '/v1/PETS',
     '/v1/pet',
     '/v1/petss',
+    '/v1/pets.',
+    '/v1/pets.json',
+    '/v1/pets;a=b',
     '/v1//pets',
     '/v1/%zz',
     '/v1/%00',
     '/v1/%F0%9F%90%95',
     '/v1/__proto__',
     '/v1/nothing?limit=0',
-  ])('%s is 404 with a key and 401 without one', async (path) => {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const known = await petstore.call(method, path)
-      expect(known).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
-      const unknown = await petstore.call(method, path, { apiKey: null })
-      expect(unknown).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
-      const invalid = await petstore.call(method, path, { apiKey: 'nonsense' })
-      expect(invalid).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } })
-    }
-    expect((await petstore.call('HEAD', path)).status).toBe(404)
+  ])('%s returns 404 with a key and 401 without one, for every method', async (path) => {
+    expectErrors(await callWithEachMethod(path, apiKey), 404, 'route_not_found')
+    expectErrors(await callWithEachMethod(path, null), 401, 'missing_api_key')
+    expectErrors(
+      await callWithEachMethod(path, 'nonsense', ['GET', 'POST', 'DELETE']),
+      401,
+      'invalid_api_key',
+    )
   })
 
   test.each([
+    '/',
     '/nothing',
     '/pets',
     '/v2/pets',
     '/v10/pets',
     '/V1/pets',
+    '//v1/pets',
+    '/v1\\pets',
     '/openapi.yaml',
     '/.env',
     '/%zz',
     '/docs/nothing',
-  ])('outside /v1, %s is 404 for anybody', async (path) => {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const response = await petstore.call(method, path, { apiKey: null })
-      expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+  ])('%s outside /v1 returns 404 for every method, with or without a key', async (path) => {
+    for (const key of [apiKey, null]) {
+      expectErrors(await callWithEachMethod(path, key), 404, 'route_not_found')
     }
   })
 })
 
-describe('a method that an address does not answer', () => {
+describe('the methods of a path', () => {
+  const PET = { GET: 404, HEAD: 404, PATCH: 400, DELETE: 404 }
+  const NOT_A_PET = { ...PET, PATCH: 404 }
+
   test.each([
-    {
-      path: '/v1/pets',
-      methods: ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE'],
-      allow: ['GET', 'HEAD', 'POST'],
-    },
-    { path: '/v1/pets/1', methods: ['PUT', 'POST', 'OPTIONS', 'PROPFIND', 'TRACE'], allow: ['GET', 'HEAD'] },
-    { path: '/v1/pets/abc', methods: ['PUT', 'POST'], allow: ['GET', 'HEAD'] },
-    { path: '/v1/pets?limit=0', methods: ['DELETE'], allow: ['GET', 'HEAD', 'POST'] },
-    { path: '/v1/pets/%zz', methods: ['PUT'], allow: ['GET', 'HEAD'] },
-  ])('is 405 with Allow with a key and 401 without one: $methods $path', async ({ path, methods, allow }) => {
-    for (const method of methods) {
-      const known = await sendRequest(origin, { method, path, headers: [AUTHORIZATION] })
-      expect(known, method).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
-      const allowed = known.headers.get('allow')?.split(', ') ?? []
-      expect(allowed).toEqual(expect.arrayContaining(allow))
-      expect(allowed).not.toContain(method)
-      const unknown = await sendRequest(origin, { method, path })
-      expect(unknown, method).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
-      expect(unknown.headers.get('allow')).toBeNull()
+    { path: '/v1/pets', statuses: { GET: 200, HEAD: 200, POST: 400 } },
+    { path: '/v1/pets?limit=0', statuses: { GET: 400, HEAD: 400, POST: 400 } },
+    { path: '/v1/pets/999999999', statuses: PET },
+    { path: '/v1/pets/abc', statuses: NOT_A_PET },
+    { path: '/v1/pets/%zz', statuses: NOT_A_PET },
+    { path: '/v1/pets/', statuses: NOT_A_PET },
+    { path: '/openapi.json', statuses: { GET: 200, HEAD: 200 } },
+  ])('$path accepts its own methods and rejects others with 405 and Allow', async ({ path, statuses }) => {
+    const allowed = Object.keys(statuses)
+    const own = await callWithEachMethod(path, apiKey, allowed)
+    expect(Object.fromEntries(own.map(({ method, status }) => [method, status]))).toEqual(statuses)
+    const others = METHODS.filter((method) => !allowed.includes(method))
+    const rejected = await callWithEachMethod(path, apiKey, others)
+    expectErrors(rejected, 405, 'method_not_allowed')
+    for (const { headers } of rejected) {
+      expect(headers.get('allow')?.split(', ').toSorted()).toEqual(allowed.toSorted())
     }
   })
 
-  test('outside /v1 it is 405 with Allow for anybody', async () => {
+  test.each(['/v1/pets', '/v1/pets?limit=0', '/v1/pets/1', '/v1/pets/abc', '/v1/pets/%zz', '/v1/pets/'])(
+    '%s returns 401 without Allow to every method without a key',
+    async (path) => {
+      const responses = await callWithEachMethod(path, null)
+      expectErrors(responses, 401, 'missing_api_key')
+      expect(responses.filter(({ headers }) => headers.has('allow'))).toEqual([])
+    },
+  )
+
+  test('outside /v1 need no key', async () => {
     const response = await petstore.call('POST', '/openapi.json', { apiKey: null })
     expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
     expect(response.headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(['GET', 'HEAD']))
@@ -98,7 +135,7 @@ describe('a method that an address does not answer', () => {
 })
 
 describe('outside /v1', () => {
-  test('openapi.json is served to anybody, and is the committed one', async () => {
+  test('openapi.json needs no key and equals the committed file', async () => {
     const response = await petstore.call('GET', '/openapi.json', { apiKey: null })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
@@ -108,7 +145,7 @@ describe('outside /v1', () => {
     expect(response.body).toEqual(committed)
   })
 
-  test('HEAD works on documents and pages', async () => {
+  test('HEAD returns the headers of GET for documents and pages', async () => {
     for (const path of ['/openapi.json', '/docs/deprecations/get-pet']) {
       const get = await petstore.call('GET', path, { apiKey: null })
       const head = await petstore.call('HEAD', path, { apiKey: null })
@@ -119,19 +156,22 @@ describe('outside /v1', () => {
   })
 })
 
-describe('the key is checked first', () => {
-  test.each(BAD_BODIES)('$what without a key is 401', async ({ body, headers }) => {
+describe('the API key is checked first:', () => {
+  test.each(BAD_BODIES)('$what without a key returns 401', async ({ body, headers }) => {
     for (const path of ['/v1/pets', '/v1/nothing']) {
       const response = await petstore.call('POST', path, { body, headers, apiKey: null })
       expect(response).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
     }
   })
 
-  test.each(['limit=0', 'status=gone', 'cursor=x', 'id=x'])('?%s without a key is 401', async (query) => {
-    expect((await petstore.get(`/pets?${query}`, { apiKey: null })).status).toBe(401)
-  })
+  test.each(['limit=0', 'status=gone', 'cursor=x', 'id=x'])(
+    '?%s without a key returns 401',
+    async (query) => {
+      expect((await petstore.get(`/pets?${query}`, { apiKey: null })).status).toBe(401)
+    },
+  )
 
-  test('a bad Idempotency-Key without a key is 401', async () => {
+  test('an invalid Idempotency-Key without an API key returns 401', async () => {
     const headers = { 'idempotency-key': '' }
     expect((await petstore.call('POST', '/v1/pets', { body: newPet(), headers, apiKey: null })).status).toBe(
       401,
@@ -139,31 +179,33 @@ describe('the key is checked first', () => {
   })
 })
 
-describe('the address comes before the body', () => {
-  test.each(BAD_BODIES)('$what is 404 where nothing is', async ({ body, headers }) => {
-    const response = await petstore.call('POST', '/v1/nothing', { body, headers })
-    expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+describe('the path is checked before the body:', () => {
+  test.each(BAD_BODIES)('$what returns 404 on an unknown path', async ({ body, headers }) => {
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const response = await petstore.call(method, '/v1/nothing', { body, headers })
+      expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+    }
   })
 
-  test.each(BAD_BODIES)('$what is 405 where the method is not', async ({ body, headers }) => {
+  test.each(BAD_BODIES)('$what returns 405 with an unknown method', async ({ body, headers }) => {
     const response = await petstore.call('PUT', '/v1/pets', { body, headers })
     expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
   })
 
-  test.each(BAD_BODIES)('$what is 404 outside /v1', async ({ body, headers }) => {
+  test.each(BAD_BODIES)('$what returns 404 outside /v1', async ({ body, headers }) => {
     const response = await petstore.call('POST', '/nothing', { body, headers, apiKey: null })
     expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
   })
 })
 
-test('the media type and the size come before the values', async () => {
+test('checks the media type and the size before the values', async () => {
   const tooLarge = '{}'.padEnd(1_048_577)
   expect((await petstore.post('/pets', '{', { 'content-type': 'text/plain' })).status).toBe(415)
   expect((await petstore.post('/pets', tooLarge)).status).toBe(413)
   expect((await petstore.post('/pets', tooLarge, { 'idempotency-key': '' })).status).toBe(413)
 })
 
-test('a whole address in the request line is the same address', async () => {
+test('accepts an absolute URL in the request line', async () => {
   const categoryId = newCategoryId()
   await petstore.post('/pets', newPet({ categoryId }))
   const path = `${origin}/v1/pets?categoryId=${categoryId}`

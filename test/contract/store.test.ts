@@ -1,5 +1,5 @@
-// The store area as a key with the pets scopes meets it: changes, deletions, history, categories, inventory
-// and search by name; orders and keys are not for it.
+// All other operations that a key with the scopes pets:read and pets:write may call: updates, deletions, history,
+// categories, inventory and search by name. Operations on orders and keys return 403.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -20,7 +20,7 @@ const patch = (id: number, body: unknown, headers: Record<string, string> = {}) 
   petstore.call('PATCH', `/v1/pets/${id}`, { body, headers })
 const remove = (id: number | string, headers: Record<string, string> = {}) =>
   petstore.call('DELETE', `/v1/pets/${id}`, { headers })
-const NOT_PETS = [
+const UNKNOWN_IDS = [
   '9223372036854775807',
   '9223372036854775808',
   '0',
@@ -37,14 +37,14 @@ interface Category {
   counts: Record<string, number>
 }
 
-/** Looks through the whole list, since the service may hold others. */
+/** Pages through the whole list, because the service may contain other categories. */
 async function findCategory(id: number): Promise<Category | undefined> {
   const all = await walk(petstore, '/v1/categories?limit=100')
   return (all as unknown as Category[]).find((category) => category.id === id)
 }
 
-describe('changing an animal', () => {
-  test('is answered with the whole animal and its new version', async () => {
+describe('an update', () => {
+  test('returns the whole pet and its new ETag', async () => {
     const pet = await addPet(petstore)
     const response = await patch(pet.id, { name: 'Rex', status: 'sold', reason: 'walk-in' })
     expect(response).toMatchObject({ status: 200, body: { ...pet, name: 'Rex', status: 'sold' } })
@@ -52,7 +52,7 @@ describe('changing an animal', () => {
     expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([response.body])
   })
 
-  test('of what somebody else has changed since is 412', async () => {
+  test('of a version that has changed since returns 412', async () => {
     const created = await petstore.post('/pets', { name: 'Rex', categoryId: newCategoryId() })
     const { id } = created.body as Pet
     const seen = created.headers.get('etag') ?? ''
@@ -63,13 +63,13 @@ describe('changing an animal', () => {
     expect(petsOf(await petstore.get(`/pets?id=${id}`))).toMatchObject([{ name: 'First' }])
   })
 
-  test('from sold to pending is 409', async () => {
+  test('from sold to pending returns 409', async () => {
     const { id } = await addPet(petstore, { status: 'sold' })
     const response = await patch(id, { status: 'pending' })
     expect(response).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
   })
 
-  test('to something invalid is 400 with every fault at once', async () => {
+  test('with invalid values returns 400 with every invalid field', async () => {
     const { id } = await addPet(petstore)
     const response = await patch(id, { name: '', categoryId: 0, status: 'gone', reason: '' })
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
@@ -77,8 +77,8 @@ describe('changing an animal', () => {
   })
 })
 
-describe('deleting an animal', () => {
-  test('is 204, and 404 from then on', async () => {
+describe('a deletion', () => {
+  test('returns 204, and 404 for every later request', async () => {
     const { id, categoryId } = await addPet(petstore)
     expect((await remove(id)).status).toBe(204)
     expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
@@ -92,7 +92,7 @@ describe('deleting an animal', () => {
   })
 })
 
-test.each(rows(NOT_PETS))('$shown is no animal: 404', async ({ value }) => {
+test.each(rows(UNKNOWN_IDS))('returns 404 for the pet id $shown', async ({ value }) => {
   const responses = [
     await petstore.call('PATCH', `/v1/pets/${value}`, { body: {} }),
     await remove(value),
@@ -103,7 +103,7 @@ test.each(rows(NOT_PETS))('$shown is no animal: 404', async ({ value }) => {
   }
 })
 
-test('the history tells newest first what changed, by which request and why, on pages of any size', async () => {
+test('the history returns each change with its request id and reason, newest first, on pages of any size', async () => {
   const { id } = await addPet(petstore)
   await patch(id, { name: 'Rex' }, { 'x-request-id': 'second' })
   await patch(id, { status: 'sold', reason: 'walk-in' }, { 'x-request-id': 'third' })
@@ -125,7 +125,7 @@ test('the history tells newest first what changed, by which request and why, on 
 })
 
 describe('a category', () => {
-  test('is listed while it has animals, and for good once it has a name', async () => {
+  test('is listed with its counts and name from its first pet on', async () => {
     const categoryId = newCategoryId()
     expect(await findCategory(categoryId)).toBeUndefined()
     const pet = await addPet(petstore, { categoryId })
@@ -140,7 +140,7 @@ describe('a category', () => {
     expect((await findCategory(categoryId))?.counts).toEqual({ available: 0, pending: 0, sold: 1 })
   })
 
-  test('needs a name of 1 to 100 code points, and an id that is one', async () => {
+  test('needs a name of 1 to 100 code points and a valid id', async () => {
     const put = (id: string, name: string) => petstore.call('PUT', `/v1/categories/${id}`, { body: { name } })
     const id = String(newCategoryId())
     expect((await put(id, '🐕'.repeat(100))).status).toBe(201)
@@ -150,31 +150,31 @@ describe('a category', () => {
   })
 })
 
-test('the inventory counts an animal that was added', async () => {
+test('the inventory counts a new pet', async () => {
   const before = (await petstore.get('/store/inventory')).body as Record<string, number>
   expect(Object.keys(before).toSorted()).toEqual(['available', 'pending', 'sold'])
   await addPets(petstore, 5, () => ({ status: 'pending' }))
   const after = (await petstore.get('/store/inventory')).body as Record<string, number>
-  // Others may be added meanwhile, and nobody else removes pending ones.
+  // Other tests may add pending pets at the same time; none deletes one.
   expect(after['pending']).toBeGreaterThanOrEqual((before['pending'] ?? 0) + 5)
 })
 
 describe('search by name', () => {
   const own = randomUUID()
 
-  test('finds what begins so, in any case, sorted by name, on pages of any size', async () => {
+  test('finds names by prefix, ignoring case, sorted by name, on pages of any size', async () => {
     const names = ['Émile', 'émilie', 'ÉMILE', 'emile'].map((name) => `${own} ${name}`)
     const pets = await addPets(petstore, names.length, (index) => ({ name: names[index] as string }))
     const query = encodeURIComponent(`${own.toUpperCase()} ÉMI`)
     const found = petsOf(await petstore.get(`/pets?name=${query}`))
     const [first, second, third] = pets as [Pet, Pet, Pet]
-    const twins = newestFirst([first.id, third.id]).toReversed()
-    expect(found.map(({ id }) => id)).toEqual([...twins, second.id])
+    const equalNames = newestFirst([first.id, third.id]).toReversed()
+    expect(found.map(({ id }) => id)).toEqual([...equalNames, second.id])
     expect(await walk(petstore, `/v1/pets?name=${query}&limit=1`)).toEqual(found)
   })
 
   test.each(['name=%zz', 'name=a%ff', 'name=%ed%a0%80', 'name=%e9'])(
-    '?%s cannot be decoded, so nobody guesses what it means',
+    'rejects ?%s, which cannot be decoded (400)',
     async (query) => {
       const response = await petstore.get(`/pets?${query}`)
       expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
@@ -184,7 +184,7 @@ describe('search by name', () => {
   )
 
   test.each(['name=a&status=sold', 'name=a&categoryId=1', 'name=a&id=1', 'name=', 'name=a&name=b'])(
-    '?%s is 400',
+    'rejects ?%s (400)',
     async (query) => {
       const response = await petstore.get(`/pets?${query}`)
       expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
@@ -203,14 +203,14 @@ describe('a key with the pets scopes', () => {
     { method: 'POST', path: '/api-keys', scope: 'admin' },
     { method: 'POST', path: '/api-keys/1/rotate', scope: 'admin' },
     { method: 'DELETE', path: '/api-keys/1', scope: 'admin' },
-  ])('is told that $method $path needs $scope', async ({ method, path, scope }) => {
+  ])('cannot call $method $path, which needs $scope (403)', async ({ method, path, scope }) => {
     const response = await petstore.call(method, `/v1${path}`)
     expect(response).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
     expect(response.headers.get('www-authenticate')).toContain(`scope="${scope}"`)
     expect((await petstore.call(method, `/v1${path}`, { apiKey: null })).status).toBe(401)
   })
 
-  test('knows what it may do', async () => {
+  test('can read its own scopes', async () => {
     const { body } = await petstore.get('/api-keys/self')
     expect((body as { scopes: string[] }).scopes).toEqual(expect.arrayContaining(['pets:read', 'pets:write']))
   })

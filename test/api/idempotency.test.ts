@@ -1,0 +1,60 @@
+// Idempotency-Key of createPet: the cases that need the database. Those that need HTTP only are in
+// test/contract/idempotency.test.ts, those of placeOrder in order-retries.test.ts.
+import { expect, test } from 'vitest'
+import { purgeIdempotencyKeys } from '../../src/idempotency/idempotency.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+
+const databaseUrl = await createTestDatabase()
+const db = openTestDatabase(databaseUrl)
+const petstore = await startApp(db)
+
+test('an Idempotency-Key belongs to one API key', async () => {
+  const other = (await issueApiKey(db)).text
+  const headers = { 'idempotency-key': 'shared' }
+  const body = { name: 'Otis', categoryId: 1 }
+  const first = await petstore.post('/pets', body, headers)
+  const second = await petstore.call('POST', '/v1/pets', { body, headers, apiKey: other })
+  expect(second.status).toBe(201)
+  expect(second.headers.get('idempotency-replayed')).toBeNull()
+  expect(second.body).not.toEqual(first.body)
+})
+
+test('an Idempotency-Key is stored for 24 hours, then purged', async () => {
+  const headers = { 'idempotency-key': 'old' }
+  const body = { name: 'Nala', categoryId: 1 }
+  const first = await petstore.post('/pets', body, headers)
+  const age = (interval: string) =>
+    sql(
+      databaseUrl,
+      `update idempotency_keys set created_at = now() - interval '${interval}' where key = 'old'`,
+    )
+
+  await age('23 hours 59 minutes')
+  await purgeIdempotencyKeys(db)
+  const replayed = await petstore.post('/pets', body, headers)
+  expect(replayed.headers.get('idempotency-replayed')).toBe('true')
+  expect(replayed.body).toEqual(first.body)
+
+  await age('24 hours 1 minute')
+  await purgeIdempotencyKeys(db)
+  const retried = await petstore.post('/pets', body, headers)
+  expect(retried.headers.get('idempotency-replayed')).toBeNull()
+  expect(retried.body).not.toEqual(first.body)
+})
+
+test('returns 409 without waiting while a create with the same Idempotency-Key is in flight', async () => {
+  const body = { name: 'Freya', categoryId: 1 }
+  const headers = { 'idempotency-key': 'held' }
+  await db.transaction(async (tx) => {
+    await tx.read({
+      name: 'hold',
+      text: `select pg_advisory_xact_lock(hashtextextended('held', id)) from api_keys`,
+      values: [],
+    })
+    // The lock is released only after the response: a create that waited for it would not return 409.
+    const response = await petstore.post('/pets', body, headers)
+    expect(response).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
+  })
+  expect((await petstore.post('/pets', body, headers)).status).toBe(201)
+})
