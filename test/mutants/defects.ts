@@ -17,7 +17,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/http/authentication.ts',
     find: `throw new AppError('missing_api_key', { headers: { 'www-authenticate': CHALLENGE } })`,
     replace: `throw new AppError('missing_api_key')`,
-    test: 'test/contract/authentication.test.ts',
+    test: 'test/security/credentials.test.ts',
   },
   {
     name: 'the first of two Authorization headers is used',

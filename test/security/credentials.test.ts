@@ -248,14 +248,14 @@ test('the checksum of a key is the CRC-32 of the rest, in base62', () => {
 })
 
 describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
-  test.each(MISSING)('$what returns 401 missing_api_key without a query', async (attempt) => {
+  test.each(MISSING)('returns 401 missing_api_key without a query: $what', async (attempt) => {
     const before = count()
     await expectEverywhere(attempt, missing)
     expect(count()).toBe(before)
   })
 
   test.each([...MALFORMED, ...REPEATED])(
-    '$what returns 401 invalid_api_key without a query',
+    'returns 401 invalid_api_key without a query: $what',
     async (attempt) => {
       const before = count()
       await expectEverywhere(attempt, invalid)
@@ -263,7 +263,7 @@ describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
     },
   )
 
-  test.each(WELL_FORMED)('$what returns the same 401 invalid_api_key', async (attempt) => {
+  test.each(WELL_FORMED)('returns the same 401 invalid_api_key: $what', async (attempt) => {
     await expectEverywhere(attempt, invalid)
   })
 
@@ -276,7 +276,7 @@ describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
     { what: 'a bare line feed before the key', bytes: `Authorization: Bearer\n ${apiKey}` },
     { what: 'NUL after the key', bytes: `Authorization: Bearer ${apiKey}\0` },
     { what: 'a space before the colon', bytes: `Authorization : Bearer ${apiKey}` },
-  ])('$what returns 400 malformed_request without a query', async ({ bytes }) => {
+  ])('returns 400 malformed_request without a query: $what', async ({ bytes }) => {
     const before = count()
     await Promise.all(
       TARGETS.map(async ({ method, path }) => {

@@ -1,4 +1,4 @@
-// Two ports with nothing in common: one for whoever has a key, one for whoever runs the service.
+// The service port and the admin port have no path in common.
 import { afterAll, expect, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
 import { readConfig } from '../../src/config.ts'
@@ -10,14 +10,14 @@ import { operations } from './operations.ts'
 
 const DATABASE_URL = await createTestDatabase()
 const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL), {
-  name: 'tell-nobody',
+  name: 'secret-name',
   scopes: SCOPES,
 })
 const ADMIN_PATHS = ['/live', '/ready', '/metrics']
 const service = await startService({ DATABASE_URL })
 afterAll(() => service.stop())
 
-test('the admin port has health and figures, and the service port has none of them, with a key or without', async () => {
+test('only the admin port serves health and metrics, whatever the key', async () => {
   const client = openTestClient({ origin: service.origin, apiKey })
   await client.get('/pets')
   for (const path of ADMIN_PATHS) {
@@ -31,10 +31,10 @@ test('the admin port has health and figures, and the service port has none of th
   const metrics = await (await fetch(`${service.adminOrigin}/metrics`)).text()
   expect(metrics).toMatch(/petstore_http_request_seconds_count\{operation="listPets",status="200"\} 1/)
   expect(metrics).toMatch(/petstore_database_connections\{state="total"\} \d/)
-  expect(metrics).not.toContain('tell-nobody')
+  expect(metrics).not.toContain('secret-name')
 })
 
-test('no operation is on the admin port, whatever the key', async () => {
+test('the admin port serves no operation, whatever the key', async () => {
   const seen = await Promise.all(
     operations.map(async ({ operationId, method, path, body }) => {
       const response = await fetch(service.adminOrigin + path, {
@@ -53,11 +53,11 @@ test('no operation is on the admin port, whatever the key', async () => {
     operations.map(({ operationId }) => ({ operationId, status: 404, code: 'route_not_found' })),
   )
   expect((await fetch(`${service.adminOrigin}/openapi.json`)).status).toBe(404)
-  const changing = await fetch(`${service.adminOrigin}/metrics`, { method: 'POST', body: '{' })
-  expect([changing.status, changing.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  const posted = await fetch(`${service.adminOrigin}/metrics`, { method: 'POST', body: '{' })
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
 })
 
-test('without a word, both ports listen on this machine alone', () => {
+test('both ports listen on 127.0.0.1 by default', () => {
   const config = readConfig({ DATABASE_URL: 'postgres://petstore@localhost/petstore' })
   expect([config.HOST, config.ADMIN_HOST]).toEqual(['127.0.0.1', '127.0.0.1'])
 })

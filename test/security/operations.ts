@@ -1,24 +1,23 @@
-// Every operation, from the two places that know them: openapi.json, and the routes themselves.
+// Every operation, read from openapi.json and from the routes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RouteOptions } from 'fastify'
 import type { Scope } from '../../src/scopes.ts'
-import { OPERATIONS } from '../../src/server/app.ts'
 import type { V1 } from '../../src/http/operation.ts'
-import type { AppOptions } from '../../src/server/app.ts'
+import { type AppOptions, OPERATIONS } from '../../src/server/app.ts'
 
 export interface Operation {
   operationId: string
   method: string
-  /** With an id that nothing has in place of each parameter: who may call gets an answer and changes nothing. */
+  /** Each parameter is an id that does not exist, so an allowed call changes nothing. */
   path: string
   body: object | undefined
-  /** Those that openapi.json documents. */
+  /** The statuses in openapi.json. */
   statuses: string[]
   description: string
 }
 
-interface Described {
+interface DocumentedOperation {
   operationId: string
   description?: string
   requestBody?: unknown
@@ -26,7 +25,7 @@ interface Described {
 }
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
-  paths: Record<string, Record<string, Described>>
+  paths: Record<string, Record<string, DocumentedOperation>>
 }
 
 export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
@@ -40,7 +39,7 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
   })),
 )
 
-/** What each route declares as its scope, by its operation; no handler runs. */
+/** The scope that each route declares, by operation; no handler runs. */
 export function declaredScopes(): Record<string, Scope | 'any' | undefined> {
   const routes: RouteOptions[] = []
   const recorder = { route: (route: RouteOptions) => routes.push(route) } as unknown as V1

@@ -1,4 +1,4 @@
-// Arrays in requests: each has a limit, because validation looks at every entry.
+// Every array in a request has a max number of entries, because validation reads each entry.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,25 +9,25 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
   paths: Record<string, Record<string, { operationId: string; parameters?: Node[]; requestBody?: Node }>>
 }
 
-/** Every array schema below a node, references included. */
+/** Every array schema below a node, also behind references. */
 function arraysIn(node: unknown, path: string): { path: string; maxItems: unknown }[] {
   if (typeof node !== 'object' || node === null) return []
   const { $ref, type, maxItems } = node as Node
   const target = typeof $ref === 'string' ? $ref.slice('#/'.length).split('/') : []
-  const referred = target.reduce<unknown>(
+  const referenced = target.reduce<unknown>(
     (at, name) => (at as Node)[name],
     target.length > 0 ? document : null,
   )
   return [
     ...(type === 'array' ? [{ path, maxItems }] : []),
-    ...arraysIn(referred, path),
+    ...arraysIn(referenced, path),
     ...Object.entries(node).flatMap(([key, value]) =>
       key === 'examples' || key === 'example' ? [] : arraysIn(value, `${path}.${key}`),
     ),
   ]
 }
 
-test('every array in a request has a maximum number of entries', () => {
+test('every array in a request has maxItems', () => {
   const arrays = Object.values(document.paths)
     .flatMap((verbs) => Object.values(verbs))
     .flatMap(({ operationId, parameters, requestBody }) => arraysIn({ parameters, requestBody }, operationId))

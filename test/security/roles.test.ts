@@ -1,7 +1,7 @@
-// deploy/roles.sql: what the role that serves requests may do, and everything that it may not. All other tests run
-// the service as this role, so that a right too few fails them; here is that there is none too many.
+// deploy/roles.sql: the role of the service has no privilege that it does not need. All other tests run the service as
+// this role, so they fail if it lacks one.
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { OWNED_OBJECTS } from '../../src/db/owners.ts'
 import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
 import { openTestClient } from '../support/client.ts'
@@ -12,52 +12,57 @@ import { petstore, startService } from '../support/service.ts'
 const databaseUrl = await createTestDatabase()
 const TABLES = Object.keys(NEEDED_PRIVILEGES)
 
-/** Every right on a table or sequence that the role was given by name; nothing is anybody's. */
+/** The privileges on each table and sequence that are granted to the service's role or to PUBLIC. */
 async function grantsIn(url: string): Promise<Record<string, string[]>> {
-  const rows = await sql<{ name: string; rights: string[] }>(
+  const rows = await sql<{ name: string; privileges: string[] }>(
     url,
     `select c.relname as name,
         array_agg(
-          lower(acl.privilege_type) || case when acl.is_grantable then ', also to others' else '' end
+          lower(acl.privilege_type) || case when acl.is_grantable then ' with grant option' else '' end
           order by acl.privilege_type
-        ) as rights
+        ) as privileges
       from pg_class c cross join aclexplode(c.relacl) as acl
       where c.relnamespace = 'public'::regnamespace
         and (acl.grantee = 0 or acl.grantee = 'petstore_app'::regrole)
       group by c.relname`,
   )
-  return Object.fromEntries(rows.map(({ name, rights }) => [name, rights]))
+  return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]))
 }
 
+const service = new Client(databaseUrl)
+await service.connect()
+afterAll(() => service.end())
+
+/** Runs the statement and rolls it back, in case it is not rejected. */
 async function runAsService(statement: string): Promise<unknown> {
-  const client = new Client(databaseUrl)
-  await client.connect()
+  await service.query('begin')
   try {
-    // Nothing that should be refused is left behind where it is not.
-    await client.query('begin')
-    return (await client.query(statement)).rows
+    return (await service.query(statement)).rows
   } finally {
-    await client.end()
+    await service.query('rollback')
   }
 }
 
-test('the service has the rights that the doctor expects on every table there is, and no other', async () => {
+test('the service has exactly the privileges that petstore doctor expects, on every table', async () => {
   const tables = await sql<{ name: string }>(
     databaseUrl,
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
   )
   expect(tables.map(({ name }) => name).toSorted()).toEqual(TABLES.toSorted())
-  const expected = Object.entries(NEEDED_PRIVILEGES).map(([name, rights]) => [name, [...rights].toSorted()])
+  const expected = Object.entries(NEEDED_PRIVILEGES).map(([name, privileges]) => [
+    name,
+    [...privileges].toSorted(),
+  ])
   expect(await grantsIn(databaseUrl)).toEqual({ ...Object.fromEntries(expected), pets_id_seq: ['usage'] })
 })
 
-test('the service is this role in every test, and is nobody else', async () => {
-  const [who] = (await runAsService(
-    `select current_user as role, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as mighty,
+test('tests run the service as petstore_app, without attributes or memberships', async () => {
+  const [role] = (await runAsService(
+    `select current_user as role, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as privileged,
       (select count(*)::int from pg_auth_members where member = pg_roles.oid) as memberships
       from pg_roles where rolname = current_user`,
   )) as object[]
-  expect(who).toEqual({ role: 'petstore_app', mighty: false, memberships: 0 })
+  expect(role).toEqual({ role: 'petstore_app', privileged: false, memberships: 0 })
 })
 
 test.each([
@@ -89,7 +94,7 @@ test.each([
   'alter role petstore_migrator password $$x$$',
   'set role petstore_migrator',
   'set session authorization postgres',
-])('the service may not: %s', async (statement) => {
+])('the role of the service cannot run: %s', async (statement) => {
   await expect(runAsService(statement)).rejects.toThrow(/permission denied|must be (owner|superuser)/)
 })
 
@@ -104,7 +109,7 @@ test.each([
   'insert into petstore_migrations (name, run_on) values ($$x$$, now())',
   'delete from petstore_migrations',
   'select setval($$pets_id_seq$$, 1)',
-])('what is written once is not changed by the service: %s', async (statement) => {
+])('the role of the service cannot change records: %s', async (statement) => {
   await expect(runAsService(statement)).rejects.toThrow('permission denied')
 })
 
@@ -118,12 +123,12 @@ test.each([
   'copy pets (name) from $$/etc/hostname$$',
   'copy pets (name) from program $$hostname$$',
   'select pg_terminate_backend(pid) from pg_stat_activity where usename = $$postgres$$',
-])('the service may not read or reach outside its tables: %s', async (statement) => {
-  // The words differ between versions of PostgreSQL; the SQLSTATE is that of a right that is lacking.
+])('the role of the service cannot access anything outside its tables: %s', async (statement) => {
+  // The message depends on the version of PostgreSQL; 42501 is insufficient_privilege.
   await expect(runAsService(statement)).rejects.toMatchObject({ code: '42501' })
 })
 
-test('another role of the same server cannot even connect', async () => {
+test('another role of the same server cannot connect', async () => {
   await sql(databaseUrl, 'create role petstore_test_stranger login')
   const url = new URL(databaseUrl)
   url.username = 'petstore_test_stranger'
@@ -133,17 +138,17 @@ test('another role of the same server cannot even connect', async () => {
   await sql(databaseUrl, 'drop role petstore_test_stranger')
 })
 
-test('a table of the same name in another schema is never taken for ours', async () => {
+test('the search path is the schema public alone', async () => {
   const [path] = (await runAsService('show search_path')) as object[]
   expect(path).toEqual({ search_path: 'public' })
 })
 
-test('run once, before the first migration, it is enough to serve; run again it narrows, and again changes nothing', async () => {
+test('run before the first migration it is sufficient to serve; a second run narrows the privileges, a third changes nothing', async () => {
   const url = await createTestDatabase('empty')
   const environment = { DATABASE_URL: url, MIGRATION_DATABASE_URL: asOwner(url) }
-  const service = await startService(environment, { args: ['serve', '--migrate'] })
+  const running = await startService(environment, { args: ['serve', '--migrate'] })
   const made = await petstore(['api-keys', 'create', '--name', 'x'], environment)
-  const client = openTestClient({ origin: service.origin, apiKey: made.stdout.trim() })
+  const client = openTestClient({ origin: running.origin, apiKey: made.stdout.trim() })
   const create = (key: string) =>
     client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
   expect((await create('broad')).status).toBe(201)
@@ -155,10 +160,10 @@ test('run once, before the first migration, it is enough to serve; run again it 
   expect((await create('narrow')).status).toBe(201)
   await makeRoles(asSuperuser(url))
   expect(await grantsIn(url)).toEqual(narrow)
-  expect(await service.stop()).toBe(0)
+  expect(await running.stop()).toBe(0)
 })
 
-test('run again, it keeps the connection limit that an operator has set', async () => {
+test('a second run keeps the connection limit of the operator', async () => {
   const limit = async () => {
     const [role] = await sql<{ limit: number }>(
       databaseUrl,
@@ -176,7 +181,7 @@ test('run again, it keeps the connection limit that an operator has set', async 
   }
 })
 
-/** Every table, sequence, type and function of the schema, and the role that owns it. */
+/** Every table, sequence, type and function of the schema, with its owner. */
 const ownersIn = (url: string) =>
   sql<{ object: string; owner: string }>(
     url,
@@ -196,19 +201,19 @@ const ownersIn = (url: string) =>
       order by object`,
   )
 
-test('gives every object that migrations make to petstore_migrator, as a restore by a superuser needs it', async () => {
+test('makes petstore_migrator the owner of every migrated object, as needed after a restore by a superuser', async () => {
   const url = await createTestDatabase()
   const before = await ownersIn(url)
   expect(new Set(before.map(({ owner }) => owner))).toEqual(new Set(['petstore_migrator']))
-  // The owner of a table is that of its sequences.
-  const taken = before.filter(({ object }) => !object.startsWith('sequence'))
-  const names = taken.map(({ object }) => object.replace(/^\w+ (\w+).*$/, '$1'))
+  // A sequence has the owner of its table.
+  const owned = before.filter(({ object }) => !object.startsWith('sequence'))
+  const names = owned.map(({ object }) => object.replace(/^\w+ (\w+).*$/, '$1'))
   expect(names.toSorted()).toEqual(OWNED_OBJECTS.toSorted())
-  await sql(url, taken.map(({ object }) => `alter ${object} owner to postgres`).join('; '))
-  await sql(url, 'create table theirs ()')
+  await sql(url, owned.map(({ object }) => `alter ${object} owner to postgres`).join('; '))
+  await sql(url, 'create table foreign_table ()')
   await makeRoles(asSuperuser(url))
   expect(await ownersIn(url)).toEqual(
-    [...before, { object: 'table theirs', owner: 'postgres' }].toSorted((a, b) =>
+    [...before, { object: 'table foreign_table', owner: 'postgres' }].toSorted((a, b) =>
       a.object < b.object ? -1 : 1,
     ),
   )

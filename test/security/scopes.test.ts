@@ -1,4 +1,4 @@
-// Which key may call which operation: every set of scopes against every operation of openapi.json.
+// Which scope each operation needs: every set of scopes against every operation in openapi.json.
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/caller.ts'
@@ -8,8 +8,8 @@ import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { declaredScopes, operations } from './operations.ts'
 
-/** The promise, written down once more by hand: whoever loosens a route has to say so here as well. */
-const NEEDED: Record<string, Scope | 'any'> = {
+/** Written by hand a second time: a change of a route's scope must be made here as well. */
+const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
   listPets: 'pets:read',
   createPet: 'pets:write',
   getPet: 'pets:read',
@@ -33,37 +33,42 @@ const NEEDED: Record<string, Scope | 'any'> = {
 
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
-// No key without a scope can be made, so here whoever calls is taken for one.
+// A key always has a scope, so this service takes every caller for a key without one.
 const scopeless: Caller = { ...(await issueApiKey(db)), scopes: [] }
-const petstoreOfScopeless = await startApp(db, { verifyApiKey: () => scopeless })
+const petstoreWithoutScopes = await startApp(db, { verifyApiKey: () => scopeless })
 
-test('openapi.json, the routes and the table of scopes know the same operations, with the same scopes', () => {
-  expect(operations.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(NEEDED).toSorted())
-  expect(declaredScopes()).toEqual(NEEDED)
+test('openapi.json, the routes and this table have the same operations and scopes', () => {
+  expect(operations.map(({ operationId }) => operationId).toSorted()).toEqual(
+    Object.keys(REQUIRED_SCOPES).toSorted(),
+  )
+  expect(declaredScopes()).toEqual(REQUIRED_SCOPES)
 })
 
 test.each(operations)('the description of $operationId names its scope', ({ operationId, description }) => {
-  const scope = NEEDED[operationId]
+  const scope = REQUIRED_SCOPES[operationId]
   const sentence = scope === 'any' ? 'Accepts any API key.' : `Requires the scope \`${scope}\`.`
   expect(description.endsWith(sentence), description).toBe(true)
 })
 
-test('an operation that declares no scope keeps the service from starting', () => {
+test('the service does not start with an operation that declares no scope', () => {
   const app = fastify()
   requireScope(app)
-  const handler = async () => 'everything'
+  const handler = async () => 'secret'
   expect(() => app.get('/secrets', handler)).toThrow('GET /secrets declares no scope')
   expect(() => app.get('/own', { config: { scope: 'any' } }, handler)).not.toThrow()
 })
 
-const SETS: { set: string; scopes: (needed: Scope | 'any') => readonly Scope[] }[] = [
+const SETS: { set: string; scopes: (required: Scope | 'any') => readonly Scope[] }[] = [
   { set: 'no scope', scopes: () => [] },
   ...SCOPES.map((scope) => ({ set: `${scope} alone`, scopes: () => [scope] })),
-  { set: 'every scope but the needed one', scopes: (needed) => SCOPES.filter((scope) => scope !== needed) },
+  {
+    set: 'every scope except the required one',
+    scopes: (required) => SCOPES.filter((scope) => scope !== required),
+  },
   { set: 'every scope', scopes: () => SCOPES },
 ]
 
-/** One key for each set of scopes that is asked for. */
+/** One key for each set of scopes. */
 const keys = new Map<string, Promise<string>>()
 function keyWith(scopes: readonly Scope[]): Promise<string> {
   const name = scopes.join()
@@ -74,25 +79,25 @@ function keyWith(scopes: readonly Scope[]): Promise<string> {
 
 describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
   const rows = operations.map((operation) => {
-    const needed = NEEDED[operation.operationId] ?? 'any'
-    const scopes = scopesFor(needed)
-    const may = needed === 'any' || scopes.includes(needed)
-    return { ...operation, needed, scopes, may, verdict: may ? 'may' : 'may not' }
+    const required = REQUIRED_SCOPES[operation.operationId] ?? 'any'
+    const scopes = scopesFor(required)
+    const mayCall = required === 'any' || scopes.includes(required)
+    return { ...operation, required, scopes, mayCall, verdict: mayCall ? 'can' : 'cannot' }
   })
 
-  test.each(rows)('$verdict call $operationId', async ({ needed, scopes, may, method, path, body }) => {
+  test.each(rows)('$verdict call $operationId', async ({ required, scopes, mayCall, method, path, body }) => {
     const apiKey = await keyWith(scopes.length === 0 ? SCOPES : scopes)
     for (const verb of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
-      const service = scopes.length === 0 ? petstoreOfScopeless : petstore
+      const service = scopes.length === 0 ? petstoreWithoutScopes : petstore
       const response = await service.call(verb, path, { apiKey, body })
       const challenge = response.headers.get('www-authenticate')
-      if (may) {
+      if (mayCall) {
         expect([200, 400, 404]).toContain(response.status)
         expect(challenge).toBeNull()
         continue
       }
       expect(response.status).toBe(403)
-      expect(challenge).toBe(`Bearer realm="petstore", error="insufficient_scope", scope="${needed}"`)
+      expect(challenge).toBe(`Bearer realm="petstore", error="insufficient_scope", scope="${required}"`)
       if (verb === 'HEAD') continue
       expect(response.body).toEqual({
         code: 'insufficient_scope',
@@ -103,15 +108,15 @@ describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
   })
 })
 
-test('no scope opens an address or a method that is not there, and none is asked for', async () => {
+test('an unknown path or method returns 404 or 405, whatever the scopes', async () => {
   const apiKey = await keyWith(SCOPES)
-  for (const service of [petstoreOfScopeless, petstore]) {
+  for (const service of [petstoreWithoutScopes, petstore]) {
     expect((await service.get('/nothing', { apiKey })).status).toBe(404)
     expect((await service.call('PUT', '/v1/api-keys', { apiKey })).status).toBe(405)
   }
 })
 
-test('403 comes before the body and the query are looked at', async () => {
+test('checks the scope before the body and the query', async () => {
   const apiKey = await keyWith(['admin'])
   const body = '{'
   expect((await petstore.call('POST', '/v1/store/orders', { apiKey, body })).status).toBe(403)
@@ -119,15 +124,15 @@ test('403 comes before the body and the query are looked at', async () => {
   expect((await petstore.get('/store/orders?limit=0', { apiKey })).status).toBe(403)
 })
 
-test('a key that may create keys is the only one that hears 400 of them', async () => {
+test('a key without admin gets 403, not 400, for an invalid new key', async () => {
   const body = { name: '', scopes: ['admin'] }
   expect((await petstore.call('POST', '/v1/api-keys', { body })).status).toBe(403)
 })
 
-test('whatever a default key may not do, openapi.json says so with 403', () => {
+test('openapi.json documents 403 for every operation that a default key cannot call', () => {
   const undocumented = operations.filter(({ operationId, statuses }) => {
-    const needed = NEEDED[operationId] ?? ''
-    return !['any', 'pets:read', 'pets:write'].includes(needed) && !statuses.includes('403')
+    const required = REQUIRED_SCOPES[operationId] ?? ''
+    return !['any', 'pets:read', 'pets:write'].includes(required) && !statuses.includes('403')
   })
   expect(undocumented).toEqual([])
 })

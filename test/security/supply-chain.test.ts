@@ -1,4 +1,4 @@
-// What production is made of, and that none of it runs before it is asked to.
+// The packages of production: pinned, listed, without install scripts; and the connections that the service can open.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ interface Locked {
 
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
 const locked = Object.entries(packages)
-  // The client is a part of this repository, and linked.
+  // The client is a linked workspace of this repository.
   .filter(([path, { link }]) => path.startsWith('node_modules/') && link !== true)
   .map(([path, entry]) => ({ name: path.split('node_modules/').at(-1) ?? '', ...entry }))
 const production = locked.filter(({ dev }) => dev !== true)
@@ -26,22 +26,22 @@ const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Re
   Record<string, string>
 >
 
-test('every package in the lock file has the SHA-512 of what was reviewed', () => {
+test('every package in the lock file has a SHA-512 hash', () => {
   expect(locked.length).toBeGreaterThan(100)
   const without = locked.filter(({ integrity = '' }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
   expect(without).toEqual([])
 })
 
-test('no package of production runs a script when it is installed', () => {
+test('no production package has an install script', () => {
   expect(production.filter(({ hasInstallScript }) => hasInstallScript === true)).toEqual([])
 })
 
-test('every direct dependency is one version, not a range', () => {
+test('every direct dependency has an exact version', () => {
   const versions = Object.values({ ...dependencies, ...devDependencies })
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
 })
 
-test('the bill of materials names every package of production with its version and hash, and no host', () => {
+test('the SBOM lists every production package with its version and hash, and no registry', () => {
   const sbom = readSbom()
   expect(sbom.metadata.component.name).toBe('petstore')
   const named = sbom.components.map(({ name, version }) => `${name}@${version}`)
@@ -54,16 +54,16 @@ test('the bill of materials names every package of production with its version a
   expect([...hosts]).toEqual(['http://cyclonedx.org'])
 })
 
-test('the service opens no connection but to PostgreSQL', () => {
+test('the service opens connections to PostgreSQL only', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )
-  // Types are no way out.
-  const wayOut =
+  // Type imports cannot open a connection.
+  const networkImport =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
-  const leaving = sources.filter((path) => wayOut.test(read(join('src', path))))
-  // The commands for users call a service, and only they do; the others listen, name statuses and read addresses, as below.
-  expect(leaving.toSorted()).toEqual([
+  const importing = sources.filter((path) => networkImport.test(read(join('src', path))))
+  // Only remote.ts calls a service, for the commands below. The others listen, or use status names and IP address checks.
+  expect(importing.toSorted()).toEqual([
     'cli/remote.ts',
     'http/errors.ts',
     'http/server.ts',
