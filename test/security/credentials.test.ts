@@ -183,8 +183,8 @@ async function present({ authorization = [], query, headers = [] }: Attempt, { m
     .on('error', reject)
     .end(body && JSON.stringify(body))
   const response = await promise
-  const { 'x-request-id': _id, date: _date, ...kept } = response.headers
-  return { status: response.statusCode, headers: kept, text: await readText(response) }
+  const { 'x-request-id': _id, date: _date, ...comparable } = response.headers
+  return { status: response.statusCode, headers: comparable, text: await readText(response) }
 }
 
 function expected401(method: string, code: string, message: string, challenge: string) {
