@@ -7,7 +7,7 @@ import { openTestClient, type TestClient } from '../support/client.ts'
 import { volume } from '../support/volume.ts'
 import { addPet, idsOf, newCategoryId, newestFirst, newPet, type Pet, walk } from './pets.ts'
 
-const PETS = volume(3_000, 10_000)
+const PETS = volume(2_000, 10_000)
 const CONCURRENT_CREATES = 32
 const RETRY_AFTER_MS = 200
 const CREATE_EVERY_MS = 5
