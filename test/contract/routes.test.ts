@@ -12,7 +12,7 @@ const AUTHORIZATION = `Authorization: Bearer ${apiKey}`
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 
-/** Each body is invalid for another reason. */
+/** Each body is invalid for a different reason. */
 const BAD_BODIES = [
   { what: 'malformed JSON', body: '{', headers: {} },
   { what: 'an invalid pet', body: '{}', headers: {} },

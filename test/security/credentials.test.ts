@@ -118,7 +118,7 @@ const MALFORMED: Attempt[] = [
 
 /** Two Authorization headers, in both orders. */
 const REPEATED: Attempt[] = Object.entries({
-  itself: `Bearer ${apiKey}`,
+  'the same key': `Bearer ${apiKey}`,
   'a wrong key': 'Bearer x',
   'an unknown key': `Bearer ${makeApiKeyText('production')}`,
   Basic: 'Basic abc',
