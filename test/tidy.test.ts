@@ -155,7 +155,6 @@ const avoidedWordsIn = (path: string) => {
   )
 }
 
-// Skipped until the last file is rewritten.
 test('no file contains a word of AVOIDED_WORDS', () => {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,

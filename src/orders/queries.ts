@@ -114,10 +114,10 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
     // The clock is read after the wait for the lock, so that no order begins before the previous one has ended.
-    text: `with animal as materialized (
+    text: `with pet as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (
-        select id, clock_timestamp() as placed_at from animal
+        select id, clock_timestamp() as placed_at from pet
       )
       insert into orders (pet_id, placed_by, note, created_at, expires_at)
       select id, $2, $3, placed_at, placed_at + make_interval(mins => $4) from hold

@@ -76,7 +76,9 @@ test('an API key without the scope: the message names the missing scope', async 
   const args = ['pets', 'add', 'Rex', '--category', '1']
   const { code, stderr } = await runInProcess(args, { ...environment, PETSTORE_API_KEY: text })
   expect(code).toBe(1)
-  expect(stderr).toContain('The command needs the scope pets:write. Ask the operator for a key with this scope.\n(insufficient_scope, ')
+  expect(stderr).toContain(
+    'The command needs the scope pets:write. Ask the operator for a key with this scope.\n(insufficient_scope, ',
+  )
 })
 
 test('each invalid field of a request is printed on its own line', async () => {
@@ -143,8 +145,7 @@ test('a lost response: the command says how to retry, and the retry adds no seco
   const add = ['pets', 'add', 'Lost', '--category', '30']
   const lost = await runWithFaults(...add, '--timeout', '2')
   expect(lost).toMatchObject({ code: EXIT_TRY_LATER, stdout: '' })
-  const [, key = ''] =
-    /run the same command with --idempotency-key (\S+)$/m.exec(lost.stderr) ?? []
+  const [, key = ''] = /run the same command with --idempotency-key (\S+)$/m.exec(lost.stderr) ?? []
   const retried = await runWithFaults(...add, '--idempotency-key', key)
   expect(retried.code).toBe(0)
   expect(await api.sql(`select id::text from pets where name = 'Lost'`)).toEqual([

@@ -37,7 +37,7 @@ test('reads succeed after every connection is lost', async () => {
 })
 
 test('returns 503, not 401, if the key cannot be checked because the database is unavailable', async () => {
-  proxy.behave('refuse')
+  proxy.behave('reject')
   proxy.cut()
   await sleep(1_000)
   const started = performance.now()
@@ -49,7 +49,7 @@ test('returns 503, not 401, if the key cannot be checked because the database is
 
 test('a create that was not sent is retried until the database is available, and adds one pet', async () => {
   const name = randomUUID()
-  proxy.behave('refuse')
+  proxy.behave('reject')
   proxy.cut()
   setTimeout(() => proxy.behave('pass'), 700)
   const response = await create(name)

@@ -8,8 +8,8 @@ export interface Proxy {
   url: string
   /** Resets every open connection. */
   cut: () => void
-  /** From now on: pass everything, or refuse new connections. */
-  behave: (mode: 'pass' | 'refuse') => void
+  /** From now on: pass everything, or reject new connections. */
+  behave: (mode: 'pass' | 'reject') => void
   /** Drops the next response to the statement of this name; then resets every connection, or keeps this one silent. */
   loseResponse: (statement: string, effect: 'reset' | 'silence') => void
   /** The number of open connections of the service. */
@@ -58,7 +58,7 @@ export async function startProxy(
   let loss: { statement: string; effect: 'reset' | 'silence' } | undefined
 
   const server = createServer((client) => {
-    if (mode === 'refuse') {
+    if (mode === 'reject') {
       client.resetAndDestroy()
       return
     }
