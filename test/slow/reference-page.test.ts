@@ -117,7 +117,7 @@ test('the error codes are reachable by keyboard alone, on their page and from th
   expect(await page.locator(':target h3').textContent()).toBe('missing_body')
   await page.goto(`${petstore.origin}/docs`)
   await page
-    .getByRole('link', { name: /every code/ })
+    .getByRole('link', { name: /all codes/ })
     .first()
     .focus()
   await page.keyboard.press('Enter')
