@@ -8,7 +8,8 @@ import { type CategoryCounts, findCategoriesAfter, upsertCategory } from './quer
 export async function listCategories(db: Db, { after, limit }: PageRequest): Promise<Page<CategoryCounts>> {
   const found: CategoryCounts[] = []
   let afterId = after?.id
-  // A category without name or pets keeps its rows of counts until the next cleanup; the filter drops it.
+  // A category that has no name and no pets left keeps its counts of 0 until deleteEmptyCounts deletes them. The filter
+  // drops such categories, so a page may need more than one query.
   while (found.length <= limit) {
     const candidates = await findCategoriesAfter(db, afterId, limit + 1)
     found.push(...candidates.filter(isNamedOrUsed))
@@ -24,7 +25,7 @@ export async function putCategory(
   id: bigint,
   name: string,
 ): Promise<{ category: CategoryCounts; isNew: boolean }> {
-  // One transaction: if the read fails, the name is rolled back and the error `unavailable` is correct.
+  // One transaction: if the read fails, the name is rolled back. The error `unavailable` promises that nothing changed.
   return db.transaction(async (tx) => {
     const isNew = await upsertCategory(tx, { id, name })
     const [category] = await findCategoriesAfter(tx, id - 1n, 1)

@@ -16,11 +16,11 @@ export async function findCategoriesByIds(db: Reader, ids: readonly bigint[]): P
   })
 }
 
-/** Sets the name of one category; returns true if it had no name before. */
+/** Sets the name of one category; returns true if the category had no name before. */
 export async function upsertCategory(db: Writer, { id, name }: Category): Promise<boolean> {
   const [row] = await db.write<{ inserted: boolean }>({
     name: 'upsert_category',
-    // xmax is 0 in an inserted row, but not in an updated one.
+    // xmax is 0 in an inserted row, but not in an updated row.
     text: `insert into categories (id, name) values ($1, $2)
       on conflict (id) do update set name = excluded.name
       returning xmax = 0 as inserted`,
@@ -47,7 +47,7 @@ export interface CategoryCounts {
 
 /**
  * Returns up to `max` categories after `afterId` with their counts, sorted by id. A category without a name is included
- * while it has a row of counts, which may be 0.
+ * as long as the database has counts for it, even if they are all 0.
  */
 export async function findCategoriesAfter(
   db: Reader,
@@ -56,7 +56,7 @@ export async function findCategoriesAfter(
 ): Promise<CategoryCounts[]> {
   const rows = await db.read<{ id: bigint; name: string | null } & Counts>({
     name: 'find_categories_after',
-    // A category has at most three rows of counts, one per status: 3 * $2 rows cover at least $2 categories.
+    // A category has at most three rows of counts, one per status, so 3 * $2 rows cover at least $2 categories.
     text: `with unfolded as materialized (
         select category_id, status, delta from unfolded_pet_counts()
       ), listed as materialized (

@@ -15,7 +15,7 @@ export interface CategoryServices {
 }
 
 const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
-/** The list has no filters. This value binds its cursors to it, so that cursors of other lists are rejected. */
+/** The list has no filters. This value marks its cursors, so that the cursors of other lists are rejected. */
 const FILTERS = { list: 'categories' }
 
 export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryServices): void {

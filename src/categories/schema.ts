@@ -1,4 +1,4 @@
-// JSON schemas of categories. A category need not have a name.
+// JSON schemas of categories. The name of a category is optional.
 // Knows nothing about the database.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'

@@ -1,4 +1,4 @@
-// Rules for the history of a pet: its changes, newest first, then its creation.
+// Rules for the history of a pet: lists its changes, newest first, then its creation.
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
@@ -16,7 +16,7 @@ export async function getPetHistory(
   const changes = await findHistoryBefore(db, petId, after?.id, limit)
   const entries = changes.map(({ entry }) => entry)
   const last = changes.at(-1)
-  // The creation is the last entry and needs a free place: after a page full of changes comes another page.
+  // The creation is the last entry. If changes fill this page, the creation is on a later page.
   if (last === undefined || changes.length < limit) return { items: [...entries, creation], next: undefined }
   return { items: entries, next: { id: last.id, sortKey: '' } }
 }

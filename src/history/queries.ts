@@ -1,4 +1,4 @@
-// All SQL statements on pet_history.
+// SQL statements on pet_history. The sweep of expired holds in src/orders/queries.ts has its own insert.
 // Knows nothing about HTTP.
 import { isServiceName, SERVICE_NAME } from '../api-keys/schema.ts'
 import type { Reader, Tx } from '../db/database.ts'
@@ -6,9 +6,10 @@ import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
 import type { ChangedFields, HistoryEntry, HistoryEvent } from './schema.ts'
 
-/** The API key that made a change, undefined for the service itself, and the request. */
 export interface Actor {
+  /** The API key that made the change; undefined if the service itself made it. */
   apiKeyId: bigint | undefined
+  /** The request that made the change. */
   requestId: string
 }
 
@@ -59,7 +60,7 @@ interface HistoryRow {
   reason: string | null
 }
 
-/** Returns the changes of a pet with an id below `beforeId`, newest first. */
+/** Returns the changes to a pet whose own id is below `beforeId`, newest first. */
 export async function findHistoryBefore(
   db: Reader,
   petId: bigint,
@@ -79,7 +80,7 @@ export async function findHistoryBefore(
   return rows.map((row) => ({ id: row.id, entry: toEntry(row) }))
 }
 
-/** Returns the creation of the pet, which its own row records; undefined if the pet does not exist. */
+/** Returns the creation of the pet, which is recorded in the pet's own row; undefined if the pet does not exist. */
 export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEntry | undefined> {
   const [row] = await db.read<
     Pick<HistoryRow, 'at' | 'api_key_id' | 'api_key_name'> & { request_id: string | null }
@@ -99,7 +100,10 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
   }
 }
 
-/** The service itself if no key acted. An older key may have the same name; its id tells the two apart. */
+/**
+ * Returns the name of the key, or SERVICE_NAME if the service itself made the change. A key may have that name if it
+ * was created before the name was reserved. Its id is then appended.
+ */
 function nameOf({ api_key_id, api_key_name }: Pick<HistoryRow, 'api_key_id' | 'api_key_name'>): string {
   if (api_key_name === null) return SERVICE_NAME
   return isServiceName(api_key_name) ? `${api_key_name} (API key ${api_key_id})` : api_key_name

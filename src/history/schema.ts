@@ -14,7 +14,7 @@ export const EVENTS = [
 ] as const
 export type HistoryEvent = (typeof EVENTS)[number]
 
-/** The fields that a change affected, with their values before or after it. */
+/** The fields that a change affected, with their values before or after the change. */
 export interface ChangedFields {
   name?: string | undefined
   categoryId?: bigint | undefined

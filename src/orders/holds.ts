@@ -1,9 +1,9 @@
 // Sweeps expired holds. Every instance sweeps four times a second.
 // Knows nothing about HTTP; the SQL is in queries.ts.
 //
-// If the last sweep is stale, because the database was unreachable or the process was paused, a read waits for a new
-// sweep first. A read never waits for a sweep that cannot commit: while no standby confirms writes, reads continue and
-// may show expired holds.
+// The last sweep can be stale, for example because the database was unreachable or the process was paused. A read then
+// waits for a new sweep first. While no standby confirms writes, a sweep cannot commit. Reads then stop waiting and may
+// show expired holds.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/database.ts'
@@ -12,7 +12,10 @@ import type { Log } from '../telemetry/log.ts'
 import { expireOrders } from './queries.ts'
 
 export const SWEPT_EVERY_MS = 250
-/** Leaves 300 ms for the sweep, so that no read shows a hold more than one second after it expired. */
+/**
+ * A sweep is fresh until this long after its start. Reads should show no hold more than one second after it expired.
+ * The remaining 300 ms are for the sweep and the read.
+ */
 const FRESH_FOR_MS = 700
 /** Reads stop waiting for a sweep that has committed nothing for this long. */
 const PROGRESS_WITHIN_MS = 1_000
@@ -42,7 +45,7 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
     sweptAt = startedAt
   }
 
-  /** The sweep in flight, or a new one. */
+  /** Returns the sweep in flight; starts one if there is none. */
   function startSweep(): Sweep {
     if (current !== undefined) return current
     const sweep: Sweep = { finished: Promise.resolve(), progressAt: performance.now() }
@@ -66,7 +69,7 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
 
   return {
     sweep: () => startSweep().finished,
-    // No wait if the last sweep is fresh, or if unacknowledged writes show that no sweep can commit.
+    // Does not wait if the last sweep is fresh, or if unacknowledged writes show that no sweep can commit.
     waitUntilFresh: () => {
       if (now() - sweptAt < FRESH_FOR_MS || db.connections().unacknowledged > 0) return undefined
       return waitFor(startSweep())

@@ -1,8 +1,8 @@
 // Rules for orders: an order holds a pet, then sells or releases it.
 // Knows nothing about HTTP; the SQL is in queries.ts.
 //
-// Each step changes the order and its pet in one transaction. A unique index rejects a second open order for a pet.
-// A transaction that ends an order locks the pet first, which prevents deadlocks.
+// Every change to an order also changes its pet, in the same transaction. A unique index rejects a second open order
+// for a pet. A transaction that ends an order locks the pet first, which prevents deadlocks.
 import type { Db, Tx } from '../db/database.ts'
 import { FOREIGN_KEY_VIOLATION, QueryFailure, UNIQUE_VIOLATION } from '../db/failures.ts'
 import { AppError } from '../errors.ts'
@@ -26,7 +26,7 @@ import {
 } from './queries.ts'
 import type { NewOrder, Order } from './schema.ts'
 
-/** Max transactions per request. Each one may find that the pet was freed while it waited for the lock. */
+/** Max transactions per request. A transaction is retried if the pet was freed while it waited for the lock. */
 const PLACE_ATTEMPTS_MAX = 3
 
 export interface PlacingOptions {
@@ -64,7 +64,7 @@ export async function placeOrder(
     apiKeyId: callerId,
     key: idempotencyKey,
     operation: 'placeOrder',
-    // As sent: the default may have changed when the client retries.
+    // 'default' instead of the number of minutes: the operator may change the default before the client retries.
     values: [petId, holdMinutes ?? 'default', note ?? ''],
   }
   const { response, replayed } = await retryIfFreed(() =>
@@ -74,8 +74,8 @@ export async function placeOrder(
 }
 
 /**
- * Handles a pet that insertOrder found unavailable. If its hold has expired but is not swept yet, ends the hold and
- * inserts the order. Otherwise throws: the pet does not exist, is held or sold, or was freed in the meantime.
+ * For a pet that insertOrder found unavailable. If the hold has expired but is not swept yet, ends the hold and inserts
+ * the order. Otherwise throws, because the pet does not exist, is held or sold, or has been freed since.
  */
 async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: string): Promise<bigint> {
   const pet = await lockPetAmongBuyers(tx, order.petId)
@@ -87,12 +87,13 @@ async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: str
 }
 
 /**
- * The pet was pending when insertOrder read it, and available once this transaction had its lock. Inserting the order
- * now could deadlock: another buyer may already have inserted one and be waiting for that lock to update the pet.
+ * Thrown if insertOrder found the pet unavailable, but the pet became available before this transaction locked it.
+ * Inserting the order under this lock could deadlock: another buyer may have inserted an order and be waiting for the
+ * lock to update the pet, while this insert would wait for that order.
  */
 class PetFreedError extends Error {}
 
-/** Retries in a new transaction, which holds no locks, if the pet was freed during the last one. */
+/** If `place` throws a PetFreedError, retries in a new transaction, which holds no locks. */
 async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -104,7 +105,7 @@ async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** Translates constraint violations: a second open order, or an order for a pet that was just deleted. */
+/** Translates constraint violations into AppErrors: the pet already has an open order, or was just deleted. */
 async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   try {
     return await placing
@@ -117,7 +118,7 @@ async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Completes or cancels an open order. Idempotent; throws `order_closed` if the order ended in another way. */
+/** Completes or cancels an order. Idempotent. Throws `order_closed` if the order has expired or ended otherwise. */
 export async function endOrder(
   db: Db,
   orderId: bigint,
@@ -180,7 +181,7 @@ async function findOrder(db: Pick<Db, 'read'>, id: bigint): Promise<Order> {
   return order
 }
 
-/** An order as parsed from JSON: ids below 2^53 are numbers, times are strings. */
+/** An order as parsed from JSON: ids below 2^53 are numbers, larger ids are bigints, and times are strings. */
 interface StoredOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresAt'> {
   id: number | bigint
   petId: number | bigint

@@ -1,4 +1,4 @@
-// All SQL statements on orders. A transaction locks the pet before it changes an existing order of that pet.
+// All SQL statements on orders. A transaction locks the pet before it changes an existing order for that pet.
 // Knows nothing about HTTP.
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
@@ -72,14 +72,14 @@ export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promi
   })
 }
 
-/** Returns the open order of a locked pet, and whether it has expired by the database's clock. */
+/** Returns the open order for a locked pet, and whether the order has expired according to the database's clock. */
 export async function findHold(
   tx: Tx,
   petId: bigint,
 ): Promise<{ orderId: bigint; isOver: boolean } | undefined> {
   const [row] = await tx.read<{ orderId: bigint; isOver: boolean }>({
     name: 'find_hold',
-    // Not now(): the transaction may have waited for the lock since it began.
+    // Not now(), which is the start of the transaction: the transaction may have waited for the lock since then.
     text: `select id as "orderId", expires_at <= statement_timestamp() as "isOver"
       from orders where pet_id = $1 and status = 'open'`,
     values: [petId],
@@ -105,15 +105,16 @@ export interface OrderToInsert {
 }
 
 /**
- * Inserts an order if the pet is available; otherwise returns undefined. The lock waits for a transaction that has
- * locked the pet with lockPet, then rechecks the status. It does not exclude other buyers: of several concurrent
- * inserts, the index orders_one_open_per_pet accepts one and rejects the others once that one commits.
+ * Inserts an order if the pet is available; otherwise returns undefined. If another transaction has locked the pet with
+ * lockPet, the statement waits for that transaction and rechecks the status. This lock does not exclude other buyers:
+ * of several concurrent inserts, the unique index orders_one_open_per_pet accepts one. The others wait until that
+ * transaction commits, then fail.
  */
 export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint | undefined> {
   const { petId, placedBy, holdMinutes, note } = order
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
-    // The clock is read after the wait for the lock, so that no order begins before the previous one has ended.
+    // Reads the clock after the wait for the lock, so that an order never starts before the previous one ended.
     text: `with pet as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (
@@ -136,7 +137,7 @@ export async function holdPet(tx: Tx, petId: bigint): Promise<void> {
   })
 }
 
-/** Completes or cancels an order of a locked pet; returns false if it is no longer open or has expired. */
+/** Completes or cancels an order for a locked pet; returns false if the order is not open or has expired. */
 export async function closeOrder(tx: Tx, id: bigint, status: 'completed' | 'cancelled'): Promise<boolean> {
   const rows = await tx.write({
     name: 'close_order',
@@ -148,7 +149,7 @@ export async function closeOrder(tx: Tx, id: bigint, status: 'completed' | 'canc
   return rows.length > 0
 }
 
-/** Marks an overdue order of a locked pet as expired. */
+/** Marks an overdue order for a locked pet as expired. */
 export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
   await tx.write({
     name: 'expire_order',
@@ -158,10 +159,10 @@ export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
 }
 
 /**
- * Expires up to `max` overdue orders and frees their pets, in one statement; returns how many. Locks the pets first,
- * like every transaction that ends an order. Skips pets that another transaction has locked: that transaction or the
- * next sweep handles them. An order that was closed after the snapshot of this statement fails `status = 'open'` when
- * the update rechecks it.
+ * Expires up to `max` overdue orders and frees their pets, in one statement; returns the number of freed pets. Locks
+ * the pets first, like every transaction that ends an order. Skips pets that another transaction has locked: that
+ * transaction or the next sweep handles them. If an order was closed after this statement took its snapshot, the update
+ * rechecks `status = 'open'` and skips the order.
  */
 export async function expireOrders(db: Writer, requestId: string, max: number): Promise<number> {
   const rows = await db.write({
@@ -187,7 +188,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
       select id, 'order_expired', 'pending', 'available', $1 from freed
       returning 1`,
     values: [requestId, max],
-    // Safe to retry. Otherwise a lost connection would fail the sweep that reads wait for with `outcome_unknown`.
+    // Without a retry, a lost connection would fail the sweep with `outcome_unknown` while reads wait for it.
     isIdempotent: true,
   })
   return rows.length

@@ -13,7 +13,7 @@ export interface OrderServices {
   db: Db
   publicUrl: string
   holds: FreshHolds
-  /** Duration of a hold if the request has no `holdMinutes`. */
+  /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
 }
 

@@ -57,7 +57,7 @@ const OrderSchema = Type.Object(
   },
   { $id: 'Order', description: 'A hold on a pet, and how it ended.' },
 )
-/** Not derived from the schema, because here an absent field may also be undefined. */
+/** Not derived from the schema, because here optional fields may be explicitly undefined. */
 export interface Order {
   id: bigint
   petId: bigint

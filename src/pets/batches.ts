@@ -1,4 +1,4 @@
-// Batches reads by id and creates of concurrent requests, and coalesces identical list requests.
+// Batches concurrent reads by id and concurrent creates, and coalesces identical list requests.
 // Knows nothing about routes; the SQL is in queries.ts.
 import { type BatchLimits, type Coalesce, coalesced, batched } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
@@ -6,7 +6,7 @@ import { doManyOnce, type Outcome, type IdempotentRequest } from '../idempotency
 import { findPetsByIds, insertPets, type PetToInsert } from './queries.ts'
 import type { VersionedPet } from './schema.ts'
 
-/** A serialised page, and the header with the URL of the next page. */
+/** A serialised page, and its `Link` header if there is a next page. */
 export interface PageResponse {
   body: Buffer
   headers: { link?: string }
@@ -15,7 +15,7 @@ export interface PageResponse {
 export interface PetBatches {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
   insertPet: (pet: PetToInsert) => Promise<bigint>
-  /** For a request with an Idempotency-Key. The stored response is the id of the pet. */
+  /** Inserts the pet of a request with an Idempotency-Key. The response in the outcome is the id of the pet. */
   insertPetOnce: (request: { idempotent: IdempotentRequest; pet: PetToInsert }) => Promise<Outcome>
   coalescePage: Coalesce<PageResponse>
 }
@@ -29,7 +29,7 @@ const BATCHED: Record<'reads' | 'writes', BatchLimits> = {
 
 export type ObserveBatch = (kind: string, size: number) => void
 
-/** Without `isBatching`, every request runs its own query: the baseline that the benchmark compares with. */
+/** If `isBatching` is false, every request runs its own query. The benchmark uses this as a baseline. */
 export function openPetBatches(
   db: Db,
   isBatching: boolean,

@@ -1,4 +1,4 @@
-// The deprecation of getPet: headers on every response, and 410 after its removal.
+// The deprecation of getPet: adds headers to its responses, and rejects its requests with 410 after the removal.
 // Contains no SQL and no rules for pets.
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../errors.ts'
@@ -7,23 +7,23 @@ import type { Caller } from '../caller.ts'
 import { GET_PET_PAGE } from '../http/page-addresses.ts'
 
 export interface DeprecationServices {
-  /** Origin of the URLs in headers. If it is empty, URLs start with `/`. */
+  /** Origin of the URLs in headers. If the origin is empty, the URLs start with `/`. */
   publicUrl: string
-  /** Decides whether the operation is already removed. */
+  /** Returns the current time, which decides whether getPet is already removed. */
   clock: () => Date
   usage: { noteDeprecatedCall: (caller: Caller, operation: string) => void }
 }
 
-/** Release day of version 1.0.0. The operation has been deprecated since that version. */
+/** Release day of version 1.0.0, which deprecated getPet. */
 const DEPRECATED_SINCE = new Date('2026-11-15T00:00:00Z')
 export const GET_PET_REMOVAL = new Date('2030-12-05T00:00:00Z')
 
-/** URL of a pet for `Location`: getPet until its removal, then the list filtered by its id. */
+/** Returns the URL of a pet for `Location`: that of getPet until its removal, then that of the list filtered by id. */
 export function petAddress({ publicUrl, clock }: Omit<DeprecationServices, 'usage'>, id: bigint): string {
   return clock() >= GET_PET_REMOVAL ? `${publicUrl}/v1/pets?id=${id}` : `${publicUrl}/v1/pets/${id}`
 }
 
-/** Runs before validation, so that responses with 200, 404 and 410 carry the same headers. */
+/** Returns a hook that runs before validation, so that responses with 200, 404 and 410 have the same headers. */
 export function deprecateGetPet({ publicUrl, clock, usage }: DeprecationServices) {
   const deprecation = `@${DEPRECATED_SINCE.getTime() / 1000}`
   const sunset = GET_PET_REMOVAL.toUTCString()

@@ -28,7 +28,7 @@ export async function listPets(
   filters: PetFilters,
   { after, limit }: PageRequest,
 ): Promise<Page<Pet>> {
-  // One row more than the limit tells whether there is a next page.
+  // One row more than the limit shows whether there is a next page.
   const found = await findPetsBefore(db, filters, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
@@ -44,7 +44,7 @@ export async function listPetsByName(
   return toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
 }
 
-/** Lists those of the given pets that exist and match the filters, newest first. */
+/** Lists the pets that have one of the ids and match the filters, newest first. */
 export async function listPetsByIds(
   db: Db,
   { status, categoryId }: PetFilters,
@@ -99,7 +99,7 @@ export async function createPet(
 
 export interface ChangePetOptions {
   actor: Actor
-  /** Whether the client's precondition accepts this version. */
+  /** Returns whether this version satisfies the client's precondition. */
   isExpected: (version: number) => boolean
   categoryPolicy: CategoryPolicy
 }
@@ -148,7 +148,7 @@ export async function removePet(
   })
 }
 
-/** Ends the hold of a locked pet if it has expired but is not swept yet; returns the resulting pet. */
+/** If the hold on a locked pet has expired but is not swept yet, ends the hold. Returns the resulting pet. */
 async function withoutExpiredHold(tx: Tx, pet: VersionedPet, requestId: string): Promise<VersionedPet> {
   if (!(await releaseExpiredHold(tx, pet, requestId))) return pet
   return { ...pet, status: 'available', version: pet.version + 1 }

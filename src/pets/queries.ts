@@ -1,4 +1,4 @@
-// All SQL statements on pets. Each finds its rows by an index.
+// SQL statements on pets. Each finds its rows by an index. Orders, imports and exports have their own statements.
 // Knows nothing about HTTP.
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
@@ -23,10 +23,11 @@ export interface PetToInsert {
 /**
  * Returns pets with an id below `beforeId`, newest first.
  *
- * The filters are row comparisons on all columns of an index, not `status = $1 and id < $2`. With 100 old pets of one
- * status among a million, PostgreSQL's generic plan for the latter read 999,920 rows of the primary key to return 20.
- * A row comparison reads only the rows that it returns, even for a status that no pet has. The "+ 0" of the third
- * index keeps PostgreSQL from sorting a whole category before the table is analysed.
+ * The filters are row comparisons on all columns of an index, because these read only the rows that they return, even
+ * for a status that no pet has. With `status = $1 and id < $2`, PostgreSQL's generic plan scanned the primary key. If
+ * only the 100 oldest of a million pets had the status, it read 999,920 rows to return 20.
+ *
+ * The "+ 0" matches the index pets_by_category_and_status. migrations/0001_animals_and_api_keys.sql explains it.
  */
 export async function findPetsBefore(
   db: Reader,
@@ -78,8 +79,9 @@ export interface NamedPet extends Pet {
 
 /**
  * Returns pets whose name starts with the prefix, after the given position, sorted by name. Reads one range of the
- * index on (key, id), compared byte by byte. The range ends at the prefix followed by 500 times U+10FFFF, the highest
- * code point, because a name has at most 500 characters.
+ * index on (key, id), whose keys are compared byte by byte. The range ends at the prefix followed by 500 repetitions of
+ * U+10FFFF, the highest code point. No name with this prefix sorts after that, because a name has at most 500
+ * characters.
  */
 export async function findPetsByName(
   db: Reader,
@@ -106,7 +108,10 @@ export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise
   })
 }
 
-/** Locks the pet until the transaction ends. A transaction that also changes an order locks its pet first. */
+/**
+ * Locks the pet until the transaction ends. A transaction that changes a pet and an existing order for that pet locks
+ * the pet first, which prevents deadlocks.
+ */
 export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
     name: 'lock_pet',
@@ -117,8 +122,8 @@ export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefi
 }
 
 /**
- * Like lockPet, for a buyer whose insertOrder found the pet unavailable. Several buyers may already hold the shared
- * lock of insertOrder on this pet; `for update` would make them deadlock.
+ * Variant of lockPet for a buyer whose insertOrder found the pet unavailable. Several buyers may hold the shared lock
+ * that insertOrder takes. With `for update`, they would deadlock.
  */
 export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
@@ -140,14 +145,14 @@ export async function updatePet(tx: Tx, { id, name, categoryId, status }: Pet): 
   return (row as { version: number }).version
 }
 
-/** Deletes the pet and its history. A foreign key rejects this if the pet has orders. */
+/** Deletes the pet and its history. Fails with a foreign key violation if the pet has orders. */
 export async function deletePet(tx: Tx, id: bigint): Promise<void> {
   await tx.write({ name: 'delete_pet', text: 'delete from pets where id = $1', values: [id] })
 }
 
 /** Inserts the pets in one statement; returns their ids in the order of the input. */
 export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Promise<bigint[]> {
-  // The ids are generated first, because `insert … returning` cannot return which input row an id belongs to.
+  // The ids are generated first, because `insert … returning` does not show which input row an id belongs to.
   const rows = await db.write<{ id: bigint }>({
     name: 'insert_pets',
     text: `with input as materialized (

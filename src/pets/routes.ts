@@ -63,7 +63,7 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
       const boundTo = { ...filters, name }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
-      // Concurrent identical requests share one query and its serialised result.
+      // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
         const { items, next } =
           name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
@@ -210,7 +210,7 @@ export function deletePetRoute(app: V1, { db }: PetServices): void {
     },
     handler: async (request, reply) => {
       const { petId } = request.params
-      // The pet's history is deleted too, so the log is the only record of who deleted the pet.
+      // The pet's history is deleted too, so only the log records which API key deleted the pet.
       const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
       try {
         await removePet(db, petId, ifMatch(request.headers['if-match']), request.id)

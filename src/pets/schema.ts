@@ -86,7 +86,7 @@ const PetChangeSchema = Type.Object(
 export type PetChange = Static<typeof PetChangeSchema>
 export const PetChangeRef = Type.Unsafe<PetChange>({ $ref: 'PetChange#' })
 
-/** A pet with its version, which its ETag contains. Every change increments the version. */
+/** A pet with its version, which every change increments. The ETag of the pet contains the version. */
 export type VersionedPet = Pet & { version: number }
 
 export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema, PetChangeSchema]
