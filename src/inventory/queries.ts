@@ -1,9 +1,9 @@
-// All SQL statements that count pets. A count is a folded sum plus the deltas that statements on pets appended since.
+// SQL statements that count pets and fold the counts. inventory.ts explains folding.
 // Knows nothing about HTTP.
 import type { Db, Reader } from '../db/database.ts'
 import type { Counts, PetStatus } from '../pet-status.ts'
 
-/** Exact: adds the deltas that are not folded yet to the three sums. */
+/** Counts pets by status: the three sums plus the deltas that are not folded yet. */
 export async function countPets(db: Reader): Promise<Counts> {
   const rows = await db.read<{ status: PetStatus; count: bigint }>({
     name: 'count_pets',
@@ -20,15 +20,15 @@ export async function countPets(db: Reader): Promise<Counts> {
 }
 
 export interface FoldLimits {
-  /** Max deltas per transaction. */
+  /** Max deltas that one transaction folds. */
   max: number
-  /** A fold is due once this many deltas have gathered, */
+  /** A fold is due once this many deltas are not folded yet. */
   afterDeltas: number
-  /** or this long after the last fold of any instance. */
+  /** A fold is also due this many seconds after the last fold by any instance. */
   afterSeconds: number
 }
 
-/** Folds deltas into the sums if a fold is due; returns how many. Returns 0 while another instance folds. */
+/** If a fold is due, folds up to `max` deltas; returns how many it folded. Returns 0 while another instance folds. */
 export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: FoldLimits): Promise<number> {
   return db.transaction(async (tx) => {
     const [row] = await tx.read<{ locked: boolean }>({
@@ -41,8 +41,8 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
     if (row?.locked !== true) return 0
     const [folded] = await tx.write<{ count: bigint }>({
       name: 'fold_counts',
-      // No row can appear at or below the new position later: the position is below every transaction in flight, and
-      // the rows of finished transactions are visible here.
+      // No delta can appear at or before the new position later: those of transactions in flight come after it, and
+      // this statement sees those of all finished transactions.
       text: `with position as materialized (
           select transaction_id, id, folded_at from pet_count_position
           where is_only and server_started_at = pg_postmaster_start_time()
@@ -89,7 +89,7 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
   })
 }
 
-/** Deletes the counts of categories that have no pets left. */
+/** Deletes sums of 0, such as those of categories that have no pets left. */
 export async function deleteEmptyCounts(db: Db): Promise<void> {
   await db.write({
     name: 'delete_empty_counts',
