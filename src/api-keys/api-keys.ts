@@ -18,8 +18,9 @@ import { type ApiKey, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from '
 
 /** How long the result of a look-up is cached. A revocation takes effect within this time. */
 const BELIEVED_FOR_MS = 1_000
-/** Max cached results of each kind. Unknown keys have their own limit, so that they cannot evict known keys. */
+/** Max cached look-ups of valid keys. */
 const KNOWN_MAX = 10_000
+/** Max cached look-ups of invalid keys. They are cached separately, so that they cannot evict valid keys. */
 const UNKNOWN_MAX = 10_000
 
 /** Look-ups of different keys are batched, so that a flood of unknown keys uses only one connection. */
@@ -48,13 +49,16 @@ export async function getApiKey(db: Db, id: bigint): Promise<ApiKey> {
   return orNotFound(apiKey)
 }
 
-/** Newest first, including expired and revoked keys. */
+/** Lists all keys, newest first, including expired and revoked keys. */
 export async function listApiKeys(db: Db, { after, limit }: PageRequest): Promise<Page<ApiKey>> {
   const found = await findApiKeysBefore(db, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
-/** Creates a key with the same name, scopes and lifetime. The old key stays valid during the overlap. */
+/**
+ * Creates a key with the same name, scopes, rate limit and lifetime. The old key stays valid during the overlap, unless
+ * it expires earlier.
+ */
 export async function rotateApiKey(
   db: Db,
   environment: Environment,
@@ -67,7 +71,7 @@ export async function rotateApiKey(
   })
 }
 
-/** Idempotent: a key that is already revoked keeps its time of revocation. */
+/** Revokes a key. Idempotent: a key that is already revoked keeps its time of revocation. */
 export async function revokeApiKey(db: Pick<Db, 'write'>, id: bigint): Promise<ApiKey> {
   return orNotFound(await setApiKeyRevoked(db, id))
 }
@@ -87,8 +91,9 @@ interface LookUp {
 }
 
 /**
- * Returns the caller synchronously if the result is cached, which saves most requests a promise. Calls `beforeLookUp`,
- * which may throw, before the look-up of a key that this process has not seen valid.
+ * Returns the caller of a key; undefined if the key is invalid. Returns cached results synchronously, so that most
+ * requests need no promise. Calls `beforeLookUp`, which may throw, before it looks up a key that this process has not
+ * found valid before.
  */
 export type VerifyApiKey = (
   text: string,
@@ -96,8 +101,8 @@ export type VerifyApiKey = (
 ) => Caller | undefined | Promise<Caller | undefined>
 
 /**
- * Returns a function that finds the caller of a key. Each key is looked up at most once a second, and concurrent
- * requests share that look-up. A failed look-up is not cached.
+ * Returns a function that finds the caller of a key. Each key is looked up at most once a second: concurrent look-ups
+ * of a key are coalesced, and results are cached. A failed look-up is not cached.
  */
 export function apiKeyVerifier(
   db: Db,
@@ -111,7 +116,7 @@ export function apiKeyVerifier(
     )
     return hashes.map((hash) => callers.get(hash))
   }, LOOK_UPS)
-  // Indexed by the text of the key, not by its hash: hashing took 5% of the time of a read.
+  // Indexed by the text of the key, not by its hash, because hashing took 5% of the time of a read.
   const known = new Map<string, LookUp>()
   const unknown = new Map<string, LookUp>()
 

@@ -1,4 +1,4 @@
-// The text of an API key: a prefix, 256 random bits and a checksum. Secret scanners can detect such a text, and a
+// The text of an API key: a prefix, 256 random bits and a checksum. Secret scanners can detect this format, and a
 // mistyped key is rejected without a query. Knows nothing about the database or HTTP.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -8,7 +8,7 @@ export type Environment = 'production' | 'staging'
 const PREFIXES = { production: 'petstore_live_', staging: 'petstore_test_' } as const
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_BYTES = 32
-/** 62^43 is the smallest power of 62 above 2^256. */
+/** Digits in base 62 for 256 bits: 62^43 is the smallest power of 62 above 2^256. */
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const SHAPE = new RegExp(`^petstore_(live|test)_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
@@ -19,7 +19,7 @@ export function makeApiKeyText(environment: Environment): string {
   return text + checksum(text)
 }
 
-/** Whether the text has the format of a key of this environment. The key may never have been issued. */
+/** Whether the text has the format of a key for this environment. Such a key may never have been issued. */
 export function isApiKeyText(text: string, environment: Environment): boolean {
   if (!SHAPE.test(text) || !text.startsWith(PREFIXES[environment])) return false
   return text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))

@@ -1,4 +1,4 @@
-// All SQL statements on API keys and their usage. They take hashes; no statement contains a key.
+// SQL statements on API keys and their usage. A statement contains the hash of a key, never the key itself.
 // Knows nothing about HTTP.
 import type { Caller } from '../caller.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
@@ -83,7 +83,7 @@ export async function findApiKeysBefore(
   return rows.map(toApiKey)
 }
 
-/** Idempotent: revokes the key if it is not revoked yet and returns it; undefined for an unknown id. */
+/** Revokes the key, unless it is already revoked, and returns the key; undefined for an unknown id. Idempotent. */
 export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey | undefined> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'revoke_api_key',
@@ -93,7 +93,10 @@ export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey |
   return row && toApiKey(row)
 }
 
-/** Makes a valid key expire after the overlap; returns the values of its successor, undefined if none is valid. */
+/**
+ * Makes a valid key expire after the overlap, or earlier if it already expires earlier. Returns the properties of its
+ * successor; undefined if the key is unknown, revoked or expired.
+ */
 export async function retireApiKey(
   tx: Tx,
   id: bigint,
@@ -115,7 +118,7 @@ export async function retireApiKey(
   }
 }
 
-/** Locks the rows in the order of their ids, so that two instances cannot deadlock. */
+/** Saves when keys were last used. Locks the rows in the order of their ids, so that two instances cannot deadlock. */
 export async function touchApiKeys(tx: Tx, used: ReadonlyMap<bigint, Date>): Promise<void> {
   await tx.write({
     name: 'touch_api_keys',
@@ -135,7 +138,7 @@ export async function touchApiKeys(tx: Tx, used: ReadonlyMap<bigint, Date>): Pro
 export interface DeprecatedCalls {
   apiKeyId: bigint
   operation: string
-  /** In UTC, such as 2026-11-15. */
+  /** The day in UTC, such as 2026-11-15. */
   day: string
   calls: number
 }
@@ -169,7 +172,7 @@ export interface DeprecatedUse {
   lastDay: string
 }
 
-/** Lists the keys that called a deprecated operation, those with the most calls in the last 30 days first. */
+/** Lists calls of deprecated operations by key and operation, the most calls in the last 30 days first. */
 export async function listDeprecatedUse(db: Reader): Promise<DeprecatedUse[]> {
   return db.read<DeprecatedUse>({
     name: 'list_deprecated_use',

@@ -1,4 +1,4 @@
-// HTTP routes for API keys: administration, and one route on which every key can read its own properties.
+// HTTP routes for API keys: routes for administrators, and a route that returns the properties of the caller's key.
 // Contains no SQL; the rules are in api-keys.ts.
 import { Type } from 'typebox'
 import type { Caller } from '../caller.ts'

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { type Scope, SCOPES } from '../scopes.ts'
 
-/** The properties of a key, without the key itself, which is shown only once, on creation. */
+/** The properties of a key. The key itself is shown only once, on creation. */
 export interface ApiKey {
   id: bigint
   name: string
@@ -23,10 +23,10 @@ export interface NewApiKey {
   expiresInSeconds: number | undefined
 }
 
-/** Names the service itself where the name of a key is shown, so no key may have this name. */
+/** Stands for the service itself where the name of a key is shown, so a new key cannot have this name. */
 export const SERVICE_NAME = 'petstore'
 
-/** Whether a reader could mistake the name for that of the service. Ignores case, blanks and invisible characters. */
+/** Whether a reader could mistake the name for SERVICE_NAME. Ignores case, blanks and invisible characters. */
 export function isServiceName(name: string): boolean {
   const visible = name.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
   return visible.toLowerCase() === SERVICE_NAME

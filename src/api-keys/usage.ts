@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** The day in UTC. It is formatted once a day, not for every call. */
+/** Returns the day in UTC. Caches the text, so that it is formatted once a day and not for every call. */
 function dayOf(time: Date): string {
   const day = Math.floor(time.getTime() / DAY_MS)
   if (day !== lastDay) [lastDay, lastDayText] = [day, time.toISOString().slice(0, 10)]
@@ -50,7 +50,8 @@ export function trackUsage(now: () => Date): Usage {
           await addDeprecatedCalls(tx, calls)
         })
       } catch (error) {
-        // Keep the calls for the next flush, unless they may have been committed.
+        // Keep the counted calls for the next flush, unless they may have been committed. The times of last use are
+        // always kept, because writing them is idempotent.
         const unknown = error instanceof AppError && error.code === 'outcome_unknown'
         if (!unknown) for (const call of calls) addCalls(call)
         lastUsed = new Map([...used, ...lastUsed])

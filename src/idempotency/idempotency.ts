@@ -1,4 +1,4 @@
-// Idempotency-Key: stores the first response in the transaction that makes the change, and replays it for retries.
+// Idempotency-Key: the transaction that makes a change also stores the response. A retry gets the stored response.
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import { hash } from 'node:crypto'
 import type { Db, Tx } from '../db/database.ts'
@@ -16,7 +16,7 @@ const PURGE_BATCH = 1_000
 
 export interface IdempotentRequest extends ClientKey {
   operation: string
-  /** The validated values of the request, always in the same order. */
+  /** The validated values of the request, in the same order for every request of an operation. */
   values: readonly unknown[]
 }
 
@@ -44,7 +44,8 @@ export async function doManyOnce(
           return { response: before.response, replayed: true }
         return { rejection: new AppError('idempotency_key_reused') }
       }
-      // The lock does not separate two requests of one transaction: only the first one of them runs.
+      // Two requests in this transaction may have the same key. The lock does not stop the second, so it is rejected
+      // here.
       const isSecond = requests.findIndex((other) => isSame(other, request)) < index
       if (locked[index] !== true || isSecond) return { rejection: new AppError('idempotency_key_in_use') }
       return undefined
@@ -66,7 +67,7 @@ export async function doManyOnce(
   })
 }
 
-/** Like doManyOnce, for one request. Throws the error that rejects it. */
+/** Runs doManyOnce for one request. Throws if the request is rejected. */
 export async function doOnce(
   db: Db,
   request: IdempotentRequest,

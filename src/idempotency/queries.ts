@@ -14,9 +14,9 @@ export interface StoredResponse {
 }
 
 /**
- * Locks the keys for this transaction; returns false at once for a key that another transaction has locked. A plain
- * insert would wait for that transaction, and each waiter would hold a connection. Only a retry waits: its own first
- * attempt probably holds the lock, because PostgreSQL has not noticed yet that the connection is lost.
+ * Locks the keys for this transaction; returns false for each key that another transaction has locked. A first attempt
+ * does not wait for locks, because every waiting request would occupy a connection. A retry after a lost connection
+ * waits: its own first attempt probably holds the lock until PostgreSQL notices that the connection is lost.
  */
 export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): Promise<boolean[]> {
   const rows = await tx.read<{ locked: boolean }>({
@@ -32,7 +32,7 @@ export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): P
   return rows.map(({ locked }) => locked)
 }
 
-/** A separate statement, to run after the lock: only then does it see what the last lock holder committed. */
+/** Call after lockIdempotencyKeys. As a separate statement, it sees what the previous holder of a lock committed. */
 export async function findStoredResponses(
   tx: Tx,
   keys: readonly ClientKey[],
@@ -64,7 +64,7 @@ export async function insertStoredResponses(
   })
 }
 
-/** Deletes up to `max` responses older than `olderThanHours`; returns how many. */
+/** Deletes up to `max` responses that are older than `olderThanHours`; returns how many it deleted. */
 export async function purgeStoredResponses(db: Writer, olderThanHours: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'purge_kept_answers',
