@@ -1,7 +1,7 @@
 // Validates rows and groups them into batches in the text format of PostgreSQL's COPY.
 // Knows nothing about connections or transactions.
 //
-// Rows are written directly into one of two alternating buffers. Stored as objects, they took the process over 200 MB.
+// Rows are written directly into two alternating buffers. With rows as objects, the process used more than 200 MB.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { count, countOf } from '../counts.ts'
 import { parseId } from '../int64.ts'
@@ -18,36 +18,38 @@ import {
 } from './schema.ts'
 import type { OpenSource } from './source.ts'
 
-/** Measured: at 10,000 rows the fixed cost is 5% of a batch, and an interruption loses 0.2 s of work. */
+/** Max rows of a batch. With 10,000 rows, the fixed cost is 5% of a batch, and an interruption loses 0.2 s of work. */
 const BATCH_ROWS = 10_000
 const BATCH_REJECTED_ROWS = 1_000
+/** Size of each buffer for accepted rows. */
 const BATCH_BYTES = 2_097_152
-/** Limits the text of rejected rows, which may be long. */
+/** A batch is complete once its rejected rows have more characters than this. One rejected row may be long. */
 const BATCH_REJECTED_CHARACTERS = 2_097_152
-/** Rows whose categories are looked up with one query. Doing so for a whole chunk cost 60 MB of memory. */
+/** Max rows whose categories one query looks up. One query for all rows of a chunk took 60 MB of memory. */
 const SLICE_ROWS = 256
-/** Upper bound for a line: the longest name, escaped, and the fields after it. */
+/** Upper bound for the length of a line: the longest name, escaped, and the other fields. */
 const LINE_BYTES_MAX = 8_192
 const NAMED_CATEGORIES_CACHED_MAX = 100_000
 
-/** Finds those of the categories that have a name. */
+/** Takes ids of categories; returns the categories among them that have a name. */
 export type FindNamed = (ids: bigint[]) => Promise<{ id: bigint }[]>
 
 export interface Batch {
   /** Rows read, including rejected rows. */
   read: number
-  /** The accepted rows. The batch after the next one overwrites this buffer. */
+  /** The accepted rows as lines for COPY. The batch after the next one overwrites this buffer. */
   lines: Buffer
   rejected: ListedRow[]
+  /** The position after the last row of the batch. */
   end: CsvPosition
 }
 
 export interface BatchOptions {
   columns: Columns
   requestId: string
-  /** Rows to skip at the start, because an earlier run has read them. */
+  /** Number of rows to skip at the start, because an earlier run has read them. */
   skip: number
-  /** Undefined if any category is accepted. */
+  /** Undefined if categories without a name are accepted too. */
   findNamed: FindNamed | undefined
 }
 
@@ -97,7 +99,7 @@ export async function* readBatches(
         if (isFull) yield take(batch)
       }
     }
-    // Otherwise the copy in flight would stall while a whole batch is parsed.
+    // Lets the copy in flight continue. Otherwise it would stall until a whole batch is parsed.
     await yieldToEventLoop()
   }
   if (toSkip > 0) {
@@ -125,7 +127,9 @@ function validate(record: CsvRecord, columns: Columns, named: Set<bigint> | unde
   return rejectCategory(row)
 }
 
-/** Looks up the categories of a slice with one query. Categories known to have a name are cached. */
+/**
+ * Returns a function that looks up the categories of a slice with one query. It caches the categories that have a name.
+ */
 function openCategoryCheck(findNamed: FindNamed, { categoryId }: Columns) {
   const named = new Set<bigint>()
   return async (slice: readonly CsvRecord[]): Promise<Set<bigint>> => {

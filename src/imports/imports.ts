@@ -1,4 +1,4 @@
-// Imports rows in batches. Each batch commits with its position in the source, so that a later run can resume there.
+// Imports rows in batches. A batch and its position in the source commit together, so that a later run resumes there.
 // Knows nothing about terminals.
 //
 // The next batch is parsed while PostgreSQL copies the current one.
@@ -21,12 +21,12 @@ import { openRejectedList, type RejectedList } from './rejected.ts'
 import { findColumns, ImportError, type RejectedRow } from './schema.ts'
 import type { Source } from './source.ts'
 
-/** A killed run may hold the lock until PostgreSQL notices that the connection is lost. */
+/** How long to wait for the lock. A killed run holds it until PostgreSQL notices that the connection is lost. */
 const LOCK_WAIT_MS = 2_000
 const LOCK_TRIED_EVERY_MS = 100
 
 export interface ImportOptions {
-  /** Undefined if any category is accepted. */
+  /** Undefined if categories without a name are accepted too. */
   findNamed: FindNamed | undefined
   rejectedPath: string
   /** Whether to import a finished source a second time. */
@@ -44,11 +44,11 @@ export interface Progress {
 export interface ImportResult {
   rows: number
   rejected: number
-  /** Rows that earlier runs have read. */
+  /** Number of rows that earlier runs have read. */
   rowsBefore: number
-  /** Stopped by the signal. The rows so far are committed. */
+  /** Whether the signal stopped the import. The rows counted here are committed. */
   interrupted: boolean
-  /** Whether rows of earlier runs are missing in the list of rejected rows. */
+  /** Whether the list of rejected rows lacks rows of earlier runs. */
   listIncomplete: boolean
 }
 
@@ -89,8 +89,8 @@ export async function importPets(
       if (options.signal.aborted) return result()
       const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
       committing = commit(batch, onSent)
-      // Parsing the next batch before this one is sent would delay it, which cost 7% of the total time. The await above
-      // or below throws the error of a failed commit.
+      // Sends this batch before the next one is parsed. Parsing first delayed the copy and cost 7% of the total time.
+      // If the commit fails, the next `await committing` throws the error.
       await Promise.race([sent, committing.catch(() => {})])
     }
     await committing
@@ -130,7 +130,7 @@ export async function checkPets(
   return { rows, rejected }
 }
 
-/** Needs its own connection, because the other one is busy while it copies a batch. */
+/** Needs a separate connection, because that of the import is busy while it copies a batch. */
 export function namedCategories(client: Client): FindNamed {
   const read = async <Found>({ text, values }: { text: string; values: unknown[] }) =>
     (await client.query(text, values)).rows as Found[]
@@ -160,7 +160,7 @@ async function begin(client: Client, source: Source, again: boolean): Promise<Im
   )
 }
 
-/** One transaction: the pets and the new position. The list of rejected rows is on disk before it commits. */
+/** Adds the pets and saves the new position in one transaction. The rejected rows are on disk before the commit. */
 async function commitBatch(
   client: Client,
   source: Source,

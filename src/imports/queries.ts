@@ -1,16 +1,18 @@
-// All SQL statements of an import. They run on one connection, possibly for hours.
+// SQL statements of an import. They run on one connection, which may be open for hours.
 // Knows nothing about files or CSV.
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
 export interface ImportState {
-  /** Where the next row starts. */
+  /** Byte offset at which the next row starts. */
   bytes: number
+  /** Line on which the next row starts. */
   line: number
   /** Rows read so far, including rejected rows. */
   rows: number
   rejected: number
+  /** Length of the list of rejected rows, in bytes. */
   rejectedBytes: number
   finishedAt: Date | null
 }
@@ -18,7 +20,7 @@ export interface ImportState {
 const STATE = `bytes::float8, line::float8, rows::float8, refused::float8 as rejected, refused_bytes::float8 as "rejectedBytes",
   finished_at as "finishedAt"`
 
-/** The lock is held until the connection ends, for any reason. */
+/** Returns whether it got the lock, which is then held until the connection closes. */
 export async function tryLockImport(client: Client, source: string): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     `select pg_try_advisory_lock(hashtextextended('petstore import ' || $1, 0)) as locked`,
@@ -52,7 +54,10 @@ export async function restartImport(client: Client, source: string): Promise<Imp
   return rows[0] as ImportState
 }
 
-/** Returns false if another process has advanced the import, for example after a lost lock: do not commit then. */
+/**
+ * Saves the new state. Returns false if another process has advanced the import, for example because this process lost
+ * its lock. The caller must not commit then.
+ */
 export async function advanceImport(
   client: Client,
   source: string,
@@ -73,8 +78,8 @@ export async function finishImport(client: Client, source: string): Promise<void
 }
 
 /**
- * The lines are in PostgreSQL's text format: name, category id, status, request id. `onSent` is called when all lines
- * are sent and PostgreSQL is still processing them.
+ * Copies lines in PostgreSQL's text format into pets. Their columns are name, category id, status and request id. Calls
+ * `onSent` as soon as all lines are sent, while PostgreSQL may still be processing them.
  */
 export async function copyPetsFrom(client: Client, lines: Buffer, onSent: () => void): Promise<void> {
   const copying = client.query(copyFrom('copy pets (name, category_id, status, request_id) from stdin'))

@@ -1,14 +1,14 @@
-// The list of rejected rows, a CSV file. On resume, it is truncated to the length that the database has committed.
-// Knows nothing about the database.
+// The list of rejected rows, a CSV file. A run that resumes truncates it to the length that is stored in the database.
+// Contains no SQL.
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { ImportError, type ListedRow } from './schema.ts'
 
 const HEADER = 'line,reason,name,categoryId,status,row\n'
 
 export interface RejectedList {
-  /** Whether rows of earlier runs are missing. */
+  /** Whether the list lacks rows of earlier runs. */
   isIncomplete: boolean
-  /** Returns the length of the file once the rows are on disk, so that the database can commit it. */
+  /** Appends rows. Once they are on disk, returns the length of the file, which the import stores in the database. */
   append(rows: readonly ListedRow[]): Promise<number>
   /** Deletes the file if no row was rejected. */
   close(): Promise<void>
@@ -17,8 +17,8 @@ export interface RejectedList {
 export async function openRejectedList(path: string, bytesCommitted: number): Promise<RejectedList> {
   const file = await openOrExplain(path)
   let { size } = await file.stat()
-  // Removes rows that another run wrote after its last commit, or the list of an earlier import.
   const isIncomplete = size < bytesCommitted
+  // Removes rows that an earlier run wrote after its last commit, or the list of another import.
   const kept = isIncomplete ? 0 : bytesCommitted
   await file.truncate(kept)
   size = kept
@@ -58,7 +58,7 @@ async function openOrExplain(path: string): Promise<FileHandle> {
   if (bytesRead === 0 || buffer.toString() === HEADER) return file
   await file.close()
   throw new ImportError(
-    `${path} exists and is not a list of rejected rows of this version. Move it, or choose another path with --rejected PATH.`,
+    `${path} exists, but is not a list of rejected rows in the format of this version. Move the file, or choose another path with --rejected PATH.`,
   )
 }
 

@@ -1,21 +1,23 @@
-// Validates rows of an import: the required columns, and the rules of the API for each value.
+// Validates the header and the rows of an import. Values must follow the rules of the API.
 // Knows nothing about files or the database.
 import { countOf } from '../counts.ts'
 import { INT64_MAX, parseId } from '../int64.ts'
 import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
 import { NAME_LENGTH_MAX } from '../pets/schema.ts'
 
-// The rules of NewPet in pets/schema.ts, hand-written because an import may have millions of rows.
-// test/slow/import-rules.test.ts compares the two.
+// These are the rules of NewPet in pets/schema.ts, hand-written for speed, because an import may have millions of rows.
+// test/slow/import-rules.test.ts checks that both accept the same values.
 
-/** Stops an import. The message says what to do. */
+/** Stops an import. Its message tells the operator what to do. */
 export class ImportError extends Error {}
 
-/** The index of each column in a record; -1 if the file has no column `status`. */
+/** The index of each column in a record. */
 export interface Columns {
   name: number
   categoryId: number
+  /** -1 if the file has no column `status`. */
   status: number
+  /** Number of columns in the file. */
   count: number
 }
 
@@ -64,7 +66,7 @@ export function findColumns(header: readonly string[], label: string): Columns {
   )
 }
 
-/** Returns the row of the record, or why it is rejected: all faults, worded like the errors of the API. */
+/** Returns the validated row, or the rejected row with all its faults, worded like the errors of the API. */
 export function readRow(
   { line, fields, fault }: { line: number; fields: readonly string[]; fault: string | undefined },
   columns: Columns,
@@ -112,7 +114,7 @@ function findFaults(
 function findNameFault(name: string): string | undefined {
   if (name === '') return 'name must have at least 1 character.'
   if (!/\S/.test(name)) return 'name must not be blank.'
-  // The limit is in code points. A text never has more code points than UTF-16 code units.
+  // The limit is in code points. A text never has more code points than `length`, so short names need no counting.
   if (name.length > NAME_LENGTH_MAX && countCodePoints(name) > NAME_LENGTH_MAX) {
     return `name must have at most ${NAME_LENGTH_MAX} characters.`
   }
@@ -120,7 +122,10 @@ function findNameFault(name: string): string | undefined {
   return undefined
 }
 
-/** For well-formed text, without allocating a list: each low surrogate is the second half of a code point. */
+/**
+ * Counts the code points of a well-formed text without allocating a list. A low surrogate is the second half of a code
+ * point, so it does not count.
+ */
 function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length; at += 1) {

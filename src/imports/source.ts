@@ -8,7 +8,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { type CsvPosition, type CsvRecord, openCsvParser } from './csv.ts'
 import { ImportError } from './schema.ts'
 
-// Parsing a chunk takes about 2 ms, which is the longest delay for the copy of the previous batch.
+/** Parsing a chunk takes about 2 ms. It delays the copy of the previous batch by at most this time. */
 const CHUNK_BYTES = 65_536
 
 export interface Source {
@@ -16,18 +16,19 @@ export interface Source {
   key: string
   /** Part of the request id of the imported pets. */
   shortKey: string
+  /** Name of the source in messages. */
   label: string
-  /** Undefined for standard input. */
+  /** Size of the file; undefined for standard input. */
   bytesTotal: number | undefined
-  /** Returns the columns and the rows. A file starts at the position, standard input at its first row. */
+  /** Returns the header and the rows. A file starts at the position, standard input always at its first row. */
   open(from: CsvPosition | undefined): Promise<OpenSource>
 }
 
 export interface OpenSource {
   header: string[]
-  /** Whether the rows start with the first one, regardless of the position. */
+  /** Whether `records` starts at the first row, regardless of the position. */
   startsOver: boolean
-  /** The records of each chunk. Read a chunk to its end before the next one. */
+  /** The records of each chunk. Read all records of a chunk before you take the next chunk. */
   records: AsyncIterable<Iterable<CsvRecord>>
   /** Throws if the file has changed during the import. */
   checkUnchanged(): Promise<void>
@@ -35,7 +36,7 @@ export interface OpenSource {
 
 export interface SourceOptions {
   signal: AbortSignal
-  /** Called while the digest is computed. */
+  /** Called with the number of bytes read so far while the digest of a file is computed. */
   onDigest?: (bytes: number, bytesTotal: number) => void
 }
 
