@@ -6,7 +6,7 @@ import { ASSETS } from '../http/page-addresses.ts'
 import { digest, type PageFile, pageFile } from './files.ts'
 
 export interface Asset {
-  /** Contains a hash of the content. */
+  /** Path of the URL. It contains a hash of the content. */
   address: string
   file: PageFile
 }

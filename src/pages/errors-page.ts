@@ -1,5 +1,5 @@
 // The HTML page that lists every error code, its meaning and what to do.
-// Contains no texts about single codes: they are in src/errors.ts.
+// Contains no texts about individual codes: they are in src/errors.ts.
 import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import { statusName } from '../http/errors.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'

@@ -1,4 +1,4 @@
-// Static files: compressed once, with ETags, so that browsers do not download them a second time.
+// Static files: compressed once, and sent with ETags, so that browsers do not download unchanged files again.
 // Knows nothing about the content of the pages.
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -18,7 +18,7 @@ export interface PageFile {
 
 export function pageFile(type: string, content: string | Uint8Array, gzipped?: Uint8Array): PageFile {
   const bytes = Buffer.from(content)
-  // Weak, because it also identifies the compressed bytes.
+  // The ETag is weak, because it identifies both the uncompressed and the compressed bytes.
   return { type, bytes, gzipped: gzipped ?? gzipSync(bytes), etag: `W/"${digest(bytes)}"` }
 }
 
@@ -40,12 +40,12 @@ export function sendFile(
   return reply.header('content-encoding', 'gzip').send(file.gzipped)
 }
 
-/** Keeps `Vary: Origin` if CORS has set it. */
+/** Returns the `Vary` header with the name added. Keeps `Origin` if CORS has set it. */
 function varyWith(reply: FastifyReply, name: string): string {
   return [reply.getHeader('vary'), name].filter(Boolean).join(', ')
 }
 
-/** If-None-Match uses the weak comparison (RFC 9110). */
+/** Whether If-None-Match contains the ETag, according to the weak comparison (RFC 9110). */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')

@@ -1,4 +1,4 @@
-// Limits for pages, which need no API key and may be large: slow clients must not block requests to the API.
+// Limits for pages. Pages need no API key and may be large; slow clients must not block requests to the API.
 // Knows nothing about the content of the pages.
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
@@ -6,11 +6,14 @@ import { AppError } from '../errors.ts'
 export interface PageLimits {
   /** Max requests for pages and files in flight; further requests are rejected with 503. */
   inFlightMax: number
-  /** Timeout for sending a response; the connection is then closed. */
+  /** Timeout for sending a response, after which the connection is closed. */
   takenWithinMs: number
 }
 
-/** One eighth of the limit for all requests in flight, and one minute: enough for the largest file at 20 kB/s. */
+/**
+ * Pages can use one eighth of the limit for all requests in flight. One minute is enough to download the largest file,
+ * compressed, at 20 kB/s.
+ */
 export const PAGE_LIMITS: PageLimits = { inFlightMax: 100, takenWithinMs: 60_000 }
 
 export function limitPages(app: FastifyInstance, { inFlightMax, takenWithinMs }: PageLimits): void {
@@ -20,7 +23,7 @@ export function limitPages(app: FastifyInstance, { inFlightMax, takenWithinMs }:
     if (inFlight >= inFlightMax) return done(new AppError('overloaded'))
     inFlight += 1
     const timer = setTimeout(() => reply.raw.destroy(), takenWithinMs).unref()
-    // Also emitted if the client disconnects.
+    // `close` is also emitted if the client disconnects.
     reply.raw.once('close', () => {
       inFlight -= 1
       clearTimeout(timer)

@@ -32,7 +32,7 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
       sendFile(request, reply.headers(headers), await file(), cacheControl),
     )
 
-  // Generated on the first request, because other routes are registered after this one.
+  // openapi.json is generated on the first request, because other routes are registered after this one.
   let document: PageFile | undefined
   serve(INTERFACE_DOCUMENT, CACHED_AND_REVALIDATED, () => {
     document ??= pageFile(JSON_TYPE, JSON.stringify(app.swagger()))

@@ -9,9 +9,9 @@ import type { ScalarScript } from './scalar.ts'
 const app = fastify()
 await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/openapi.json' } })
 const { statusCode, body } = await app.inject('/reference/js/scalar.js')
-if (statusCode !== 200) throw new Error(`the package of Scalar returned ${statusCode} instead of its script`)
+if (statusCode !== 200) throw new Error(`Scalar's package returned ${statusCode} instead of its script`)
 
-// The package has no source map. Without this, a browser's developer tools report it as missing.
+// Removes the reference to a source map. The package does not contain the map, so developer tools would report it.
 const bytes = Buffer.from(body.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the rule is for browser windows.
 parentPort?.postMessage({ bytes, gzipped: gzipSync(bytes, { level: 9 }) } satisfies ScalarScript)

@@ -15,7 +15,7 @@ export interface ScalarScript {
 
 let script: Promise<PageFile> | undefined
 
-/** Loaded on the first request, because most processes never serve it. */
+/** Returns Scalar's script. It is loaded on the first request, because most processes never serve it. */
 export function scalarScript(): Promise<PageFile> {
   script ??= readScript().catch((error: unknown) => {
     script = undefined
@@ -26,10 +26,10 @@ export function scalarScript(): Promise<PageFile> {
 
 async function readScript(): Promise<PageFile> {
   const worker = new Worker(new URL('scalar-worker.ts', import.meta.url))
-  // Under `node --watch`, Node also sends its own messages from a worker.
+  // Skips other messages: under `node --watch`, Node sends its own messages from a worker.
   for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
     const { bytes, gzipped } = message as Partial<ScalarScript>
     if (bytes && gzipped) return pageFile('text/javascript; charset=utf-8', bytes, gzipped)
   }
-  throw new Error('the worker exited without the script of Scalar')
+  throw new Error("the worker exited without sending Scalar's script")
 }

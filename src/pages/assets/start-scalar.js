@@ -1,7 +1,8 @@
 // Runs before Scalar's script and starts Scalar on the reference page.
 // Turns off every feature that sends requests to another host.
 
-// Zod, which Scalar contains, tests whether it may evaluate code. The Content-Security-Policy would block and report that.
+// Scalar contains Zod, which tests whether it may evaluate code. The Content-Security-Policy would block and report
+// this test. `jitless` turns it off.
 globalThis.__zod_globalConfig = { jitless: true }
 
 // All deferred scripts have run when this event fires.
@@ -30,11 +31,11 @@ addEventListener('DOMContentLoaded', () => {
   new MutationObserver(completeControls).observe(document.body, { childList: true, subtree: true })
 })
 
-/** Adds what screen readers and keyboards need and Scalar lacks. */
+/** Adds attributes that screen readers and keyboards need and that Scalar does not set. */
 function completeControls() {
   for (const button of document.querySelectorAll('button.group\\/copy-button:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy')
   }
-  // On a phone this list scrolls. A keyboard can scroll it only if it can have the focus.
+  // On a phone, this list scrolls. A keyboard can scroll the list only if the list can have the focus.
   for (const list of document.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0
 }
