@@ -13,19 +13,19 @@ create table api_keys (
   last_used_at timestamptz,
   expires_at timestamptz,
   revoked_at timestamptz,
-  -- Lifetime at creation. Rotation gives the new key the same lifetime. Null: the key does not expire.
+  -- Lifetime of the key at its creation; null if the key does not expire. Rotation gives the new key the same lifetime.
   lifetime_seconds float8
 );
 
 create sequence pets_id_seq as bigint;
 
--- The creation of a pet is recorded in columns of this table, not in a row of a history table, because a create is
--- the most frequent write. Wide columns come first, which avoids padding.
+-- The creation of a pet is recorded in columns of this table. A row in a history table would add a second insert to the
+-- most frequent write. Wide columns come first, which avoids padding.
 create table pets (
   id bigint primary key default nextval('pets_id_seq'),
   category_id bigint not null check (category_id > 0),
   created_at timestamptz not null default now(),
-  -- No foreign key: its check would lock the same row of api_keys for every create.
+  -- No foreign key: its check would lock the row of the API key in api_keys for every create.
   created_by bigint,
   status pet_status not null default 'available',
   name text not null check (char_length(name) between 1 and 500),
@@ -34,10 +34,10 @@ create table pets (
 
 alter sequence pets_id_seq owned by pets.id;
 
--- One index per combination of filters. Each has the filter columns before the id, so that a page is one range, read
--- backwards, regardless of the planner's estimates for a status. The "+ 0" gives the last index another first column
--- than pets_by_category. With the same first column, PostgreSQL sometimes uses the wrong index and sorts a whole
--- category.
+-- One index per combination of filters. In each index, the filter columns come before the id, so that a page is one
+-- range of the index, read backwards, regardless of the planner's estimates for a status. Because of the "+ 0", the
+-- last index and pets_by_category have different first columns. With the same first column, PostgreSQL may use
+-- pets_by_category for both filters and sort a whole category, for example while the table is not analysed.
 create index pets_by_status on pets (status, id);
 create index pets_by_category on pets (category_id, id);
 create index pets_by_category_and_status on pets ((category_id + 0), status, id);
@@ -53,7 +53,7 @@ create table idempotency_keys (
   key text not null,
   -- SHA-256 of the operation and its validated values.
   fingerprint bytea not null,
-  -- The body of the first response, as text, which keeps numbers above 2^53 exact.
+  -- The stored response: the id of a pet, or an order as JSON. Text keeps numbers above 2^53 exact.
   answer text not null,
   created_at timestamptz not null default now(),
   primary key (api_key_id, key)

@@ -1,4 +1,4 @@
--- Calls of deprecated operations: one row per API key, operation and day.
+-- Number of calls of deprecated operations: one row per API key, operation and day.
 
 create table deprecated_calls (
   api_key_id bigint not null,

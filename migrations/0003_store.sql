@@ -1,14 +1,15 @@
--- The store: the history of pets, orders that hold a pet, counts, and search by name.
+-- The store: the history of pets, orders that hold a pet, counts of pets, and search by name.
 
 alter table pets add column version integer not null default 1;
 
--- Changes only: the creation of a pet is recorded in its own row. Columns of unchanged fields are null.
+-- Changes to pets. The creation of a pet is not in this table but in the pet's own row. Columns of unchanged fields are
+-- null.
 create table pet_history (
   id bigint primary key generated always as identity,
   pet_id bigint not null references pets (id) on delete cascade,
-  -- The time of the statement. The transaction may have begun earlier and waited for a lock.
+  -- The time of the statement, because the transaction may have begun earlier and waited for a lock.
   at timestamptz not null default statement_timestamp(),
-  -- Null if the service itself made the change, such as when an order expires.
+  -- Null if the service itself made the change, for example when an order expired.
   api_key_id bigint,
   from_category_id bigint,
   to_category_id bigint,
@@ -38,16 +39,17 @@ create table orders (
   check ((status = 'open') = (closed_at is null))
 );
 
--- Allows one open order per pet. A pet cannot be sold twice, even if the code has defects.
+-- Allows one open order per pet, so that two open orders cannot sell the same pet, even if the code has defects.
 create unique index orders_one_open_per_pet on orders (pet_id) where status = 'open';
 create index orders_open_by_expiry on orders (expires_at) where status = 'open';
 create index orders_by_status on orders (status, id);
 create index orders_by_pet on orders (pet_id, id);
--- The "+ 0" has the same reason as that of pets_by_category_and_status.
+-- The "+ 0" has the same purpose as in pets_by_category_and_status.
 create index orders_by_pet_and_status on orders ((pet_id + 0), status, id);
 
--- Counts. A statement on pets appends deltas, so that concurrent statements do not contend for a row. The service folds
--- the deltas into sums periodically. A read adds sums and deltas in one snapshot, so the result is exact.
+-- Counts of pets. Each statement that changes pets appends deltas, so that concurrent statements do not wait for the
+-- same row. The service regularly folds the deltas: it adds them to the sums and deletes them. A read adds the
+-- remaining deltas to the sums. It sees both in the same snapshot, so the result is exact.
 create table pet_count_deltas (
   category_id bigint not null,
   delta bigint not null,
@@ -117,9 +119,9 @@ create trigger count_updated after update on pets
 create trigger count_truncated after truncate on pets
   for each statement execute function count_truncated_pets();
 
--- Search by the start of a name, ignoring case: by the rules of Unicode if PostgreSQL has ICU, else by those of the
--- database's locale. Greek has two lower-case sigmas for one capital. Keys are compared byte by byte, so that a prefix is
--- one range of the index.
+-- Search by the start of a name, ignoring case. The rules for case are those of Unicode if PostgreSQL has ICU,
+-- otherwise those of the database's locale. The Greek capital sigma has two lower-case forms, which get the same key.
+-- Keys are compared byte by byte, so that the names with a prefix are one range of the index.
 do $$
 declare
   folding text := coalesce(

@@ -1,15 +1,16 @@
--- Keeps counts cheap to read while an old snapshot, such as that of an export, prevents vacuum from removing folded
--- deltas. Lets logical replication publish the deltas. See docs/decisions/0007-skipping-folded-deltas.md.
+-- Lets reads of counts skip folded deltas. Counting then stays cheap even while an old snapshot, such as that of an
+-- export, prevents vacuum from removing these deltas. The primary key also lets logical replication publish the table.
+-- See docs/decisions/0007-skipping-folded-deltas.md.
 
--- The transaction id comes first in the key: the rows of transactions that have ended are one range of the index, and no
--- row can appear in that range later.
+-- The transaction id comes first in the key. The deltas of all transactions before the oldest one in flight are
+-- therefore one range of the index, and no delta can appear in that range later.
 alter table pet_count_deltas
   add column transaction_id xid8 not null default pg_current_xact_id(),
   add column id bigint not null generated always as identity,
   add primary key (transaction_id, id);
 
--- All deltas up to this position are folded. The position is valid for one run of one server, because transaction ids
--- of another server mean nothing here, for example after the restore of a dump.
+-- All deltas up to this position are folded. The position is valid only until the server restarts: later, for example
+-- after the restore of a dump, it may come from a server with other transaction ids.
 create table pet_count_position (
   is_only boolean primary key default true check (is_only),
   transaction_id xid8 not null,
@@ -21,9 +22,10 @@ create table pet_count_position (
 insert into pet_count_position (transaction_id, id, server_started_at, folded_at)
 values ('0', 0, '-infinity', '-infinity');
 
--- Returns the deltas after the position, by the index. A scan of the table would also read all folded deltas that vacuum
--- cannot remove yet: 4 million of them take a third of a second. A "stable" function uses the snapshot of the calling
--- statement, so that the deltas match the sums that this statement reads.
+-- Returns the deltas after the position, and finds them by the index. A scan of the table would also read all folded
+-- deltas that vacuum cannot remove yet. For 4 million such deltas, a scan takes a third of a second. A "stable"
+-- function uses the snapshot of the statement that calls it, so that the deltas match the sums that the same statement
+-- reads.
 create function unfolded_pet_counts() returns table (category_id bigint, status pet_status, delta bigint)
 language plpgsql stable set enable_seqscan = off set jit = off as $$
 declare
