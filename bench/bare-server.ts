@@ -1,4 +1,4 @@
-// HTTP server that returns a constant page of twenty pets: the baseline for the cost of node:http.
+// HTTP server that returns a constant page of twenty pets. It is the baseline: the cost of node:http alone.
 import { createServer } from 'node:http'
 
 const page = Array.from({ length: 20 }, (_, index) => ({

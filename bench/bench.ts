@@ -1,4 +1,5 @@
-// `npm run bench`: measures the service and PostgreSQL alone (pgbench), interleaved in one run, as ratios of medians.
+// `npm run bench`: compares the service with PostgreSQL alone (pgbench). Measures both in turn in the same run, and
+// reports ratios of medians.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,10 +13,11 @@ import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.
 
 const HELP = `npm run bench -- [options]
 
-  --pets N       pets to load before the run (default 1000000)
+  --pets N       number of pets to load before the run (default 1000000)
   --seconds S    length of each measurement (default 3)
-  --rounds R     rounds; the result is the median of the rounds (default 3)
-  --quick        one short round with 64 connections, compared with bench/results.json: for CI
+  --rounds R     number of rounds; each result is the median of all rounds (default 3)
+  --quick        for CI: run one short round with 64 connections; fail if a ratio is less than half of that in
+                 bench/results.json
   --data FOLDER  keep the pets in FOLDER, and reuse them in the next run
   --json         print the results as JSON on standard output
 
@@ -146,7 +148,7 @@ async function wrk(
   }
 }
 
-/** The client count at which pgbench is fastest: any other count would flatter the service. */
+/** Finds the number of clients with which pgbench is fastest. With any other number, the service would look better. */
 async function bestClients(setup: Setup, pets: number, choices: number[]): Promise<Record<Workload, number>> {
   const best = {} as Record<Workload, number>
   for (const workload of WORKLOADS) {
@@ -233,7 +235,7 @@ function describeFigures(measured: Walk | Overload): string {
     .join(', ')
 }
 
-/** For CI: absolute speed depends on the machine, but the ratio to PostgreSQL on the same machine should hold. */
+/** For CI. Absolute speed depends on the machine; the ratio to PostgreSQL on the same machine should not. */
 function compareWithBaseline(measured: Record<string, number>): void {
   const recorded = (JSON.parse(readFileSync(RESULTS, 'utf8')) as { ratios: Record<string, number> }).ratios
   const low = Object.entries(measured).filter(([name, ratio]) => {
@@ -241,7 +243,9 @@ function compareWithBaseline(measured: Record<string, number>): void {
     return before !== undefined && name.includes('on / ') && !name.includes('p50') && ratio < before * HALF
   })
   for (const [name, ratio] of low)
-    say(`${name} is ${ratio.toFixed(2)}, less than half of the baseline ${recorded[name]?.toFixed(2)}`)
+    say(
+      `${name} is ${ratio.toFixed(2)}, less than half of ${recorded[name]?.toFixed(2)} in bench/results.json`,
+    )
   if (low.length > 0) process.exitCode = 1
 }
 

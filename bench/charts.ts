@@ -1,4 +1,4 @@
-// Draws the chart of docs/performance.md: one bar per workload and target, as plain SVG on a white background.
+// Draws the chart in docs/performance.md as plain SVG on a white background: one bar per workload and target.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

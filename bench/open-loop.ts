@@ -1,5 +1,5 @@
-// Open-loop load generator: starts requests at a fixed rate, each on an idle connection, whether or not earlier ones
-// got a response. Runs in its own process and prints the results of each second as JSON.
+// Open-loop load generator: sends requests at a fixed rate, each on an idle connection, without waiting for responses
+// to earlier requests. Runs in its own process and prints the results of each second as JSON.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
@@ -19,18 +19,22 @@ const { values } = parseArgs({
 const { hostname, port } = new URL(values.origin)
 const [rate, seconds, pets] = [Number(values.rate), Number(values.seconds), Number(values.pets)]
 const HEAD = `Host: ${hostname}\r\nAuthorization: Bearer ${values.key}\r\n`
-/** Requests without a response this long after the last one count as lost. */
+/** How long to wait for responses after the load ends. Requests without a response by then are unacknowledged. */
 const DRAIN_MS = 15_000
 
 interface Second {
   sent: number
   accepted: number
   rejected: number
-  /** Connections that closed without a response. */
+  /** Requests whose connection closed before the response. */
   cut: number
+  /** Responses with a status other than 200, 201, 404 and 503. */
   other: number
-  /** Milliseconds since the request was sent. It is sent when due, unless this process is late. */
+  /**
+   * Milliseconds from sending an accepted request to its response. A request may be sent late if this process is busy.
+   */
   acceptedMs: number[]
+  /** The same for requests that were rejected or cut. */
   rejectedMs: number[]
 }
 
@@ -122,8 +126,9 @@ function note({ dueAt, sentAt }: Pending, status: string): void {
   }
 }
 
-// Opens all connections before the load starts, as a load balancer does. Node accepts one connection per event-loop
-// iteration, so opening them during the load would measure that instead (docs/scale.md).
+// Opens all connections before the load starts, like a load balancer. Node accepts one connection per turn of its event
+// loop, so connections opened under load would wait seconds, and the results would show that wait
+// (docs/performance.md#overload).
 for (let count = 0; count < Number(values.connections); count += 1) {
   const socket = openSocket() as Socket
   await once(socket, 'connect')

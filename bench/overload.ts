@@ -1,5 +1,5 @@
-// Overload test: twice the capacity of the service, with a thousand idle connections open. Measures how many requests
-// succeed, how fast the others are rejected, and how soon latency recovers.
+// Overload test: sends requests at twice the capacity of the service, while a thousand idle connections are open.
+// Measures how many requests succeed, how fast the others are rejected, and how soon latency recovers.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -12,9 +12,9 @@ import { wrkScript } from './workloads.ts'
 const run = promisify(execFile)
 const IDLE_CONNECTIONS = 1_000
 const SECONDS = 8
-/** Share of the capacity that counts as normal load. */
+/** Normal load, as a share of the capacity. */
 const NORMAL = 0.3
-/** A p99 within this factor of the one before the overload counts as recovered. */
+/** Latency has recovered once its p99 is at most this many times the p99 before the overload. */
 const RECOVERED_FACTOR = 3
 
 interface PerSecond {
@@ -37,24 +37,31 @@ interface OpenLoop {
 
 export interface Overload {
   workload: string
+  /** Requests per second that the service handles for 64 connections. */
   capacity: number
   /** Successful responses per second at twice the capacity. */
   goodput: number
   goodputByCapacity: number
-  /** `rejected` counts 503 responses; `cut` counts connections closed beyond the connection limit. */
+  /** 503 responses. */
   rejected: number
+  /** Requests whose connection the service closed without a response, for example beyond its connection limit. */
   cut: number
+  /** Responses with a status other than 200, 201, 404 and 503. */
   other: number
+  /** Requests without a response at the end. */
   unacknowledged: number
-  /** Due, but not sent because every client connection was busy. */
+  /** Requests that were due but not sent, because every client connection was busy. */
   notSent: number
-  /** In the worst second. */
+  /** The p99 of the second in which rejections were slowest. */
   rejectedP99Ms: number
   slowestRejectionMs: number
+  /** The p99 of the second in which successful responses were slowest. */
   acceptedP99Ms: number
+  /** The p99 at normal load before the overload. */
   normalP99Ms: number
   /** Seconds at normal load until the p99 has recovered. */
   recoverySeconds: number
+  /** Memory of the service after the test, in MB. */
   memory: number
 }
 
@@ -112,7 +119,7 @@ async function openIdle(origin: string): Promise<Socket[]> {
     Array.from({ length: IDLE_CONNECTIONS }, async () => {
       const socket = connect(Number(port), hostname)
       socket.on('error', () => {})
-      // One request makes it a kept-alive connection.
+      // After one request, the service treats the connection as kept alive.
       socket.write(`GET /v1/pets HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
       await once(socket, 'data')
       return socket

@@ -1,7 +1,8 @@
 // `node bench/scale.ts --data FOLDER`: compares the service at 1, 10 and 100 million pets in one run. pgbench runs the
-// same statements, to separate the cost of PostgreSQL from that of the service; reads from disk are counted as well.
-// Loading 100 million pets takes 15 minutes and 35 GB once; FOLDER keeps them. With --warm, the data that a workload
-// reads is loaded into memory before the measurement, as far as it fits.
+// same statements, which separates the cost of PostgreSQL from that of the service. Also measures reads from disk.
+//
+// Loading 100 million pets takes 15 minutes and 35 GB. FOLDER keeps the pets for the next run. With --warm, the data
+// that a workload reads is loaded into memory before the measurement, as far as it fits.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -50,7 +51,7 @@ function kilobytesRead(): number {
   return Number(/^pgpgin (\d+)/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1])
 }
 
-/** Gets by id read the table; creates read the end of each index, and any part of the index by name. */
+/** Tables and indexes that --warm loads for each workload, as a condition on pg_class. */
 const READ_BY: Record<Workload, string> = {
   'list hot': `relname = 'pets_by_status'`,
   'list random': `relname in ('pets_by_status', 'pets')`,
@@ -75,7 +76,7 @@ try {
   for (const workload of workloads) {
     if (options.warm) for (const setup of setups.values()) await warm(setup, workload)
     for (let round = 0; round <= rounds; round += 1) {
-      say(`${workload}: ${round === 0 ? 'warm up' : `round ${round} of ${rounds}`}`)
+      say(`${workload}: ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}`)
       for (const [pets, setup] of setups) {
         const one = await measure(setup, workload, pets)
         const name = `${workload} ${pets}`
@@ -95,7 +96,7 @@ try {
     return [
       [workload, ...cells('service')],
       ['  pgbench', ...cells('pgbench')],
-      ['  from disk', ...sizes.map((pets) => `${of(workload, pets, 'read').toFixed(1)} kB each`)],
+      ['  from disk', ...sizes.map((pets) => `${of(workload, pets, 'read').toFixed(1)} kB/request`)],
     ]
   })
   print(table([['workload', ...sizes.map((pets) => `${pets.toLocaleString('en')} pets`)], ...rows]))

@@ -1,4 +1,4 @@
-// The processes of a benchmark: one PostgreSQL with pets, the service with and without batching, a bare HTTP server.
+// Starts the processes of a benchmark: PostgreSQL with pets, the service with and without batching, a bare HTTP server.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ const PETSTORE = join(import.meta.dirname, '../bin/petstore.ts')
 /** The Node flags in the first line of the executable. */
 const START_FLAGS = readFileSync(PETSTORE, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
 
-/** PostgreSQL's default durability, enough memory for the data, and no checkpoint during a round. */
+/** PostgreSQL's default durability, enough memory for a million pets, and no automatic checkpoint during a round. */
 export const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -45,7 +45,7 @@ export interface Setup {
   close: () => Promise<void>
 }
 
-/** With `keptIn`, the pets stay in that folder for the next run. */
+/** Starts all processes. If `keptIn` is given, the pets stay in that folder for the next run. */
 export async function buildSetup(pets: number, keptIn: string | undefined): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
   const dataFolder = keptIn ?? `/var/tmp/petstore-bench-${process.pid}`
@@ -93,7 +93,7 @@ async function issueApiKey(databaseUrl: string): Promise<string> {
   return text
 }
 
-/** The service as an operator runs it, with every feature on. */
+/** Starts the service as an operator would, with batching on or off. */
 async function startService(databaseUrl: string, batched: 'on' | 'off'): Promise<Server> {
   const child = spawn(process.execPath, [...START_FLAGS, PETSTORE, 'serve'], {
     env: environmentWith({
@@ -110,7 +110,7 @@ async function startService(databaseUrl: string, batched: 'on' | 'off'): Promise
   return toServer(child, address)
 }
 
-/** Returns the bytes of a list with node:http alone: the cost of HTTP on this machine. */
+/** Starts bare-server.ts, which shows the cost of HTTP alone on this machine. */
 async function startBareServer(): Promise<Server> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts')], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -64,7 +64,7 @@ export async function runPgbench(
   return { perSecond, failed: Number(/failed transactions: ([0-9]+)/.exec(stdout)?.[1] ?? 0) }
 }
 
-/** CPU seconds that a process has used, and its memory. */
+/** Returns the CPU seconds that a process has used so far, and its current memory. */
 export function usedBy(pid: number): { cpuSeconds: number; megabytes: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

@@ -1,4 +1,4 @@
-// Pages deep into the list as a client does: every page by the Link header of the previous one.
+// Pages deep into the list like a client: follows the Link header of each page to the next page.
 import { Agent, get } from 'node:http'
 import { say } from '../src/cli/terminal.ts'
 import { median } from './tools.ts'
@@ -11,7 +11,7 @@ export interface Walk {
   seconds: number
   firstPageMs: number
   deepPageMs: number
-  /** Speed of the deep page relative to the first: 1 is equally fast. */
+  /** Speed of the deep page relative to the first page: 1 means that both are equally fast. */
   deepByFirst: number
 }
 
@@ -27,7 +27,7 @@ export async function measureWalk(origin: string, apiKey: string): Promise<Walk>
     if (pages % 10_000 === 0) say(`  page ${pages.toLocaleString('en')}`)
   }
   const seconds = (performance.now() - startedAt) / 1000
-  // Alternates between the two pages, so that other load on the machine affects both.
+  // Alternates between the first and the deep page, so that other load on the machine affects both.
   const [first, last]: [number[], number[]] = [[], []]
   for (let round = 0; round < COMPARED; round += 1) {
     first.push((await getPage(agent, `${origin}/v1/pets?limit=20`, apiKey)).tookMs)

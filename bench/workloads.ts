@@ -1,4 +1,4 @@
-// The workloads: each as a request to the service and as the same statement for PostgreSQL alone.
+// The workloads. Each one exists as HTTP requests to the service (wrk) and as statements to PostgreSQL alone (pgbench).
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const LIST = (before: string) => `select ${COLUMNS} from pets
   where (status, id) < ('available', ${before}) and (status, id) >= ('available', 0)
   order by status desc, id desc limit 21;`
 
-/** pgbench scripts: the statements of src/pets/queries.ts, and for a create a plain single-row insert. */
+/** Returns a pgbench script. Reads use the statements of src/pets/queries.ts; a create is a plain single-row insert. */
 export function pgbenchScript(workload: Workload, pets: number): string {
   const random = `\\set id random(1, ${pets})\n`
   const oneLine = (text: string) => text.replaceAll('\n', ' ')
@@ -28,7 +28,7 @@ export function pgbenchScript(workload: Workload, pets: number): string {
   return `${scripts[workload]}\n`
 }
 
-/** wrk scripts: the same workloads over HTTP. */
+/** Returns a wrk script for the same workload over HTTP. */
 export function wrkScript(workload: Workload, pets: number, apiKey: string, folder: string): string {
   const headers = `{ ["Authorization"] = "Bearer ${apiKey}", ["Content-Type"] = "application/json" }`
   const requests: Record<Workload, string> = {
