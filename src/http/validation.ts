@@ -1,5 +1,6 @@
-// Validates requests by the schemas of the operations and reports every fault. Ids become bigints with an exact range,
-// numbers in a URL must be plain digits, and text must be storable in PostgreSQL. Coerces no types, fills in no defaults.
+// Validates requests against the schemas of the operations and reports every fault. Ids become bigints, and their range
+// is checked exactly. Numbers in a URL must be plain digits. Text must be storable in PostgreSQL. Does not convert
+// other types and does not fill in defaults.
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv'
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts'
 import { idInRange, INT64_MAX, parseId } from '../int64.ts'
@@ -11,7 +12,7 @@ interface RouteSchema {
   httpPart?: string
 }
 
-/** Fastify calls this once, with the schemas that other schemas refer to. */
+/** Fastify calls this function once, with the schemas that other schemas refer to. */
 export function buildValidator(sharedSchemas: Record<string, unknown> | undefined) {
   const shared = Object.values(sharedSchemas ?? {}) as Schema[]
   const fromBody = newAjv(shared, readBodyId)
@@ -43,12 +44,12 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
   }
 }
 
-/** Fastify parses a repeatable query parameter as text, not as an array, if it is given once. */
+/** If a repeatable query parameter is sent only once, Fastify parses it as text instead of an array. */
 function wrapInList(query: Record<string, unknown>, name: string): void {
   if (typeof query[name] === 'string') query[name] = [query[name]]
 }
 
-/** Replaces rules that JSON Schema cannot express exactly with custom keywords. */
+/** Adds custom keywords for the rules that standard JSON Schema keywords cannot check exactly. */
 function translate(schema: unknown, isText: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((part) => translate(part, isText))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -59,7 +60,7 @@ function translate(schema: unknown, isText: boolean): unknown {
     Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : translate(value, isText)]),
   )
   if (type === 'array') return { type, ...boundWork(translated) }
-  // With an enum the type is redundant, and checking both would report one fault twice.
+  // With an enum, the type is redundant. Checking both would report one fault twice.
   if (rest['enum'] !== undefined) return translated
   return {
     ...defined({ type, format, minimum, maximum }),
@@ -89,7 +90,7 @@ function defined(schema: Schema): Schema {
 }
 
 function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined): Ajv {
-  // The schemas are constant, so they are not validated: compiling the meta-schema takes as long as all of them.
+  // The schemas are constant, so Ajv need not validate them: compiling its meta-schema takes as long as all of them.
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, meta: false, validateSchema: false })
   ajv.addKeyword({
     keyword: 'int64',
@@ -116,7 +117,7 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     errors: false,
     validate: (_schema: unknown, text: string) => text.isWellFormed() && !text.includes('\0'),
   })
-  // Parameters that exclude each other. JSON Schema can express this only for the whole query, not for one parameter.
+  // Parameters that cannot be combined. JSON Schema can express this only for the whole query, not for one parameter.
   ajv.addKeyword({
     keyword: 'x-not-with',
     errors: false,
@@ -127,7 +128,7 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
   return ajv
 }
 
-/** A check that also replaces the value with the parsed one. */
+/** Makes a check that parses a value and replaces it with the result. The check fails if `read` returns undefined. */
 function replaceBy(read: (data: unknown) => number | bigint | undefined): SchemaValidateFunction {
   return (_schema, data, _parentSchema, context) => {
     const value = read(data)
@@ -159,7 +160,7 @@ const FAULTS: Record<string, Describe> = {
   int64: () => ['invalid_integer', `must be an integer from 1 to ${INT64_MAX}.`],
   digits: (_params, range) => [
     'invalid_integer',
-    `must be a whole number from ${(range as number[]).join(' to ')}.`,
+    `must be an integer from ${(range as number[]).join(' to ')}.`,
   ],
   minimum: ({ limit }) => ['out_of_range', `must be at least ${limit}.`],
   maximum: ({ limit }) => ['out_of_range', `must be at most ${limit}.`],
@@ -167,7 +168,7 @@ const FAULTS: Record<string, Describe> = {
   uniqueItems: () => ['repeated', 'must not contain duplicates.'],
   minLength: ({ limit }) => ['too_short', `must have at least ${limit} character.`],
   maxLength: ({ limit }) => ['too_long', `must have at most ${limit} characters.`],
-  maxItems: ({ limit }) => ['too_many', `may be given at most ${limit} times.`],
+  maxItems: ({ limit }) => ['too_many', `must have at most ${limit} entries.`],
   pattern: () => ['blank', 'must not be blank.'],
   storable: () => ['invalid_text', 'must be well-formed Unicode without NUL.'],
   'x-not-with': (_params, others) => [
