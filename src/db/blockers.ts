@@ -1,5 +1,5 @@
-// Finds the sessions that hold the locks that another session waits for.
-// PostgreSQL reports them only during the wait, so a second connection polls for them.
+// Finds the sessions that block another session: they hold a lock that it waits for.
+// PostgreSQL reports blocking sessions only during the wait, so a second connection polls for them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { openClient } from './pool.ts'
@@ -8,7 +8,7 @@ const POLLED_EVERY_MS = 200
 const LISTED_MAX = 5
 
 export interface BlockerWatch {
-  /** The sessions of the last poll that found any: `pid 71 (application petstore-export, role petstore_app)`. */
+  /** The blocking sessions last found, such as `pid 71 (application petstore-export, role petstore_app)`. */
   blockers: () => string
   stop: () => Promise<void>
 }
@@ -31,7 +31,7 @@ export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
     }
   }
 
-  // Ignores errors: a failed poll must not fail the watched work, and `stop` aborts the sleep with an error.
+  // Errors are ignored: a failed poll must not fail the watched work, and `stop` aborts the sleep with an error.
   const watching = watch().catch(() => {})
   return {
     blockers: () => blockers,

@@ -1,4 +1,4 @@
-// Schema migrations: compares the migrations of this code with those of the database, and runs the missing ones.
+// Schema migrations: compares the migrations of this version with those in the database, and runs the missing ones.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,22 +10,23 @@ import { openClient } from './pool.ts'
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../migrations')
 const MIGRATIONS_TABLE = 'petstore_migrations'
 /**
- * How long a migration waits for one lock. Meanwhile, requests for the same table queue behind it. The wait is shorter
- * than the `lock_timeout` of petstore_app, so these requests are delayed but do not fail.
+ * Max time that a migration waits for a lock in one attempt. Meanwhile, requests for the same table queue behind the
+ * migration. This time is shorter than the `lock_timeout` of petstore_app, so these requests are delayed but do not
+ * fail.
  */
 const LOCK_TIMEOUT_MS = 500
-/** Requests are not blocked between two attempts. */
+/** Pause between two attempts. Requests are not blocked during the pause. */
 const ATTEMPT_PAUSE_MS = 2_000
-/** How long to retry before the command fails. */
+/** Default time for which migrations are retried until they get their locks. After that, the command fails. */
 export const LOCK_WAIT_SECONDS = 300
 const LOCK_TIMEOUT_STATE = '55P03'
 
 export interface SchemaState {
-  /** The newest migration of the database; undefined if it has none. */
+  /** The newest migration in the database; undefined if the database has none. */
   version: string | undefined
-  /** Migrations of this code that the database lacks. `petstore migrate` runs them. */
+  /** Migrations of this version that the database lacks. `petstore migrate` runs them. */
   missing: string[]
-  /** Migrations of the database that this code does not know, because a newer version ran them. */
+  /** Migrations in the database that this version does not know, because a newer version ran them. */
   unknown: string[]
 }
 
@@ -56,16 +57,16 @@ export function compareSchema(applied: string[], known: string[]): SchemaState {
   }
 }
 
-/** This code cannot migrate the database. */
+/** This version of Petstore cannot migrate the database. */
 class UnfitDatabaseError extends Error {}
 
 export interface MigrateOptions {
   lockWaitSeconds?: number
-  /** Called with the sessions that hold a lock, if the lock was not granted in time. */
+  /** Called if an attempt did not get a lock, with the sessions that hold the lock. Called again if they change. */
   onWait?: (blockers: string) => void
 }
 
-/** Runs the missing migrations and returns their names. Of several processes, one migrates and the others wait. */
+/** Runs the missing migrations and returns their names. If several processes call it, one migrates; the others wait. */
 export async function migrate(
   databaseUrl: string,
   { lockWaitSeconds = LOCK_WAIT_SECONDS, onWait = () => {} }: MigrateOptions = {},
@@ -108,7 +109,7 @@ async function checkDatabase(client: Client): Promise<SchemaState> {
   )
   if (rows[0]?.encoding !== 'UTF8') {
     throw new UnfitDatabaseError(
-      `the database has the encoding ${rows[0]?.encoding}, but Petstore requires UTF8; create a new one: create database … template template0 encoding 'UTF8'`,
+      `the database has the encoding ${rows[0]?.encoding}, but Petstore requires UTF8; create a new database: create database … template template0 encoding 'UTF8'`,
     )
   }
   return state
@@ -137,8 +138,9 @@ async function runMissing(client: Client, lockWaitSeconds: number, onWait: () =>
 }
 
 /**
- * Takes the lock that lets only one process migrate. Waits without a timeout, because no request queues behind this
- * lock. PostgreSQL releases it when the connection ends.
+ * Takes the lock that lets only one process migrate. Each attempt ends after LOCK_TIMEOUT_MS, so that `onWait` can
+ * report the wait. The number of attempts is not limited, because no request queues behind this lock. PostgreSQL
+ * releases the lock when the connection ends.
  */
 async function waitForOthers(client: Client, onWait: () => string): Promise<void> {
   const { PG_MIGRATE_LOCK_ID } = await loadRunner()
@@ -180,8 +182,8 @@ function isLockTimeout(error: unknown): boolean {
 async function lockWaitError(client: Client, blockers: string, seconds: number): Promise<Error> {
   const { missing } = await readSchemaState(readerOf(client))
   return new Error(
-    `${missing[0]} was not run: it needs a lock that ${blockers} still holds after ${seconds} s.
-Wait until that session ends, or terminate it, and run \`petstore migrate\` again. To wait longer: \`petstore migrate --lock-wait <seconds>\`.`,
+    `${missing[0]} was not run: it needs a lock. After ${seconds} s, the lock is still held by ${blockers}.
+Wait until the lock is released, or terminate the sessions that hold it. Then run \`petstore migrate\` again. To wait longer, run \`petstore migrate --lock-wait <seconds>\`.`,
   )
 }
 
