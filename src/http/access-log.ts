@@ -26,7 +26,7 @@ export function logRequests(
 ): void {
   if (logClientAddress) {
     app.addHook('onRequest', (request, _reply, done) => {
-      // Node caches the address on first read. After the connection is lost, it can only be read from that cache.
+      // Node caches the address when it is first read. After the connection is lost, only the cached address remains.
       void request.raw.socket.remoteAddress
       done()
     })
@@ -37,7 +37,7 @@ export function logRequests(
     const ms = reply.elapsedTime
     metrics.observeRequest(operation, reply.statusCode, ms / 1000)
     if (log.isLevelEnabled('info')) {
-      // String concatenation takes a third of the time of the logger. No value needs escaping: request-id.ts validates
+      // String concatenation takes a third of the time of Pino. No value needs escaping: request-id.ts validates
       // the request id, and the other values are numbers, IP addresses or constants such as the route pattern.
       log.writeLine(
         `{"level":${INFO},"time":"${timeNow()}","requestId":"${request.id}","method":"${request.method}",` +

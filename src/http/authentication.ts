@@ -12,16 +12,16 @@ import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
 const CHALLENGE = 'Bearer realm="petstore"'
 
 export interface AuthenticationOptions {
-  /** `beforeLookUp` is called before the database query for an unknown key; it may throw. */
+  /** Calls `beforeLookUp`, which may throw, before it looks up a key that this process has not seen valid. */
   verifyApiKey: (text: string, beforeLookUp?: () => void) => Caller | undefined | Promise<Caller | undefined>
   limitRate: LimitRate
-  /** If undefined, failed requests are not limited. */
+  /** Limits requests that fail authentication. If undefined, they are not limited. */
   unauthenticated: UnauthenticatedLimiter | undefined
   usage: { noteCall: (caller: Caller) => void }
 }
 
 export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }: AuthenticationOptions) {
-  /** Returns undefined instead of a promise if the caller has no rate limit. */
+  /** Rejects an unknown caller and limits the rate. Returns undefined, not a promise, if the caller has no limit. */
   function admit(
     caller: Caller | undefined,
     request: FastifyRequest,
@@ -33,14 +33,14 @@ export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }
     return limitRate(caller, reply)
   }
 
-  /** Rejects an unknown key without a database query if its client address is over the limit. */
+  /** Rejects the request without looking up its key if the client address is over the limit. */
   function requireUnderLimit(request: FastifyRequest): void {
     if (unauthenticated?.isOver(clientAddress(request))) {
       throw new AppError('rate_limited', { headers: unauthenticated.headers })
     }
   }
 
-  /** Counts a 401 against the client address. Over the limit, the error becomes 429. */
+  /** Returns the error to send. Counts a 401 for the client address; returns 429 if the address is over the limit. */
   function count(error: AppError, request: FastifyRequest): AppError {
     if (unauthenticated === undefined || error.status !== 401) return error
     const address = clientAddress(request)
@@ -75,20 +75,20 @@ export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }
   }
 }
 
-/** Fails at startup if a route declares no scope. */
+/** Throws at startup if a route declares no scope. */
 export function requireScope(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.scope === undefined) throw new Error(`${String(method)} ${url} declares no scope`)
   })
 }
 
-/** Skips unknown routes, so that they return 404 or 405 instead of 403. */
+/** Requires the scope of the route (403). Skips unknown routes, so that they return 404 or 405 instead. */
 export function authorise(
   request: FastifyRequest,
   _reply: FastifyReply,
   done: HookHandlerDoneFunction,
 ): void {
-  // requireScope guarantees a scope for every route. The default is the strictest scope and applies to no route.
+  // The default is never used, because requireScope guarantees a scope for every route. `admin` is the strictest scope.
   const { scope = 'admin' } = request.routeOptions.config
   const mayCall = request.is404 || scope === 'any' || request.caller?.scopes.includes(scope)
   done(
@@ -99,7 +99,7 @@ export function authorise(
 }
 
 function readBearer(request: FastifyRequest): string {
-  // Node drops all but the first header. A request with two is rejected, because its caller is ambiguous.
+  // Node keeps only the first Authorization header. A request with several is rejected as ambiguous.
   const header = request.headers.authorization ?? ''
   if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey()
   if (header === '') {

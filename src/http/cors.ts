@@ -25,7 +25,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id'],
     exposedHeaders: EXPOSED,
     maxAge: PREFLIGHT_KEPT_SECONDS,
-    // With the default, an OPTIONS request that is not a preflight gets a plain-text response.
+    // With the default (true), an OPTIONS request that is not a preflight gets a plain-text response.
     strictPreflight: false,
   })
 }

@@ -19,8 +19,8 @@ export function makeDecodable(url: string): string {
 }
 
 /**
- * Whether decodeURIComponent accepts the text. Calling it is too slow, because it throws: 8,000 errors for one URL of
- * 16 KiB took 20 ms, before the API key was checked.
+ * Returns true if decodeURIComponent accepts the text. Calling decodeURIComponent would be too slow, because it throws:
+ * one URL of 16 KiB caused 8,000 errors, which took 20 ms before the API key was checked.
  */
 export function isDecodable(part: string): boolean {
   if (BROKEN_ESCAPE.test(part)) return false

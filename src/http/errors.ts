@@ -1,5 +1,5 @@
 // Turns every error into a response, including errors of requests that never reach a route.
-// Does not decide which error a request gets; src/errors.ts holds the codes and messages.
+// Does not decide which error a request gets. The codes and messages are in src/errors.ts.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,10 +7,10 @@ import { AppError, type ErrorCode, errorBody } from '../errors.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
 
-/** How long a client should wait before it retries after 503. */
+/** The `Retry-After` header of every 503 response. */
 const RETRY_AFTER_SECONDS = '1'
 
-/** Errors that Fastify throws, by their codes. */
+/** The error code to respond with, for each code of an error that Fastify throws. */
 const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
@@ -34,7 +34,7 @@ export function sendError(
   if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {
     reply.header('accept', 'application/json')
   }
-  // Fastify would close the connection while the client is still sending, and the client would not read the response.
+  // Fastify would close the connection while the client is still sending, so the client could not read the response.
   // Without `Connection: close`, Node discards the rest of the body until the request timeout.
   if (known.code === 'body_too_large') reply.removeHeader('connection')
   reply.headers(DATA_HEADERS)
@@ -46,12 +46,13 @@ function toAppError(error: FastifyError | AppError): AppError {
   return new AppError(FRAMEWORK_ERRORS[error.code] ?? 'internal_error', { cause: error })
 }
 
+/** The error code to respond with, for each code of an HTTP error in Node. All others are `malformed_request`. */
 const CLIENT_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** The last request of each connection: malformed bytes belong to it or follow it. */
+/** The last request of each connection. Malformed bytes belong to this request or follow it. */
 const requests = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
 
 export function noteRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -66,8 +67,8 @@ export function hasSentRequest(socket: Socket): boolean {
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const last = requests.get(socket)
   const hasResponse = last?.response.headersSent ?? false
-  // The bytes belong to a request that already has a response. The client would take a second response for that of its
-  // next request.
+  // These bytes belong to a request that already has a response. The client would mistake a second response for the
+  // response to its next request.
   const isRestOfRequest = last !== undefined && !last.request.complete && hasResponse
   if (error.code === 'ECONNRESET' || !socket.writable || isRestOfRequest) {
     socket.destroy()

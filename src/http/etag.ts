@@ -14,7 +14,7 @@ export function etag(version: number): string {
   return `"${version}"`
 }
 
-/** Whether the header lists a version. Without the header, every version matches. */
+/** Returns a function that checks whether If-Match lists a version. Without the header, every version matches. */
 export function ifMatch(header: string | undefined): (version: number) => boolean {
   if (header === undefined || header.trim() === '*') return () => true
   const tags = new Set(header.split(',').map((tag) => tag.trim()))

@@ -1,7 +1,7 @@
 // Headers as they were sent, before Node joins or drops duplicates.
 import type { IncomingMessage } from 'node:http'
 
-/** How often a header was sent. Cheaper than Node's `headersDistinct`, which processes all headers. */
+/** Counts how many times a header was sent. Faster than Node's `headersDistinct`, which processes all headers. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -5,15 +5,18 @@ import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
-/** Bodies up to this size are not counted: together, those of all requests in flight take a few megabytes. */
+/** Bodies up to this size do not count as large: those of all requests in flight take less than 10 MB together. */
 export const LARGE_BODY_BYTES = 16_384
-/** Max total size of large bodies in memory. No valid body is large, so valid requests never hit this limit. */
+/**
+ * Max total size of large bodies in memory. A body with only known fields is much smaller than LARGE_BODY_BYTES. A body
+ * without a Content-Length counts as BODY_LIMIT_BYTES.
+ */
 export const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
 
 /** Stands for the JSON body `null`, because Fastify uses null for a missing body. */
 const JSON_NULL = Symbol('null')
 
-// `fatal` rejects invalid bytes instead of replacing them with U+FFFD. `ignoreBOM` keeps a BOM, so JSON.parse fails on it.
+// `fatal` rejects invalid bytes instead of replacing them by U+FFFD. `ignoreBOM` keeps a BOM; JSON.parse rejects it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -58,7 +61,7 @@ function rejectOtherEncodings(request: FastifyRequest): AppError | null {
   return null
 }
 
-/** Bounds the memory that large bodies take together. Rejects a request that would exceed the bound. */
+/** Limits the memory that large bodies take together. Rejects a request that would exceed the limit. */
 function largeBodyBudget() {
   let held = 0
   return (request: FastifyRequest, reply: FastifyReply): AppError | null => {

@@ -23,7 +23,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that the key needs; `any` if every key can call the operation. */
     scope?: Scope | 'any'
-    /** Errors specific to this operation; the others follow from its schema. */
+    /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
   }
   interface FastifyRequest {
@@ -86,7 +86,7 @@ export function response({ description, schema, example, headers = {} }: Respons
   }
 }
 
-/** Adds the errors of every operation to its schema: its own, and those that follow from its method, scope and schema. */
+/** Adds the possible errors of each operation to its schema: `config.errors`, and those that the schema implies. */
 export function documentErrors(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, config, schema }) => {
     if (schema === undefined) return
@@ -108,7 +108,7 @@ function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
   const { body, params, querystring, headers } = schema as DeclaredParts
   const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
   if (body !== undefined) codes.push('missing_body', 'invalid_body')
-  // Every write can have a body. If the operation does not need it, the body is ignored but must be valid JSON.
+  // Every write can have a body. If the operation needs no body, the body is ignored but must be valid JSON.
   if (isWrite) codes.push('invalid_json', 'outcome_unknown')
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
@@ -120,7 +120,7 @@ function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
   return codes
 }
 
-/** Groups errors by status, in the order of src/errors.ts. `default` stands for all others. */
+/** Groups errors by status, in the order of src/errors.ts. `default` stands for all other errors. */
 function errorResponses(codes: readonly ErrorCode[]) {
   const sorted = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code))
   const byStatus = Map.groupBy(sorted, (code) => ERRORS[code].status)

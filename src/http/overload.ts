@@ -1,5 +1,6 @@
-// Rejects requests beyond a max number in flight, before Fastify sees them. Rejecting is much cheaper than responding, so
-// the process stays responsive under overload. Writes have a lower max, so reads continue while writes wait for a standby.
+// Rejects requests beyond a max number in flight, before Fastify sees them. Rejecting is much cheaper than responding,
+// so the process stays responsive under overload. Writes have a lower max, so reads continue while writes wait for a
+// standby.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
@@ -18,12 +19,12 @@ export interface OverloadLimits {
   isDraining: () => boolean
 }
 
-/** How many of the requests in flight may be writes. */
+/** Max number of writes among the requests in flight. */
 export function writesInFlightMax(inFlightMax: number): number {
   return Math.ceil(inFlightMax * 0.75)
 }
 
-/** True if the request is admitted; otherwise the response has been sent. */
+/** Returns true if the request is admitted. Otherwise, the 503 response has already been sent. */
 export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
 
 export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
@@ -39,7 +40,7 @@ export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }:
   }
   const headersFor = corsHeaders(corsOrigins)
 
-  /** @fastify/cors responds to preflights. If one were rejected, the page would see a network error instead of 503. */
+  /** Preflights are never rejected: the web page would see a network error instead of 503. */
   const isPreflight = ({ method }: IncomingMessage) => method === 'OPTIONS' && corsOrigins.length > 0
 
   return (request, response) => {
@@ -59,7 +60,7 @@ export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }:
     }
     inFlight += 1
     if (isWrite) writes += 1
-    // Also fires if the client closes the connection before the response.
+    // The event also fires if the client closes the connection before the response.
     response.on('close', isWrite ? endWrite : endRead)
     return true
   }

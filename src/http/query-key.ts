@@ -1,4 +1,4 @@
-// Makes a key for coalescing identical queries. It covers every parameter of the schema, also ones added later.
+// Makes a key for coalescing identical queries. The key covers every parameter of the schema, including future ones.
 
 type Parameter = string | number | bigint | boolean | undefined
 type Query = Record<string, Parameter | readonly Parameter[]>

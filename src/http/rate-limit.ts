@@ -1,4 +1,4 @@
-// Limits the requests per second of each API key. Counts in the memory of this process.
+// Limits the requests per second of each API key. The counts are in the memory of this process.
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../caller.ts'
@@ -10,7 +10,7 @@ const WINDOW_SECONDS = 1
 export type LimitRate = (caller: Caller, reply: FastifyReply) => Promise<void> | undefined
 
 export function rateLimiter(defaultPerSecond: number): LimitRate {
-  // One limiter for each limit in use. It counts by caller id.
+  // One limiter for each limit in use. Each limiter counts by caller id.
   const limiters = new Map<number, RateLimiterMemory>()
 
   function limiterFor(points: number): RateLimiterMemory {
@@ -35,7 +35,7 @@ export function rateLimiter(defaultPerSecond: number): LimitRate {
   }
 }
 
-/** Over the limit, the library rejects with the same object that it otherwise resolves to. */
+/** Counts one request. Beyond the limit, the library throws the result that it otherwise returns. */
 async function consume(limiter: RateLimiterMemory, callerId: bigint): Promise<RateLimiterRes> {
   try {
     return await limiter.consume(String(callerId))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 const SAFE = /^[A-Za-z0-9._:/+=@-]{1,128}$/
-/** Rejects an API key that was sent here by mistake: request ids are logged and returned. */
+/** Matches an API key that was sent as the request id by mistake. It must not be logged or returned. */
 const API_KEY = /petstore_(live|test)_/i
 
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {

@@ -1,5 +1,5 @@
 // Responds with 503 to requests that have no response after a timeout. One timer checks all requests in flight.
-// Fastify's `handlerTimeout` creates a timer and a signal for each request, which took a fifteenth of the time of a read.
+// Fastify's `handlerTimeout` creates a timer and a signal per request. They took a fifteenth of the time of a read.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
@@ -7,7 +7,7 @@ const CHECKED_EVERY_MS = 1_000
 const WRITE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void {
-  /** In order of arrival, so the oldest come first. */
+  /** Responses in the order in which the requests arrived, so the oldest come first. */
   const inFlight = new Set<FastifyReply>()
 
   app.addHook('onRequest', (_request, reply, done) => {
@@ -22,7 +22,7 @@ export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void
   function endTimedOut(): void {
     for (const reply of inFlight) {
       if (reply.elapsedTime < timeoutMs) return
-      // Also if a response was sent: onResponse may never run after the client has closed the connection.
+      // Delete the reply even if it was sent: if the client has closed the connection, onResponse may never run.
       inFlight.delete(reply)
       if (reply.sent) continue
       const isWrite = WRITE_METHODS.has(reply.request.method)

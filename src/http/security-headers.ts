@@ -8,7 +8,7 @@ const EVERYWHERE = {
   'referrer-policy': 'no-referrer',
 }
 
-/** For data: not cached, and not rendered as a page. */
+/** Headers of responses with data: browsers must not cache the data or render it as a page. */
 export const DATA_HEADERS = {
   ...EVERYWHERE,
   'cache-control': 'no-store',
@@ -17,17 +17,17 @@ export const DATA_HEADERS = {
 
 const NO_MORE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** For the documentation pages and openapi.json: no scripts, and no requests except for style sheets and images. */
+/** Headers of the documentation pages and openapi.json: no scripts, and no requests except style sheets and images. */
 export const PAGE_HEADERS = {
   ...EVERYWHERE,
   'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; ${NO_MORE}`,
 }
 
 /**
- * The reference page runs Scalar from this host and sends requests to this host only. Two rules are relaxed, and neither
- * can send data to another host. Inline styles are allowed, because Scalar, its editor and its messages insert <style>
- * elements at run time, and only the first of them supports a nonce. `data:` images are allowed, because the style sheet
- * of Scalar contains icons in this form.
+ * Headers of the reference page, which runs Scalar from this host and sends requests to this host only. Two rules are
+ * relaxed; neither allows the page to send data to another host. Inline styles are allowed, because Scalar, its editor
+ * and its messages insert <style> elements at run time, and only Scalar itself supports a nonce. `data:` images are
+ * allowed, because the style sheet of Scalar contains icons in this form.
  */
 export const REFERENCE_HEADERS = {
   'content-security-policy':

@@ -1,11 +1,12 @@
-// Serialises responses by the schemas of the operations. Fastify compiles a serializer for each operation, status and
-// media type. Nine in ten are for the schema Error, so equal schemas share one serializer here.
+// Serialises responses with the schemas of the operations. By default, Fastify compiles a serializer for each
+// operation, status and media type. Nine in ten of them are for the schema Error, so here equal schemas share one
+// serializer.
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 
 type Serializer = (data: unknown) => string
 type Compile = (route: { schema: unknown }) => Serializer
 
-/** Fastify calls this once. Compiles each distinct schema once. */
+/** Fastify calls this function once. The function that it returns compiles each distinct schema once. */
 export function buildSerializer(...options: unknown[]): Compile {
   const build = SerializerSelector() as unknown as (...options: unknown[]) => Compile
   const compile = build(...options)

@@ -1,5 +1,5 @@
 // The HTTP server under Fastify. Every request passes the same checks before Fastify routes it. This includes requests
-// with an Expect header, for which Node emits other events than 'request'.
+// with an Expect header, for which Node emits another event instead of 'request'.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { sendClientError, noteRequest } from './errors.ts'
@@ -9,7 +9,7 @@ import { trackConnections } from './stop-listening.ts'
 
 export interface ServerLimits extends OverloadLimits {
   connectionsMax: number
-  /** How long a client may read nothing of its response before its connection is reset. */
+  /** A connection is reset if its client accepts no bytes of the response for this long. */
   stalledAfterMs: number
   http: ServerOptions
 }
@@ -27,7 +27,7 @@ export function openServer(route: RequestListener, limits: ServerLimits): Server
       route(request, response)
     }
   server.on('request', serve(false))
-  // By default, Node rejects an unknown expectation with an empty body. A server may ignore it (RFC 9110).
+  // By default, Node rejects an unknown expectation with an empty body. A server may ignore the expectation (RFC 9110).
   server.on('checkExpectation', serve(false))
   server.on('checkContinue', serve(true))
   server.on('connect', (_request, socket) => sendClientError(new Error('CONNECT'), socket as Socket))

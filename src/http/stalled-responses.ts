@@ -1,16 +1,16 @@
-// Resets the connection of a client that stops reading its response, because the request stays in flight and takes
-// memory. A slow client that continues to read keeps its connection.
+// Resets the connection of a client that stops reading its response. Otherwise, the request would stay in flight and
+// take memory. A slow client that continues to read keeps its connection.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How long a client may accept no bytes while bytes are waiting for it. */
+/** A connection is reset if bytes wait for its client and the client accepts none of them for this long. */
 export const STALLED_AFTER_MS = 10_000
-/** Checks within that time. Counting checks instead of elapsed time avoids resets after the process was blocked. */
+/** Number of checks within the timeout. Elapsed time is not used, because the process itself may have been blocked. */
 const CHECKS_MAX = 10
 
 /** One timer serves all connections, without work per request. Checking 2,000 connections takes at most 0.2 ms. */
 export function resetStalledConnections(server: Server, stalledAfterMs: number): void {
-  /** `accepted`: bytes at the last check, undefined if none were waiting. `checks`: how many checks saw no progress. */
+  /** `accepted`: progress at the last check, undefined if no bytes were waiting. `checks`: checks without progress. */
   const connections = new Map<Socket, { accepted: number | undefined; checks: number }>()
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { accepted: undefined, checks: 0 })
@@ -35,9 +35,10 @@ export function resetStalledConnections(server: Server, stalledAfterMs: number):
 }
 
 /**
- * Changes when the client accepts bytes, but not when the service adds bytes: a client that does not read is stalled,
- * even if the service keeps writing. `bytesWritten` changes only when a write is complete. The write queue of the
- * handle, which Node's socket timeout reads too, shows progress within a write.
+ * A measure of progress while bytes are waiting. It changes when the client accepts bytes, but not when the service
+ * writes more: a client that does not read is stalled, even if the service keeps writing. `bytesWritten` minus
+ * `writableLength` changes only when a write is complete. `writeQueueSize`, which Node's socket timeout also uses,
+ * shows progress within a write.
  */
 function acceptedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }

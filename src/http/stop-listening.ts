@@ -5,11 +5,11 @@ import { Server as TcpServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { hasSentRequest } from './errors.ts'
 
-/** How long to wait until the accept queue is empty. */
+/** Max time to wait until the accept queue is empty. */
 const ACCEPTING_MAX_MS = 2_000
 /** If an event loop turn is this short and accepts nothing, the accept queue is most likely empty. */
 const QUIET_TURN_MAX_MS = 0.5
-/** How long accepted connections may take to send their first request. */
+/** Max time to wait until every accepted connection has sent its first request. */
 const FIRST_REQUEST_TIMEOUT_MS = 500
 const CHECKED_EVERY_MS = 10
 
@@ -24,7 +24,7 @@ export function trackConnections(server: Server): void {
   })
 }
 
-/** Resolves when the port is closed and every connection has sent a request, or the timeout for that has passed. */
+/** Closes the port, then waits until every connection has sent a request or FIRST_REQUEST_TIMEOUT_MS has passed. */
 export async function stopListening(server: Server): Promise<void> {
   await acceptQueuedConnections(server)
   TcpServer.prototype.close.call(server)
@@ -33,7 +33,7 @@ export async function stopListening(server: Server): Promise<void> {
   while (performance.now() < giveUpAt && ![...open].every(hasSentRequest)) await sleep(CHECKED_EVERY_MS)
 }
 
-/** Node accepts one connection in each turn of the event loop. */
+/** Waits until the accept queue is empty. Node accepts one connection in each turn of the event loop. */
 async function acceptQueuedConnections(server: Server): Promise<void> {
   let accepted = 0
   const count = () => {

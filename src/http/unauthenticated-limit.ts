@@ -1,11 +1,11 @@
-// Limits the requests per second that fail authentication, for each client address. Counts in the memory of this process.
-// The library used in rate-limit.ts sets a timer for each address and does not limit their number. With 100,000
-// addresses it took ten times as long and 40 MB.
+// Limits the requests per second that fail authentication, for each client address. The counts are in the memory of
+// this process. The library used in rate-limit.ts sets a timer for each address and does not limit the number of
+// addresses. With 100,000 addresses, it took ten times as long as this code, and 40 MB.
 import { networkOf } from '../ip-address.ts'
 
 const WINDOW_SECONDS = 1
 const WINDOW_MS = WINDOW_SECONDS * 1_000
-/** All further addresses share one count. */
+/** Max number of addresses that are counted separately. All further addresses share one count. */
 export const ADDRESSES_MAX = 10_000
 const OTHERS = 'others'
 
@@ -22,7 +22,7 @@ export function unauthenticatedLimiter(perSecond: number, clock: () => Date): Un
 
   function keyOf(address: string): string {
     const elapsedMs = clock().getTime() - startedAt
-    // Negative if the clock of the host was set back.
+    // The elapsed time is negative if the clock of the host was set back.
     if (elapsedMs >= WINDOW_MS || elapsedMs < 0) {
       failures.clear()
       startedAt += elapsedMs

@@ -1,4 +1,4 @@
-// Rejects requests without a route: 405 with Allow if the path has other methods, otherwise 404.
+// Rejects requests that match no route: 405 with `Allow` if the path exists with other methods, otherwise 404.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
@@ -7,7 +7,10 @@ interface KnownPath {
   methods: Set<string>
 }
 
-/** Call this before the routes of `app` are added, because it records each of them, and after hooks that must run first. */
+/**
+ * Call this function before you add the routes of `app`, because it records them. Call it after you add the hooks that
+ * must run before a rejection.
+ */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>()
 
@@ -24,7 +27,7 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
     return new AppError('method_not_allowed', { headers: { allow: [...known.methods].sort().join(', ') } })
   }
 
-  // A hook runs before the body is parsed. The not-found handler runs only if the body has a supported type.
+  // The hook rejects requests before the body is parsed. The not-found handler runs only if the body type is supported.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? rejection(request) : undefined)
   })
