@@ -1,15 +1,15 @@
-// Batching: requests that arrive while a query is in flight are batched into the next query.
+// Batching: requests that arrive while a query is in flight wait and share the next query.
 // A query serves only requests that arrived before it began, so every read sees every acknowledged write.
 // If no query is in flight, a request starts one at once, so an idle service adds no delay.
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
 
 export interface BatchLimits {
-  /** How many items one batch may hold. */
+  /** Max number of items in one batch. */
   sizeMax: number
-  /** How many batches may be in flight at once. */
+  /** Max number of batches in flight at once. */
   inFlightMax: number
-  /** How many requests may wait; the next one is rejected with 503 `overloaded`. */
+  /** Max number of waiting requests. Further requests are rejected with 503 `overloaded`. */
   waitingMax: number
 }
 
@@ -82,7 +82,7 @@ interface Group<Result> {
   next: Waiter<() => Promise<Result>, Result>[]
 }
 
-/** Applies the same rule to identical requests: one run in flight per key; later requests wait for the next run. */
+/** Like `batched`, for identical requests: one run in flight per key; requests that arrive later share the next run. */
 export function coalesced<Result>(
   waitingMax: number,
   observe: (size: number) => void = () => {},

@@ -3,14 +3,14 @@
 import type { Reader } from './database.ts'
 
 export interface StaleCollation {
-  /** For messages: `"und-x-icu"`, or `of the database`. */
+  /** The name to show in messages: `"und-x-icu"`, or `of the database` for the default collation. */
   name: string
   recordedVersion: string
   actualVersion: string | null
   indexes: string[]
-  /** The role that owns these indexes and can rebuild them. */
+  /** The role that owns `indexes` and can rebuild them. */
   owner: string
-  /** The statement that records the actual version. Run it after rebuilding the indexes. */
+  /** The SQL statement that records the actual version. The operator runs it after rebuilding the indexes. */
   refresh: string
 }
 

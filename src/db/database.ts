@@ -10,11 +10,11 @@ import { openSlots, type Slot, type Work } from './slots.ts'
 import { trackUnacknowledgedWrites } from './unacknowledged.ts'
 
 const RETRIES_MAX = 20
-/** How many requests may wait for a connection at once; the next one is rejected with 503 `overloaded`. */
+/** Max number of requests that wait for a connection. Further requests are rejected with 503 `overloaded`. */
 export const POOL_QUEUE_MAX = 1_000
 
 export interface Statement {
-  /** Prepared once per connection under this name. */
+  /** PostgreSQL prepares the statement once per connection, under this name. */
   name: string
   text: string
   values: unknown[]
@@ -23,26 +23,29 @@ export interface Statement {
 }
 
 export interface Reader {
-  /** For statements that change nothing. Retried on another connection if the connection is lost. */
+  /** Runs a statement that changes no data. Outside a transaction, it is retried if the connection is lost. */
   read<Row>(statement: Statement): Promise<Row[]>
 }
 
 export interface Writer {
-  /** For statements that change data. Commits on its own unless inside a transaction. */
+  /** Runs a statement that changes data. Outside a transaction, the statement commits immediately. */
   write<Row>(statement: Statement): Promise<Row[]>
 }
 
 /** An open transaction. A function that takes a Tx cannot be called with a Db. */
 export interface Tx extends Reader, Writer {
   readonly inTransaction: true
-  /** An earlier attempt lost its connection. Its transaction keeps its locks until PostgreSQL notices. */
+  /** True if an earlier attempt lost its connection. PostgreSQL may still hold the locks of that attempt. */
   readonly isRetry: boolean
 }
 
 export interface Db extends Reader, Writer {
-  /** Runs the work in one transaction. Retries the whole work if the transaction was certainly rolled back. */
+  /** Runs the work in one transaction. Retries all of the work if the transaction cannot have committed. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
-  /** `unacknowledged`: writes whose response did not arrive in time. Their connections cannot be used. */
+  /**
+   * Counts connections and the requests that use them. `waiting`: requests that wait for a connection.
+   * `unacknowledged`: writes whose response did not arrive in time. They keep their connections.
+   */
   connections(): { total: number; idle: number; waiting: number; unacknowledged: number }
   close(): Promise<void>
 }
@@ -50,11 +53,11 @@ export interface Db extends Reader, Writer {
 /** The connection and the progress of one attempt. */
 interface Attempt {
   client: pg.PoolClient
-  /** The statement in flight commits. */
+  /** True once the statement that commits is about to be sent. */
   isCommitting: boolean
-  /** The attempt must not be retried if the connection is lost. */
+  /** True once a lost connection means an unknown outcome. The attempt must not be retried then. */
   mayHaveCommitted: boolean
-  /** An earlier attempt lost its connection. */
+  /** True if an earlier attempt lost its connection. */
   isRetry: boolean
 }
 
@@ -66,9 +69,9 @@ export function openDatabase(options: PoolOptions): Db {
   const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
   const unacknowledged = trackUnacknowledgedWrites(findBusy)
 
-  // If a commit's wait for a standby is cancelled, the commit succeeds with only this warning. A failover can still lose
-  // it, so its outcome is unknown. The routine identifies the warning: its code (01000) is that of every warning, and its
-  // text depends on the server's language.
+  // If a commit's wait for a standby is cancelled, PostgreSQL sends a warning and the commit succeeds. A failover can
+  // still lose the commit, so its outcome is unknown. Only `routine`, the C function that sent the warning, identifies
+  // it: the code 01000 is the default of all warnings, and the text depends on the server's language.
   const unreplicated = new WeakSet<pg.ClientBase>()
   pool.on('connect', (client) => {
     client.on('notice', ({ routine }) => {
@@ -104,7 +107,7 @@ export function openDatabase(options: PoolOptions): Db {
     }
   }
 
-  /** Releases the connection and the slot. After a commit without a response, unacknowledged.ts releases them later. */
+  /** Releases the connection and the slot. If a commit got no response, unacknowledged.ts releases them later. */
   function release(current: Attempt | undefined, slot: Slot, failed?: QueryFailure): void {
     if (current?.isCommitting && failed?.cause instanceof NoResponse) {
       slot.markUnacknowledged()
@@ -122,14 +125,17 @@ export function openDatabase(options: PoolOptions): Db {
     slot.leave()
   }
 
-  /** Call this before the statement that commits. */
+  /** Must be called before the statement that commits is sent. */
   function markCommitting(current: Attempt, isIdempotent = false): void {
     current.isCommitting = true
     current.mayHaveCommitted = !isIdempotent
     unreplicated.delete(current.client)
   }
 
-  /** Returns undefined behind a connection pooler, because the process ids that clients see there are not PostgreSQL's. */
+  /**
+   * Returns the process ids of the backends that are still busy. Returns undefined behind a connection pooler, because
+   * clients do not see the process ids of PostgreSQL there.
+   */
   async function findBusy(pids: number[]): Promise<number[] | undefined> {
     return attempt('read', async ({ client }) => {
       const [row] = await query<{ own: number; busy: number[] }>(client, {
@@ -214,7 +220,7 @@ async function runQuery<Row>(
   }
 }
 
-/** Needed in addition to PostgreSQL's statement_timeout, which does not end a wait for synchronous replication. */
+/** PostgreSQL's statement_timeout is not enough, because it does not end a wait for synchronous replication. */
 function withTimeout<Result>(response: Promise<Result>, timeoutMs: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new NoResponse(response, timeoutMs)), timeoutMs)
@@ -222,7 +228,7 @@ function withTimeout<Result>(response: Promise<Result>, timeoutMs: number): Prom
   })
 }
 
-/** Missing in the types of node-postgres. */
+/** The cast is necessary, because the types of node-postgres lack `processID`. */
 function backendPid(client: pg.PoolClient): number {
   return (client as pg.PoolClient & { processID: number }).processID
 }

@@ -1,5 +1,5 @@
 // Classifies errors of PostgreSQL and of its connections by whether the statement took effect.
-// Does not retry; database.ts decides that.
+// Retries nothing; database.ts decides what to retry.
 import { DatabaseError } from 'pg'
 
 /**
@@ -28,21 +28,24 @@ const REJECTED_CLASSES = [
   '28', // role or password
   '3D', // no such database
   '42501', // the role lacks a privilege
-  // The schema is older than the code.
+  // The codes below mean that the schema is older than this version of Petstore.
   '42P01', // no such table
   '42703', // no such column
   '42704', // no such type
   '42883', // no such function
 ]
 
-/** Undefined unless PostgreSQL sent the error: the code of a socket error, such as EPIPE, can look like a SQLSTATE. */
+/**
+ * Returns undefined unless PostgreSQL sent the error, because the code of a socket error, such as EPIPE, can look like
+ * a SQLSTATE.
+ */
 function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }
 
 function classifyFailure(error: unknown): Failure {
   const state = sqlState(error)
-  // Without a SQLSTATE, it is a socket error or a timeout in this process.
+  // An error without a SQLSTATE is a socket error or a timeout in this process.
   if (state === undefined) return 'lost'
   if (ROLLED_BACK.has(state)) return 'rolled_back'
   if (LOST_CLASSES.some((prefix) => state.startsWith(prefix))) return 'lost'
@@ -67,7 +70,7 @@ export class QueryFailure extends Error {
     this.state = sqlState(cause)
   }
 
-  /** Whether the connection must be closed instead of going back to the pool. */
+  /** True if the connection must be closed instead of returned to the pool. */
   get poisonsConnection(): boolean {
     return this.failure === 'lost' || POISONING.has(this.state ?? '')
   }

@@ -1,4 +1,4 @@
-// The objects that migrations create, and whether the migrating role owns them: only an owner can alter an object.
+// Checks whether the migrating role owns the objects that migrations create, because only an owner can alter an object.
 // deploy/roles.sql makes petstore_migrator the owner of the same objects.
 import type { Reader } from './database.ts'
 import { NEEDED_PRIVILEGES } from './privileges.ts'
@@ -18,15 +18,15 @@ export const OWNED_OBJECTS = [
 export interface OwnersState {
   /** The role that runs migrations. */
   migrator: string
-  /** False if the database has no role of this name. Then `notOwned` is meaningless. */
+  /** True if the database has the role `migrator`. If false, `notOwned` is meaningless. */
   exists: boolean
   /** Objects that the role does not own, directly or through membership in the owning role. */
   notOwned: string[]
 }
 
 /**
- * If `migrator` is undefined, checks the current role if it can create objects in the schema, otherwise the
- * petstore_migrator of deploy/roles.sql.
+ * If `migrator` is undefined, checks the current role. If the current role cannot create objects in the schema, checks
+ * petstore_migrator instead, which deploy/roles.sql creates.
  */
 export async function readOwners(db: Reader, migrator: string | undefined): Promise<OwnersState> {
   const [state] = await db.read<OwnersState>({

@@ -1,11 +1,11 @@
-// Opens connections to PostgreSQL, with all connection timeouts.
-// Knows nothing about statements; database.ts handles lost connections.
+// Opens connections to PostgreSQL and sets their timeouts.
+// Runs no statements of the service and does not handle lost connections; database.ts does both.
 import { Client, type ClientConfig, type CustomTypesConfig, Pool, types as standardTypes } from 'pg'
 import { CONNECT_TIMEOUT_MS } from '../deadlines.ts'
 
 /** Idle time before TCP keep-alive probes start. An unreachable server is detected ten seconds later. */
 const KEEP_ALIVE_AFTER_MS = 5_000
-/** For commands. Longer than CONNECT_TIMEOUT_MS, because no request is waiting. */
+/** Max time to open the connection of a command. Longer than CONNECT_TIMEOUT_MS, because no request waits for it. */
 const CLIENT_CONNECT_TIMEOUT_MS = 5_000
 const IDLE_TIMEOUT_MS = 10_000
 const CONNECTION_LIFETIME_SECONDS = 300
@@ -39,7 +39,7 @@ export interface PoolOptions {
   databaseUrl: string
   applicationName: string
   size: number
-  /** How long to wait for a response. Default: QUERY_TIMEOUT_MS; tests use shorter times. */
+  /** Max time to wait for the response to a query. Default: QUERY_TIMEOUT_MS. Tests use shorter times. */
   queryTimeoutMs?: number
   onError: (error: Error) => void
 }
@@ -52,14 +52,17 @@ export function openPool({ databaseUrl, applicationName, size, onError }: PoolOp
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
   })
-  // Without a listener, an 'error' event crashes the process. The pool emits it for idle connections, the client for a
-  // connection that is lost between two statements of a transaction.
+  // Without a listener, an 'error' event crashes the process. The pool emits the event if an idle connection is lost.
+  // The client emits it if the connection is lost between two statements of a transaction.
   pool.on('error', (error) => onError(withoutClient(error)))
   pool.on('connect', (client) => client.on('error', (error) => onError(withoutClient(error))))
   return pool
 }
 
-/** The pool adds the client to the error of an idle connection: 30 KB in the log, with the secret that cancels queries. */
+/**
+ * Removes the client that the pool adds to the error of an idle connection. In the log, it would take 30 KB and reveal
+ * the secret key that cancels queries.
+ */
 function withoutClient(error: Error): Error {
   Reflect.deleteProperty(error, 'client')
   return error
@@ -71,7 +74,7 @@ export function openClient(databaseUrl: string, applicationName: string): Client
     ...connectionOptions(databaseUrl, applicationName),
     connectionTimeoutMillis: CLIENT_CONNECT_TIMEOUT_MS,
   })
-  // Without a listener, a lost connection crashes the process. The query in flight rejects with the error.
+  // Without a listener, a lost connection crashes the process. The listener can be empty: the query in flight rejects.
   client.on('error', () => {})
   return client
 }

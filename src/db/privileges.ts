@@ -1,4 +1,4 @@
-// The privileges that the service's role needs on each table. deploy/roles.sql grants the same.
+// The privileges that the service's role needs on each table. deploy/roles.sql grants the same privileges.
 import type { Reader } from './database.ts'
 
 type Privilege = 'select' | 'insert' | 'update' | 'delete'
@@ -33,7 +33,7 @@ export interface PrivilegesState {
   excess: string[]
 }
 
-/** Compares the privileges of the current role with those that it needs. Ignores tables that do not exist yet. */
+/** Compares the privileges of the current role with those that the service needs. Ignores tables that do not exist. */
 export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
   const [role] = await db.read<Pick<PrivilegesState, 'role' | 'mayChangeSchema'>>({
     name: 'read_role',

@@ -1,19 +1,21 @@
-// Limits how many attempts use a connection at once. Every attempt takes a slot before it takes a connection, so the pool
-// never queues. Writes cannot take every slot, so reads continue while all writes wait for a standby.
+// Limits how many attempts use a connection at once. Every attempt takes a slot before it takes a connection, so no
+// attempt waits in the queue of the pool. Writes cannot take every slot, so reads continue while all writes wait for a
+// standby.
 import { AppError } from '../errors.ts'
 
 export type Work = 'read' | 'write'
 
 export interface SlotLimits {
   size: number
-  /** How many attempts may wait for a slot; the next one is rejected. */
+  /** Max number of attempts that wait for a slot. Further attempts are rejected. */
   waitingMax: number
+  /** Max time that an attempt waits for a slot. */
   waitMs: number
 }
 
 export interface Slot {
   leave: () => void
-  /** Marks the slot of a write whose response did not arrive in time. It stays taken until `leave` is called. */
+  /** Marks the slot of a write whose response did not arrive in time. The slot stays taken until `leave` is called. */
   markUnacknowledged: () => void
 }
 
@@ -30,7 +32,10 @@ interface Waiter {
   timer: NodeJS.Timeout
 }
 
-/** Reserves a quarter of the connections, and at least one, for reads. A pool of one reserves none. */
+/**
+ * Max number of slots that writes can take. The others are reserved for reads: a quarter of all slots, at least one. A
+ * pool with a single slot reserves none.
+ */
 export function writeSlots(size: number): number {
   return Math.max(1, size - Math.ceil(size / 4))
 }
@@ -97,7 +102,7 @@ export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
   return {
     take: async (work) => {
       if (hasRoom(work)) return open(work)
-      // No write can commit. Reject at once, so that waiting writes do not fill the queue that reads need.
+      // Every write slot has a write without a response: no write can commit. Reject at once to keep the queue free.
       if (work === 'write' && unacknowledged >= writesMax) throw new AppError('unavailable')
       if (waiting() >= waitingMax) throw new AppError('overloaded')
       return wait(work)

@@ -1,7 +1,7 @@
-// Tracks writes whose response did not arrive in time, usually because no standby confirms the commit. Their connections
-// stay open and keep their slots. If one were closed, its backend would keep waiting on the server while a new write
-// opens another connection, until the role has none left. Never cancel such a backend: its commit would become visible
-// without being replicated.
+// Tracks writes whose response did not arrive in time, usually because no standby confirms the commit. Their
+// connections stay open and keep their slots. If such a connection were closed, its backend would keep waiting on the
+// server, and the next write would open another connection, until the role reaches its connection limit. Never cancel
+// such a backend: its commit would become visible without being replicated.
 
 const CHECKED_EVERY_MS = 1_000
 
@@ -20,10 +20,10 @@ export interface UnacknowledgedWrites {
 }
 
 /**
- * A write ends when its response arrives, when its connection is lost, or when its backend is no longer busy. In the last
- * case the response was lost, or another server has become the primary.
+ * Releases a write when its response arrives, when its connection is lost, or when its backend is no longer busy. In
+ * the last case, the response was lost, or another server has become the primary.
  *
- * @param findBusy Returns which of these backends are still busy; undefined if that cannot be determined.
+ * @param findBusy Returns those of the given backends that are still busy, or undefined if it cannot find out.
  */
 export function trackUnacknowledgedWrites(
   findBusy: (pids: number[]) => Promise<number[] | undefined>,
