@@ -1,5 +1,5 @@
 // The admin endpoints for operators: liveness, readiness and metrics.
-// Knows nothing about the API; it has a port of its own.
+// Knows nothing about the API. The admin endpoints have a port of their own.
 import fastify, { type FastifyInstance } from 'fastify'
 import { sendClientError, sendError } from '../http/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -8,7 +8,7 @@ import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
 export interface Readiness {
   ready: boolean
-  /** Human-readable explanation. */
+  /** Why the process is ready or not ready, as text for operators. */
   reason: string
 }
 

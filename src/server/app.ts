@@ -59,14 +59,15 @@ import { buildValidator } from '../http/validation.ts'
 
 export const HEADERS_TIMEOUT_MS = 5_000
 export const REQUEST_TIMEOUT_MS = 10_000
-/** Longer than the usual 60 s of a load balancer, so that the load balancer closes idle connections first. */
+/** Longer than the usual idle timeout of a load balancer (60 s), so that the load balancer closes connections first. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
- * Rejects requests beyond this number. Processing this many takes a fifth of a second. With half as many, an overloaded
- * process spent half of its time on rejections, because a rejection costs a third of a response.
+ * Max number of requests in flight. Further requests are rejected with 503. A process handles this many requests in a
+ * fifth of a second. With a max of 400, an overloaded process spent half of its time on rejections, because a rejection
+ * takes a third of the time of a normal response.
  */
 export const REQUESTS_IN_FLIGHT_MAX = 800
-/** New connections beyond this number are closed at once. */
+/** Max number of open connections. Further connections are closed at once. */
 export const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 export const HEADERS_LIMIT_BYTES = 16_384
@@ -109,11 +110,11 @@ export interface AppOptions
   logClientAddress: boolean
   /** Max requests per second that fail authentication from one client address; 0 means no limit. */
   unauthenticatedLimitPerSecond: number
-  /** How long a request may take before it gets 503. */
+  /** A request without a response after this time gets 503. Default: RESPONSE_TIMEOUT_MS. */
   responseTimeoutMs?: number
-  /** How many requests may be in flight; the next one gets 503. */
+  /** Max number of requests in flight; further requests get 503. Default: REQUESTS_IN_FLIGHT_MAX. */
   inFlightMax?: number
-  /** How long a client may read nothing of its response before its connection is reset. */
+  /** A connection is reset if its client accepts no bytes of the response for this long. Default: STALLED_AFTER_MS. */
   stalledAfterMs?: number
   pageLimits?: PageLimits
   /** While true, every response has `Connection: close`. */
@@ -142,7 +143,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
           headersTimeout: HEADERS_TIMEOUT_MS,
           connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
           maxHeaderSize: HEADERS_LIMIT_BYTES,
-          // Node would respond with an empty body; the onRequest hook below responds with an Error.
+          // Node would reject a request without Host with an empty body. The onRequest hook below sends an error body.
           requireHostHeader: false,
         },
       }),
@@ -151,7 +152,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     rewriteUrl: ({ url = '/' }) => makeDecodable(url),
     clientErrorHandler: sendClientError,
-    // Fastify's types assume its default compilers. At run time it passes the schema and the part of each route.
+    // The casts are necessary, because Fastify's types describe only its default compilers.
     schemaController: {
       compilersFactory: {
         buildValidator: buildValidator as never,
@@ -167,7 +168,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setErrorHandler(sendError)
   logRequests(app, options)
   limitResponseTime(app, options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS)
-  // Synchronous hooks use a callback: a promise for each would take a tenth of the time of a request.
+  // Synchronous hooks use a callback, because promises took a tenth of the time of a request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done(isWellFormed(request.raw) ? undefined : new AppError('malformed_request'))
@@ -184,7 +185,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app
 }
 
-/** Unknown paths require a key too, so that a client without a key cannot find out which paths exist. */
+/**
+ * Adds the routes under /v1. Unknown paths require a key too, so that a client without a key cannot find out which
+ * paths exist.
+ */
 async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void> {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(DATA_HEADERS)
@@ -203,7 +207,10 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   for (const addOperation of OPERATIONS) addOperation(v1, options)
 }
 
-/** False for requests that Node accepts against RFC 9112: HTTP/0.9, several Host headers, or none in HTTP/1.1. */
+/**
+ * Returns false for requests that violate RFC 9112 although Node accepts them: HTTP/0.9, several Host headers, or no
+ * Host header in HTTP/1.1.
+ */
 function isWellFormed(request: IncomingMessage): boolean {
   const hosts = countHeader(request, 'host')
   return request.httpVersion === '1.1' ? hosts === 1 : request.httpVersion === '1.0' && hosts <= 1

@@ -9,14 +9,14 @@ export interface BackgroundJob {
   work: () => Promise<void>
 }
 
-/** Starts every job. Runs of one job never overlap. A failure is logged, and the job runs again after its interval. */
+/** Starts every job. Runs of one job never overlap. A failed run is logged; the next run starts after the interval. */
 export function startBackground(jobs: readonly BackgroundJob[], log: Log): { stop: () => Promise<void> } {
   const stopping = new AbortController()
 
   async function runPeriodically({ name, everyMs, work }: BackgroundJob): Promise<void> {
     while (!stopping.signal.aborted) {
       await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
-      // Also runs when `stop` interrupts the sleep, so that collected data is written.
+      // When `stop` interrupts the sleep, the job runs one last time, so that collected data is written.
       await work().catch((err: unknown) => log.warn({ err, job: name }, 'background job failed'))
     }
   }

@@ -1,4 +1,4 @@
-// Opens a port. If that fails, the error names the setting to change and what to do.
+// Opens a port. If the port cannot be opened, the error names the setting to change and says what to do.
 import type { FastifyInstance, FastifyListenOptions } from 'fastify'
 
 class ListenError extends Error {}
@@ -22,13 +22,13 @@ export async function listen(
   }
 }
 
-/** What is wrong and what to do, by error code of the operating system. */
+/** For each error code of the operating system: a message that says what is wrong and what to do. */
 const FAILURES: Record<string, (listener: Listener) => string> = {
   EADDRINUSE: ({ portSetting, host, port }) =>
     `${portSetting}: port ${port} on ${host} is in use by another program (EADDRINUSE).\n` +
     `Stop that program, or set ${portSetting} to a free port.`,
   EACCES: ({ portSetting, port }) =>
-    `${portSetting}: this user is not permitted to open port ${port} (EACCES).\n` +
+    `${portSetting}: the user of this process is not permitted to open port ${port} (EACCES).\n` +
     `Set ${portSetting} to 1024 or higher, or give the process the capability CAP_NET_BIND_SERVICE.`,
   EADDRNOTAVAIL: otherHostAddress,
   EAFNOSUPPORT: otherHostAddress,

@@ -1,5 +1,5 @@
 // Generates openapi.json from the schemas that validate requests and serialise responses.
-// Describes no operation itself; the routes and schemas do.
+// The descriptions of the operations are in the routes and schemas, not here.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
@@ -12,7 +12,7 @@ import { PET_SCHEMAS } from '../pets/schema.ts'
 import { ErrorSchema } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 
-/** The interface has a version of its own: it stays when the service gets a new one. */
+/** The version of the interface. It is independent of the version of the service. */
 const INTERFACE_VERSION = '1.0.0'
 const VERSION_PREFIX = '/v1'
 
@@ -71,7 +71,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => ({
-      // `security` does not list the scope as a role: to a client, that would change how the operation authenticates.
+      // The scope is not a role in `security`: clients would take that for a change in how the operation authenticates.
       schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) } as typeof schema,
       url: url.replace(VERSION_PREFIX, ''),
     }),

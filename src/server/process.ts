@@ -62,15 +62,15 @@ export async function runService(config: Config): Promise<void> {
   })
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
 
-  // The admin port comes first: if it is in use, the process exits before it accepts requests.
+  // Open the admin port first: if the port is in use, the process exits before it accepts requests.
   await listen(admin, {
     hostSetting: 'ADMIN_HOST',
     portSetting: 'ADMIN_PORT',
     host: config.ADMIN_HOST,
     port: config.ADMIN_PORT,
   })
-  // Sweep holds that expired while no instance was running, before the first request. On failure, start all the same:
-  // without a database, requests cannot read stale holds either.
+  // Before the first request, sweep the holds that expired while no instance was running. If the sweep fails, start
+  // anyway: without the database, requests cannot read stale holds.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
 
   const background = startBackground(
@@ -107,7 +107,7 @@ export async function runService(config: Config): Promise<void> {
     },
   })
 
-  // The API port comes last, when the signal handlers are in place.
+  // Open the API port last, when the signal handlers are in place.
   await listen(
     app,
     { hostSetting: 'HOST', portSetting: 'PORT', host: config.HOST, port: config.PORT },
@@ -119,7 +119,7 @@ export async function runService(config: Config): Promise<void> {
   )
   const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
   log.info(addresses, 'listening')
-  // Reports the ports to a parent process that has set PORT=0.
+  // Sends the ports to a parent process that has set PORT=0.
   process.send?.(addresses)
 
   const current = await waitForSchema(db, log)
@@ -127,8 +127,8 @@ export async function runService(config: Config): Promise<void> {
 }
 
 /**
- * Waits until the database has all migrations of this version. It may have newer ones during a rolling upgrade, or after
- * a return to this version.
+ * Waits until the database has all migrations of this version. The database may also have newer migrations: during a
+ * rolling upgrade, or after a return to this version.
  */
 async function waitForSchema(db: Db, log: Log): Promise<boolean> {
   for (let hasWarned = false; ; hasWarned = true) {

@@ -1,5 +1,5 @@
 // Shutdown: stops accepting requests, finishes those in flight, and exits within a fixed time.
-// Knows nothing about what must be closed afterwards; the caller passes that in.
+// Closes only the API port itself; the caller passes `afterwards`, which closes everything else.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { stopListening } from '../http/stop-listening.ts'
@@ -9,14 +9,14 @@ import type { Log } from '../telemetry/log.ts'
 export const HARD_EXIT_AFTER_MS = 15_000
 const LOG_WRITTEN_WITHIN_MS = 1_000
 const THREADS_IDLE_WITHIN_MS = 1_000
-/** Max duration of `exit`; the last part of HARD_EXIT_AFTER_MS. */
+/** Max duration of `exit`. It is part of HARD_EXIT_AFTER_MS. */
 const EXIT_WITHIN_MS = LOG_WRITTEN_WITHIN_MS + THREADS_IDLE_WITHIN_MS
 const EXIT_CHECKED_EVERY_MS = 10
 const IDLE_CLOSED_EVERY_MS = 100
 
 export interface DrainOptions {
   app: FastifyInstance
-  /** How long to keep accepting requests, so that a load balancer sees `/ready` fail first. */
+  /** Time from the signal until the port closes. Meanwhile, a load balancer sees `/ready` fail and stops sending. */
   graceMs: number
   log: Log
   onDraining: () => void
@@ -26,7 +26,7 @@ export interface DrainOptions {
 /** Shuts down gracefully on the first SIGTERM or SIGINT, and exits at once on the second. */
 export function drain(options: DrainOptions): void {
   let draining = false
-  // The state of the process is undefined after an uncaught exception.
+  // Exit, because the state of the process is undefined after an uncaught exception.
   process.on('uncaughtException', (err) => {
     options.log.fatal({ err }, 'uncaught exception')
     void exit(1, options.log)
@@ -50,7 +50,7 @@ async function shutDown(
   try {
     await sleep(graceMs)
     await stopListening(app.server)
-    // Otherwise app.close() waits until the keep-alive timeout of idle connections.
+    // Without this timer, app.close() waits until idle connections reach their keep-alive timeout.
     const closing = setInterval(() => app.server.closeIdleConnections(), IDLE_CLOSED_EVERY_MS)
     await app.close()
     clearInterval(closing)
@@ -69,7 +69,7 @@ async function exit(code: number, { writer }: Log): Promise<void> {
   await waitUntil(() => writer.unwrittenCharacters() === 0, LOG_WRITTEN_WITHIN_MS)
   writer.close()
   await waitUntil(() => !isThreadPoolBusy(), THREADS_IDLE_WITHIN_MS)
-  // process.exit() waits for the threads of the pool without a timeout. If one is blocked, it never returns.
+  // process.exit() waits for all threads of the pool. If a thread is blocked, process.exit() never returns.
   if (isThreadPoolBusy()) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
 }
@@ -79,7 +79,7 @@ async function waitUntil(isDone: () => boolean, timeoutMs: number): Promise<void
   while (!isDone() && performance.now() < giveUpAt) await sleep(EXIT_CHECKED_EVERY_MS)
 }
 
-/** DNS look-ups can block a thread, and so can files that are a terminal, a pipe or on a network file system. */
+/** DNS look-ups can block a thread. So can access to a terminal, a pipe or a file on a network file system. */
 function isThreadPoolBusy(): boolean {
   return process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfoReq|GetNameInfoReq)/.test(name))
 }
