@@ -1,31 +1,31 @@
-// Writes lines to a file descriptor without blocking. Bounds its memory: lines beyond the limit are dropped and counted.
+// Writes lines to a file descriptor without blocking. Beyond a limit in memory, lines are dropped and counted.
 // Knows nothing about the content of a line.
 import { write, writeSync } from 'node:fs'
 
-/** Lines are written in blocks. An incomplete block is written after this time. */
+/** Lines are written in blocks. A block that is not full is written after this time. */
 const WRITTEN_AFTER_MS = 100
 const BLOCK_CHARACTERS = 8_192
-/** Max blocks per write: 64 KiB, the capacity of a pipe. */
+/** Max blocks per write. Together they have 64 KiB, the capacity of a pipe. */
 const BLOCKS_PER_WRITE_MAX = 8
-/** Delay after a failed write: the reader is slow, stalled or not running, or the disk is full. */
+/** Delay before a failed write is retried. The reader may be slow, stalled or not running, or the disk may be full. */
 const RETRIED_AFTER_MS = 10
-/** Max unwritten text in memory: about 40,000 request lines, which is two seconds of full load. */
+/** Max unwritten text in memory: about 40,000 request lines, or two seconds at full load. */
 export const UNWRITTEN_MAX_CHARACTERS = 8 * 1_048_576
 
 export interface LogWriter {
   write: (line: string) => void
-  /** Starts to write all lines now. */
+  /** Starts to write all lines now, even if the last block is not full. */
   flush: () => void
-  /** Writes as much as possible without blocking, for the exit of the process. */
+  /** Writes as much as possible without blocking. Called when the process exits. */
   flushSync: () => void
   /** Stops writing. Unwritten lines are lost. */
   close: () => void
   unwrittenCharacters: () => number
-  /** Number of dropped lines since the process started. */
+  /** Number of lines dropped since the process started. */
   droppedLines: () => number
 }
 
-/** Calls `onRecovered` with the number of newly dropped lines, once all other lines are written. */
+/** If lines were dropped, calls `onRecovered` with their number as soon as the waiting lines are written. */
 export function openLogWriter(fd: number, onRecovered: (droppedLines: number) => void): LogWriter {
   /** Collects lines until the block is large enough to be written. */
   let block = ''
@@ -61,7 +61,7 @@ export function openLogWriter(fd: number, onRecovered: (droppedLines: number) =>
     isWriting = true
     write(fd, current.bytes, (error, bytesWritten) => {
       isWriting = false
-      // Every failure can be temporary: a full pipe is read, a disk gets free space, a named pipe gets a new reader.
+      // Every failure can be temporary: a full pipe, a full disk, or a named pipe without a reader.
       if (error !== null) return retry()
       advance(bytesWritten)
       writeNext()
@@ -91,7 +91,7 @@ export function openLogWriter(fd: number, onRecovered: (droppedLines: number) =>
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
     } catch {
-      // The write would block or failed. Keep the rest in memory.
+      // The write failed, or it would block. Keep the rest in memory.
     }
     waiting = []
     if (rest.length === 0) unwritten = 0

@@ -32,7 +32,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
 
   const connections = new Gauge({
     name: 'petstore_database_connections',
-    help: 'Connections to PostgreSQL (total, idle), requests waiting for one, and writes without a response (unacknowledged).',
+    help: 'Connections to PostgreSQL (total, idle), requests waiting for a connection (waiting), and writes without a response (unacknowledged).',
     labelNames: ['state'],
     registers: [registry],
     collect() {
