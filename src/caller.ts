@@ -6,6 +6,6 @@ export interface Caller {
   id: bigint
   name: string
   scopes: readonly Scope[]
-  /** Requests per second; undefined if the default limit of the service applies. */
+  /** Max requests per second; undefined if the default limit of the service applies. */
   rateLimit: number | undefined
 }

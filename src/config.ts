@@ -1,5 +1,5 @@
 // The only file that reads the environment: every variable with its help text, default and validation.
-// Checks the form of each value only. It opens no connection and no port.
+// Checks only the form of each value; opens no connection and no port.
 import { hostname } from 'node:os'
 import { CATEGORY_POLICIES } from './category-policy.ts'
 import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
@@ -119,7 +119,7 @@ export const CLIENT_VARIABLES = {
           'is not set; ask the operator of the service for a key, or create one: petstore api-keys create --name NAME',
         )
       }
-      // The message does not quote the value, because it may contain a key.
+      // The value may contain a key, so the message does not quote it.
       if (!/^[!-~]+$/.test(text)) throw new Fault('contains characters that no API key contains')
       return text
     },
@@ -131,7 +131,7 @@ type ValuesOf<Of extends Table> = { [Name in keyof Of]: ReturnType<Of[Name]['rea
 export type Config = ValuesOf<typeof VARIABLES>
 export type ClientConfig = ValuesOf<typeof CLIENT_VARIABLES>
 
-/** Lists all faults of the configuration, one line each. */
+/** The message lists all faults of the configuration, one per line. */
 export class ConfigError extends Error {
   readonly faults: string[]
 
@@ -181,12 +181,12 @@ function readTable<Of extends Table>(table: Of, environment: Environment): Value
   return values as ValuesOf<Of>
 }
 
-/** The environment for a child process: that of this process and the added variables. */
+/** The environment of this process with added variables, for a child process. */
 export function environmentWith(added: Record<string, string>): Environment {
   return { ...process.env, ...added }
 }
 
-/** Identifies this process in PostgreSQL, as its `application_name`. */
+/** The `application_name` that identifies this process in PostgreSQL. */
 export function instanceName(): string {
   return `petstore@${hostname()}:${process.pid}`
 }
@@ -212,7 +212,7 @@ function oneOf<const Choice extends string>(fallback: Choice, ...others: Choice[
   }
 }
 
-/** The message does not quote the URL, because it may contain a password. */
+/** The URL may contain a password, so the message does not quote it. */
 function readDatabaseUrl(text: string): string {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) {
     throw new Fault('must be a URL such as postgres://user:password@host:5432/database')
@@ -220,7 +220,7 @@ function readDatabaseUrl(text: string): string {
   return text
 }
 
-/** Adds `/v1` to a URL without a path. The message does not quote the URL, because it may contain a password. */
+/** Adds `/v1` to a URL without a path. The URL may contain a password, so the message does not quote it. */
 function readServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''

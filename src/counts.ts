@@ -4,7 +4,7 @@ export function count(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** Takes a singular noun and appends an s unless the count is 1. */
+/** Formats a count and its noun. `noun` is singular; an s is appended unless the count is 1. */
 export function countOf(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 }

@@ -3,9 +3,9 @@
 
 interface ErrorEntry {
   status: number
-  /** What is wrong. Sent in the response. */
+  /** Says what is wrong. Sent in the response. */
   message: string
-  /** What the client can do about it. Shown in the documentation; may contain `code` in backticks. */
+  /** Says what the client can do. Shown in the documentation; may contain `code` in backticks. */
   fix: string
 }
 

@@ -1,7 +1,7 @@
-// What reads need to know about holds: whether expired ones have been swept. src/orders/holds.ts implements it.
-// Keeps the code that reads pets independent of orders.
+// Lets reads wait until expired holds have been swept. src/orders/holds.ts implements this interface.
+// It keeps the code that reads pets independent of orders.
 
 export interface FreshHolds {
-  /** Resolves once expired holds are swept; undefined if no wait is needed. Never rejects. */
+  /** Returns a promise that resolves once expired holds are swept, or undefined if no wait is needed. Never rejects. */
   waitUntilFresh: () => Promise<void> | undefined
 }

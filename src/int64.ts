@@ -2,7 +2,7 @@
 
 export const INT64_MAX = 9_223_372_036_854_775_807n
 
-/** Parses an id in plain decimal digits; undefined for any other text, however long. */
+/** Parses an id in plain decimal digits. Returns undefined for any other text, of any length. */
 export function parseId(text: string): bigint | undefined {
   if (!/^[0-9]{1,19}$/.test(text)) return undefined
   return idInRange(BigInt(text))

@@ -3,12 +3,12 @@ import { isIP, isIPv4 } from 'node:net'
 
 const MAPPED_IPV4 = '::ffff:'
 
-/** Rejects addresses with a zone, such as `fe80::1%eth0`: a zone is valid only on its own host. */
+/** Returns false for addresses with a zone, such as `fe80::1%eth0`, because a zone is valid only on its own host. */
 export function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** An address, optionally with a prefix length. A length of 0 is rejected: it would match every address. */
+/** Accepts an address, optionally with a prefix length. Rejects the length 0, which would match every address. */
 export function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...others] = text.split('/')
   const prefixMax = isIPv4(address) ? 32 : 128
@@ -22,7 +22,7 @@ export function withoutMapping(address: string): string {
   return isIPv4(mapped) ? mapped : address
 }
 
-/** The network of one client: an IPv4 address, or the /64 prefix of an IPv6 address, all of which one client can use. */
+/** Returns an IPv4 address, or the /64 prefix of an IPv6 address, because one client can use a whole /64. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   const [before = '', after] = address.split('::')

@@ -1,19 +1,22 @@
-// Parses and serialises JSON without losing digits of integers: an integer beyond 2^53 becomes a bigint, and back.
+// Parses and serialises JSON without losing digits of integers: bigints represent integers beyond 2^53.
 
-// Missing in TypeScript's types.
+// The cast is necessary, because TypeScript's types lack `rawJSON`.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /**
- * Only a number of 16 digits or more can be rounded, and only one with an exponent such as -400 becomes 0. This check
- * takes a fiftieth of the time of exact parsing.
+ * Finds texts that need exact parsing. Only a number with 16 or more digits can be rounded, and only a number with an
+ * exponent such as -400 becomes 0. This check takes a fiftieth of the time of exact parsing.
  */
 const MAY_BE_ROUNDED = /(?<![\d.])\d[\d.]{15}|\d[eE]-\d{3}/
 
-/** Matches numbers that may be rounded, and strings, to skip them. Also matches unclosed strings, to stay linear. */
+/**
+ * Matches numbers that may be rounded. Also matches strings, so that digits inside them are skipped, and unclosed
+ * strings, so that the search takes linear time.
+ */
 const STRING_OR_LONG_NUMBER =
   /"[^"\\]*(?:\\[^]?[^"\\]*)*"?|-?(?=\d[\d.]{15}|[\d.]+[eE](?:-\d{3}|[+-]?\d{16}))(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** Longer integers are never converted to BigInt: a million digits take 150 ms. */
+/** Integers with at most as many digits as an int64. Longer ones are never converted: a million digits take 150 ms. */
 const INT64_DIGITS = /^-?\d{1,19}$/
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
@@ -29,21 +32,21 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * Replaces each number that may be rounded with a placeholder, parses, and puts the exact numbers back. A reviver with
- * source text access is simpler, but takes up to 4 µs per value: 2 s for a body of 1 MiB.
+ * Replaces each number that may be rounded with a placeholder, parses the text, and restores the exact numbers. A
+ * reviver with source text access is simpler, but takes up to 4 µs per value: 2 s for a body of 1 MiB.
  */
 function parseExactly(text: string): unknown {
   const exact: (number | bigint)[] = []
   const withPlaceholders = text.replace(STRING_OR_LONG_NUMBER, (token) => {
     if (token.startsWith('"')) return token
     exact.push(readNumber(token))
-    // Keeps the sign: `--1` must stay invalid.
+    // The placeholder keeps the sign, because `--1` must stay invalid.
     return (token.startsWith('-') ? '-' : '') + exact.length * Number.MIN_VALUE
   })
   return exact.length === 0 ? JSON.parse(text) : restore(JSON.parse(withPlaceholders), exact)
 }
 
-/** Iterative, because a deeply nested body would overflow the stack. */
+/** Replaces the placeholders. Iterative, because recursion would overflow the stack for a deeply nested body. */
 function restore(parsed: unknown, exact: (number | bigint)[]): unknown {
   const root = [parsed]
   const unvisited: unknown[][] = [root]
@@ -60,12 +63,12 @@ function restore(parsed: unknown, exact: (number | bigint)[]): unknown {
   return root[0]
 }
 
-/** Unambiguous, because every nonzero number this small in the text was replaced with a placeholder. */
+/** Unambiguous, because `parseExactly` has replaced every nonzero number of the text that is this small. */
 function isPlaceholder(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) < 1e-300
 }
 
-/** The exact value; NaN for a fraction that rounds to an integer and for an integer longer than any int64. */
+/** Returns the exact value, or NaN for a fraction that rounds to an integer or an integer longer than any int64. */
 function readNumber(source: string): number | bigint {
   const value = Number(source)
   if (Number.isSafeInteger(value)) return isWhole(source) ? value : Number.NaN

@@ -32,13 +32,13 @@ const VERSION = 1
 const FILTERS_AT = 9
 const SORT_KEY_AT = 15
 
-/** The filters of a list by their names; absent ones are undefined. */
+/** The filters of a list by name; the value of an absent filter is undefined. */
 export type Filters = Record<string, string | bigint | undefined>
 
 /** The position of an item in its list; the next page starts after it. */
 export interface Position {
   id: bigint
-  /** What the list is sorted by before the id; empty if it is sorted by id alone. */
+  /** The value that the list is sorted by before the id; empty if the list is sorted by id alone. */
   sortKey: string
 }
 
@@ -68,7 +68,7 @@ function readCursor(text: string, filters: Filters): Position {
   return { id, sortKey: sortKey.toString() }
 }
 
-/** Where a page starts, and how many items it may have. */
+/** A page starts after the item at `after` and has at most `limit` items. */
 export interface PageRequest {
   after: Position | undefined
   limit: number
@@ -76,11 +76,11 @@ export interface PageRequest {
 
 export interface Page<Item> {
   items: Item[]
-  /** Where the next page starts; undefined on the last page. */
+  /** The next page starts after this position; undefined on the last page. */
   next: Position | undefined
 }
 
-/** Makes a page from the result of a query for one item more than the limit. */
+/** Makes a page from the result of a query that asked for one item more than `limit`. */
 export function toPage<Item>(found: Item[], limit: number, positionOf: (item: Item) => Position): Page<Item> {
   const items = found.slice(0, limit)
   const last = items.at(-1)

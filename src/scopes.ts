@@ -3,7 +3,7 @@
 export const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** The scopes of a new key unless others are given: enough to read and change pets and categories. */
+/** The scopes of a new key if none are given. They allow reading and changing pets and categories. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['pets:read', 'pets:write']
 
 export function isScope(text: string): text is Scope {
