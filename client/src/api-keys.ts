@@ -31,7 +31,7 @@ export function apiKeysOf(send: Send) {
       return (await send(call, options)).value
     },
 
-    /** Creates a replacement. Not retried if the outcome is unknown, for the same reason as `create`. */
+    /** Creates a replacement for a key. Not retried if the outcome is unknown, for the same reason as `create`. */
     rotate: async (id: IdInput, rotation: Rotation = {}, options?: CallOptions): Promise<IssuedApiKey> => {
       const path = `/api-keys/${idText(id)}/rotate` as const
       const call = { operation: 'rotateApiKey', method: 'POST', path, body: rotation } as const

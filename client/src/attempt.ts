@@ -3,15 +3,15 @@ import type { Failure } from './errors.ts'
 import { readJson } from './ids.ts'
 
 export interface FailedAttempt extends Failure {
-  /** Whether the request may have taken effect in spite of the failure. */
+  /** True if the request may have taken effect in spite of the failure. */
   mayHaveTakenEffect: boolean
-  /** Whether another attempt may succeed. */
+  /** True if another attempt may succeed. */
   isTemporary: boolean
   /** The delay that the service requests with `Retry-After`, or 0. */
   retryAfterMs: number
 }
 
-/** `headers` are those of the response, if there was one. */
+/** `headers` are the response headers, if there was a response. */
 export type Attempt = { value: unknown; headers: Headers } | { failed: FailedAttempt; headers?: Headers }
 
 export interface AttemptOptions {
@@ -20,13 +20,13 @@ export interface AttemptOptions {
   signal: AbortSignal | undefined
 }
 
-/** Errors of Node, Deno and Bun if no connection was made, so nothing was sent. Browsers do not report the reason. */
+/** Error codes of Node, Deno and Bun for a failed connection: nothing was sent. Browsers do not report the reason. */
 const NOT_CONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
-/** Codes of a 503 response that guarantee that nothing was changed. */
+/** Error codes of 503 responses that guarantee that nothing was changed. */
 const NOTHING_CHANGED = /^(?:unavailable|overloaded)$/
-/** The service is still processing an earlier attempt that timed out here. */
+/** Error code that means: the service is still processing an earlier attempt, which timed out in this client. */
 const STILL_RUNNING = 'idempotency_key_in_use'
-/** Temporary errors of the service, or of a proxy in front of it. A 500 is a defect, so a retry would fail too. */
+/** Statuses of temporary errors, from the service or a proxy. 500 reports a defect, so a retry would fail too. */
 const TEMPORARY_STATUSES = new Set([408, 429, 502, 503, 504])
 /** The max delay of setTimeout. With a longer delay, the timer would fire at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1
@@ -79,7 +79,7 @@ function read(response: Response, text: string, requestId: string | undefined): 
       status,
       details: error?.details,
       requestId: headers.get('x-request-id') ?? requestId,
-      // A rejected request has no effect. A 5xx, or a success with an unreadable body, may have one.
+      // A rejected request had no effect. A request with a 5xx, or a success with an unreadable body, may have had one.
       mayHaveTakenEffect: (ok || status >= 500 || code === STILL_RUNNING) && !NOTHING_CHANGED.test(code),
       isTemporary: TEMPORARY_STATUSES.has(status) || code === STILL_RUNNING,
       retryAfterMs: retryAfterMs(headers),

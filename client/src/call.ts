@@ -1,5 +1,5 @@
-// Sends a request and retries it until it succeeds, fails permanently, or reaches its deadline. Retries a change only
-// if that cannot apply it twice.
+// Sends a request and retries it until it succeeds, fails permanently, or reaches its deadline. A request that
+// may have taken effect is retried only if it is idempotent.
 import { abortedBy, attempt, TIMER_MS_MAX } from './attempt.ts'
 import { type Deprecation, reportDeprecation } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
@@ -12,16 +12,16 @@ export interface PetstoreOptions {
   apiKey: string
   /** Timeout of one attempt. Default: 15,000, which is longer than the response timeout of the service. */
   timeoutMs?: number | undefined
-  /** Timeout of a call including all attempts, or of one page of a list. Default: 60,000. */
+  /** Timeout of a call with all its attempts. For a list, the timeout of each page. Default: 60,000. */
   deadlineMs?: number | undefined
   /** Called once per process for each deprecated operation that you call. Default: `console.warn` with the message. */
   onDeprecated?: ((deprecation: Deprecation) => void) | undefined
-  /** Replaces the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 
 export interface CallOptions {
-  /** Aborts the call, also while it waits for the next attempt, or a list between two pages. */
+  /** Aborts the call, even while it waits before its next attempt. Also aborts a list between two pages. */
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   deadlineMs?: number | undefined
@@ -34,7 +34,7 @@ export interface Call<Name extends keyof Operations> {
   query?: Operations[Name]['query'] | undefined
   body?: Operations[Name]['body'] | undefined
   headers?: Record<string, string | undefined>
-  /** Safe to retry even if an earlier attempt took effect. */
+  /** True if a retry is safe even if an earlier attempt took effect. */
   idempotent: boolean
   /** If an earlier attempt may have taken effect, this error code means that it did. */
   successCode?: ErrorCode
@@ -59,7 +59,7 @@ export function sender(defaults: PetstoreOptions): Send {
   if (!defaults.apiKey) throw new TypeError('apiKey is missing.')
   const baseUrl = String(defaults.baseUrl).replace(/\/+$/, '')
   const authorization = `Bearer ${defaults.apiKey}`
-  // Throws here, instead of at every call, if the address or the key is invalid.
+  // If the address or the key is invalid, throw here instead of at every call.
   void new Request(baseUrl, { headers: { authorization } })
   // oxlint-disable-next-line no-console -- the default; `onDeprecated` replaces it.
   const { onDeprecated = ({ message }: Deprecation) => console.warn(message) } = defaults
@@ -113,7 +113,7 @@ export function sender(defaults: PetstoreOptions): Send {
   }
 }
 
-/** For request ids and idempotency keys. `crypto.randomUUID` exists only in secure contexts (HTTPS). */
+/** Makes request ids and idempotency keys. `crypto.randomUUID` exists only in secure contexts (HTTPS). */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

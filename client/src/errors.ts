@@ -1,9 +1,9 @@
-// The error of every failed call, whether the service rejected the request or could not be reached.
+// The error that every failed call throws, whether the service rejected the request or could not be reached.
 import type { ErrorCode, ErrorDetail } from './interface.ts'
 
-/** Errors of the client or the network. The service returns the codes in `ErrorCode`. */
+/** Codes of errors of the client or the network. `ErrorCode` lists the codes that the service returns. */
 export type ClientErrorCode =
-  /** No connection, or it was lost before the response was complete; see `cause`. */
+  /** No connection could be opened, or the connection was lost before the response was complete; see `cause`. */
   | 'network_error'
   /** No response within `timeoutMs` or `deadlineMs`. */
   | 'timeout'
@@ -11,7 +11,7 @@ export type ClientErrorCode =
   | 'aborted'
   /** The response is not from Petstore, such as an error page of a proxy or a redirect. */
   | 'unexpected_answer'
-  /** Not an id, or a number that JavaScript may have rounded. No request was sent. */
+  /** You passed a value that is not an id, or a number that JavaScript may have rounded. No request was sent. */
   | 'invalid_id'
 
 export interface Failure {
@@ -33,7 +33,7 @@ export class PetstoreError extends Error {
   readonly details: readonly ErrorDetail[]
   /** Identifies the last attempt in the logs of the service, even if its response was lost. */
   readonly requestId: string | undefined
-  /** True if any attempt may have made the change. Check before you retry it yourself. */
+  /** True if an attempt may have made the change. Check whether it did before you retry the call. */
   readonly outcomeUnknown: boolean
 
   constructor(failure: Failure, outcomeUnknown = false) {

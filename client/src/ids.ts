@@ -22,7 +22,7 @@ export function writeJson(value: object): string {
   return text.replace(QUOTED_IDS, '"$1":$2')
 }
 
-/** `?a=1&b=2` from all values that are not undefined. An array becomes one parameter per item. */
+/** Writes a query such as `?a=1&b=2`. Skips undefined values. An array becomes one parameter per item. */
 export function writeQuery(query: object = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query) as [string, IdInput | IdInput[] | undefined][]) {
@@ -34,7 +34,7 @@ export function writeQuery(query: object = {}): string {
   return text && `?${text}`
 }
 
-/** The digits of an id. Throws on any other value, which could be rounded or change the path. */
+/** Returns the digits of an id. Throws on any other value, because it may be rounded or may change the path. */
 export function idText(value: unknown): Id {
   const isRounded = typeof value === 'number' && !Number.isSafeInteger(value)
   if (!isRounded && ID.test(String(value))) return String(value)

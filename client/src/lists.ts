@@ -12,9 +12,9 @@ export interface Page<Item> {
 
 /** `for await` yields each item and requests the next page when needed. */
 export interface List<Item> extends AsyncIterable<Item> {
-  /** Requests one page: the first, or the one of the `cursor` in the query. */
+  /** Requests one page: the page at the `cursor` of the query, or the first page if the query has no cursor. */
   page: () => Promise<Page<Item>>
-  /** Iterates over the pages, from the same page to the last. */
+  /** Iterates over the pages, from the page that `page` returns to the last page. */
   pages: () => AsyncIterable<Page<Item>>
 }
 
@@ -23,7 +23,7 @@ type ListName = {
 }[keyof Operations]
 type ItemOf<Name extends ListName> = Operations[Name]['response'][number]
 
-/** The max page size of the service, to iterate over a list with few requests. */
+/** Page size for iterating over items: the max of the service, so that few requests are needed. */
 const ITERATION_LIMIT = 100
 
 export function listOf<Name extends ListName>(
@@ -58,7 +58,7 @@ export function listOf<Name extends ListName>(
   }
 }
 
-/** Uses only the cursor of the link, so that the API key is never sent to another address. */
+/** Takes only the cursor from the link, so that the API key is never sent to another address. */
 function nextCursor(headers: Headers): string | undefined {
   const next = linkTo('next', headers)
   if (next === undefined) return undefined

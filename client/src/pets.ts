@@ -1,4 +1,4 @@
-// Pets. The comment on each change says whether the client retries it.
+// Pets. The comments on `create`, `update` and `delete` say whether the client retries them.
 import { type CallOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
 import type { GetPetHistoryQuery, IdInput, ListPetsQuery, NewPet, Pet, PetChange } from './interface.ts'
@@ -10,16 +10,16 @@ export interface VersionedPet extends Pet {
 }
 
 export interface OnceOptions extends CallOptions {
-  /** Set it to retry safely after a crash of your process. Valid for 24 hours. Default: a new key for each call. */
+  /** Set a key to retry the call safely after your process crashed. Valid for 24 hours. Default: a new key per call. */
   idempotencyKey?: string | undefined
 }
 
 export interface IfMatchOptions extends CallOptions {
-  /** The `etag` that you have read. If the pet has changed since, the call fails with `precondition_failed`. */
+  /** The `etag` that you read. If the pet has changed since then, the call fails with `precondition_failed`. */
   ifMatch?: string | undefined
 }
 
-/** Excludes `*` and lists of versions: with these, a retry could match a later version and overwrite it. */
+/** Matches one version. With `*` or a list of versions, a retry could match a later version and overwrite it. */
 const ONE_VERSION = /^"[^"]*"$/
 
 export type Pets = ReturnType<typeof petsOf>
@@ -58,7 +58,10 @@ export function petsOf(send: Send) {
       )
     },
 
-    /** Changes the given fields. With `ifMatch`, a retry cannot overwrite a later change by another client. */
+    /**
+     * Changes the given fields. If the outcome is unknown, the call is retried only with an `etag` as `ifMatch`:
+     * without it, a retry could overwrite a later change by another client.
+     */
     update: async (id: IdInput, change: PetChange, options: IfMatchOptions = {}): Promise<VersionedPet> => {
       const { ifMatch } = options
       return versioned(
@@ -98,6 +101,6 @@ export function petsOf(send: Send) {
 }
 
 function versioned({ value, headers }: { value: Pet; headers: Headers }): VersionedPet {
-  // An empty ETag matches no version: without the header, a change with `ifMatch` fails instead of being unconditional.
+  // An empty ETag matches no version. If the header is missing, a change with `ifMatch` fails instead of overwriting.
   return { ...value, etag: headers.get('etag') ?? '' }
 }
