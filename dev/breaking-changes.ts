@@ -1,5 +1,5 @@
-// Compares openapi.json with its earlier versions in the Git history. Fails on a change that would break a client of
-// any of them.
+// Compares openapi.json with its earlier versions in the Git history. Fails on a change that would break a client of an
+// earlier version.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

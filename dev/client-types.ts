@@ -150,7 +150,7 @@ function typeOf(schema: Schema, direction: Direction, indent = ''): string {
   throw new Error(`dev/client-types.ts does not know the schema ${JSON.stringify(schema)}`)
 }
 
-/** The client recognizes ids by name, because it has no schema at run time. */
+/** Throws if an id has a name that the client does not recognize: the client has no schema at run time. */
 function requireIdName(name: string, schema: Schema): void {
   const isId = schema.format === 'int64' || schema.items?.format === 'int64'
   const isNumber = schema.type === 'integer' || schema.items?.type === 'integer'

@@ -1,5 +1,4 @@
-// Creates, starts and stops a PostgreSQL cluster for development and tests, with the binaries from npm or of the
-// system.
+// Creates, starts and stops a PostgreSQL cluster for development and tests, with binaries from npm or from the system.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +15,7 @@ const USER = 'postgres'
 export interface Cluster {
   url: (database: string) => string
   port: number
-  /** The server process; undefined if a server was already running. */
+  /** Process id of the server; undefined if the server was already running. */
   pid: number | undefined
   stop: () => Promise<void>
 }
@@ -58,7 +57,7 @@ export async function startCluster({
   return { url, port, pid: server.pid, stop: () => stopServer(server) }
 }
 
-/** The port of the server that already runs on this folder, from its postmaster.pid. */
+/** The port of a server that already uses this folder, read from postmaster.pid; undefined if no server does. */
 export function runningPort(dataFolder: string): number | undefined {
   const file = join(dataFolder, 'postmaster.pid')
   if (!existsSync(file)) return undefined
@@ -93,7 +92,7 @@ export async function isFree(port: number): Promise<boolean> {
   }
 }
 
-/** PostgreSQL does not run as root. As root, start it as the user postgres, and create that user if necessary. */
+/** PostgreSQL does not run as root. If this process does, the server runs as postgres, created if necessary. */
 function serverIdentity(): { uid?: number; gid?: number } {
   if (userInfo().uid !== 0) return {}
   if (spawnSync('id', [USER]).status !== 0) execFileSync('useradd', ['--system', '--user-group', USER])
@@ -101,7 +100,7 @@ function serverIdentity(): { uid?: number; gid?: number } {
   return { uid: read('-u'), gid: read('-g') }
 }
 
-/** If the user postgres has no access to the binaries, copies them to a folder that it can read. */
+/** Returns a folder with binaries that the server's user can run. Copies the binaries if that user has no access. */
 function executableBinaries(native: string): string {
   const binaries = join(native, 'bin')
   const printVersion = (identity: { uid?: number }) =>

@@ -80,7 +80,7 @@ export async function addDemoPets(db: Db): Promise<number> {
 }
 
 function demoPet(index: number): PetToInsert {
-  // The factors are coprime to the lengths of the lists, so neighbours differ and every pair occurs.
+  // With these factors, consecutive pets have different categories and names.
   const category = (index * 5) % CATEGORIES.length
   const kinds = KINDS[category] ?? KINDS[0]
   const kind = kinds[(index * 3 + Math.floor(index / 7)) % kinds.length]

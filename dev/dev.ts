@@ -25,7 +25,7 @@ import { addDemoPets } from './demo.ts'
 const ROOT = resolve(import.meta.dirname, '..')
 const READY_TIMEOUT_MS = 30_000
 
-// As root, PostgreSQL runs as another user, which may have no access to the checkout.
+// If this process runs as root, PostgreSQL runs as another user, which may have no access to the checkout.
 const FOLDER =
   userInfo().uid === 0 ? `/var/tmp/petstore-dev-${hash('sha256', ROOT).slice(0, 8)}` : join(ROOT, '.dev')
 const DATA_FOLDER = join(FOLDER, 'postgres')
@@ -62,7 +62,7 @@ async function dev(): Promise<void> {
     },
   )
   service.on('exit', () => void stop(cluster))
-  // On Ctrl-C, the terminal signals the service too. This process exits after the service.
+  // On Ctrl-C, the terminal also signals the service. This process exits after the service has exited.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => service.kill('SIGTERM'))
 
   if (await isReady(adminPort)) printWelcome({ port, adminPort, databaseUrl, apiKey })
@@ -79,14 +79,14 @@ async function openCluster(): Promise<Cluster> {
   return startCluster({ binaries: embeddedBinaries(), dataFolder: DATA_FOLDER, port: await freePort() })
 }
 
-/** The default port, or a free one if another program uses it. */
+/** Returns the preferred port, or a free port if the preferred port is in use. */
 async function choosePort(preferred: number): Promise<string> {
   const port = (await isFree(preferred)) ? preferred : await freePort()
   if (port !== preferred) say(paint('yellow', `Port ${preferred} is in use. Using ${port} instead.`))
   return String(port)
 }
 
-/** Created once. The key is stored only in this file. */
+/** Returns the API key for development. The key is created on the first run and stored only in KEY_FILE. */
 async function devApiKey(db: Db): Promise<string> {
   if (existsSync(KEY_FILE)) return readFileSync(KEY_FILE, 'utf8').trim()
   const issued = await createApiKey(db, 'staging', {

@@ -1,4 +1,4 @@
-// `node dev/docs.ts`: writes the generated tables of the docs, each between its two markers. With --check, it only
+// `node dev/docs.ts`: writes the generated tables of the docs, each between its two markers. With --check, only
 // reports tables that do not match the code. `npm run openapi` and `npm run check` call it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -65,7 +65,7 @@ function tableOf(head: string[], rows: string[][]): string {
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** The document with the table between its markers replaced. */
+/** Returns the document with a new table between the markers of the table. */
 function withTable(document: string, name: string, table: string): string {
   const begin = `<!-- ${name}: written by \`npm run openapi\` -->\n`
   const end = `\n<!-- end of ${name} -->`

@@ -1,5 +1,5 @@
 // `npm run openapi`: writes openapi.json from the schemas, and the types of the client from openapi.json. With --check,
-// only checks that both files are up to date.
+// it only checks that both files are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { say } from '../src/cli/terminal.ts'

@@ -1,5 +1,5 @@
 // `node dev/sbom.ts > sbom.json`: a CycloneDX bill of materials of the production packages, with version, licence and
-// hash. npm generates it from package-lock.json; download addresses are removed.
+// hash. npm generates the list from package-lock.json; download addresses are removed.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

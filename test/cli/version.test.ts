@@ -40,6 +40,8 @@ test.skipIf(oldNode === undefined)('`npm install` with an old Node prints the re
   const required = engines.node.replace('>=', '')
   expect(status).toBe(0)
   expect(stdout).toMatch(
-    new RegExp(`^Petstore needs Node ${required} or newer, and this is ${oldNode!.version}: .*\\.\n$`),
+    new RegExp(
+      `^Petstore needs Node ${required} or newer\\. The installed version is ${oldNode!.version}: .*\\.\n$`,
+    ),
   )
 })
