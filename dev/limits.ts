@@ -37,12 +37,12 @@ const count = (value: number) => value.toLocaleString('en-US')
 const seconds = (ms: number) => `${count(ms / 1_000)} s`
 const bytes = (value: number) => (value < MIB ? `${count(value / KIB)} KiB` : `${count(value / MIB)} MiB`)
 
-/** Limits of one process: what is limited, the limit, and what happens beyond it. */
+/** Limits of one process: what is limited, the limit, and what happens beyond the limit. */
 export const PROCESS_LIMITS: string[][] = [
   ['Request body', bytes(BODY_LIMIT_BYTES), '413 `body_too_large`'],
   ['Request line and headers', bytes(HEADERS_LIMIT_BYTES), '431 `headers_too_large`'],
   [
-    `Request bodies larger than ${bytes(LARGE_BODY_BYTES)}, together`,
+    `Total size of request bodies larger than ${bytes(LARGE_BODY_BYTES)}`,
     bytes(LARGE_BODIES_MAX_BYTES),
     '503 `overloaded`',
   ],
@@ -53,7 +53,7 @@ export const PROCESS_LIMITS: string[][] = [
     seconds(RESPONSE_TIMEOUT_MS),
     '503 `unavailable` for a read, 503 `outcome_unknown` for a write',
   ],
-  ['Time in which a client accepts no byte of its response', seconds(STALLED_AFTER_MS), 'connection reset'],
+  ['Time that a client accepts no byte of its response', seconds(STALLED_AFTER_MS), 'connection reset'],
   ['Time that a connection is idle', seconds(KEEP_ALIVE_TIMEOUT_MS), 'connection closed'],
   ['Connections', count(CONNECTIONS_MAX), 'new connections closed'],
   ['Requests in flight', count(REQUESTS_IN_FLIGHT_MAX), '503 `overloaded`'],
@@ -67,34 +67,42 @@ export const PROCESS_LIMITS: string[][] = [
     count(PAGE_LIMITS.inFlightMax),
     '503 `overloaded`',
   ],
-  ['Time in which a page is read', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
-  ['Requests waiting for a batch of their kind', count(WAITING_MAX), '503 `overloaded`'],
+  ['Time until a client has read a page', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
+  ['Requests waiting for a batch, per kind of batch', count(WAITING_MAX), '503 `overloaded`'],
   ['Requests waiting for a database connection', count(POOL_QUEUE_MAX), '503 `overloaded`'],
   ['Time that a request waits for a database connection', seconds(CONNECTION_WAIT_MS), '503 `overloaded`'],
-  ['Time to open a database connection', seconds(CONNECT_TIMEOUT_MS), 'retried'],
-  ['Time in which failed attempts are retried', seconds(RETRY_FOR_MS), '503 `unavailable`'],
+  ['Time to open a database connection', seconds(CONNECT_TIMEOUT_MS), 'attempt retried'],
+  ['Time during which failed attempts are retried', seconds(RETRY_FOR_MS), '503 `unavailable`'],
   [
-    'Time of a statement in PostgreSQL (set by `deploy/roles.sql`)',
+    'Duration of a statement in PostgreSQL (set by `deploy/roles.sql`)',
     seconds(STATEMENT_TIMEOUT_MS),
     'statement cancelled, 503 `unavailable`',
   ],
   [
-    'Time until PostgreSQL responds',
+    'Time until PostgreSQL responds to a query',
     seconds(QUERY_TIMEOUT_MS),
     '503 `unavailable`; for a commit, 503 `outcome_unknown`',
   ],
-  ['Database connections used by writes', 'three quarters of `DATABASE_POOL_SIZE`', 'further writes wait'],
+  [
+    'Database connections used by writes',
+    'three quarters of `DATABASE_POOL_SIZE`, rounded down, at least 1',
+    'further writes wait',
+  ],
   ['Unwritten log lines in memory', bytes(UNWRITTEN_MAX_CHARACTERS), 'lines dropped and counted'],
-  ['Time of a shutdown after `SHUTDOWN_GRACE_MS`', seconds(HARD_EXIT_AFTER_MS), 'process exits with code 1'],
+  [
+    'Duration of a shutdown after `SHUTDOWN_GRACE_MS`',
+    seconds(HARD_EXIT_AFTER_MS),
+    'process exits with code 1',
+  ],
 ]
 
-/** Each list: its sort order, and how many entries a page has without `limit`. */
+/** For each list: its sort order, and the number of entries on a page if the request has no `limit`. */
 export const LIST_DEFAULTS: string[][] = [
   ['pets', 'newest first', count(PETS_DEFAULT)],
   ['pets by `id`', 'newest first', count(LIST_LIMIT_MAX)],
   ['pets by `name`', 'by name, then by id', count(PETS_DEFAULT)],
   ['history', 'newest first; the last entry is `created`', count(HISTORY_DEFAULT)],
   ['orders', 'newest first', count(ORDERS_DEFAULT)],
-  ['categories', 'by id; categories with a name or with pets', count(CATEGORIES_DEFAULT)],
+  ['categories', 'by id; only categories with a name or with pets', count(CATEGORIES_DEFAULT)],
   ['API keys', 'newest first, including revoked keys', count(API_KEYS_DEFAULT)],
 ]
