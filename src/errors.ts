@@ -1,4 +1,4 @@
-// Every error that the service returns: its code, HTTP status and message, and what the client can do about it.
+// Every error that the service returns: its code, its HTTP status, its message, and how the client can fix it.
 // Knows nothing about HTTP frameworks or the database. Messages can change; codes must not.
 
 interface ErrorEntry {
@@ -23,7 +23,7 @@ export const ERRORS = {
   invalid_body: {
     status: 400,
     message: 'The request body has invalid values; see details.',
-    fix: 'Fix the fields listed in `details`. The list is complete.',
+    fix: 'Fix the fields listed in `details`, which contains every invalid field.',
   },
   invalid_parameter: {
     status: 400,
@@ -32,33 +32,34 @@ export const ERRORS = {
   },
   invalid_cursor: {
     status: 400,
-    message: 'The cursor is malformed or was made with other filters; restart the list without a cursor.',
-    fix: 'Restart the list without `cursor`, and send the same filters for every page.',
+    message:
+      'The cursor is malformed, or belongs to another list or other filters; restart the list without a cursor.',
+    fix: 'Request the first page, without `cursor`. Send the same filters with every page.',
   },
   unknown_category: {
     status: 400,
-    message: 'No category with that id exists; see details.',
-    fix: 'Use the id of a named category. The operator has set `CATEGORIES=strict`.',
+    message: 'The category is unknown; see details.',
+    fix: 'Use the id of a category that has a name, or name the category first: `PUT /v1/categories/{categoryId}`. The operator has set `CATEGORIES=strict`.',
   },
   malformed_request: {
     status: 400,
     message: 'The request is not valid HTTP.',
-    fix: 'Check your HTTP client or proxy: the service received malformed HTTP.',
+    fix: 'Check your HTTP client and any proxy: one of them sends malformed HTTP.',
   },
   missing_api_key: {
     status: 401,
     message: 'The API key is missing; send "Authorization: Bearer <API_KEY>".',
-    fix: 'Send exactly one header `Authorization: Bearer <API_KEY>`.',
+    fix: 'Send the header `Authorization: Bearer <API_KEY>`.',
   },
   invalid_api_key: {
     status: 401,
     message: 'The API key is not valid.',
-    fix: 'Check the key: it is mistyped, expired, revoked or for the other environment. Ask the operator for a new key.',
+    fix: 'Send exactly one `Authorization` header, and check the key. It may be mistyped, expired, revoked or for another environment. If so, ask the operator for a new key.',
   },
   insufficient_scope: {
     status: 403,
     message: 'The API key lacks the scope that this operation requires.',
-    fix: 'Ask the operator for a key with the scope in the header `WWW-Authenticate`.',
+    fix: 'Ask the operator for a key with the scope that the header `WWW-Authenticate` names.',
   },
   route_not_found: {
     status: 404,
@@ -78,7 +79,7 @@ export const ERRORS = {
   api_key_not_found: {
     status: 404,
     message: 'No active API key has this id.',
-    fix: 'Check the id, and whether the key is revoked or expired. `GET /v1/api-keys` lists the keys.',
+    fix: 'Check the id. A revoked or expired key cannot be rotated. `GET /v1/api-keys` lists all keys.',
   },
   method_not_allowed: {
     status: 405,
@@ -88,27 +89,27 @@ export const ERRORS = {
   request_timeout: {
     status: 408,
     message: 'The request did not arrive in time.',
-    fix: 'Send the whole request within 10 seconds.',
+    fix: 'Retry, and send the whole request within 10 seconds.',
   },
   idempotency_key_in_use: {
     status: 409,
-    message: 'A request with this Idempotency-Key is still in flight; retry in a moment.',
-    fix: 'Retry in a moment, with the same `Idempotency-Key`. The first request is still in flight.',
+    message: 'A request with this Idempotency-Key is still in flight; retry after one second.',
+    fix: 'Retry after about one second, with the same `Idempotency-Key`. The first request is still in flight.',
   },
   pet_not_available: {
     status: 409,
     message: 'The pet is not available: it is pending or sold.',
-    fix: 'Choose another pet, or wait until the order that holds this one expires or is cancelled.',
+    fix: 'Choose another pet. If an order holds this pet, you can also wait until the order expires or is cancelled.',
   },
   pet_on_hold: {
     status: 409,
-    message: 'An open order holds the pet; complete or cancel that order to change the status of the pet.',
-    fix: 'Complete or cancel the open order for the pet.',
+    message: 'An open order holds the pet; complete or cancel the order to change the status of the pet.',
+    fix: 'Complete or cancel the open order. `GET /v1/store/orders?petId=N&status=open` finds it.',
   },
   pet_has_orders: {
     status: 409,
     message: 'The pet cannot be deleted, because it has orders.',
-    fix: 'Keep the pet. Its orders, also closed ones, refer to it.',
+    fix: 'Do not delete the pet. A pet that ever had an order cannot be deleted, even if all its orders are closed.',
   },
   invalid_transition: {
     status: 409,
@@ -118,7 +119,7 @@ export const ERRORS = {
   order_closed: {
     status: 409,
     message: 'The order is already closed with another status.',
-    fix: 'Read the order. Its status is `completed`, `cancelled` or `expired`.',
+    fix: 'Do not retry. Read the order to see how it ended: `completed`, `cancelled` or `expired`.',
   },
   operation_removed: {
     status: 410,
@@ -142,8 +143,8 @@ export const ERRORS = {
   },
   idempotency_key_reused: {
     status: 422,
-    message: 'This Idempotency-Key was used for a request with other values; use a new one.',
-    fix: 'Use a new `Idempotency-Key` for each request with other values.',
+    message: 'This Idempotency-Key was already used for a different request; use a new key.',
+    fix: 'Use a new `Idempotency-Key` for each new pet or order. Reuse a key only to retry the same request.',
   },
   rate_limited: {
     status: 429,
@@ -158,7 +159,7 @@ export const ERRORS = {
   internal_error: {
     status: 500,
     message: 'The service failed unexpectedly; report the X-Request-Id to the operator.',
-    fix: 'This is a bug in the service. Report the `X-Request-Id` to the operator.',
+    fix: 'Do not retry: this is a bug in the service. Report the `X-Request-Id` to the operator.',
   },
   unavailable: {
     status: 503,
@@ -173,14 +174,14 @@ export const ERRORS = {
   outcome_unknown: {
     status: 503,
     message:
-      'It is unknown whether the change was made. Retry with the same Idempotency-Key, or check first.',
-    fix: 'Retry with the same `Idempotency-Key`. Without one, check whether the change was made before you retry.',
+      'It is unknown whether the change was made. Retry with the same Idempotency-Key, or check before you retry.',
+    fix: 'Retry with the same `Idempotency-Key`. If you sent none, check whether the change was made before you retry.',
   },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** One fault of a request: the field, a stable code, and a human-readable message. */
+/** One invalid field of a request, with a code for programs and a message for people. */
 export interface ErrorDetail {
   field: string
   code: string
