@@ -28,10 +28,11 @@ export function addApiKeys(program: Command): void {
 
   apiKeys
     .command('create')
-    .description('create a key and print only the key to standard output; it is shown once')
+    .usage('--name <name> [options]')
+    .description('create a key and print it; the key cannot be shown again')
     .requiredOption(
       '--name <name>',
-      'name of the program or person that uses the key, 1 to 100 characters',
+      'name of the program or person that uses the key, 1 to 100 characters (required)',
       parseName,
     )
     .addOption(
@@ -44,7 +45,11 @@ export function addApiKeys(program: Command): void {
       'lifetime of the key, such as 90d, 12h or 30m (default: no expiry)',
       parseDuration,
     )
-    .option('--rate-limit <n>', 'max requests per second with this key', parseInteger(1, RATE_LIMIT_MAX))
+    .option(
+      '--rate-limit <n>',
+      'max requests per second with this key, per process (default: the value of RATE_LIMIT_PER_SECOND)',
+      parseInteger(1, RATE_LIMIT_MAX),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  petstore api-keys create --name web-shop\n  petstore api-keys create --name staff --scopes pets:read,pets:write,orders:read,orders:write --expires 90d',
@@ -64,10 +69,10 @@ export function addApiKeys(program: Command): void {
 
   apiKeys
     .command('list')
-    .description('list all keys with scopes, last use and expiry; the keys themselves are not shown')
+    .description('list the names, scopes, last use and expiry of all keys, but not the keys themselves')
     .option(
       '--deprecated',
-      'list only keys that call deprecated operations, with call counts and days until removal',
+      'list only keys that have called deprecated operations, with call counts and days until removal',
     )
     .option('--json', 'print a JSON array')
     .addHelpText(
@@ -85,7 +90,7 @@ export function addApiKeys(program: Command): void {
 
   apiKeys
     .command('revoke')
-    .description('revoke a key; every instance rejects it within a second')
+    .description('revoke a key; within a second, every instance rejects it')
     .argument('<id>', 'id of the key, from `petstore api-keys list`', parseIdArgument)
     .addHelpText('after', '\nExample:\n  petstore api-keys revoke 3')
     .action((id: bigint) =>
@@ -98,7 +103,7 @@ export function addApiKeys(program: Command): void {
   apiKeys
     .command('rotate')
     .description(
-      'create a replacement with the same name, scopes and limits, and print only the new key to standard output',
+      'replace a key with a new one of the same name, scopes, rate limit and lifetime, and print the new key',
     )
     .argument('<id>', 'id of the key to replace, from `petstore api-keys list`', parseIdArgument)
     .addOption(

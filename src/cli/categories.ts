@@ -1,9 +1,9 @@
-// `petstore categories`: list and name the categories of a running service.
+// `petstore categories`: calls a running service to list and name categories.
 import type { Command } from 'commander'
 import type { Category } from '../../client/src/petstore.ts'
 import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './output.ts'
 import { parseIdArgument, requireArguments } from './arguments.ts'
-import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
+import { addRemoteOptions, callService, LIST_HELP, type RemoteOptions } from './remote.ts'
 import { print, say, visible } from './terminal.ts'
 
 const COUNT_HEADINGS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
@@ -26,13 +26,13 @@ interface PutOptions extends RemoteOptions {
 export function addCategories(program: Command): void {
   const categories = program
     .command('categories')
-    .description('list and name the categories of a running service')
-    .addHelpText('after', '\nRequired scopes: pets:read for list, pets:write for put.')
+    .description('list categories and set their names')
+    .addHelpText('after', '\nThe API key needs the scope pets:read for list, and pets:write for put.')
 
   const list = categories
     .command('list')
     .description(
-      'list the categories that have a name or pets, sorted by id, with the number of pets by status',
+      'list the categories that have a name or pets, sorted by id, with the number of pets in each status',
     )
     .action((options: ListOptions) =>
       callService(options, async (remote) => {
@@ -41,14 +41,14 @@ export function addCategories(program: Command): void {
       }),
     )
   addListOptions(list)
-  addRemoteOptions(list, ['petstore categories list', 'petstore categories list --all --json'])
+  addRemoteOptions(list, ['petstore categories list', 'petstore categories list --all --json'], LIST_HELP)
 
   const put = categories
     .command('put')
     .usage('<id> --name <text> [options]')
-    .description('name or rename a category')
+    .description('set the name of a category')
     .argument('[id]', 'id of the category', parseIdArgument)
-    .option('--name <text>', 'name of the category, 1 to 100 characters')
+    .option('--name <text>', 'name of the category, 1 to 100 characters (required)')
     .action((idArgument: bigint | undefined, options: PutOptions) => {
       const required = requireArguments(put, { '<id>': idArgument, '--name <text>': options.name })
       const { '<id>': id, '--name <text>': name } = required

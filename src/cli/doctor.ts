@@ -1,4 +1,4 @@
-// `petstore doctor`: checks what the service needs, and reports problems with their remedies.
+// `petstore doctor`: checks everything that the service needs to run, and prints how to fix each problem.
 import type { Command } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
@@ -26,13 +26,11 @@ interface Finding {
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description(
-      'check configuration, database, encryption, schema, privileges, owners, collations and clock',
-    )
-    .option('--json', 'print a JSON array of {check, state, message, remedy}')
+    .description('check the configuration, the database and the clock, and print how to fix problems')
+    .option('--json', 'print a JSON array of {check, state, message, remedy}; state is ok, warning or fault')
     .addHelpText(
       'after',
-      '\nEach problem is reported with its remedy.\n\nExit codes:\n  0  the service can run; there may be warnings\n  1  at least one check reports a fault\n\nExample:\n  petstore doctor --json',
+      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExample:\n  petstore doctor --json',
     )
     .action(async (options: { json?: boolean }) => {
       const findings = await examine()
@@ -64,7 +62,7 @@ async function examine(): Promise<Finding[]> {
       check: 'configuration',
       state: 'fault',
       message,
-      remedy: 'Correct the variable; see docs/configuration.md.',
+      remedy: 'Fix the variable; see docs/configuration.md.',
     }))
   }
   const configuration = examineConfiguration()
@@ -134,7 +132,7 @@ async function checkServer(client: pg.Client): Promise<Finding> {
   return { check, state: 'ok', message: `connected to PostgreSQL ${version}` }
 }
 
-/** Checks the client side: behind a pooler, PostgreSQL sees the connection of the pooler. */
+/** Checks the URL, not the server: behind a pooler, PostgreSQL sees only the connection of the pooler. */
 function checkEncryption(config: Config): Finding {
   const check = 'encryption'
   const plain = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
@@ -171,14 +169,14 @@ async function checkSchema(client: pg.Client): Promise<Finding> {
     return {
       check,
       state: 'warning',
-      message: `newer than this version of Petstore (${unknown.join(', ')})`,
-      remedy: 'Expected during a rolling upgrade. Otherwise install the newer version.',
+      message: `the database has migrations of a newer version of Petstore: ${unknown.join(', ')}`,
+      remedy: 'This is expected during a rolling upgrade. Otherwise, install the newer version.',
     }
   }
   return { check, state: 'ok', message: `up to date (${version})` }
 }
 
-/** The role needs certain privileges on each table. More privileges are a risk. */
+/** A missing privilege is a fault. An unneeded one is a warning, because it is a security risk. */
 async function checkPrivileges(client: pg.Client): Promise<Finding> {
   const check = 'privileges'
   const { role, mayChangeSchema, lacking, excess } = await readPrivileges(readerOf(client))
@@ -222,7 +220,7 @@ async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config
     return {
       check,
       state: 'ok',
-      message: `not checked: the role ${migrator} does not exist. Set MIGRATION_DATABASE_URL to check its role`,
+      message: `not checked: the role ${migrator} does not exist. To check another role, set MIGRATION_DATABASE_URL`,
     }
   }
   if (notOwned.length > 0) {
@@ -274,7 +272,7 @@ async function checkClock(client: pg.Client): Promise<Finding> {
     return {
       check,
       state: 'warning',
-      message: `${Math.round(skew / 1000)} s apart from the clock of the database`,
+      message: `the clocks of this host and of the database differ by ${Math.round(skew / 1000)} s`,
       remedy: 'Run NTP on both hosts.',
     }
   }

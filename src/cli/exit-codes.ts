@@ -4,7 +4,7 @@
 export const EXIT_FAILED = 1
 /** An import finished, but some rows were rejected. */
 export const EXIT_ROWS_REJECTED = 2
-/** EX_TEMPFAIL of sysexits.h: a retry may succeed later. */
+/** A temporary error: a retry may succeed. The number is EX_TEMPFAIL of sysexits.h. */
 export const EXIT_TRY_LATER = 75
 /** Stopped by Ctrl-C: 128 + SIGINT. */
 export const EXIT_INTERRUPTED = 130

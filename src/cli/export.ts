@@ -21,16 +21,19 @@ interface Options {
 export function addExport(program: Command): void {
   program
     .command('export')
-    .description('write all pets, sorted by id, to standard output or a file')
+    .description('write all pets, sorted by id, to standard output or to a file')
     .addOption(
-      new Option('--format <format>', 'output format; `petstore import` reads csv')
+      new Option('--format <format>', 'output format; `petstore import` can read only csv')
         .choices(FORMATS)
         .default('csv'),
     )
-    .option('--output <file>', 'write to this file; it appears when the export is complete')
+    .option(
+      '--output <file>',
+      'write to this file instead of standard output; the file appears when the export is complete',
+    )
     .addHelpText(
       'after',
-      '\nAn export is a snapshot: it contains no change made after it started.\n\nExamples:\n  petstore export --output pets.csv\n  petstore export --format ndjson | gzip > pets.ndjson.gz',
+      '\nAn export is a snapshot: it contains no changes made after the export started.\n\nExamples:\n  petstore export --output pets.csv\n  petstore export --format ndjson | gzip > pets.ndjson.gz',
     )
     .action(async (options: Options) => {
       const config = readConfig()

@@ -1,4 +1,4 @@
-// `petstore import`: adds the pets in a CSV file. After a failure, the next run continues where the last one stopped.
+// `petstore import`: adds the pets in a CSV file. After a failure, the next run continues after the last committed batch.
 import { realpath } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
@@ -32,31 +32,35 @@ interface Outcome {
 export function addImport(program: Command): void {
   program
     .command('import')
-    .description('add the pets in a CSV file; after a failure, run it again to continue where it stopped')
+    .description('add the pets in a CSV file; after a failure, run the same command again to continue')
     .argument(
       '<file>',
-      'CSV file with the columns name, categoryId and, optionally, status; - reads standard input',
+      'CSV file with the columns name, categoryId and, optionally, status; use - for standard input',
     )
     .option(
       '--id <name>',
-      'name for standard input, needed to continue after a failure: letters, digits, . _ -',
+      'name that identifies standard input, so that a later run can continue; required for standard input, except with --dry-run',
       parseInputName,
     )
-    .option('--rejected <path>', 'file for rejected rows (default: FILE.rejected.csv)')
-    .addOption(new Option('--refused <path>', 'the former name of --rejected').hideHelp())
-    .option('--dry-run', 'check every row without writing anything')
-    .option('--again', 'import a file that was already imported')
+    .option(
+      '--rejected <path>',
+      'file for rejected rows (default: FILE.rejected.csv, or ID.rejected.csv for standard input)',
+    )
+    .addOption(new Option('--refused <path>', 'former name of --rejected').hideHelp())
+    .option('--dry-run', 'check every row; add no pets and write no file')
+    .option('--again', 'import a file that was already imported; adds its pets a second time')
     .option('--json', 'print a JSON summary to standard output')
     .addHelpText(
       'after',
       `
-A row that the API would reject does not stop the import. It is listed with its line number and the reason.
+A row that the API would reject does not stop the import. The command writes it to the file for rejected rows,
+with its line number and the reason. With --dry-run, it prints the first 10 rejected rows instead.
 
 Exit codes:
-  0    every row was imported
-  1    the import failed; run it again to continue
-  2    some rows were rejected, the others were imported
-  130  stopped by Ctrl-C or SIGTERM; run it again to continue
+  0    every row was added (with --dry-run: every row is valid)
+  1    the import failed; fix the problem and run the same command again to continue
+  2    some rows were rejected and all others added (with --dry-run: some rows are invalid)
+  130  stopped by Ctrl-C or SIGTERM; run the same command again to continue
 
 Examples:
   petstore import pets.csv --dry-run
@@ -105,7 +109,7 @@ async function openSource(file: string, options: Options, signal: AbortSignal): 
   if (file === '-') {
     if (options.id === undefined && !options.dryRun) {
       throw new CommandError(
-        'Name the standard input with --id, so that a later run can continue after a failure: petstore import - --id NAME',
+        'Name standard input with --id, so that a later run can continue after a failure: petstore import - --id NAME',
       )
     }
     return inputSource(process.stdin, options.id ?? 'dry-run', { signal })
@@ -153,7 +157,9 @@ async function add(
     })
     progress.end()
     if (result.listIncomplete) {
-      say(`${rejectedPath} lacks the rows that earlier runs rejected: the file was moved or changed since.`)
+      say(
+        `${rejectedPath} lacks the rows that earlier runs rejected, because the file was moved or changed since then.`,
+      )
     }
     return { ...result, rejectedFile: result.rejected > 0 ? rejectedPath : null }
   } catch (error) {

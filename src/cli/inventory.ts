@@ -1,4 +1,4 @@
-// `petstore inventory`: counts the pets of a running service by status.
+// `petstore inventory`: calls a running service to count its pets by status.
 import type { Command } from 'commander'
 import { printItems, toJson } from './output.ts'
 import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
@@ -7,7 +7,7 @@ import { print } from './terminal.ts'
 export function addInventory(program: Command): void {
   const inventory = program
     .command('inventory')
-    .description('count the pets of a running service by status')
+    .description('show the number of pets in each status')
     .action((options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
         const counts = await store.inventory(call)
@@ -20,5 +20,7 @@ export function addInventory(program: Command): void {
         })
       }),
     )
-  addRemoteOptions(inventory, ['petstore inventory', 'petstore inventory --json'])
+  addRemoteOptions(inventory, ['petstore inventory', 'petstore inventory --json'], {
+    json: 'print the response as JSON',
+  })
 }

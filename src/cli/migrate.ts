@@ -14,13 +14,13 @@ export function addMigrate(program: Command): void {
     .description('update the database schema')
     .option(
       '--lock-wait <seconds>',
-      'how long to retry while other sessions, such as an export, lock a table',
+      'how long to retry if another session, such as an export, locks a table that a migration changes',
       parseLockWait,
       LOCK_WAIT_SECONDS,
     )
     .addHelpText(
       'after',
-      '\nConnects with MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL. Concurrent runs are safe:\none migrates, the others wait. The service keeps running: a migration waits at most half a second for a\nlock, then retries later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
+      '\nThe command connects with MIGRATION_DATABASE_URL or, if that is not set, with DATABASE_URL.\n\nConcurrent runs are safe: one migrates, the others wait. The service can keep running: a migration waits at most\nhalf a second for a lock, so requests are delayed only briefly. If the migration does not get\nthe lock, it retries two seconds later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
     )
     .action(async ({ lockWait }: { lockWait: number }) => {
       const config = readConfig()

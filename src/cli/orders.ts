@@ -1,4 +1,4 @@
-// `petstore orders`: place, complete and cancel orders of a running service.
+// `petstore orders`: calls a running service to list, show, place, complete and cancel orders.
 import { type Command, Option } from 'commander'
 import type { Order } from '../../client/src/petstore.ts'
 import { HOLD_MINUTES_MAX } from '../orders/hold-limit.ts'
@@ -16,6 +16,7 @@ import {
   addIdempotencyKey,
   addRemoteOptions,
   callService,
+  LIST_HELP,
   type RemoteOptions,
   withIdempotencyKey,
 } from './remote.ts'
@@ -56,14 +57,17 @@ interface PlaceOptions extends RemoteOptions {
 export function addOrders(program: Command): void {
   const orders = program
     .command('orders')
-    .description('hold, sell and release pets of a running service')
-    .addHelpText('after', '\nRequired scopes: orders:read for list and get, orders:write for the others.')
+    .description('list, get, place, complete and cancel orders, which hold and sell pets')
+    .addHelpText(
+      'after',
+      '\nThe API key needs the scope orders:read for list and get, and orders:write for the other commands.',
+    )
 
   const list = orders
     .command('list')
-    .description('list orders, newest first, with times in your time zone')
-    .option('--pet <id>', 'only orders for this pet', parseIdArgument)
-    .addOption(new Option('--status <status>', 'only orders with this status').choices(STATUSES))
+    .description('list orders, newest first; the table shows times in your time zone')
+    .option('--pet <id>', 'list only orders for this pet', parseIdArgument)
+    .addOption(new Option('--status <status>', 'list only orders with this status').choices(STATUSES))
     .action((options: OrderListOptions) =>
       callService(options, async (remote) => {
         const query = { petId: options.pet, status: options.status, limit: pageSize(options) }
@@ -71,11 +75,15 @@ export function addOrders(program: Command): void {
       }),
     )
   addListOptions(list)
-  addRemoteOptions(list, ['petstore orders list --status open', 'petstore orders list --pet 42 --all'])
+  addRemoteOptions(
+    list,
+    ['petstore orders list --status open', 'petstore orders list --pet 42 --all'],
+    LIST_HELP,
+  )
 
   const get = orders
     .command('get')
-    .description('show an order, with times in your time zone')
+    .description('show an order; the table shows times in your time zone')
     .argument('<id>', 'id of the order', parseIdArgument)
     .action((id: bigint, options: RemoteOptions) =>
       callService(options, async ({ store, call }) => {
@@ -88,11 +96,11 @@ export function addOrders(program: Command): void {
 
   const place = orders
     .command('place')
-    .description('hold a pet for a customer and print only the id of the order to standard output')
+    .description('place an order, which holds a pet for a customer, and print the id of the order')
     .argument('<pet-id>', 'id of the pet to hold', parseIdArgument)
     .option(
       '--hold-minutes <n>',
-      'how long to hold the pet (default: set by the operator, usually 60)',
+      `how long to hold the pet, 1 to ${HOLD_MINUTES_MAX} (default: HOLD_MINUTES of the service, 60 if not set)`,
       parseInteger(1, HOLD_MINUTES_MAX),
     )
     .option('--note <text>', 'note for the staff, such as the name of the customer')
@@ -109,8 +117,8 @@ export function addOrders(program: Command): void {
   addIdempotencyKey(place, 'order')
   addRemoteOptions(place, ['petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"'])
 
-  addClosing(orders, 'complete', 'sell the pet that an order holds', 'sold')
-  addClosing(orders, 'cancel', 'release the pet that an order holds', 'released')
+  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold')
+  addClosing(orders, 'cancel', 'cancel an open order; its pet becomes available', 'released')
 }
 
 function addClosing(orders: Command, verb: 'complete' | 'cancel', description: string, done: string): void {

@@ -18,8 +18,8 @@ export interface ListOptions extends RemoteOptions {
 
 export function addListOptions(command: Command): void {
   command
-    .option('--limit <n>', 'max number of entries', parseInteger(1, LIMIT_MAX), LIMIT)
-    .addOption(new Option('--all', 'list all entries').conflicts('limit'))
+    .option('--limit <n>', 'max number of entries to list', parseInteger(1, LIMIT_MAX), LIMIT)
+    .addOption(new Option('--all', 'list all entries; cannot be combined with --limit').conflicts('limit'))
 }
 
 export interface Columns<Item> {
@@ -46,7 +46,7 @@ export function pageSize({ limit, all }: ListOptions): number {
   return all ? PAGE_SIZE_MAX : Math.min(limit, PAGE_SIZE_MAX)
 }
 
-/** Prints each page when it arrives, so that a list of any length needs the memory of one page. */
+/** Prints each page when it arrives, so that only one page is in memory. */
 export async function printList<Item extends object>(
   list: List<Item>,
   options: ListOptions,

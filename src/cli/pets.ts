@@ -1,4 +1,4 @@
-// `petstore pets`: list, show, add, change and delete pets of a running service.
+// `petstore pets`: calls a running service to list, show, add, change and delete pets.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
 import {
@@ -16,6 +16,7 @@ import {
   addIdempotencyKey,
   addRemoteOptions,
   callService,
+  LIST_HELP,
   type RemoteOptions,
   withIdempotencyKey,
 } from './remote.ts'
@@ -70,22 +71,22 @@ interface UpdateOptions extends RemoteOptions {
 export function addPets(program: Command): void {
   const pets = program
     .command('pets')
-    .description('list, show, add, change and delete pets of a running service')
+    .description('list, get, add, update and delete pets, and show the history of a pet')
     .addHelpText(
       'after',
-      '\nRequired scopes: pets:read for list, get and history, pets:write for the others.',
+      '\nThe API key needs the scope pets:read for list, get and history, and pets:write for the other commands.',
     )
 
   const list = pets
     .command('list')
-    .description('list pets, newest first')
-    .addOption(new Option('--status <status>', 'only pets with this status').choices(STATUSES))
-    .option('--category <id>', 'only pets in this category', parseIdArgument)
+    .description('list pets, newest first or, with --name, sorted by name')
+    .addOption(new Option('--status <status>', 'list only pets with this status').choices(STATUSES))
+    .option('--category <id>', 'list only pets in this category', parseIdArgument)
     .addOption(
-      new Option('--name <text>', 'only pets whose name starts with this text, sorted by name').conflicts([
-        'status',
-        'category',
-      ]),
+      new Option(
+        '--name <text>',
+        'list only pets whose name starts with this text, ignoring case; cannot be combined with --status or --category',
+      ).conflicts(['status', 'category']),
     )
     .action((options: PetListOptions) =>
       callService(options, async (remote) => {
@@ -95,18 +96,22 @@ export function addPets(program: Command): void {
       }),
     )
   addListOptions(list)
-  addRemoteOptions(list, [
-    'petstore pets list --status available --category 2',
-    'petstore pets list --name bis',
-    'petstore pets list --all --json > pets.json',
-  ])
+  addRemoteOptions(
+    list,
+    [
+      'petstore pets list --status available --category 2',
+      'petstore pets list --name bis',
+      'petstore pets list --all --json > pets.json',
+    ],
+    LIST_HELP,
+  )
 
   const get = pets
     .command('get')
-    .description('show pets by id, in the order given')
-    .argument('<id...>', 'one or more ids', collectIds)
+    .description('show the pets with the given ids, in the given order')
+    .argument('<id...>', 'ids of the pets, separated by spaces', collectIds)
     .action((ids: bigint[], options: RemoteOptions) => showPets(ids, options))
-  addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'])
+  addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'], { json: LIST_HELP.json })
 
   addAdd(pets)
   addUpdate(pets)
@@ -118,10 +123,10 @@ function addAdd(pets: Command): void {
   const add = pets
     .command('add')
     .usage('<name> --category <id> [options]')
-    .description('add a pet and print only its id to standard output')
+    .description('add a pet and print its id')
     .argument('[name]', 'name of the pet, 1 to 500 characters')
-    .option('--category <id>', 'id of its category', parseIdArgument)
-    .addOption(new Option('--status <status>', 'its status (default: available)').choices(STATUSES))
+    .option('--category <id>', 'id of the category of the pet (required)', parseIdArgument)
+    .addOption(new Option('--status <status>', 'status of the pet; available if not set').choices(STATUSES))
     .action((name: string | undefined, parsed: AddOptions) => {
       const required = requireArguments(add, { '<name>': name, '--category <id>': parsed.category })
       const pet = { name: required['<name>'], categoryId: required['--category <id>'], status: parsed.status }
@@ -144,13 +149,17 @@ function addAdd(pets: Command): void {
 function addUpdate(pets: Command): void {
   const update = pets
     .command('update')
-    .description('change the given fields of a pet and show the result')
+    .description('change the name, category or status of a pet, and show the pet')
     .argument('<id>', 'id of the pet', parseIdArgument)
     .option('--name <text>', 'new name, 1 to 500 characters')
     .option('--category <id>', 'id of the new category', parseIdArgument)
     .addOption(new Option('--status <status>', 'new status').choices(STATUSES))
-    .option('--reason <text>', 'reason of the change, stored in the history')
-    .option('--if-match <etag>', 'reject the change unless the pet still has this ETag', parseEtag)
+    .option('--reason <text>', 'reason for the change, stored in the history of the pet')
+    .option(
+      '--if-match <etag>',
+      'change the pet only if it still has this ETag, which `petstore pets update` prints',
+      parseEtag,
+    )
     .action((id: bigint, options: UpdateOptions) => {
       const { name, category: categoryId, status, reason, ifMatch } = options
       if (name === undefined && categoryId === undefined && status === undefined) {
@@ -176,9 +185,13 @@ function addUpdate(pets: Command): void {
 function addDelete(pets: Command): void {
   const remove = pets
     .command('delete')
-    .description('delete a pet that was added by mistake and never had an order')
+    .description('delete a pet that was added by mistake; a pet that ever had an order cannot be deleted')
     .argument('<id>', 'id of the pet', parseIdArgument)
-    .option('--if-match <etag>', 'delete the pet only if it still has this ETag', parseEtag)
+    .option(
+      '--if-match <etag>',
+      'delete the pet only if it still has this ETag, which `petstore pets update` prints',
+      parseEtag,
+    )
     .action((id: bigint, options: UpdateOptions) =>
       callService(options, async ({ store, call }) => {
         await store.pets.delete(id, { ...call, ifMatch: options.ifMatch })
@@ -186,13 +199,13 @@ function addDelete(pets: Command): void {
         if (!options.json) say(`Deleted pet ${id}.`)
       }),
     )
-  addRemoteOptions(remove, ['petstore pets delete 42'])
+  addRemoteOptions(remove, ['petstore pets delete 42'], { json: 'print no message on success' })
 }
 
 function addHistory(pets: Command): void {
   const history = pets
     .command('history')
-    .description('show the history of a pet, newest first, with times in your time zone')
+    .description('list the changes to a pet, newest first; the table shows times in your time zone')
     .argument('<id>', 'id of the pet', parseIdArgument)
     .action((id: bigint, options: ListOptions) =>
       callService(options, async (remote) => {
@@ -201,7 +214,7 @@ function addHistory(pets: Command): void {
       }),
     )
   addListOptions(history)
-  addRemoteOptions(history, ['petstore pets history 42', 'petstore pets history 42 --all --json'])
+  addRemoteOptions(history, ['petstore pets history 42', 'petstore pets history 42 --all --json'], LIST_HELP)
 }
 
 /** Uses listPets, because getPet is deprecated. */

@@ -21,19 +21,21 @@ export function buildProgram(): Command {
     .description('HTTP/JSON service for the catalogue and the sales of a pet store, on PostgreSQL.')
     .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError('(add --help for usage)')
+    .configureHelp({ subcommandTerm })
     .addHelpText(
       'after',
       `
 Examples:
   petstore migrate                            update the database schema
-  petstore api-keys create --name web-shop    create a key and print it
+  petstore api-keys create --name web-shop    create an API key and print it
   petstore serve                              serve requests on port 3000
   petstore import pets.csv                    add the pets in a CSV file
-  petstore doctor                             report problems and how to fix them
-  petstore pets list --status available       list the pets for sale
+  petstore doctor                             find problems and print how to fix them
+  petstore pets list --status available       list the available pets
 
-To run the service, set DATABASE_URL; docs/configuration.md lists all environment variables.
-To use a running service, set PETSTORE_URL and PETSTORE_API_KEY; see docs/command-line.md.`,
+The commands under "Run the service" need DATABASE_URL. docs/configuration.md lists all environment variables.
+The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
+127.0.0.1:3000. See docs/command-line.md.`,
     )
     .commandsGroup('Run the service:')
   addServe(program)
@@ -48,6 +50,11 @@ To use a running service, set PETSTORE_URL and PETSTORE_API_KEY; see docs/comman
   addOrders(program)
   addInventory(program)
   return program
+}
+
+/** A command in the list of its parent. Unlike the default, it shows the options that the command requires. */
+function subcommandTerm(command: Command): string {
+  return `${command.name()} ${command.commands.length > 0 ? '<command>' : command.usage()}`
 }
 
 /** Runs a command line. An error is printed and sets the exit code. */

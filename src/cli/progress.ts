@@ -46,7 +46,7 @@ export function openProgress(label: string): ProgressLine {
   }
 }
 
-/** `first` is excluded from the speed: earlier runs did that work. */
+/** The speed does not count the progress in `first`, which earlier runs made. */
 export function describeProgress(first: ProgressState, last: ProgressState, seconds: number): string {
   const parts: string[] = []
   const { bytes, bytesTotal, rows } = last

@@ -11,7 +11,7 @@ import { exitOnClosedOutput, paint, say, visible } from './terminal.ts'
 const TIMEOUT_SECONDS = 15
 const TIMEOUT_MAX_SECONDS = 3_600
 const WAITING_MESSAGE_AFTER_MS = 2_000
-/** Temporary errors of the service, or of a proxy in front of it. */
+/** Temporary errors of the service or of a proxy in front of it. */
 const TEMPORARY_STATUSES: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504])
 const TEMPORARY_CODES: ReadonlySet<unknown> = new Set(['network_error', 'timeout', 'idempotency_key_in_use'])
 const WRONG_ADDRESS_CODES: ReadonlySet<unknown> = new Set([
@@ -33,33 +33,46 @@ export interface RemoteOptions {
 
 export interface Remote {
   store: Petstore
-  /** Pass these to every call: Ctrl-C aborts it. */
+  /** Pass these options to every call, so that Ctrl-C aborts it. */
   call: CallOptions
-  /** Call this after each page of a list: the timer of the waiting message restarts. */
+  /** Call this after each page of a list. It restarts the timer of the waiting message. */
   restartWaiting: () => void
 }
 
-/** Adds the options that these commands share, and the end of their help. */
-export function addRemoteOptions(command: Command, examples: readonly string[]): void {
+interface OptionHelp {
+  json?: string
+  timeout?: string
+}
+
+export const LIST_HELP = {
+  json: 'print a JSON array; ids keep every digit',
+  timeout: 'max time to wait for each page, including retries',
+}
+
+/** Adds the options and the end of the help that these commands share. `help` replaces the default texts. */
+export function addRemoteOptions(command: Command, examples: readonly string[], help: OptionHelp = {}): void {
   command
-    .option('--json', 'print the response of the service as JSON; ids keep every digit')
-    .option('--url <url>', 'address of the service (default: PETSTORE_URL, or http://127.0.0.1:3000/v1)')
+    .option('--json', help.json ?? 'print the response as JSON; ids keep every digit')
+    .option(
+      '--url <url>',
+      'URL of the service; /v1 is added if the URL has no path (default: PETSTORE_URL, or http://127.0.0.1:3000/v1 if it is not set)',
+    )
     .option(
       '--timeout <seconds>',
-      'max time including retries; for a list, per page',
+      help.timeout ?? 'max time to wait for the response, including retries',
       parseInteger(1, TIMEOUT_MAX_SECONDS),
       TIMEOUT_SECONDS,
     )
     .addHelpText(
       'after',
       `
-Set the API key in PETSTORE_API_KEY. There is no option for it, because other users
+Set the API key in PETSTORE_API_KEY. There is no option for the key, because other users
 of the host can read command lines.
 
 Exit codes:
   0    success
-  ${EXIT_FAILED}    the request was rejected, or an argument or environment variable is wrong
-  ${EXIT_TRY_LATER}   no response in time, or a temporary error; retry later
+  ${EXIT_FAILED}    the request failed, or an argument or environment variable is wrong
+  ${EXIT_TRY_LATER}   no response within --timeout, or a temporary error; retry later
   ${EXIT_INTERRUPTED}  stopped by Ctrl-C
 
 Examples:
@@ -70,7 +83,7 @@ ${examples.map((example) => `  ${example}`).join('\n')}`,
 export function addIdempotencyKey(command: Command, created: 'pet' | 'order'): void {
   command.option(
     '--idempotency-key <text>',
-    `key that makes a retry safe for 24 hours: the same key never creates a second ${created}`,
+    `key of 1 to 255 characters that makes a retry safe: for 24 hours, a command with the same key does not create a second ${created}`,
     parseIdempotencyKey,
   )
 }
@@ -180,7 +193,7 @@ function rootCause(error: PetstoreError): string | undefined {
   return cause.message || ('code' in cause ? String(cause.code) : undefined)
 }
 
-/** The rule of the API. Rejects characters that an HTTP header cannot contain. */
+/** Rejects characters that an HTTP header cannot contain. */
 function parseIdempotencyKey(text: string): string {
   if (/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(text)) return text
   throw new InvalidArgumentError('Use 1 to 255 printable ASCII characters, without spaces at the ends.')

@@ -15,7 +15,7 @@ export function addServe(program: Command): void {
   program
     .command('serve')
     .description('serve HTTP requests until SIGTERM or SIGINT')
-    .option('--migrate', 'update the schema first; safe if several instances start at once')
+    .option('--migrate', 'update the database schema first; safe even if several instances start at once')
     .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… petstore serve --migrate')
     .action(async (options: { migrate?: boolean }) => {
       const config = readConfig()

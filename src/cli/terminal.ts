@@ -22,7 +22,7 @@ export async function printPart(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
-/** Exits without a message if the reader closes the pipe, as `head` does, and with one on other errors. */
+/** Exits silently if the reader closes the pipe, as `head` does. Exits with a message on other write errors. */
 export function exitOnClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit()
