@@ -37,58 +37,54 @@ const count = (value: number) => value.toLocaleString('en-US')
 const seconds = (ms: number) => `${count(ms / 1_000)} s`
 const bytes = (value: number) => (value < MIB ? `${count(value / KIB)} KiB` : `${count(value / MIB)} MiB`)
 
-/** Limits of one process: what is limited, the limit, and what happens beyond the limit. */
+/** Limits of one process: what is limited, the limit, and what happens when it is exceeded. */
 export const PROCESS_LIMITS: string[][] = [
-  ['Request body', bytes(BODY_LIMIT_BYTES), '413 `body_too_large`'],
-  ['Request line and headers', bytes(HEADERS_LIMIT_BYTES), '431 `headers_too_large`'],
+  ['Size of a request body', bytes(BODY_LIMIT_BYTES), '413 `body_too_large`'],
+  ['Size of the request line and headers', bytes(HEADERS_LIMIT_BYTES), '431 `headers_too_large`'],
   [
-    `Total size of request bodies larger than ${bytes(LARGE_BODY_BYTES)}`,
+    `Total size of all request bodies larger than ${bytes(LARGE_BODY_BYTES)}`,
     bytes(LARGE_BODIES_MAX_BYTES),
     '503 `overloaded`',
   ],
-  ['Time until the headers have arrived', seconds(HEADERS_TIMEOUT_MS), '408 `request_timeout`'],
-  ['Time until the whole request has arrived', seconds(REQUEST_TIMEOUT_MS), '408 `request_timeout`'],
+  ['Time to receive the headers of a request', seconds(HEADERS_TIMEOUT_MS), '408 `request_timeout`'],
+  ['Time to receive a whole request', seconds(REQUEST_TIMEOUT_MS), '408 `request_timeout`'],
   [
-    'Time until the response is ready',
+    'Time from the start of a request to its response',
     seconds(RESPONSE_TIMEOUT_MS),
     '503 `unavailable` for a read, 503 `outcome_unknown` for a write',
   ],
-  ['Time that a client accepts no byte of its response', seconds(STALLED_AFTER_MS), 'connection reset'],
-  ['Time that a connection is idle', seconds(KEEP_ALIVE_TIMEOUT_MS), 'connection closed'],
-  ['Connections', count(CONNECTIONS_MAX), 'new connections closed'],
+  ['Time without progress while a client reads its response', seconds(STALLED_AFTER_MS), 'connection reset'],
+  ['Idle time of a connection', seconds(KEEP_ALIVE_TIMEOUT_MS), 'connection closed'],
+  ['Open client connections', count(CONNECTIONS_MAX), 'new connections closed'],
   ['Requests in flight', count(REQUESTS_IN_FLIGHT_MAX), '503 `overloaded`'],
+  ['Writes in flight', count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)), '503 `overloaded`'],
   [
-    'Writes among the requests in flight',
-    count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)),
-    '503 `overloaded`',
-  ],
-  [
-    'Requests for pages in flight (`/docs` and its files)',
+    'Requests in flight for pages (`/docs` and its files)',
     count(PAGE_LIMITS.inFlightMax),
     '503 `overloaded`',
   ],
-  ['Time until a client has read a page', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
-  ['Requests waiting for a batch, per kind of batch', count(WAITING_MAX), '503 `overloaded`'],
+  ['Time to send a page', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
+  ['Requests waiting for the next batch, per kind of batch', count(WAITING_MAX), '503 `overloaded`'],
   ['Requests waiting for a database connection', count(POOL_QUEUE_MAX), '503 `overloaded`'],
   ['Time that a request waits for a database connection', seconds(CONNECTION_WAIT_MS), '503 `overloaded`'],
-  ['Time to open a database connection', seconds(CONNECT_TIMEOUT_MS), 'attempt retried'],
-  ['Time during which failed attempts are retried', seconds(RETRY_FOR_MS), '503 `unavailable`'],
+  ['Time to open a database connection', seconds(CONNECT_TIMEOUT_MS), 'the service retries'],
+  ['Time to retry a failed database operation', seconds(RETRY_FOR_MS), '503 `unavailable`'],
   [
     'Duration of a statement in PostgreSQL (set by `deploy/roles.sql`)',
     seconds(STATEMENT_TIMEOUT_MS),
     'statement cancelled, 503 `unavailable`',
   ],
   [
-    'Time until PostgreSQL responds to a query',
+    'Wait for a response from PostgreSQL',
     seconds(QUERY_TIMEOUT_MS),
     '503 `unavailable`; for a commit, 503 `outcome_unknown`',
   ],
+  ['Database connections that writes use', 'three quarters of `DATABASE_POOL_SIZE`', 'further writes wait'],
   [
-    'Database connections used by writes',
-    'three quarters of `DATABASE_POOL_SIZE`, rounded down, at least 1',
-    'further writes wait',
+    'Log lines in memory that are not written yet',
+    bytes(UNWRITTEN_MAX_CHARACTERS),
+    'lines dropped and counted',
   ],
-  ['Unwritten log lines in memory', bytes(UNWRITTEN_MAX_CHARACTERS), 'lines dropped and counted'],
   [
     'Duration of a shutdown after `SHUTDOWN_GRACE_MS`',
     seconds(HARD_EXIT_AFTER_MS),
@@ -99,10 +95,10 @@ export const PROCESS_LIMITS: string[][] = [
 /** For each list: its sort order, and the number of entries on a page if the request has no `limit`. */
 export const LIST_DEFAULTS: string[][] = [
   ['pets', 'newest first', count(PETS_DEFAULT)],
-  ['pets by `id`', 'newest first', count(LIST_LIMIT_MAX)],
-  ['pets by `name`', 'by name, then by id', count(PETS_DEFAULT)],
+  ['pets filtered by `id`', 'newest first', count(LIST_LIMIT_MAX)],
+  ['pets searched by `name`', 'by name, then by id', count(PETS_DEFAULT)],
   ['history', 'newest first; the last entry is `created`', count(HISTORY_DEFAULT)],
   ['orders', 'newest first', count(ORDERS_DEFAULT)],
-  ['categories', 'by id; only categories with a name or with pets', count(CATEGORIES_DEFAULT)],
+  ['categories', 'by id; only categories that have a name or a pet', count(CATEGORIES_DEFAULT)],
   ['API keys', 'newest first, including revoked keys', count(API_KEYS_DEFAULT)],
 ]

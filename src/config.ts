@@ -21,7 +21,7 @@ export const VARIABLES = {
     example: 'postgres://petstore_app:secret@db.example:5432/petstore?sslmode=verify-full',
     read: (text) => {
       if (text === undefined) {
-        throw new Fault('is not set; set it, or run `npm run dev`, which starts a database of its own')
+        throw new Fault('is not set; set it, or run `npm run dev`, which starts its own database')
       }
       return readDatabaseUrl(text)
     },
@@ -35,7 +35,7 @@ export const VARIABLES = {
     read: integer(10, 1, 200),
   },
   BATCHING: {
-    help: '`on` batches concurrent requests into one query; `off` runs one query per request, for comparison. Default: on.',
+    help: '`on` batches concurrent requests into one query; `off` runs one query per request, for benchmarks. Default: on.',
     read: oneOf('on', 'off'),
   },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
@@ -53,7 +53,7 @@ export const VARIABLES = {
     read: integer(9090, 0, 65_535),
   },
   PUBLIC_URL: {
-    help: 'Origin that clients use, without `/v1`. The service puts it into `Link` and `Location` headers. Default: none; the headers contain paths.',
+    help: 'Origin that clients use, without `/v1`. The service puts it into `Link` and `Location` headers. Default: none; the headers then contain only paths.',
     example: 'https://api.petstore.example',
     read: readPublicUrl,
   },
@@ -62,7 +62,7 @@ export const VARIABLES = {
     read: oneOf('production', 'staging'),
   },
   LOG_LEVEL: {
-    help: 'Min level of log lines: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Default: info.',
+    help: 'Min level of the lines to log: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Default: info.',
     read: oneOf('info', 'debug', 'trace', 'warn', 'error', 'fatal', 'silent'),
   },
   LOG_CLIENT_ADDRESS: {
@@ -74,15 +74,15 @@ export const VARIABLES = {
     read: oneOf(...CATEGORY_POLICIES),
   },
   HOLD_MINUTES: {
-    help: 'How many minutes an order holds its pet if the request has no `holdMinutes`, 1 to 10080. Default: 60.',
+    help: 'How many minutes an order holds its pet, 1 to 10080, if the request has no `holdMinutes`. Default: 60.',
     read: integer(60, 1, HOLD_MINUTES_MAX),
   },
   RATE_LIMIT_PER_SECOND: {
-    help: 'Max requests per second for each API key that has no limit of its own; 0 means no limit. Default: 0.',
+    help: 'Max requests per second for each API key without its own limit; 0 means no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),
   },
   UNAUTHENTICATED_LIMIT_PER_SECOND: {
-    help: 'Max requests per second without a valid API key from one client address; more are rejected with 429. 0 means no limit. Default: 0.',
+    help: 'Max requests without a valid API key, per second and client address. Further requests get 429. 0 means no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),
   },
   CORS_ORIGINS: {
@@ -112,7 +112,7 @@ export const CLIENT_VARIABLES = {
     read: (text) => readServiceUrl(text ?? 'http://127.0.0.1:3000/v1'),
   },
   PETSTORE_API_KEY: {
-    help: 'Your API key. No command-line option exists for it, because every user on the host can read command lines.',
+    help: 'Your API key. It cannot be passed as an option, because every user on the host can read command lines.',
     read: (text) => {
       if (text === undefined) {
         throw new Fault(
@@ -131,7 +131,7 @@ type ValuesOf<Of extends Table> = { [Name in keyof Of]: ReturnType<Of[Name]['rea
 export type Config = ValuesOf<typeof VARIABLES>
 export type ClientConfig = ValuesOf<typeof CLIENT_VARIABLES>
 
-/** The message lists all faults of the configuration, one per line. */
+/** Lists every invalid setting, one line each. */
 export class ConfigError extends Error {
   readonly faults: string[]
 
@@ -181,7 +181,7 @@ function readTable<Of extends Table>(table: Of, environment: Environment): Value
   return values as ValuesOf<Of>
 }
 
-/** The environment of this process with added variables, for a child process. */
+/** The environment for a child process: the variables of this process and the added ones. */
 export function environmentWith(added: Record<string, string>): Environment {
   return { ...process.env, ...added }
 }
