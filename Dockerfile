@@ -1,4 +1,4 @@
-# Production image of the service and its commands: `docker build -t petstore .`; see docs/deploying.md.
+# Production image of the service and its commands. Build it with `docker build -t petstore .`; see docs/deploying.md.
 # Node 24.12 or newer runs TypeScript directly, so there is no build step.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
@@ -28,7 +28,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_HOST=0.0.0.0
 EXPOSE 3000
 # A numeric id lets an orchestrator verify that the user is not root. The user owns no files and writes none.
 USER 10001:10001
-# The shebang of the executable replaces itself with Node, so Node receives signals directly.
+# `env` in the shebang of the executable replaces itself with Node, so Node receives signals directly.
 ENTRYPOINT ["petstore"]
 CMD ["serve"]
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s --retries=3 \

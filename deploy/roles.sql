@@ -39,7 +39,7 @@ alter role petstore_app set client_connection_check_interval = '1s';
 alter role petstore_app set search_path = public;
 alter role petstore_migrator set search_path = public;
 
--- Only these roles can connect, and none can create temporary tables.
+-- Only these two roles can connect. They cannot create temporary tables.
 do $$ begin
   execute format('revoke all on database %I from public, petstore_app, petstore_migrator', current_database());
   execute format('grant connect on database %I to petstore_app, petstore_migrator', current_database());
@@ -49,7 +49,7 @@ revoke all on schema public from public, petstore_app;
 grant usage, create on schema public to petstore_migrator;
 grant usage on schema public to petstore_app;
 
--- New tables of a migration are usable at once, even before this file runs again and restricts the privileges (below).
+-- The service can use new tables right after a migration, before this file runs again and restricts the privileges.
 alter default privileges for role petstore_migrator in schema public
   grant select, insert, update, delete on tables to petstore_app;
 alter default privileges for role petstore_migrator in schema public
