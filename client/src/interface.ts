@@ -43,17 +43,17 @@ export interface PetChange {
   reason?: string | undefined
 }
 
-/** A change of a pet. */
+/** A change to a pet. */
 export interface HistoryEntry {
   at: string
   event: 'created' | 'updated' | 'order_placed' | 'order_completed' | 'order_cancelled' | 'order_expired'
-  /** The changed fields before the change. */
+  /** The values of the changed fields before the change. */
   from?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
   }
-  /** The changed fields after the change. */
+  /** The values of the changed fields after the change. */
   to?: {
     name?: string
     categoryId?: Id
@@ -61,12 +61,12 @@ export interface HistoryEntry {
   }
   /** Name of the API key that made the change; `petstore` if the service itself made it. */
   apiKeyName: string
-  /** Identifies the request in the logs. */
+  /** Identifies, in the logs, the request that made the change. */
   requestId: string
   reason?: string
 }
 
-/** The changes of a pet, newest first. The last one is its creation. */
+/** The changes to a pet, newest first. The oldest one is its creation. */
 export type History = HistoryEntry[]
 
 /** Number of pets in each status. */
@@ -96,7 +96,7 @@ export type Categories = Category[]
 export interface NewOrder {
   /** Id of the pet to hold. */
   petId: IdInput
-  /** How long to hold the pet, in minutes. Default: 60, unless the operator set another value. */
+  /** How long to hold the pet, in minutes. Default: 60, unless the operator has set another default. */
   holdMinutes?: number | undefined
   /** Note for the staff, such as the buyer and the time of pickup. */
   note?: string | undefined
@@ -124,7 +124,7 @@ export interface Order {
 /** Orders, newest first. */
 export type Orders = Order[]
 
-/** The API key that the request is sent with. */
+/** The API key in the request. */
 export interface OwnApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
@@ -184,7 +184,7 @@ export interface NewApiKey {
 }
 
 export interface Rotation {
-  /** How long the old key stays valid, in seconds. */
+  /** Max seconds that the old key stays valid. It does not outlive its own expiry. */
   overlapSeconds?: number | undefined
 }
 
@@ -193,7 +193,7 @@ export interface ListPetsQuery {
   limit?: number | undefined
   /** Return only pets with this status. */
   status?: 'available' | 'pending' | 'sold' | undefined
-  /** Return only pets of this category. */
+  /** Return only pets in this category. */
   categoryId?: IdInput | undefined
   /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`. */
   id?: readonly IdInput[] | undefined
@@ -222,7 +222,7 @@ export interface ListOrdersQuery {
   limit?: number | undefined
   /** Return only orders with this status. */
   status?: 'open' | 'completed' | 'cancelled' | 'expired' | undefined
-  /** Return only orders of this pet. */
+  /** Return only orders for this pet. */
   petId?: IdInput | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined

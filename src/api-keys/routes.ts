@@ -52,7 +52,7 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       tags: ['api-keys'],
       response: {
         200: response({
-          description: 'The name, scopes and expiry of the key that the request is sent with.',
+          description: 'The name, scopes and expiry of the API key in the request.',
           schema: 'OwnApiKey',
           example: { name: 'web-shop', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
         }),
@@ -71,7 +71,7 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       operationId: 'listApiKeys',
       summary: 'List API keys',
       description:
-        'Returns API keys, newest first, including expired and revoked keys. Follow the `Link` header to the next page until it is absent.',
+        'Returns API keys, newest first, including expired and revoked keys. To read all pages, follow the `Link` header until it is absent.',
       tags: ['api-keys'],
       querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
@@ -151,7 +151,7 @@ export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
       description:
-        'Every instance rejects the key within a second. Idempotent: revoking a revoked key returns 204 too.',
+        'Every instance rejects the key within one second. Idempotent: revoking a revoked key also returns 204.',
       tags: ['api-keys'],
       params: ApiKeyParams,
       response: {

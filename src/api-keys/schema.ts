@@ -23,7 +23,7 @@ export interface NewApiKey {
   expiresInSeconds: number | undefined
 }
 
-/** Stands for the service itself where the name of a key is shown, so a new key cannot have this name. */
+/** Shown instead of the name of a key for changes that the service itself makes, so no key may have this name. */
 export const SERVICE_NAME = 'petstore'
 
 /** Whether a reader could mistake the name for SERVICE_NAME. Ignores case, blanks and invisible characters. */
@@ -64,7 +64,7 @@ const time = (description: string) =>
 
 const OwnApiKeySchema = Type.Object(
   { name, scopes, expiresAt: time('When the key expires. Absent if it does not expire.') },
-  { $id: 'OwnApiKey', description: 'The API key that the request is sent with.' },
+  { $id: 'OwnApiKey', description: 'The API key in the request.' },
 )
 
 const properties = {
@@ -122,7 +122,7 @@ const RotationSchema = Type.Object(
         minimum: 0,
         maximum: LIFETIME_SECONDS_MAX,
         default: OVERLAP_SECONDS_DEFAULT,
-        description: 'How long the old key stays valid, in seconds.',
+        description: 'Max seconds that the old key stays valid. It does not outlive its own expiry.',
       }),
     ),
   },

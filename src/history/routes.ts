@@ -25,7 +25,7 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
       operationId: 'getPetHistory',
       summary: 'Get the history of a pet',
       description:
-        'Returns the changes of a pet, newest first: what changed, when, why, by which API key and in which request. Follow the `Link` header to the next page until it is absent.',
+        'Returns the changes to a pet, newest first: what changed, when, why, by which API key and in which request. To read all pages, follow the `Link` header until it is absent.',
       tags: ['pets'],
       params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),

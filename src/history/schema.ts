@@ -14,7 +14,7 @@ export const EVENTS = [
 ] as const
 export type HistoryEvent = (typeof EVENTS)[number]
 
-/** The fields that a change affected, with their values before or after the change. */
+/** The changed fields, with their values before or after the change. */
 export interface ChangedFields {
   name?: string | undefined
   categoryId?: bigint | undefined
@@ -47,22 +47,22 @@ const HistoryEntrySchema = Type.Object(
   {
     at: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
     event: Type.Unsafe<HistoryEvent>({ type: 'string', enum: EVENTS }),
-    from: changedFields('The changed fields before the change.'),
-    to: changedFields('The changed fields after the change.'),
+    from: changedFields('The values of the changed fields before the change.'),
+    to: changedFields('The values of the changed fields after the change.'),
     apiKeyName: Type.String({
       description: 'Name of the API key that made the change; `petstore` if the service itself made it.',
     }),
-    requestId: Type.String({ description: 'Identifies the request in the logs.' }),
+    requestId: Type.String({ description: 'Identifies, in the logs, the request that made the change.' }),
     reason: Type.Optional(Type.String()),
   },
-  { $id: 'HistoryEntry', description: 'A change of a pet.' },
+  { $id: 'HistoryEntry', description: 'A change to a pet.' },
 )
 
 const HistorySchema = Type.Unsafe<HistoryEntry[]>({
   $id: 'History',
   type: 'array',
   items: { $ref: 'HistoryEntry#' },
-  description: 'The changes of a pet, newest first. The last one is its creation.',
+  description: 'The changes to a pet, newest first. The oldest one is its creation.',
 })
 
 export const HISTORY_SCHEMAS = [HistoryEntrySchema, HistorySchema]

@@ -58,7 +58,7 @@ export const IdempotencyKeyHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes the request safe to retry. Choose any text, a new one for each pet or order. A retry with the same key returns the first response. Stored for 24 hours.',
+        'Makes the request safe to retry. Choose a new text for each pet or order, for example a UUID. A retry with the same key returns the first response, which is stored for 24 hours.',
     }),
   ),
 })
@@ -141,7 +141,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
     ...Object.fromEntries(responses),
     default: {
       description:
-        'Any other error: for example, the service is unavailable or overloaded, or the request is not part of this API.',
+        'Any other error. For example, the service is unavailable or overloaded, or the path does not exist.',
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
@@ -153,7 +153,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
 }
 
 const ERROR_HEADERS: Record<number, Record<string, string>> = {
-  401: { 'WWW-Authenticate': 'How to authenticate (RFC 6750).' },
+  401: { 'WWW-Authenticate': 'The required authentication scheme (RFC 6750).' },
   403: { 'WWW-Authenticate': 'The scope that the API key lacks (RFC 6750).' },
 }
 

@@ -43,7 +43,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
       body: NewOrderRef,
       response: {
         201: response({
-          description: 'The order that was placed.',
+          description: 'The new order.',
           schema: 'Order',
           example: EXAMPLE,
           headers: {
@@ -127,7 +127,7 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       operationId: 'listOrders',
       summary: 'List orders',
       description:
-        'Returns orders, newest first. Follow the `Link` header to the next page until it is absent.',
+        'Returns orders, newest first. To read all pages, follow the `Link` header until it is absent.',
       tags: ['store'],
       querystring: ListOrdersQuery,
       response: {

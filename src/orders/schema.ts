@@ -28,7 +28,7 @@ const NewOrderSchema = Type.Object(
         minimum: 1,
         maximum: HOLD_MINUTES_MAX,
         description:
-          'How long to hold the pet, in minutes. Default: 60, unless the operator set another value.',
+          'How long to hold the pet, in minutes. Default: 60, unless the operator has set another default.',
       }),
     ),
     note,
@@ -87,7 +87,7 @@ export const ListOrdersQuery = Type.Object({
       description: 'Return only orders with this status.',
     }),
   ),
-  petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Return only orders of this pet.' })),
+  petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Return only orders for this pet.' })),
   cursor: CursorParameter,
 })
 

@@ -16,8 +16,8 @@ export function errorsPage(): string {
     content: `<h1>Errors</h1>
 <p>Every error response has this body:</p>
 <pre><code>${escapeHtml(JSON.stringify(errorBody('pet_on_hold'), null, 2))}</code></pre>
-<p>Handle errors by <code>code</code>, whose meaning never changes. The message may change. If fields or parameters of
-the request are invalid, <code>details</code> lists all of them, each with <code>field</code>, <code>code</code> and
+<p>In your program, check the <code>code</code>: its meaning never changes, but the message can change. If fields or
+parameters of the request are invalid, <code>details</code> lists all of them, each with <code>field</code>, <code>code</code> and
 <code>message</code>. The header <code>X-Request-Id</code> identifies the request in the logs.</p>
 <nav class="codes" aria-label="Codes">
 <dl>

@@ -18,15 +18,15 @@ export function getPetPage(): string {
 <h2>What to do</h2>
 <p>Filter the list by id:</p>
 <pre><code>GET /v1/pets?id=42</code></pre>
-<p>The response is an array with the pet. If the pet does not exist, the array is empty, instead of a response with 404. To get
-up to 100 pets at once, repeat the parameter:</p>
+<p>The response is an array with the pet. If the pet does not exist, the status is 200 and the array is empty. To get up to
+100 pets at once, repeat the parameter:</p>
 <pre><code>GET /v1/pets?id=42&amp;id=43</code></pre>
-<p>If you request exactly one id, the response has the <code>ETag</code> of that pet, for <code>If-Match</code>. After the removal,
-the <code>Location</code> header of createPet links to this list instead of <code>/v1/pets/{petId}</code>.</p>
-<h2>How to find calls of getPet</h2>
-<p>The responses of getPet have these headers: <code>Deprecation</code> is the date since which it is deprecated,
-<code>Sunset</code> is the date of its removal, and <code>Link</code> names the replacement. <code>@petstore/client</code> logs a
-warning once per process.</p>
+<p>If you request exactly one id, the response has the <code>ETag</code> of that pet, for <code>If-Match</code>. After getPet is
+removed, the <code>Location</code> header of createPet contains <code>/v1/pets?id=42</code> instead of <code>/v1/pets/42</code>.</p>
+<h2>How to find calls to getPet</h2>
+<p>The responses of getPet have three headers: <code>Deprecation</code> is the date on which getPet was deprecated,
+<code>Sunset</code> is the date of its removal, and <code>Link</code> contains the replacement. If your program calls getPet,
+<code>@petstore/client</code> logs a warning once per process.</p>
 <p><a href="${REFERENCE_PAGE}">Back to the reference</a></p>`,
   })
 }

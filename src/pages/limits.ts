@@ -1,4 +1,4 @@
-// Limits for pages. Pages need no API key and may be large; slow clients must not block requests to the API.
+// Limits for pages. They need no API key and may be large, so slow clients must not block requests to the API.
 // Knows nothing about the content of the pages.
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'

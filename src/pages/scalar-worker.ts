@@ -11,7 +11,7 @@ await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/
 const { statusCode, body } = await app.inject('/reference/js/scalar.js')
 if (statusCode !== 200) throw new Error(`Scalar's package returned ${statusCode} instead of its script`)
 
-// Removes the reference to a source map. The package does not contain the map, so developer tools would report it.
+// Removes the link to the source map. The package does not contain it, so developer tools would report it as missing.
 const bytes = Buffer.from(body.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the rule is for browser windows.
 parentPort?.postMessage({ bytes, gzipped: gzipSync(bytes, { level: 9 }) } satisfies ScalarScript)

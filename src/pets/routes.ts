@@ -36,7 +36,7 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
       operationId: 'listPets',
       summary: 'List pets',
       description:
-        'Returns pets, newest first, or sorted by name if `name` is given. Follow the `Link` header to the next page until it is absent.',
+        'Returns pets, newest first, or sorted by name if `name` is given. To read all pages, follow the `Link` header until it is absent.',
       tags: ['pets'],
       querystring: ListPetsQuery,
       response: {
@@ -46,7 +46,7 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
           example: [EXAMPLE],
           headers: {
             Link: 'URL of the next page (RFC 8288): `<…>; rel="next"`. Absent on the last page.',
-            ETag: 'Version of the pet, for `If-Match`. Present only if the request has exactly one `id` and the pet is in the list.',
+            ETag: 'Version of the pet, for `If-Match`. Present only if the request has exactly one `id` and the response contains that pet.',
           },
         }),
       },
@@ -97,7 +97,8 @@ export function createPetRoute(app: V1, services: PetServices): void {
           schema: 'Pet',
           example: EXAMPLE,
           headers: {
-            Location: 'URL of the pet. After the removal of `getPet`, the list filtered by its id.',
+            Location:
+              'URL of the pet. After `getPet` is removed, the URL of the list filtered by the id of the pet.',
             ETag: 'Version of the pet, for `If-Match`.',
             'Idempotency-Replayed':
               '`true` if this is the stored response to an earlier request with the same key.',
@@ -140,9 +141,9 @@ export function getPetRoute(app: V1, services: PetServices): void {
           example: EXAMPLE,
           headers: {
             ETag: 'Version of the pet, for `If-Match`.',
-            Deprecation: 'Date since which the operation is deprecated (RFC 9745).',
-            Sunset: 'Date of its removal (RFC 8594).',
-            Link: 'URL of the replacement, and of the page that explains how to migrate.',
+            Deprecation: 'Date on which the operation was deprecated (RFC 9745).',
+            Sunset: 'Date on which the operation will be removed (RFC 8594).',
+            Link: 'URL of the replacement, and URL of the page that explains how to migrate.',
           },
         }),
       },

@@ -101,7 +101,7 @@ export const ListPetsQuery = Type.Object({
     }),
   ),
   categoryId: Type.Optional(
-    Type.Unsafe<bigint>({ ...Int64, description: 'Return only pets of this category.' }),
+    Type.Unsafe<bigint>({ ...Int64, description: 'Return only pets in this category.' }),
   ),
   id: Type.Optional(
     Type.Array(Int64, {

@@ -12,21 +12,21 @@ import { PET_SCHEMAS } from '../pets/schema.ts'
 import { ErrorSchema } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 
-/** The version of the interface. It is independent of the version of the service. */
+/** The version of the API. It does not change with the version of the service. */
 const INTERFACE_VERSION = '1.0.0'
 const VERSION_PREFIX = '/v1'
 
-const DESCRIPTION = `The catalogue of a pet store: list, add and read pets, and sell each of them only once.
+const DESCRIPTION = `The catalogue of a pet store: list, add and read pets, and sell each pet only once.
 
-Every operation requires an API key, sent as a bearer token. Every error response has the body Error; see
-[all codes and what to do](${ERRORS_PAGE}).
+Every operation requires an API key, sent as a bearer token. The body of every error response is an \`Error\`;
+see [all codes and what to do](${ERRORS_PAGE}).
 
 Ids are 64-bit integers: use a JSON parser that does not round integers above 2^53. Text must be well-formed Unicode
-without NUL; its length is counted in code points. Numbers in a URL are plain digits. Unknown fields and parameters are
-ignored.
+without NUL; its length is counted in code points. Write numbers in a URL as plain digits. Unknown fields and
+parameters are ignored.
 
-\`x-scope\` is the scope that an operation requires. \`x-not-with\` lists the parameters that cannot be combined with a
-parameter.`
+The \`x-scope\` of an operation is the scope that it requires. The \`x-not-with\` of a parameter lists the parameters that
+cannot be combined with it.`
 
 const SCHEMAS = [
   ErrorSchema,
@@ -71,7 +71,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => ({
-      // The scope is not a role in `security`: clients would take that for a change in how the operation authenticates.
+      // `security` does not list the scope: clients would treat that as a change to how the operation authenticates.
       schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) } as typeof schema,
       url: url.replace(VERSION_PREFIX, ''),
     }),
