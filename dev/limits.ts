@@ -79,7 +79,11 @@ export const PROCESS_LIMITS: string[][] = [
     seconds(QUERY_TIMEOUT_MS),
     '503 `unavailable`; for a commit, 503 `outcome_unknown`',
   ],
-  ['Database connections that writes use', 'three quarters of `DATABASE_POOL_SIZE`', 'further writes wait'],
+  [
+    'Database connections that writes use',
+    'three quarters of `DATABASE_POOL_SIZE`, rounded down, at least 1',
+    'further writes wait',
+  ],
   [
     'Log lines in memory that are not written yet',
     bytes(UNWRITTEN_MAX_CHARACTERS),
