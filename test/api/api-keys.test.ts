@@ -35,8 +35,8 @@ const find = async (id: number) => {
 const lifetimeOf = ({ createdAt, expiresAt = '' }: ApiKey) =>
   Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000)
 
-describe('a new key', () => {
-  test('works, has the requested properties, and is returned only once', async () => {
+describe('creating a key', () => {
+  test('returns a working key with the requested properties; no later response contains the key text', async () => {
     const scopes = ['pets:read', 'orders:write']
     const made = await issue({ scopes, rateLimit: 50, expiresInSeconds: 3_600 })
     expect(made).toEqual({
@@ -56,7 +56,7 @@ describe('a new key', () => {
     expect((await api.get('/api-keys')).text).not.toContain(key)
   })
 
-  test('has the scopes pets:read and pets:write, no expiry and no rate limit by default', async () => {
+  test('gives it the scopes pets:read and pets:write, no expiry and no rate limit by default', async () => {
     const { key, ...facts } = await issue()
     expect(facts).toEqual({
       id: facts.id,
@@ -67,13 +67,13 @@ describe('a new key', () => {
     expect((await api.get('/pets', { apiKey: key })).headers.get('ratelimit')).toBeNull()
   })
 
-  test('is limited to its rateLimit', async () => {
+  test('limits its requests to rateLimit (429)', async () => {
     const { key } = await issue({ rateLimit: 1 })
     expect([await statusWith(key), await statusWith(key)]).toEqual([200, 429])
   })
 
   test.each(['petstore', 'PetStore', ' petstore\t', 'pet store', 'pet\u200bstore', 'ｐｅｔｓｔｏｒｅ'])(
-    'cannot be named %j, because the history uses this name for the service',
+    'rejects the name %j (400), because the history uses it for the service',
     async (name) => {
       const response = await api.post('/api-keys', { name })
       expect(response).toMatchObject({
@@ -84,7 +84,7 @@ describe('a new key', () => {
     },
   )
 
-  test('belongs to the environment of the service', async () => {
+  test('gives it the prefix of the environment in which the service runs', async () => {
     const staging = await openApiFixture({ environment: 'staging' })
     const { body } = await staging.post('/api-keys', { name: 'x' })
     expect((body as Issued).key).toMatch(/^petstore_test_/)
@@ -120,13 +120,13 @@ describe('a new key', () => {
     { sent: { name: 'x', expiresInSeconds: 315_360_001 }, fields: ['expiresInSeconds'] },
     { sent: { name: 'x', expiresInSeconds: '90d' }, fields: ['expiresInSeconds'] },
     { sent: { name: 7, scopes: 7, rateLimit: 'x' }, fields: ['name', 'rateLimit', 'scopes'] },
-  ])('rejects $sent with the fields $fields (400)', async ({ sent, fields }) => {
+  ])('rejects $sent (400) and names the fields $fields', async ({ sent, fields }) => {
     const response = await api.post('/api-keys', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(fields)
   })
 
-  test('rejects 20,000 scopes with one detail, without validating each scope', async () => {
+  test('rejects 20,000 scopes (400) with one detail, without validating each scope', async () => {
     const scopes = Array.from({ length: 20_000 }, (_, index) => index)
     const { status, body } = await api.post('/api-keys', { name: 'x', scopes })
     expect(status).toBe(400)
@@ -136,19 +136,19 @@ describe('a new key', () => {
   test.each([
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
-  ])('rejects a body with $code (400)', async ({ body, code }) => {
+  ])('rejects the body $body (400 $code)', async ({ body, code }) => {
     const response = await api.call('POST', '/v1/api-keys', { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
 })
 
 describe('listing keys', () => {
-  test('returns each key once, newest first, with revoked ones and without the key itself', async () => {
+  test('returns each key once, newest first, including revoked keys, and never the key text', async () => {
     const own = await openApiFixture()
     for (let count = 0; count < 5; count += 1) await issueApiKey(own.db, { name: `k${count}` })
     const whole = await own.get('/api-keys?limit=100')
     const all = whole.body as ApiKey[]
-    expect(all.map(({ name }) => name)).toEqual(['k4', 'k3', 'k2', 'k1', 'k0', 'counter', 'test'])
+    expect(all.map(({ name }) => name)).toEqual(['k4', 'k3', 'k2', 'k1', 'k0', 'staff', 'test'])
     expect(whole.text).not.toMatch(/petstore_live_|hash|"key"/)
     for (const limit of [1, 2, 6, 7, 8]) {
       const pages = await walkPages<ApiKey>(own, `/api-keys?limit=${limit}`)
@@ -179,7 +179,7 @@ describe('listing keys', () => {
 })
 
 describe('rotating a key', () => {
-  test('creates a key with the same name, scopes, rate limit and lifetime; both work during the overlap', async () => {
+  test('creates a key with the same name, scopes, rate limit and lifetime; both keys work during the overlap', async () => {
     const old = await issue({ scopes: ['pets:read'], rateLimit: 9, expiresInSeconds: 7_200 })
     const before = Date.now()
     const response = await rotate(old.id, { overlapSeconds: 60 })
@@ -195,7 +195,7 @@ describe('rotating a key', () => {
     expect(expiresAt).toBeLessThanOrEqual(after + 60_000)
   })
 
-  test('without overlap makes the old key invalid within a second', async () => {
+  test('makes the old key invalid within a second if overlapSeconds is 0', async () => {
     const old = await issue()
     expect(await statusWith(old.key)).toBe(200)
     const response = await rotate(old.id, { overlapSeconds: 0 })
@@ -203,7 +203,7 @@ describe('rotating a key', () => {
     expect([await statusWith(old.key), await statusWith((response.body as Issued).key)]).toEqual([401, 200])
   })
 
-  test('overlaps for a day by default, but not beyond the expiry of the old key', async () => {
+  test('keeps the old key valid for a day by default, but not beyond its own expiry', async () => {
     const [unlimited, short] = await Promise.all([issue(), issue({ expiresInSeconds: 600 })])
     const before = Date.now()
     await Promise.all([rotate(unlimited.id), rotate(short.id)])
@@ -214,14 +214,14 @@ describe('rotating a key', () => {
     expect((await find(short.id))?.expiresAt).toBe(short.expiresAt)
   })
 
-  test('keeps the lifetime of the key when it is retried after a lost response', async () => {
+  test('a second time, as after a lost response, still creates a key without expiry', async () => {
     const old = await issue()
     expect((await rotate(old.id)).body).not.toHaveProperty('expiresAt')
     expect((await rotate(old.id)).body).not.toHaveProperty('expiresAt')
   })
 
   test.each(['-1', '315360001', '1.5', '1e-400', '"60"', 'null'])(
-    'rejects an overlap of %s (400)',
+    'rejects the overlapSeconds %s (400)',
     async (overlap) => {
       const response = await rotate((await issue()).id, `{"overlapSeconds": ${overlap}}`)
       expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
@@ -247,7 +247,7 @@ describe('rotating a key', () => {
 })
 
 describe('revoking a key', () => {
-  test('returns 204 every time; the key is invalid within a second and keeps its revokedAt', async () => {
+  test('makes it invalid within a second; revoking it again returns 204 and keeps revokedAt', async () => {
     const { id, key } = await issue()
     expect(await statusWith(key)).toBe(200)
     expect(await api.remove(`/api-keys/${id}`)).toMatchObject({ status: 204, text: '' })
@@ -265,7 +265,7 @@ describe('revoking a key', () => {
 })
 
 describe('GET /v1/api-keys/self', () => {
-  test.each(SCOPES)('returns name and scopes to a key with only the scope %s', async (scope) => {
+  test.each(SCOPES)('returns the name and scopes of a key that has only the scope %s', async (scope) => {
     const { key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
     const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
@@ -278,7 +278,7 @@ describe('GET /v1/api-keys/self', () => {
   })
 })
 
-test('rejects rotating an older key that is named like the service (400); the key still works', async () => {
+test('a key that got the name of the service before it was reserved works, but cannot be rotated (400)', async () => {
   const { id, key } = await issue()
   await api.sql(`update api_keys set name = 'petstore' where id = $1`, [id])
   expect(await rotate(id)).toMatchObject({

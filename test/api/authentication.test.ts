@@ -23,7 +23,7 @@ test('a staging key is valid in staging only, and a production key in production
   expect((await staging.get('/pets')).status).toBe(401)
 })
 
-test('100 concurrent requests with one key share one look-up, which is cached for a second', async () => {
+test('100 concurrent requests with one key cause one look-up, which is cached for a second', async () => {
   let now = 0
   const { db: counted, count: lookUps } = countStatements(db)
   const verify = apiKeyVerifier(counted, 'production', () => now)
@@ -38,7 +38,7 @@ test('100 concurrent requests with one key share one look-up, which is cached fo
   expect(lookUps()).toBe(2)
 })
 
-test('the second starts with the look-up, so a slow look-up is not cached for longer', async () => {
+test('a look-up is cached for a second from its start, even if it is slow', async () => {
   let now = 0
   const { db: counted, count: lookUps } = countStatements(db)
   const slow: Db = {
@@ -56,7 +56,7 @@ test('the second starts with the look-up, so a slow look-up is not cached for lo
   expect(lookUps()).toBe(2)
 })
 
-test('an unknown key is cached for a second, a failed look-up is not cached', async () => {
+test('the result that a key is unknown is cached for a second; a failed look-up is not cached', async () => {
   let now = 0
   let failing = true
   const { db: counted, count: lookUps } = countStatements(db)

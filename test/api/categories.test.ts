@@ -19,7 +19,7 @@ const countsOf = async (api: ApiFixture, id: number) =>
 describe('naming a category', async () => {
   const api = await openApiFixture()
 
-  test('returns 201 the first time and 200 afterwards, and keeps the last name', async () => {
+  test('returns 201 the first time and 200 afterwards, and stores the last name', async () => {
     const first = await api.put('/categories/7', { name: 'Katzen' })
     expect(first).toMatchObject({ status: 201, body: { id: 7, name: 'Katzen', counts: NONE } })
     const second = await api.put('/categories/7', { name: 'Cats 🐈', id: 8, counts: { sold: 5 } })
@@ -57,7 +57,7 @@ describe('naming a category', async () => {
     { sent: { name: 'a\0' } },
     { sent: { name: null } },
     { sent: { name: 7 } },
-  ])('rejects $sent with the field name (400)', async ({ sent }) => {
+  ])('rejects $sent (400) and names the field `name`', async ({ sent }) => {
     const response = await api.put('/categories/11', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(['name'])
@@ -66,7 +66,7 @@ describe('naming a category', async () => {
   test.each([
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
-  ])('rejects a body with $code (400)', async ({ body, code }) => {
+  ])('rejects the body $body (400 $code)', async ({ body, code }) => {
     const response = await api.call('PUT', '/v1/categories/11', { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
@@ -85,7 +85,7 @@ describe('naming a category', async () => {
 
 const emptyApi = shareApiFixture()
 
-test('lists named and used categories by id, and omits a missing name', async () => {
+test('lists every category that has a name or pets, sorted by id, without `name` if it has none', async () => {
   const api = await emptyApi()
   expect(await list(api)).toEqual([])
   await api.put('/categories/30', { name: 'Birds' })
@@ -138,7 +138,7 @@ describe.each([
         await api.addPet({ categoryId: id, status: 'sold' }),
       ]
       await settle(api)
-      // Long runs of empty categories between those in use.
+      // Many empty categories in a row between those in use.
       const isEmpty = id % 8 > 2
       if (isEmpty) for (const pet of pets) await api.remove(`/pets/${pet.id}`)
       if (!isEmpty || id % 4 === 0) kept.push(id)

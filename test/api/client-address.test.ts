@@ -29,7 +29,7 @@ test('does not limit requests without a valid key by default (401)', async () =>
   expect(await statusesFor(petstore, Array<string>(50).fill('203.0.113.1'))).toEqual(Array(50).fill(401))
 })
 
-test('returns 429 past the limit, without a key or with a wrong one, until the second is over', async () => {
+test('limits requests without a key or with an invalid one (429) until the next second', async () => {
   let now = 0
   const petstore = await startApp(db, { ...LIMITED, clock: () => new Date(now) })
   expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
@@ -43,7 +43,7 @@ test('returns 429 past the limit, without a key or with a wrong one, until the s
   expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
 })
 
-test('accepts a valid key past the limit, and does not look up an unknown one', async () => {
+test('accepts a valid key beyond the limit, and rejects an unknown one without a look-up', async () => {
   const petstore = await startApp(db, LIMITED)
   expect((await petstore.get('/pets')).status).toBe(200)
   const before = count()

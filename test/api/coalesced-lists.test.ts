@@ -52,7 +52,7 @@ async function cursorAfter(limit: number): Promise<string> {
   return /cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1] ?? ''
 }
 
-/** Two values for each parameter. Either value, and no value, gives a different response (pets or Link). */
+/** Two values for each parameter. The responses to the first value, the second value and no value all differ. */
 const SAMPLES: Record<string, [string, string]> = {
   limit: ['1', '2'],
   status: ['available', 'sold'],
@@ -86,7 +86,7 @@ test.each(names)('does not coalesce concurrent requests that differ in %s', asyn
   expect((await Promise.all(responses)).map(facts)).toEqual([alone, alone, alone].flat())
 })
 
-test('two queries have the same key only if all their parameters are equal', () => {
+test('two requests are coalesced only if all their query parameters are equal', () => {
   const keyOf = queryKey({ properties: { a: {}, b: {}, c: {} } })
   const text = fc.string({ unit: fc.constantFrom('1', ':', '-', '[', ']', '\n'), maxLength: 4 })
   const value = fc.option(fc.oneof(text, fc.array(text, { maxLength: 2 })), { nil: undefined })

@@ -10,7 +10,7 @@ const preflight = {
   'access-control-request-headers': 'authorization, content-type, idempotency-key',
 }
 
-test('accepts a preflight request of an allowed origin without an API key', async () => {
+test('accepts a preflight request from an allowed origin without an API key', async () => {
   const petstore = await allowing
   const response = await petstore.call('OPTIONS', '/v1/pets', { apiKey: null, headers: preflight })
   expect(response.status).toBe(204)
@@ -19,7 +19,7 @@ test('accepts a preflight request of an allowed origin without an API key', asyn
   expect(response.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
 })
 
-test('exposes the version, paging, rate limit, deprecation and request id headers, also of errors', async () => {
+test('exposes the version, paging, rate limit, deprecation and request id headers, including those of errors', async () => {
   const petstore = await allowing
   for (const apiKey of [undefined, null] as const) {
     const response = await petstore.get('/pets', {

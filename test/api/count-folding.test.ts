@@ -1,5 +1,5 @@
-// Folding of pet counts: reads skip folded deltas, and the sums stay exact with transactions in flight, old snapshots,
-// instances of version 1.0.0 and a restored database.
+// Folding of pet counts: reads skip folded deltas. Counts stay exact with transactions in flight, old snapshots, instances
+// of version 1.0.0, and after a restore.
 import { join } from 'node:path'
 import { runner } from 'node-pg-migrate'
 import { Client } from 'pg'
@@ -73,7 +73,7 @@ async function pagesRead(client: Client, read: (db: Reader) => Promise<unknown>)
   return pages
 }
 
-test('every table has a replica identity, and counts are folded with a publication for all tables', async () => {
+test('every table has a replica identity, so that counts can be folded with a publication for all tables', async () => {
   const { databaseUrl, db } = await open()
   await sql(databaseUrl, 'create publication upgrade for all tables')
   await addPets(databaseUrl, 5)
@@ -97,7 +97,7 @@ test('reads skip folded deltas that an old snapshot keeps from vacuum', async ()
   const append = `insert into pet_count_deltas (category_id, status, delta)
     select 1, 'available', 0 from generate_series(1, ${DEAD_DELTAS})`
   let added = 0n
-  // The position stays behind the oldest transaction in flight, possibly of another test. Fold until that has ended.
+  // A fold stops at the oldest transaction in flight, which may belong to another test. Fold until it has ended.
   const pagesAfterFold = async () => {
     await addPets(databaseUrl, 1)
     await foldAllCounts(db)
@@ -105,13 +105,13 @@ test('reads skip folded deltas that an old snapshot keeps from vacuum', async ()
     added += 2n
     return pagesRead(client, countPets)
   }
-  // The first round runs before the read is planned, the second one after.
+  // PostgreSQL has not planned the read yet in the first round, and has planned it in the second.
   for (let round = 0; round < 2; round += 1) {
     await client.query(append)
     await expect.poll(pagesAfterFold).toBeLessThan(40)
   }
   expect(await countPets(db)).toEqual({ available: added, pending: 0n, sold: 0n })
-  // A volatile function would not use the snapshot of the statement that adds its rows to the sums.
+  // The function must be stable: a volatile one would not use the snapshot of the statement that calls it.
   const volatility = await sql(
     databaseUrl,
     `select provolatile from pg_proc where proname = 'unfolded_pet_counts'`,
@@ -119,7 +119,7 @@ test('reads skip folded deltas that an old snapshot keeps from vacuum', async ()
   expect(volatility).toEqual([{ provolatile: 's' }])
 })
 
-test('counts a transaction that commits after later ones were folded', async () => {
+test('counts the pets of a transaction that commits after later transactions were folded', async () => {
   const { databaseUrl, db } = await open()
   const [first, second] = [await connect(databaseUrl), await connect(databaseUrl)]
   const add = `insert into pets (name, category_id) values ('x', 1)`
@@ -144,7 +144,7 @@ test('counts a transaction that commits after later ones were folded', async () 
   expect(await countPets(db)).toMatchObject({ available: 11n })
 })
 
-test('counts every pet with the position of another server (after a restore) and without a position', async () => {
+test('counts every pet if the fold position is missing or, as after a restore, from another server', async () => {
   const { databaseUrl, db } = await open()
   await addPets(databaseUrl, 2)
   await foldAllCounts(db)
@@ -165,7 +165,7 @@ test('counts every pet with the position of another server (after a restore) and
   expect(await countPets(db)).toMatchObject({ available: 9n })
 })
 
-test('folds once there are 1,000 deltas, or some time after the last fold', async () => {
+test('folds if there are 1,000 deltas, or if the last fold was more than 2 seconds ago', async () => {
   const { databaseUrl, db } = await open()
   const lastFold = (interval: string) =>
     sql(databaseUrl, `update pet_count_position set folded_at = now() + $1::interval`, [interval])

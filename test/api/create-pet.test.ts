@@ -1,4 +1,4 @@
-// createPet: the cases that need the database or a setting. Those that need HTTP only are in test/contract/create-pet.test.ts.
+// createPet: the tests that need the database or a setting. Tests that need only HTTP are in test/contract/create-pet.test.ts.
 import { expect, test } from 'vitest'
 import { upsertCategories } from '../../src/categories/queries.ts'
 import { startApp } from '../support/app.ts'
@@ -20,7 +20,7 @@ test('CATEGORIES=strict accepts a named category and rejects any other (400)', a
   expect(retried.status).toBe(400)
 })
 
-test('stores the API key, the time and the request id that created a pet', async () => {
+test('stores the API key, the time and the request id with which a pet was created', async () => {
   const { body, headers } = await petstore.post('/pets', { name: 'Milo', categoryId: 1 })
   const [row] = await sql(
     databaseUrl,

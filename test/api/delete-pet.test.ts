@@ -27,7 +27,7 @@ test('returns 204 without a body, and no operation finds the pet afterwards', as
   expect(await api.sql('select 1 from pet_history where pet_id = $1', [id])).toEqual([])
 })
 
-test('logs a deletion with the pet, the API key and the request, but not a rejected one', async () => {
+test('logs a deletion with the pet, the API key and the request id; logs no rejected deletion', async () => {
   const lines: Record<string, unknown>[] = []
   const stream = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }
   const { writer } = openLog('silent')
@@ -50,7 +50,7 @@ test('does not reuse the id of a deleted pet', async () => {
   expect((await api.addPet()).id).toBeGreaterThan(id)
 })
 
-test.each(['available', 'pending', 'sold'])('deletes a pet without orders that is %s', async (status) => {
+test.each(['available', 'pending', 'sold'])('deletes a pet that is %s and has no orders', async (status) => {
   const { id } = await api.addPet({ status })
   expect((await api.remove(`/pets/${id}`)).status).toBe(204)
 })
@@ -59,7 +59,7 @@ test.each([
   { when: 'while it is held', end: undefined },
   { when: 'after the order was cancelled', end: 'cancel' },
   { when: 'after it was sold', end: 'complete' },
-] as const)('rejects a pet that had an order (409) $when', async ({ end }) => {
+] as const)('a pet that was ordered cannot be deleted $when (409)', async ({ end }) => {
   const { id, petId } = await api.hold()
   if (end !== undefined) await api.end(end, id)
   const pet = await api.findPet(petId)
@@ -85,7 +85,7 @@ test.each([
   expect((await api.findPet(id)) === undefined).toBe(status === 204)
 })
 
-test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the pet %s', async (petId) => {
+test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the pet id %s', async (petId) => {
   const response = await api.remove(`/pets/${petId}`, { 'if-match': '*' })
   expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })
@@ -98,7 +98,7 @@ test.each([
   expect((await api.call('DELETE', `/v1/pets/${id}`, { body })).status).toBe(204)
 })
 
-test('exactly one of a concurrent order and deletion succeeds', async () => {
+test('if an order and a deletion are concurrent, exactly one succeeds', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id: petId } = await api.addPet()
     const [placed, deleted] = await Promise.all([

@@ -16,7 +16,7 @@ test('getPet works until the last millisecond before 5 December 2030', async () 
   expect(created.headers.get('location')).toBe(`/v1/pets/${id}`)
 })
 
-test('from then on it returns 410 for any id, and still links to its successor', async () => {
+test('from 5 December 2030 on, getPet returns 410 for any id and still links to its successor', async () => {
   const petstore = await afterRemoval
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }
@@ -31,7 +31,7 @@ test('from then on it returns 410 for any id, and still links to its successor',
   expect(successor.body).toEqual([{ id, name: 'Biscuit', categoryId: 1, status: 'available' }])
 })
 
-test('from then on Location is the list of this id, which has the ETag', async () => {
+test('from 5 December 2030 on, the Location of a new pet is its list by id, which returns the ETag', async () => {
   const petstore = await startApp(db, { clock: () => REMOVAL, publicUrl: 'https://api.petstore.test' })
   const created = await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
   const { id } = created.body as { id: number }

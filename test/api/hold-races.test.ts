@@ -1,4 +1,4 @@
-// Orders for a pet that another transaction is about to free: they wait for its lock, and one of them gets the pet.
+// Orders for a pet that another transaction is about to free: they wait for the lock of the pet, and one order succeeds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ async function waitingForLocks(count: number): Promise<void> {
   }
 }
 
-/** Frees the pet of a new order in a transaction that commits once all buyers wait for the lock of the pet. */
+/** Closes a new order and frees its pet in a transaction that commits once all buyers wait for the lock of the pet. */
 async function raceForFreedPet(orderStatus: string, buyers: number, headers: Record<string, string> = {}) {
   const { id, petId } = await api.hold()
   await other.query('begin')
@@ -38,18 +38,15 @@ async function raceForFreedPet(orderStatus: string, buyers: number, headers: Rec
 }
 
 test.each([
-  { status: 'expired', headers: {} },
-  { status: 'cancelled', headers: {} },
-  { status: 'expired', headers: { 'idempotency-key': 'only-buyer' } },
-])(
-  'the only buyer gets a pet whose order is being $status (headers: $headers)',
-  async ({ status, headers }) => {
-    const [response] = await raceForFreedPet(status, 1, headers)
-    expect(response).toMatchObject({ status: 201, body: { status: 'open' } })
-  },
-)
+  { status: 'expired', how: 'without an Idempotency-Key', headers: {} },
+  { status: 'cancelled', how: 'without an Idempotency-Key', headers: {} },
+  { status: 'expired', how: 'with an Idempotency-Key', headers: { 'idempotency-key': 'only-buyer' } },
+])('a waiting buyer gets the pet after its order is $status, $how', async ({ status, headers }) => {
+  const [response] = await raceForFreedPet(status, 1, headers)
+  expect(response).toMatchObject({ status: 201, body: { status: 'open' } })
+})
 
-test('one of several waiting buyers gets the pet, and the others get 409', async () => {
+test('one of several waiting buyers gets the pet after its order is expired; the others get 409', async () => {
   const statuses = (await raceForFreedPet('expired', BUYERS)).map(({ status }) => status)
   expect(statuses.toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: BUYERS - 1 }, () => 409)])
 })

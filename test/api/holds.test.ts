@@ -1,5 +1,5 @@
-// Expiry of holds. The app in these tests has no background work, so each test chooses the first request that finds
-// an overdue hold. The last two tests run the real service.
+// Expiry of holds. The app has no background sweep, so an overdue hold stays open until the test itself sends a request
+// or sweeps. The last two tests start `petstore serve`, which sweeps in the background.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
@@ -18,7 +18,7 @@ import {
   apiFixtureAt,
 } from './fixture.ts'
 
-describe('an overdue hold that no sweep has expired', () => {
+describe('while a hold is overdue and not yet swept,', () => {
   let api: ApiFixture
   const overdue = async () => {
     api ??= await openApiFixture({ holds: { waitUntilFresh: () => undefined } })
@@ -28,7 +28,7 @@ describe('an overdue hold that no sweep has expired', () => {
   }
   const orderOf = async (id: number) => (await api.get(`/store/orders/${id}`)).body as Order
 
-  test('gives the pet to the next buyer; the order is expired as of its expiresAt', async () => {
+  test('the next buyer can order the pet, which expires the old order as of its expiresAt', async () => {
     const { id, petId } = await overdue()
     const next = await api.hold({ petId })
     const expired = await orderOf(id)
@@ -37,14 +37,14 @@ describe('an overdue hold that no sweep has expired', () => {
     expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
     const events = (await api.history(petId)).map(({ event, apiKeyName }) => `${event} by ${apiKeyName}`)
     expect(events).toEqual([
-      'order_placed by counter',
+      'order_placed by staff',
       'order_expired by petstore',
-      'order_placed by counter',
-      'created by counter',
+      'order_placed by staff',
+      'created by staff',
     ])
   })
 
-  test('gives the pet to exactly one of 16 concurrent buyers', async () => {
+  test('exactly one of 16 concurrent buyers can order the pet', async () => {
     const { petId } = await overdue()
     const responses = await Promise.all(
       Array.from({ length: 16 }, () => api.post('/store/orders', { petId })),
@@ -53,24 +53,27 @@ describe('an overdue hold that no sweep has expired', () => {
     expect(responses.filter(({ status }) => status === 409)).toHaveLength(15)
   })
 
-  test.each(['complete', 'cancel'] as const)('rejects %s (409)', async (verb) => {
+  test.each(['complete', 'cancel'] as const)('a request to %s the order is rejected (409)', async (verb) => {
     const { id, petId } = await overdue()
     expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
     await api.hold({ petId })
     expect(await api.end(verb, id)).toMatchObject({ status: 409, body: { code: 'order_closed' } })
   })
 
-  test.each(['sold', 'pending', 'available'])('allows making the pet %s', async (status) => {
-    const { id, petId } = await overdue()
-    const response = await api.patch(petId, { status })
-    expect(response).toMatchObject({ status: 200, body: { id: petId, status } })
-    expect(await orderOf(id)).toMatchObject({ status: 'expired' })
-    expect((await api.history(petId)).filter(({ event }) => event === 'order_expired')).toHaveLength(1)
-    // Versions: created, held, expired, and updated unless the pet was already available.
-    expect(response.headers.get('etag')).toBe(status === 'available' ? '"3"' : '"4"')
-  })
+  test.each(['sold', 'pending', 'available'])(
+    'an update can set the status of the pet to %s',
+    async (status) => {
+      const { id, petId } = await overdue()
+      const response = await api.patch(petId, { status })
+      expect(response).toMatchObject({ status: 200, body: { id: petId, status } })
+      expect(await orderOf(id)).toMatchObject({ status: 'expired' })
+      expect((await api.history(petId)).filter(({ event }) => event === 'order_expired')).toHaveLength(1)
+      // The pet was created (1), held (2) and freed (3). The update is version 4, unless the status was already available.
+      expect(response.headers.get('etag')).toBe(status === 'available' ? '"3"' : '"4"')
+    },
+  )
 
-  test('does not allow deleting the pet (409), and the If-Match of the held pet returns 412', async () => {
+  test('the pet cannot be deleted (409), and its ETag from before the expiry returns 412', async () => {
     const { petId: other } = await overdue()
     expect(await api.remove(`/pets/${other}`)).toMatchObject({ body: { code: 'pet_has_orders' } })
     const { petId } = await overdue()
@@ -139,7 +142,7 @@ describe('more than a second after the last sweep, no overdue hold is visible in
   ])('$operation', async ({ read, seen }) => {
     const api = await emptyApi()
     const order = await api.hold()
-    // This request sweeps and finds nothing.
+    // The next request sweeps before the hold is overdue.
     clock += 1_001
     await api.get('/pets')
     await api.makeOverdue(order.id)
@@ -169,7 +172,7 @@ test('a sweep expires any number of overdue holds and no others', async () => {
   expect((await api.get('/store/inventory')).body).toEqual({ available: 1220, pending: 20, sold: 0 })
 })
 
-test('`petstore serve` frees a pet within a second after its hold expires, not earlier, on every instance', async () => {
+test('every instance shows a pet as available within a second after its hold expires, and not earlier', async () => {
   const DATABASE_URL = await createTestDatabase()
   const db = openTestDatabase(DATABASE_URL)
   const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
@@ -186,7 +189,7 @@ test('`petstore serve` frees a pet within a second after its hold expires, not e
   )
   const expiresAt = row?.expiresAt.getTime() ?? 0
   const freed = new Set<ApiFixture>()
-  // On a busy host a single request may take longer than this.
+  // Poll for at least 1.5 s after the expiry. On a busy host, one request can take longer than that.
   while (freed.size < 2 || Date.now() < expiresAt + 1_500) {
     for (const api of [one, two]) {
       const sentAt = Date.now()
@@ -211,7 +214,7 @@ test('`petstore serve` frees a pet within a second after its hold expires, not e
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('a hold that expired while no instance ran is swept before the first response of the next one', async () => {
+test('a hold that expired while no instance was running is swept before the next instance responds', async () => {
   const DATABASE_URL = await createTestDatabase()
   const db = openTestDatabase(DATABASE_URL)
   const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })

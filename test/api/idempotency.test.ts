@@ -1,5 +1,5 @@
-// Idempotency-Key of createPet: the cases that need the database. Those that need HTTP only are in
-// test/contract/idempotency.test.ts, those of placeOrder in order-retries.test.ts.
+// Idempotency-Key of createPet: the tests that need the database. Tests that need only HTTP are in
+// test/contract/idempotency.test.ts, and tests of placeOrder in order-retries.test.ts.
 import { expect, test } from 'vitest'
 import { purgeIdempotencyKeys } from '../../src/idempotency/idempotency.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
@@ -52,7 +52,7 @@ test('returns 409 without waiting while a create with the same Idempotency-Key i
       text: `select pg_advisory_xact_lock(hashtextextended('held', id)) from api_keys`,
       values: [],
     })
-    // The lock is released only after the response: a create that waited for it would not return 409.
+    // The lock is released only after this response, so a create that waits for the lock would hang.
     const response = await petstore.post('/pets', body, headers)
     expect(response).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
   })

@@ -10,7 +10,7 @@ const emptyApi = shareApiFixture()
 
 const inventory = async (api: ApiFixture) => (await api.get('/store/inventory')).body
 
-/** The counts of the pets table, in total and by category. */
+/** Counts the rows of the pets table, in total and by category. */
 async function counted(api: ApiFixture) {
   const rows = (await api.sql(
     'select category_id::int as id, status, count(*)::int as count from pets group by 1, 2 order by 1',
@@ -57,7 +57,9 @@ const SQL_STATEMENTS = [
   exception when raise_exception then null; end $$`,
 ]
 
-test.each(SQL_STATEMENTS)('is exact after the SQL statement %s', async (statement) => {
+const TITLED = SQL_STATEMENTS.map((statement) => [statement.replaceAll(/\s+/g, ' '), statement] as const)
+
+test.each(TITLED)('is exact after the SQL statement: %s', async (_, statement) => {
   const api = await emptyApi()
   await api.sql(SQL_STATEMENTS[0] as string)
   await foldAllCounts(api.db)
@@ -86,7 +88,7 @@ test('does not count a rolled-back insert', async () => {
   expect(await inventory(api)).toEqual({ available: 1, pending: 0, sold: 0 })
 })
 
-/** Random integers below `max`, the same in every run with one seed. */
+/** Random integers below `max`. The same seed gives the same integers. */
 function seededRandom(seed: number): (max: number) => number {
   let state = seed
   return (max) => {

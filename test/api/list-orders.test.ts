@@ -4,7 +4,7 @@ import { cursorOf, type Order, openApiFixture, walkPages } from './fixture.ts'
 
 const api = await openApiFixture()
 
-test('returns orders newest first, filtered by status and pet, each on exactly one page', async () => {
+test('returns orders newest first, filtered by status and pet; each order is on exactly one page', async () => {
   const own = await openApiFixture()
   const petId = (await own.addPet()).id
   for (const verb of ['complete', 'cancel', 'cancel', 'complete'] as const) {

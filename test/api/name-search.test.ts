@@ -1,6 +1,6 @@
 // GET /v1/pets?name=…: search by name prefix.
 import { describe, expect, test } from 'vitest'
-import { faultyFields, type Pet } from '../contract/pets.ts'
+import { faultyFields, type Pet, rows } from '../contract/pets.ts'
 import { cursorOf, openApiFixture, shareApiFixture, type ApiFixture, walkPages } from './fixture.ts'
 
 const api = await openApiFixture()
@@ -57,7 +57,7 @@ test.each([
   { typed: 'a+', found: ['a+b'] },
   { typed: '(', found: ['(x)'] },
   { typed: '.', found: [] },
-])('$typed finds $found', async ({ typed, found }) => {
+])('the search text "$typed" finds $found', async ({ typed, found }) => {
   expect((await find(typed, others)).toSorted()).toEqual(found.toSorted())
 })
 
@@ -70,7 +70,7 @@ test.each([
   expect(await find(typed)).toEqual([name])
 })
 
-test('finds names of 500 characters by the first one and by all of them', async () => {
+test('finds a name of 500 characters by its first character and by the whole name', async () => {
   for (const letter of ['Q', '🐕', 'İ']) {
     const name = letter.repeat(500)
     await api.addPet({ name })
@@ -103,7 +103,7 @@ describe('search results', () => {
     }
   })
 
-  test('contain pets of the same name exactly once on pages of 1 and of 7', async () => {
+  test('contain each pet exactly once, even if many have the same name, on pages of 1 and of 7', async () => {
     const own = await emptyApi()
     const pets = await Promise.all(Array.from({ length: 25 }, () => own.addPet({ name: 'Twin' })))
     for (const limit of [1, 7]) {
@@ -130,7 +130,7 @@ describe('search results', () => {
 })
 
 describe('invalid searches', () => {
-  test.each([
+  const queries = [
     'name=a&status=sold',
     'name=a&categoryId=1',
     'name=a&status=sold&categoryId=1',
@@ -140,13 +140,15 @@ describe('invalid searches', () => {
     'name=a%00b',
     `name=${'a'.repeat(501)}`,
     'name=a&limit=0',
-  ])('rejects ?%s (400)', async (query) => {
-    const response = await api.get(`/pets?${query}`)
+  ]
+
+  test.each(rows(queries))('rejects ?$shown (400)', async ({ value }) => {
+    const response = await api.get(`/pets?${value}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     expect(faultyFields(response)).toHaveLength(1)
   })
 
-  test('rejects a cursor made with a different name or none, or used without its name (400)', async () => {
+  test('rejects a cursor with another name than it was made with, and with no name (400)', async () => {
     for (const name of ['Cursor 1', 'Cursor 2']) await api.addPet({ name })
     const cursor = cursorOf(await search('cursor', '&limit=1'), api)
     const plain = cursorOf(await api.get('/pets?limit=1'), api)

@@ -11,7 +11,7 @@ const minutesOf = ({ createdAt, expiresAt }: Order) =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / 60_000
 
 describe('placing an order', () => {
-  test('sets createdAt to the time when it got the lock of the pet, not when it began to wait', async () => {
+  test('sets createdAt to the time when it gets the lock of the pet, not when it starts to wait', async () => {
     const { id } = await api.addPet()
     let waited: Promise<Order> | undefined
     const [clock] = await api.db.transaction(async (tx) => {
@@ -35,7 +35,7 @@ describe('placing an order', () => {
       petId: pet.id,
       status: 'open',
       note: 'Ms Okafor 🐕',
-      placedBy: 'counter',
+      placedBy: 'staff',
       createdAt: expect.stringMatching(TIME),
       expiresAt: expect.stringMatching(TIME),
     })
@@ -47,7 +47,7 @@ describe('placing an order', () => {
     expect(await api.findPet(pet.id)).toEqual({ ...pet, status: 'pending' })
   })
 
-  test('uses the configured hold time without holdMinutes, and omits a missing note', async () => {
+  test('uses the configured hold time if holdMinutes is missing, and returns no note if none was sent', async () => {
     expect(minutesOf(await api.hold())).toBe(60)
     const other = await openApiFixtureOn(api.databaseUrl, api.db, { holdMinutes: 7 })
     const order = await other.hold()
@@ -56,7 +56,7 @@ describe('placing an order', () => {
     expect(minutesOf(await other.hold({ holdMinutes: 8 }))).toBe(8)
   })
 
-  test.each([1, 2, 10_079, 10_080])('holds for %i minutes', async (holdMinutes) => {
+  test.each([1, 2, 10_079, 10_080])('holds the pet for holdMinutes: %i', async (holdMinutes) => {
     expect(minutesOf(await api.hold({ holdMinutes }))).toBe(holdMinutes)
   })
 
@@ -75,29 +75,30 @@ describe('placing an order', () => {
       fields: ['note'],
     })),
     { sent: { petId: 'x', holdMinutes: 0, note: '' }, fields: ['holdMinutes', 'note', 'petId'] },
-  ])('rejects $sent with the fields $fields (400)', async ({ sent, fields }) => {
+  ])('rejects $sent (400) and names the fields $fields', async ({ sent, fields }) => {
     const response = await api.post('/store/orders', sent)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(faultyFields(response)).toEqual(fields)
   })
 
-  test('names the maximum if holdMinutes is out of range', async () => {
+  test('returns the maximum in the message if holdMinutes is out of range', async () => {
     const { body } = await api.post('/store/orders', { petId: 1, holdMinutes: 10_081 })
     expect((body as { details: { message: string }[] }).details[0]?.message).toMatch(/10.?080/)
   })
 
-  test.each(['x', 'n'.repeat(500), '🐕'.repeat(500)])(
-    'stores a note of 1 to 500 code points',
-    async (note) => {
-      expect((await api.hold({ note })).note).toBe(note)
-    },
-  )
+  test.each([
+    { length: '1 letter', note: 'x' },
+    { length: '500 letters', note: 'n'.repeat(500) },
+    { length: '500 emoji', note: '🐕'.repeat(500) },
+  ])('stores a note of $length', async ({ note }) => {
+    expect((await api.hold({ note })).note).toBe(note)
+  })
 
   test.each([
     { body: undefined, code: 'missing_body' },
     { body: '{', code: 'invalid_json' },
     { body: '[]', code: 'invalid_body' },
-  ])('rejects a body with $code (400)', async ({ body, code }) => {
+  ])('rejects the body $body (400 $code)', async ({ body, code }) => {
     const response = await api.call('POST', '/v1/store/orders', { body })
     expect(response).toMatchObject({ status: 400, body: { code } })
   })
@@ -107,7 +108,7 @@ describe('placing an order', () => {
     const sent = { petId: id, status: 'completed', id: 1, placedBy: 'x', expiresAt: 'never' }
     const response = await api.post('/store/orders', sent)
     expect(response.status).toBe(201)
-    expect(response.body).toMatchObject({ petId: id, status: 'open', placedBy: 'counter' })
+    expect(response.body).toMatchObject({ petId: id, status: 'open', placedBy: 'staff' })
   })
 
   test('returns 404 for an unknown pet', async () => {
@@ -149,9 +150,9 @@ describe('placing an order', () => {
     },
   )
 
-  test('gives the pet to exactly one of 32 concurrent buyers; the others get 409', async () => {
+  test('succeeds for exactly one of 32 concurrent buyers; the others get 409', async () => {
     const { id } = await api.addPet()
-    // Two requests wait for the lock of the pet at the same time, so that they race even on a busy host.
+    // Both requests wait for the lock of the pet at the same time, so that they race even on a busy host.
     const placing = await api.db.transaction(async (tx) => {
       await lockPet(tx, BigInt(id))
       const all = Array.from({ length: 32 }, () => api.post('/store/orders', { petId: id }))
@@ -201,7 +202,7 @@ describe.each([
     expect(await api.history(petId)).toHaveLength(3)
   })
 
-  test('returns the same response for a closed order after the next order of the pet', async () => {
+  test('returns the same response for a closed order even after the next order for its pet', async () => {
     const { id, petId } = await api.hold()
     const first = await api.end(verb, id)
     await api.patch(petId, { status: 'available' })
@@ -210,7 +211,7 @@ describe.each([
     expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
   })
 
-  test(`is rejected after ${other} (409) and changes nothing`, async () => {
+  test(`is rejected after a ${other} request (409), and changes nothing`, async () => {
     const { id, petId } = await api.hold()
     const ended = await api.end(other, id)
     const pet = await api.findPet(petId)
@@ -219,7 +220,7 @@ describe.each([
     expect(await api.findPet(petId)).toEqual(pet)
   })
 
-  test(`succeeds or ${other} does, if both are concurrent`, async () => {
+  test(`excludes a concurrent ${other} request: exactly one of them succeeds`, async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id, petId } = await api.hold()
       const [one, two] = await Promise.all([api.end(verb, id), api.end(other, id)])
@@ -241,12 +242,12 @@ describe.each([
     expect(response).toMatchObject({ status: 200, body: { status } })
   })
 
-  test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the order %s', async (orderId) => {
+  test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the order id %s', async (orderId) => {
     expect(await api.end(verb, orderId)).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
   })
 })
 
-test.each([UNKNOWN_ID, ...NOT_IDS])('getOrder returns 404 for the order %s', async (orderId) => {
+test.each([UNKNOWN_ID, ...NOT_IDS])('getOrder returns 404 for the order id %s', async (orderId) => {
   const response = await api.get(`/store/orders/${orderId}`)
   expect(response).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
 })

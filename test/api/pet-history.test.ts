@@ -1,4 +1,4 @@
-// GET /v1/pets/{petId}/history: every change of a pet, with its time, API key, request and reason.
+// GET /v1/pets/{petId}/history: every change to a pet, with its time, API key, request and reason.
 import { expect, test } from 'vitest'
 import { cursorOf, type HistoryEntry, NOT_IDS, openApiFixture, UNKNOWN_ID, walkPages } from './fixture.ts'
 import { issueApiKey } from '../support/app.ts'
@@ -32,12 +32,12 @@ const EVENTS = [
   { event: 'created' },
 ]
 
-test('returns every event, newest first, with its API key, request and reason', async () => {
+test('returns every event, newest first, with its API key, request id and reason', async () => {
   const history = await api.history(await addPetWithEveryEvent())
   const facts = EVENTS.map((entry) => ({
     ...entry,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    apiKeyName: entry.event === 'order_expired' ? 'petstore' : 'counter',
+    apiKeyName: entry.event === 'order_expired' ? 'petstore' : 'staff',
     requestId: expect.stringMatching(UUID),
   }))
   expect(history).toEqual(facts)
@@ -45,7 +45,7 @@ test('returns every event, newest first, with its API key, request and reason', 
   expect(times).toEqual(times.toSorted().toReversed())
 })
 
-test('each entry starts with the status of the previous one, also after concurrent changes', async () => {
+test('each entry starts with the status that the previous one ended with, even after concurrent changes', async () => {
   for (let round = 0; round < 30; round += 1) {
     const { id: petId } = await api.addPet()
     await Promise.all([
@@ -73,7 +73,7 @@ test('is sorted by time, newest first, after 16 concurrent changes', async () =>
   expect(times).toEqual(times.toSorted().toReversed())
 })
 
-test('returns only `created` for an unchanged pet, without a next page at limit=1', async () => {
+test('returns only `created` for an unchanged pet, and no next page even if limit=1', async () => {
   const { id } = await api.addPet({ status: 'sold' })
   const response = await api.get(`/pets/${id}/history?limit=1`)
   expect(response.body).toMatchObject([{ event: 'created' }])
@@ -112,14 +112,14 @@ test('an entry has the API key and the id of the request that caused it', async 
   const body = { name: 'Luna', categoryId: 1 }
   const created = await api.call('POST', '/v1/pets', { apiKey, body, headers })
   const { id } = created.body as { id: number }
-  await api.patch(id, { name: 'Rex', reason: 'Zoë asked 🐕' }, { 'x-request-id': 'counter-8' })
+  await api.patch(id, { name: 'Rex', reason: 'Zoë asked 🐕' }, { 'x-request-id': 'staff-8' })
   expect(await api.history(id)).toMatchObject([
-    { event: 'updated', apiKeyName: 'counter', requestId: 'counter-8', reason: 'Zoë asked 🐕' },
+    { event: 'updated', apiKeyName: 'staff', requestId: 'staff-8', reason: 'Zoë asked 🐕' },
     { event: 'created', apiKeyName: 'partner', requestId: 'partner-7' },
   ])
 })
 
-test('appends the key id to the name of an older key that is named like the service', async () => {
+test('appends the key id to the name of a key that got the name of the service before it was reserved', async () => {
   const { id: apiKeyId, text: apiKey } = await issueApiKey(api.db)
   await api.sql(`update api_keys set name = 'PetStore' where id = $1`, [apiKeyId])
   const body = { name: 'Luna', categoryId: 1 }
@@ -152,7 +152,7 @@ test('keeps every digit of category ids', async () => {
   ])
 })
 
-test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the pet %s', async (petId) => {
+test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the pet id %s', async (petId) => {
   const response = await api.get(`/pets/${petId}/history`)
   expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
 })

@@ -8,8 +8,8 @@ const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
 
 /**
- * Sends requests that must all arrive within one second of the limiter. If they take longer on a busy host, sends them
- * with another key.
+ * Sends requests that must all arrive within one second of the limiter's clock. If they take longer, because the host is
+ * busy, sends them again with another key.
  */
 async function withinOneSecond<Result>(send: () => Promise<Result>): Promise<Result> {
   for (let attempts = 0; attempts < 100; attempts += 1) {
@@ -26,7 +26,7 @@ test('sends no rate limit headers without a limit', async () => {
   expect(headers.get('ratelimit-policy')).toBeNull()
 })
 
-test('returns 429 past the limit of a key until the second is over, and the limit on every response', async () => {
+test('returns 429 to a key beyond its limit until the next second, and the limit in every response', async () => {
   const { apiKey, responses } = await withinOneSecond(async () => {
     const { text } = await issueApiKey(db, { rateLimit: 3 })
     const got: TestResponse[] = []

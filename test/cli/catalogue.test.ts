@@ -28,7 +28,7 @@ test('update changes the given fields, shows the pet, and prints its ETag for --
   expect((await api.history(id)).map(({ reason }) => reason)).toEqual([undefined, 'misread', undefined])
 })
 
-test('an update whose response is lost says where to look, and does not suggest a retry', async () => {
+test('update says how to check the change after a lost response, and does not suggest a retry', async () => {
   const { run: runWithFaults, injector } = await behindFaultInjector(cli)
   const { id } = await api.addPet()
   injector.next('hang after')
@@ -40,7 +40,7 @@ test('an update whose response is lost says where to look, and does not suggest 
   expect((await api.findPet(id))?.name).toBe('Rex')
 })
 
-test('delete deletes a pet, and rejects a pet that is unknown or has orders', async () => {
+test('delete deletes a pet, and fails for a pet that is unknown or has orders', async () => {
   const { id } = await api.addPet()
   expect(await run('pets', 'delete', String(id), '--if-match', '7')).toMatchObject({ code: 1 })
   expect(await run('pets', 'delete', String(id))).toMatchObject({
@@ -66,9 +66,9 @@ test('history shows each change, newest first, and escapes control characters', 
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(cellsOf(shown.stdout)).toEqual([
     HISTORY_HEADS,
-    [at[0], 'order_placed', 'counter', 'status available -> pending', '-'],
-    [at[1], 'updated', 'counter', 'name Rex -> \\u001b[31mMax, categoryId 1 -> 2', 'a\\nb'],
-    [at[2], 'created', 'counter', '-', '-'],
+    [at[0], 'order_placed', 'staff', 'status available -> pending', '-'],
+    [at[1], 'updated', 'staff', 'name Rex -> \\u001b[31mMax, categoryId 1 -> 2', 'a\\nb'],
+    [at[2], 'created', 'staff', '-', '-'],
   ])
   expect(await json('pets', 'history', String(id))).toEqual(entries)
   const [newest] = (await json('pets', 'history', String(id), '--limit', '1')) as HistoryEntry[]
@@ -106,7 +106,7 @@ test.each([
   [['categories', 'put'], 'error: missing <id> and --name <text>\n'],
   [['pets', 'update', '1', '--reason', 'x'], 'error: give at least one of --name, --category and --status\n'],
   [['pets', 'update', '1', '--name', 'x', '--if-match', 'abc'], 'ETag'],
-])('%j is rejected without a request, and names everything that is missing', async (args, explanation) => {
+])('%j fails without a request, and explains the mistake', async (args, explanation) => {
   const { code, stdout, stderr } = await run(...args, '--url', 'http://127.0.0.1:9')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(explanation)

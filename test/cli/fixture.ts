@@ -19,7 +19,7 @@ export interface CliFixture {
   json: (...args: string[]) => Promise<unknown>
 }
 
-export async function openCliFixture(apiKeyName = 'counter'): Promise<CliFixture> {
+export async function openCliFixture(apiKeyName = 'staff'): Promise<CliFixture> {
   const api = await openApiFixture()
   const { text: apiKey } = await issueApiKey(api.db, { name: apiKeyName, scopes: SCOPES })
   return cliFixtureAt(api, { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey, TZ: 'UTC' })

@@ -25,7 +25,7 @@ test('place prints only the id, get shows the order, complete sells the pet', as
   expect(placed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[1-9][0-9]*\n$/) })
   const id = placed.stdout.trim()
   const order = (await json('orders', 'get', id)) as Order
-  expect(order).toMatchObject({ id: Number(id), petId: pet.id, status: 'open', note, placedBy: 'counter' })
+  expect(order).toMatchObject({ id: Number(id), petId: pet.id, status: 'open', note, placedBy: 'staff' })
   expect(Date.parse(order.expiresAt) - Date.parse(order.createdAt)).toBe(30 * MINUTE_MS)
   expect(placed.stderr).toBe(`Held pet ${pet.id} until ${minute(order.expiresAt)}. Order id:\n`)
   expect(cellsOf((await run('orders', 'get', id)).stdout)).toEqual([HEADS, rowOf(order)])
@@ -43,7 +43,7 @@ test('place prints only the id, get shows the order, complete sells the pet', as
   expect((await api.findPet(pet.id))?.status).toBe('sold')
 })
 
-test('cancel releases the pet; complete rejects a cancelled order, get an unknown one', async () => {
+test('cancel releases the pet; complete fails for a cancelled order, and get for an unknown one', async () => {
   const { id, petId } = await api.hold()
   const { code, stdout, stderr } = await run('orders', 'cancel', String(id))
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
@@ -84,9 +84,9 @@ test('list filters by pet and by status, as a table and as JSON', async () => {
   )
 })
 
-test('place places one order when it is retried with the same --idempotency-key', async () => {
+test('place creates one order if it is run twice with the same --idempotency-key', async () => {
   const { id: petId } = await api.addPet()
-  const args = ['orders', 'place', String(petId), '--idempotency-key', 'counter-1']
+  const args = ['orders', 'place', String(petId), '--idempotency-key', 'staff-1']
   const placed = (await json(...args)) as Order
   expect(await json(...args)).toEqual(placed)
   expect(await api.sql('select id::int from orders where pet_id = $1', [petId])).toEqual([{ id: placed.id }])

@@ -1,4 +1,4 @@
-// Request bodies must be JSON in UTF-8, at most 1 MiB; the errors for all others.
+// Request bodies must be JSON in UTF-8 of at most 1 MiB. Every other body is rejected with a documented error.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -16,14 +16,14 @@ function jsonOfBytes(bytes: number, categoryId = newCategoryId()): string {
   return JSON.stringify(newPet({ categoryId })).padEnd(bytes)
 }
 
-describe('no body', () => {
+describe('a request without a body', () => {
   test.each([
-    { what: 'no header', headers: [] },
-    { what: 'a length of 0', headers: ['Content-Length: 0'] },
-    { what: 'a type but no length', headers: [JSON_TYPE] },
-    { what: 'a type and a length of 0', headers: [JSON_TYPE, 'Content-Length: 0'] },
+    { what: 'neither Content-Type nor Content-Length', headers: [] },
+    { what: 'a Content-Length of 0', headers: ['Content-Length: 0'] },
+    { what: 'a Content-Type but no Content-Length', headers: [JSON_TYPE] },
+    { what: 'a Content-Type and a Content-Length of 0', headers: [JSON_TYPE, 'Content-Length: 0'] },
     {
-      what: 'a type and an empty chunked body',
+      what: 'a Content-Type and an empty chunked body',
       headers: [JSON_TYPE, 'Transfer-Encoding: chunked'],
       body: '0\r\n\r\n',
     },
@@ -60,7 +60,7 @@ test.each([
   '{"name": "\\x41", "categoryId": 5}',
   '{"categoryId": 9007199254740993',
   '\ufeff{"name": "Rex", "categoryId": 5}',
-])('%j returns 400 invalid_json', async (body) => {
+])('the body %j returns 400 invalid_json', async (body) => {
   const response = await petstore.post('/pets', body)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
 })
@@ -76,23 +76,26 @@ test.each([
   'true',
   'false',
   'null',
-])('the JSON value %s returns 400', async (body) => {
+])('the body %s, which is JSON but no object, returns 400', async (body) => {
   const response = await petstore.post('/pets', body)
   expect(response.status).toBe(400)
-  // A service may read null as no body.
+  // A framework may treat null as a missing body.
   expect(response.body).toMatchObject({
     code: body === 'null' ? expect.stringMatching(/^(invalid|missing)_body$/) : 'invalid_body',
   })
 })
 
-describe('rejects the deepest nesting that fits in a body (400) and continues to serve:', () => {
+describe('rejects extremely deep nesting (400) and continues to serve requests:', () => {
   const depth = 400_000
   test.each([
-    { what: 'the whole body', body: '['.repeat(depth) + ']'.repeat(depth) },
-    { what: 'a name', body: `{"name": ${'['.repeat(depth)}${']'.repeat(depth)}, "categoryId": 5}` },
-    { what: 'objects that are never closed', body: '{"a":'.repeat(depth / 4) },
+    { what: 'nested arrays as the whole body', body: '['.repeat(depth) + ']'.repeat(depth) },
     {
-      what: 'an unknown field next to a large number',
+      what: 'nested arrays as a name',
+      body: `{"name": ${'['.repeat(depth)}${']'.repeat(depth)}, "categoryId": 5}`,
+    },
+    { what: 'nested objects that are never closed', body: '{"a":'.repeat(depth / 4) },
+    {
+      what: 'nested arrays in an unknown field, next to a large number',
       body: `{"x": ${'['.repeat(depth)}${']'.repeat(depth)}, "categoryId": 9007199254740993}`,
     },
   ])('$what', async ({ body }) => {
@@ -145,7 +148,7 @@ describe('the content type', () => {
   })
 
   test.each([{ headers: [] }, { headers: ['Content-Type:'] }])(
-    'missing for a body returns 415: %j',
+    'returns 415 if it is missing or empty: %j',
     async ({ headers }) => {
       const body = JSON.stringify(newPet())
       const all = [AUTHORIZATION, ...headers, `Content-Length: ${body.length}`]
@@ -172,7 +175,7 @@ describe('the content encoding', () => {
   })
 })
 
-describe('the size', () => {
+describe('a body', () => {
   test('of exactly 1 MiB is accepted', async () => {
     expect((await petstore.post('/pets', jsonOfBytes(MEBIBYTE))).status).toBe(201)
     const wrong = JSON.stringify(newPet({ status: 'gone' })).padEnd(MEBIBYTE)
@@ -187,7 +190,7 @@ describe('the size', () => {
   })
 
   test.each([MEBIBYTE + 1, 20 * MEBIBYTE, Number.MAX_SAFE_INTEGER])(
-    'in a Content-Length of %d returns 413 before the body is sent',
+    'with a Content-Length of %d returns 413 before it is sent',
     async (bytes) => {
       const headers = [AUTHORIZATION, JSON_TYPE, `Content-Length: ${bytes}`]
       const response = await sendRequest(origin, { method: 'POST', headers })
@@ -195,7 +198,7 @@ describe('the size', () => {
     },
   )
 
-  test('is counted in bytes, not in characters', async () => {
+  test('is measured in bytes, not in characters', async () => {
     const body = JSON.stringify({ ...newPet(), note: '🐕'.repeat(MEBIBYTE / 4) })
     expect(await petstore.post('/pets', body)).toMatchObject({
       status: 413,
@@ -206,7 +209,7 @@ describe('the size', () => {
   test.each([
     { bytes: MEBIBYTE, status: 201 },
     { bytes: MEBIBYTE + 1, status: 413 },
-  ])('of $bytes bytes in chunks returns $status', async ({ bytes, status }) => {
+  ])('of $bytes bytes that is sent in chunks returns $status', async ({ bytes, status }) => {
     const json = jsonOfBytes(bytes)
     const body = `${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`
     const headers = [AUTHORIZATION, JSON_TYPE, 'Transfer-Encoding: chunked']

@@ -5,7 +5,7 @@ import { faultyFields, linkTo, type Pet, rows } from './pets.ts'
 
 const petstore = openTestClient(inject('contract'))
 
-/** Takes text, because a JavaScript number would already be rounded. */
+/** Takes the id as text, because JavaScript would round a large number. */
 function create(categoryId: string) {
   return petstore.post('/pets', `{"name": "Biscuit", "categoryId": ${categoryId}, "status": "sold"}`)
 }
@@ -35,7 +35,7 @@ test.each([
   }
 })
 
-test('distinguishes categories that are the same JavaScript number', async () => {
+test('distinguishes categories that JavaScript rounds to the same number', async () => {
   const id = ((await create('9007199254740993')).body as Pet).id
   for (const other of ['9007199254740992', '9007199254740994', '9007199254740991']) {
     const { text } = await petstore.get(`/pets?categoryId=${other}&limit=100`)
@@ -44,7 +44,7 @@ test('distinguishes categories that are the same JavaScript number', async () =>
   }
 })
 
-test('pages through a category beyond 2^53 without leaving it', async () => {
+test('pages of a category above 2^53 contain only its own pets', async () => {
   const categoryId = String(9_007_199_254_740_993n + BigInt(Math.trunc(Math.random() * 2 ** 52)) * 2n)
   const first = ((await create(categoryId)).body as Pet).id
   const second = ((await create(categoryId)).body as Pet).id
@@ -141,7 +141,7 @@ test('ignores large numbers in unknown fields', async () => {
   expect(text).toContain('"categoryId":1234567890123456789,')
 })
 
-test('keeps a name of digits as text', async () => {
+test('keeps a name that consists of digits as text', async () => {
   const { status, body } = await petstore.post('/pets', { name: '9007199254740993', categoryId: 5 })
   expect(status).toBe(201)
   expect(body).toMatchObject({ name: '9007199254740993' })

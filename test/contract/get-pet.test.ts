@@ -1,4 +1,4 @@
-// GET /v1/pets/{petId}: deprecated, and still supported.
+// GET /v1/pets/{petId}, which is deprecated but still supported.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type TestResponse, openTestClient } from '../support/client.ts'
 import { addPet, linkTo, type Pet, rows } from './pets.ts'

@@ -46,7 +46,7 @@ test('returns no Idempotency-Replayed without an Idempotency-Key', async () => {
   expect(headers.get('idempotency-replayed')).toBeNull()
 })
 
-test('replays the response for the same values in another notation', async () => {
+test('replays the response if the same values are written differently', async () => {
   const key = randomUUID()
   const categoryId = newCategoryId()
   const first = await create(`{"name": "Rex", "categoryId": ${categoryId}}`, key)
@@ -62,7 +62,7 @@ test('replays the response for the same values in another notation', async () =>
   expect(await idsInCategory(categoryId)).toHaveLength(1)
 })
 
-test('rejects a key with other values (422) and creates nothing', async () => {
+test('rejects a known key with other values (422), and creates nothing', async () => {
   const key = randomUUID()
   const pet = newPet()
   expect((await create(pet, key)).status).toBe(201)
@@ -142,7 +142,7 @@ describe('the key', () => {
     const pet = newPet()
     const sent = key()
     const first = await create(pet, sent)
-    // An earlier run against the same service may have used this character.
+    // An earlier run against the same service may have used this one-character key with other values.
     if (sent.length === 1 && first.status === 422) return
     expect(first.status).toBe(201)
     expect((await create(pet, sent)).text).toBe(first.text)
@@ -161,7 +161,7 @@ describe('the key', () => {
     expect(await idsInCategory(pet.categoryId)).toEqual([])
   })
 
-  test('is read from a header name in any case', async () => {
+  test('is accepted in a header whose name is in any case', async () => {
     const key = randomUUID()
     const pet = newPet()
     const body = JSON.stringify(pet)
@@ -181,7 +181,7 @@ describe('the key', () => {
   })
 })
 
-test('a rejected request does not use up the key', async () => {
+test('a key can be used again after a rejected request', async () => {
   const key = randomUUID()
   const pet = newPet()
   expect((await create({ ...pet, status: 'gone' }, key)).status).toBe(400)
@@ -196,7 +196,7 @@ test('a rejected request does not use up the key', async () => {
   expect((await create(pet, key)).headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('a read ignores the header', async () => {
+test('a read ignores the Idempotency-Key header', async () => {
   for (const key of ['', 'x'.repeat(256), 'x']) {
     expect((await petstore.get('/pets?limit=1', { headers: { 'idempotency-key': key } })).status).toBe(200)
   }

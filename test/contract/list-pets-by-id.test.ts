@@ -47,12 +47,12 @@ function query(ids: readonly (number | string)[]): string {
   return ids.map((id) => `id=${id}`).join('&')
 }
 
-test('returns the pet with an id, in an array', async () => {
+test('returns the pet with the id, in an array', async () => {
   const [pet] = pets as [Pet]
   expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([pet])
 })
 
-test('returns the ETag of the pet for exactly one id, also on HEAD', async () => {
+test('returns the ETag of the pet for exactly one id, including on HEAD', async () => {
   const created = await petstore.post('/pets', newPet({ status: 'sold' }))
   const { id } = created.body as Pet
   const tag = async (path: string) => (await petstore.get(path)).headers.get('etag')
@@ -69,7 +69,7 @@ test('returns the ETag of the pet for exactly one id, also on HEAD', async () =>
   expect((await petstore.call('PATCH', `/v1/pets/${id}`, update)).status).toBe(412)
 })
 
-test('returns no ETag for no pet, for several ids or for no id', async () => {
+test('returns no ETag if no pet is found, and for several ids or none', async () => {
   const [pet, other] = pets as [Pet, Pet]
   for (const filters of [
     `id=${UNKNOWN_ID}`,
@@ -82,7 +82,7 @@ test('returns no ETag for no pet, for several ids or for no id', async () => {
   }
 })
 
-test('returns 100 pets newest first, without a limit and without a Link', async () => {
+test('returns up to 100 pets by id, newest first, on one page without a Link', async () => {
   const ids = idsOf(pets).slice(0, 100)
   const response = await petstore.get(`/pets?${query(ids)}`)
   expect(idsOf(petsOf(response))).toEqual(newestFirst(ids))
@@ -106,7 +106,7 @@ test('returns a pet once if its id is sent twice', async () => {
   expect(petsOf(await petstore.get(`/pets?${query([pet.id, pet.id])}`))).toEqual([pet])
 })
 
-test('combines ids with status and category', async () => {
+test('combines ids with the filters status and categoryId', async () => {
   const some = pets.slice(0, 10)
   const sold = some.filter((pet) => pet.status === 'sold')
   const ids = query(idsOf(some))
@@ -118,7 +118,7 @@ test('combines ids with status and category', async () => {
   expect(petsOf(await petstore.get(`/pets?${ids}&${both}`))).toHaveLength(5)
 })
 
-test('applies a limit to ids', async () => {
+test('applies a limit to the pets found by id', async () => {
   const ids = idsOf(pets).slice(0, 10)
   const accepted = petsOf(await petstore.get(`/pets?${query(ids)}&limit=3`))
   expect(idsOf(accepted)).toEqual(newestFirst(ids).slice(0, 3))

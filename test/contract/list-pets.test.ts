@@ -88,11 +88,11 @@ describe('limit', () => {
     { query: 'limit=100', count: 100 },
     { query: 'status=sold', count: 20 },
     { query: 'status=sold&limit=100', count: 34 },
-  ])('"$query" returns $count pets', async ({ query, count }) => {
+  ])('the query "$query" returns a list of $count', async ({ query, count }) => {
     expect(petsOf(await list(query))).toHaveLength(count)
   })
 
-  test.each(rows(NOT_LIMITS))('rejects limit=$shown (400) instead of clamping it', async ({ value }) => {
+  test.each(rows(NOT_LIMITS))('rejects limit=$shown (400)', async ({ value }) => {
     const response = await list(`limit=${value}`)
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     expect(faultyFields(response)).toEqual(['limit'])
@@ -109,7 +109,7 @@ describe('status', () => {
     expect(idsOf(petsOf(await list(`status=${status}&limit=100`)))).toEqual(newestFirst(idsOf(expected)))
   })
 
-  test('filters by status without a category', async () => {
+  test('can be used without categoryId', async () => {
     const pending = petsOf(await petstore.get('/pets?status=pending&limit=100'))
     expect(new Set(pending.map((pet) => pet.status))).toEqual(new Set(['pending']))
   })
@@ -141,7 +141,7 @@ describe('categoryId', () => {
   })
 })
 
-test('returns every invalid parameter at once', async () => {
+test('names every invalid parameter in one response', async () => {
   const response = await petstore.get('/pets?limit=0&status=gone&categoryId=x&id=y')
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   const fields = faultyFields(response).map((field) => field.split('.')[0])

@@ -161,7 +161,7 @@ const afterTheResponse: RawCase[] = (
 }))
 
 export const RAW_CASES: RawCase[] = [
-  // These take ten seconds; the others run at the same time.
+  // These take ten seconds. They come first, so that the others run at the same time.
   ...timeouts,
   ...requestLines,
   ...targets,

@@ -1,4 +1,5 @@
-// Malformed HTTP, and HTTP that fetch cannot send: one response with the right status, errors as documented.
+// Malformed HTTP, and HTTP that fetch cannot send: the service returns one response with the right status and a documented
+// error.
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert, expect, inject, test } from 'vitest'
@@ -100,12 +101,12 @@ async function upload(): Promise<{ status: number | undefined; ms: number }> {
 
 test('lets a client send 20 MiB and then read the response (413)', async () => {
   let outcome = await upload()
-  // A busy host may need longer than the service waits.
+  // On a busy host the upload may take longer than the service discards. Try again then.
   while (outcome.status === undefined && outcome.ms > DISCARD_MS) outcome = await upload()
   expect(outcome.status).toBe(413)
 })
 
-test('continues to serve requests after all of these', async () => {
+test('continues to serve requests after the tests above', async () => {
   const responses = await sendBytes(origin, get('/v1/pets?limit=1'))
   expect(responses.map(({ status }) => status)).toEqual([200])
 })

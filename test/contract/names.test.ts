@@ -35,7 +35,7 @@ test.each([
   ])
 })
 
-test('accepts a name in JSON escapes', async () => {
+test('accepts a name that is written in JSON escapes', async () => {
   const { status, body } = await petstore.post(
     '/pets',
     '{"name": "\\ud83d\\udc15\\u00e9\\/", "categoryId": 5}',

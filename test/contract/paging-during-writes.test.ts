@@ -1,4 +1,4 @@
-// Paging through thousands of pets while others are created: every pet that matches from start to end is returned once.
+// Paging through thousands of pets while others are created: each pet that existed before the first page is returned once.
 import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,13 +11,13 @@ const PETS = volume(2_000, 10_000)
 const CONCURRENT_CREATES = 32
 const RETRY_AFTER_MS = 200
 const CREATE_EVERY_MS = 5
-/** During each of the first pages at least one pet is created. */
+/** The number of pages during each of which at least one pet is created. */
 const PAGES_WITH_CREATES = 5
 const STATUSES = ['sold', 'sold', 'sold', 'pending', 'available']
 
 const { origin, apiKey } = inject('contract')
 const client = openTestClient({ origin, apiKey })
-/** On a busy host the service may return 503. A create that is retried then may add a second pet, which no test counts. */
+/** Retries 503, which the service may return on a busy host. A retried create may add a second pet, which no test counts. */
 const petstore: TestClient = {
   ...client,
   call: (...request) => retried(() => client.call(...request)),
@@ -47,7 +47,7 @@ function petNumber(index: number): Partial<Pet> {
   return { categoryId, status: STATUSES[index % STATUSES.length] as string }
 }
 
-/** Without fetch, which takes three times as long, and without response checks: the tests check every pet. */
+/** Does not use fetch, which takes three times as long. The tests check every pet, so responses are not checked here. */
 async function createPets(count: number): Promise<Pet[]> {
   const { Agent, request } = origin.startsWith('https:') ? https : http
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT_CREATES })
@@ -115,13 +115,13 @@ function expectEachOnce(seen: readonly Pet[]): void {
   expect(ids.filter((id) => known.has(id))).toEqual(sold)
 }
 
-test('pages of 7 with a status and a category return each pet exactly once', async () => {
+test('pages of 7, filtered by status and category, return each pet exactly once', async () => {
   const seen = await pageWhileCreating(`status=sold&categoryId=${categoryId}&limit=7`)
   expectEachOnce(seen)
   expect(seen.every((pet) => pet.status === 'sold' && pet.categoryId === categoryId)).toBe(true)
 })
 
-test('pages of 100 with a status return each pet exactly once', async () => {
+test('pages of 100, filtered by status, return each pet exactly once', async () => {
   const seen = await pageWhileCreating('status=sold&limit=100')
   expectEachOnce(seen)
   expect(seen.every((pet) => pet.status === 'sold')).toBe(true)

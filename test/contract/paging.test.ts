@@ -54,7 +54,7 @@ test('returns a Link to the next page only if there is one', async () => {
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}`)).toBeDefined()
 })
 
-test('the next page keeps the limit, 20 by default', async () => {
+test('the next page has the same limit, 20 by default', async () => {
   const withLimit = await nextOf(`/v1/pets?categoryId=${categoryId}&limit=3`)
   expect(petsOf(await petstore.call('GET', withLimit ?? ''))).toHaveLength(3)
   const without = await nextOf(`/v1/pets?categoryId=${categoryId}`)
@@ -72,7 +72,7 @@ test('accepts another limit for the next page', async () => {
   expect(seen).toEqual(newestFirst(idsOf(pets)))
 })
 
-test('accepts a cursor with the parameters in another order', async () => {
+test('accepts a cursor if the parameters are in another order', async () => {
   const cursor = cursorOf(await nextOf(`/v1/pets?status=sold&categoryId=${categoryId}&limit=10`))
   const page = await petstore.get(`/pets?cursor=${cursor}&categoryId=${categoryId}&limit=10&status=sold&x=1`)
   expect(petsOf(page)).toHaveLength(10)
@@ -112,7 +112,7 @@ describe('a cursor', () => {
     { made: 'status=sold', used: 'status=available' },
     { made: '', used: 'status=sold' },
     { made: '', used: 'categoryId=C' },
-  ])('made with "$made" is rejected with "$used" (400)', async ({ made, used }) => {
+  ])('made with the query "$made" is rejected with "$used" (400)', async ({ made, used }) => {
     const fill = (query: string) => query.replace('C', String(categoryId))
     const cursor = cursorOf(await nextOf(`/v1/pets?${fill(made)}&limit=1`))
     expect(cursor).not.toBe('')
@@ -128,7 +128,7 @@ describe('a cursor', () => {
     },
   )
 
-  test('with an invalid percent-encoding is rejected as a parameter (400)', async () => {
+  test('with an invalid percent-encoding is rejected (400 invalid_parameter)', async () => {
     const response = await petstore.get('/pets?cursor=%zz')
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   })
@@ -154,7 +154,7 @@ describe('a cursor', () => {
   })
 
   test.each(['cursor=', 'cursor', 'cursor=%00', 'cursor=x&cursor=x'])(
-    'is rejected as "%s" (400)',
+    'in the query "%s" is rejected (400)',
     async (query) => {
       const response = await petstore.get(`/pets?${query}`)
       expect(response.status).toBe(400)

@@ -1,5 +1,5 @@
-// Helpers for the contract tests: pets in new categories, because the service may contain others, and paging.
-// They use HTTP only.
+// Helpers for the contract tests, which use only HTTP. Pets are created in new categories, because the service may contain
+// other pets.
 import { randomInt } from 'node:crypto'
 import { expect } from 'vitest'
 import type { TestResponse, TestClient } from '../support/client.ts'
@@ -13,7 +13,7 @@ export interface Pet {
   status: string
 }
 
-/** A category that no other test uses, of 15 digits, so that a JavaScript number holds it exactly. */
+/** A category that no other test uses. It has 15 digits, so that a JavaScript number holds it exactly. */
 export function newCategoryId(): number {
   return randomInt(100_000_000_000_000, 380_000_000_000_000)
 }

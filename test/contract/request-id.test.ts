@@ -1,4 +1,4 @@
-// X-Request-Id: on every response; the id of the caller if it is safe to return.
+// X-Request-Id: every response has one. It is the id of the caller if that is safe to return.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -9,7 +9,7 @@ const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey })
 
 test.each(['a', randomUUID(), '01JABCDEF', 'trace-1.2_3', 'a'.repeat(128), '0'])(
-  'returns a safe id of the caller: %s',
+  'returns the id of the caller if it is safe: %s',
   async (id) => {
     const { headers } = await petstore.get('/pets?limit=1', { headers: { 'x-request-id': id } })
     expect(headers.get('x-request-id')).toBe(id)
@@ -28,7 +28,7 @@ test.each([
   { what: 'a tab', id: 'a\tb' },
   { what: 'shell syntax', id: '$(id);`id`' },
   { what: 'a list', id: 'a,b' },
-])('replaces an unsafe id: $what', async ({ id }) => {
+])('replaces an unsafe id of the caller: $what', async ({ id }) => {
   const { status, headers } = await petstore.get('/pets?limit=1', { headers: { 'x-request-id': id } })
   expect(status).toBe(200)
   expect(headers.get('x-request-id')).not.toBe(id)

@@ -87,7 +87,7 @@ describe('a path that does not exist', () => {
     '/.env',
     '/%zz',
     '/docs/nothing',
-  ])('%s outside /v1 returns 404 for every method, with or without a key', async (path) => {
+  ])('%s, outside /v1, returns 404 for every method, with or without a key', async (path) => {
     for (const key of [apiKey, null]) {
       expectErrors(await callWithEachMethod(path, key), 404, 'route_not_found')
     }

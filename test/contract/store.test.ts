@@ -1,5 +1,5 @@
-// All other operations that a key with the scopes pets:read and pets:write may call: updates, deletions, history,
-// categories, inventory and search by name. Operations on orders and keys return 403.
+// The other operations that a key with the scopes pets:read and pets:write can call: updates, deletions, history,
+// categories, inventory and search by name. Operations on orders and other keys return 403.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -52,7 +52,7 @@ describe('an update', () => {
     expect(petsOf(await petstore.get(`/pets?id=${pet.id}`))).toEqual([response.body])
   })
 
-  test('of a version that has changed since returns 412', async () => {
+  test('with the ETag of an earlier version in If-Match returns 412', async () => {
     const created = await petstore.post('/pets', { name: 'Rex', categoryId: newCategoryId() })
     const { id } = created.body as Pet
     const seen = created.headers.get('etag') ?? ''
@@ -78,7 +78,7 @@ describe('an update', () => {
 })
 
 describe('a deletion', () => {
-  test('returns 204, and 404 for every later request', async () => {
+  test('returns 204, and every later request for the pet returns 404', async () => {
     const { id, categoryId } = await addPet(petstore)
     expect((await remove(id)).status).toBe(204)
     expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toEqual([])
@@ -125,7 +125,7 @@ test('the history returns each change with its request id and reason, newest fir
 })
 
 describe('a category', () => {
-  test('is listed with its counts and name from its first pet on', async () => {
+  test('is listed with its counts from its first pet on, and can be named and renamed', async () => {
     const categoryId = newCategoryId()
     expect(await findCategory(categoryId)).toBeUndefined()
     const pet = await addPet(petstore, { categoryId })
@@ -155,7 +155,7 @@ test('the inventory counts a new pet', async () => {
   expect(Object.keys(before).toSorted()).toEqual(['available', 'pending', 'sold'])
   await addPets(petstore, 5, () => ({ status: 'pending' }))
   const after = (await petstore.get('/store/inventory')).body as Record<string, number>
-  // Other tests may add pending pets at the same time; none deletes one.
+  // Other tests may add pending pets at the same time, but none deletes a pending pet.
   expect(after['pending']).toBeGreaterThanOrEqual((before['pending'] ?? 0) + 5)
 })
 

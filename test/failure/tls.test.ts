@@ -91,7 +91,7 @@ test('sslmode=require encrypts without verifying the certificate', async () => {
   expect(await isEncrypted('127.0.0.1', '?sslmode=require')).toBe(true)
 })
 
-test('sslmode=verify-full encrypts with the right root, and fails with another root, host name or no root', async () => {
+test('sslmode=verify-full encrypts; it fails with another root, without a root, or with another host name', async () => {
   const root = (name: string) => `?sslmode=verify-full&sslrootcert=${join(folder, `${name}.crt`)}`
   expect(await isEncrypted('localhost', root('server'))).toBe(true)
   await expect(isEncrypted('localhost', root('stranger'))).rejects.toThrow()
@@ -112,7 +112,7 @@ async function encryptionOf(environment: Record<string, string>): Promise<object
 }
 
 // 0.0.0.0 connects to this host, but the doctor does not treat it as a loopback address.
-test('the doctor warns of an unencrypted connection to another host and names the variable', async () => {
+test('the doctor warns about an unencrypted connection to another host, and names the variable', async () => {
   const urlOf = (host: string, parameters = '') =>
     `postgres://postgres@${host}:${cluster.port}/postgres${parameters}`
   const ok = { state: 'ok' }

@@ -1,5 +1,5 @@
-// Every way to send no API key or a wrong one, to every path and method under /v1: always the same 401. The response does
-// not show how close the guess was, or whether the path exists.
+// Every way to send no API key or an invalid one, on every path and method under /v1. The 401 is always the same: it does
+// not reveal why the key is invalid, or whether the path exists.
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
@@ -67,7 +67,7 @@ const MISSING: Attempt[] = [
   { what: 'the key in a cookie', headers: ['Cookie', `authorization=Bearer ${apiKey}; api_key=${apiKey}`] },
 ]
 
-/** Cannot be keys of this environment, so the database is not queried. */
+/** Texts that cannot be keys of this environment, so the service rejects them without a query. */
 const MALFORMED: Attempt[] = [
   ...Object.entries({
     'the key without a scheme': apiKey,
@@ -248,14 +248,14 @@ test('the checksum of a key is the CRC-32 of the rest, in base62', () => {
 })
 
 describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
-  test.each(MISSING)('returns 401 missing_api_key without a query: $what', async (attempt) => {
+  test.each(MISSING)('returns 401 missing_api_key without querying the database: $what', async (attempt) => {
     const before = count()
     await expectEverywhere(attempt, missing)
     expect(count()).toBe(before)
   })
 
   test.each([...MALFORMED, ...REPEATED])(
-    'returns 401 invalid_api_key without a query: $what',
+    'returns 401 invalid_api_key without querying the database: $what',
     async (attempt) => {
       const before = count()
       await expectEverywhere(attempt, invalid)
@@ -263,7 +263,7 @@ describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
     },
   )
 
-  test.each(WELL_FORMED)('returns the same 401 invalid_api_key: $what', async (attempt) => {
+  test.each(WELL_FORMED)('returns the same 401 invalid_api_key to $what', async (attempt) => {
     await expectEverywhere(attempt, invalid)
   })
 
@@ -276,7 +276,7 @@ describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
     { what: 'a bare line feed before the key', bytes: `Authorization: Bearer\n ${apiKey}` },
     { what: 'NUL after the key', bytes: `Authorization: Bearer ${apiKey}\0` },
     { what: 'a space before the colon', bytes: `Authorization : Bearer ${apiKey}` },
-  ])('returns 400 malformed_request without a query: $what', async ({ bytes }) => {
+  ])('returns 400 malformed_request without querying the database: $what', async ({ bytes }) => {
     const before = count()
     await Promise.all(
       TARGETS.map(async ({ method, path }) => {

@@ -115,7 +115,7 @@ test('ignores an id, a version, an author and a time in the body of a pet', asyn
       from pets join api_keys on api_keys.id = created_by where pets.id = $1`,
     [pet.id],
   )
-  expect(row).toEqual({ version: 1, by: 'counter', now: true })
+  expect(row).toEqual({ version: 1, by: 'staff', now: true })
   const changed = await api.patch(pet.id, { name: 'Tom', ...extra })
   expect(changed.headers.get('etag')).toBe('"2"')
   expect(changed.body).toMatchObject({ id: pet.id, name: 'Tom' })
@@ -125,7 +125,7 @@ test('a new order is open and placed by the API key, whatever its body contains'
   const { id: petId } = await api.addPet()
   const body = { petId, status: 'completed', placedBy: 'nobody', placed_by: 1, closedAt: null, id: 7 }
   const { body: order } = await api.post('/store/orders', body)
-  expect(order).toMatchObject({ status: 'open', placedBy: 'counter', petId } satisfies Partial<Order>)
+  expect(order).toMatchObject({ status: 'open', placedBy: 'staff', petId } satisfies Partial<Order>)
   const cancelled = await api.call('POST', `/v1/store/orders/${(order as Order).id}/cancel`, {
     body: { status: 'completed' },
   })

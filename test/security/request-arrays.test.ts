@@ -1,4 +1,4 @@
-// Every array in a request has a max number of entries, because validation reads each entry.
+// Every array in a request has a maximum length, because validation reads each entry.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
   paths: Record<string, Record<string, { operationId: string; parameters?: Node[]; requestBody?: Node }>>
 }
 
-/** Every array schema below a node, also behind references. */
+/** Every array schema below a node, including those behind references. */
 function arraysIn(node: unknown, path: string): { path: string; maxItems: unknown }[] {
   if (typeof node !== 'object' || node === null) return []
   const { $ref, type, maxItems } = node as Node

@@ -128,7 +128,7 @@ test.each([
   await expect(runAsService(statement)).rejects.toMatchObject({ code: '42501' })
 })
 
-test('another role of the same server cannot connect', async () => {
+test('another role of the same server cannot connect to the database', async () => {
   await sql(databaseUrl, 'create role petstore_test_stranger login')
   const url = new URL(databaseUrl)
   url.username = 'petstore_test_stranger'
@@ -138,12 +138,12 @@ test('another role of the same server cannot connect', async () => {
   await sql(databaseUrl, 'drop role petstore_test_stranger')
 })
 
-test('the search path is the schema public alone', async () => {
+test('the search path contains only the schema public', async () => {
   const [path] = (await runAsService('show search_path')) as object[]
   expect(path).toEqual({ search_path: 'public' })
 })
 
-test('run before the first migration it is sufficient to serve; a second run narrows the privileges, a third changes nothing', async () => {
+test('the service runs if deploy/roles.sql ran before the first migration; a second run restricts privileges, a third changes nothing', async () => {
   const url = await createTestDatabase('empty')
   const environment = { DATABASE_URL: url, MIGRATION_DATABASE_URL: asOwner(url) }
   const running = await startService(environment, { args: ['serve', '--migrate'] })
@@ -163,7 +163,7 @@ test('run before the first migration it is sufficient to serve; a second run nar
   expect(await running.stop()).toBe(0)
 })
 
-test('a second run keeps the connection limit of the operator', async () => {
+test('deploy/roles.sql keeps a connection limit that the operator has set', async () => {
   const limit = async () => {
     const [role] = await sql<{ limit: number }>(
       databaseUrl,
@@ -201,7 +201,7 @@ const ownersIn = (url: string) =>
       order by object`,
   )
 
-test('makes petstore_migrator the owner of every migrated object, as needed after a restore by a superuser', async () => {
+test('deploy/roles.sql makes petstore_migrator the owner of every migrated object, as needed after a restore by a superuser', async () => {
   const url = await createTestDatabase()
   const before = await ownersIn(url)
   expect(new Set(before.map(({ owner }) => owner))).toEqual(new Set(['petstore_migrator']))

@@ -1,4 +1,4 @@
-// Which scope each operation needs: every set of scopes against every operation in openapi.json.
+// Which scope each operation needs: calls every operation of openapi.json with different sets of scopes.
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/caller.ts'
@@ -8,7 +8,7 @@ import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { declaredScopes, operations } from './operations.ts'
 
-/** Written by hand a second time: a change of a route's scope must be made here as well. */
+/** Repeats the scopes of the routes by hand, so that a change to one of them fails here. */
 const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
   listPets: 'pets:read',
   createPet: 'pets:write',
@@ -33,7 +33,7 @@ const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
 
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
-// A key always has a scope, so this service takes every caller for a key without one.
+// Every real key has a scope. To test a key without scopes, this service treats every caller as one.
 const scopeless: Caller = { ...(await issueApiKey(db)), scopes: [] }
 const petstoreWithoutScopes = await startApp(db, { verifyApiKey: () => scopeless })
 
@@ -124,7 +124,7 @@ test('checks the scope before the body and the query', async () => {
   expect((await petstore.get('/store/orders?limit=0', { apiKey })).status).toBe(403)
 })
 
-test('a key without admin gets 403, not 400, for an invalid new key', async () => {
+test('a key without admin gets 403, not 400, for an invalid request to create a key', async () => {
   const body = { name: '', scopes: ['admin'] }
   expect((await petstore.call('POST', '/v1/api-keys', { body })).status).toBe(403)
 })

@@ -1,4 +1,4 @@
-// The packages of production: pinned, listed, without install scripts; and the connections that the service can open.
+// Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL only.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -62,7 +62,7 @@ test('the service opens connections to PostgreSQL only', () => {
   const networkImport =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const importing = sources.filter((path) => networkImport.test(read(join('src', path))))
-  // Only remote.ts calls a service, for the commands below. The others listen, or use status names and IP address checks.
+  // Only remote.ts opens connections, for the commands that call a service. The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
     'cli/remote.ts',
     'http/errors.ts',

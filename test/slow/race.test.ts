@@ -1,4 +1,4 @@
-// No pet is sold twice: many buyers, two processes, and processes that are killed.
+// No pet is sold twice, even with many buyers, two processes, and kills.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
@@ -53,7 +53,7 @@ async function race(services: Service[], apiKey: string, pets: number): Promise<
 const PETS = volume(200, 500)
 const ROUNDS = volume(3, 5)
 
-test('two processes, many buyers for each pet: exactly one of them gets it', async () => {
+test('exactly one of many buyers gets each pet, with two processes', async () => {
   const pets = PETS
   const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   const services = [await startService(environment), await startService(environment)]
@@ -66,7 +66,7 @@ test('two processes, many buyers for each pet: exactly one of them gets it', asy
       '201': pets,
       '409 pet_not_available': pets * (BUYERS - 1),
     })
-    // The winners of the last round complete their orders; the others cancel them for the next round.
+    // Cancel the orders, so that the next round can sell the same pets. Complete those of the last round.
     const ending = number === ROUNDS ? 'complete' : 'cancel'
     for (const [orderId] of won.values()) {
       const ended = await retryWhileBusy(() => closer.send('POST', `/v1/store/orders/${orderId}/${ending}`))
@@ -79,7 +79,7 @@ test('two processes, many buyers for each pet: exactly one of them gets it', asy
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('the same race finds a double sale without the unique index', async () => {
+test('the same race detects double sales if the unique index is dropped', async () => {
   const pets = 50
   const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   await sql(databaseUrl, 'drop index orders_one_open_per_pet')
@@ -145,7 +145,7 @@ test('the store stays consistent while 32 clients act at random and processes ar
 
   let kills = 0
   while (!stopping.aborted) {
-    // A hold lasts at least a minute: shortens some, so that the sweep has work.
+    // A hold lasts at least a minute. Shorten some holds, so that they expire during the test.
     await sql(
       databaseUrl,
       `update orders set expires_at = now() + interval '300 ms' where status = 'open' and id % 3 = 0`,

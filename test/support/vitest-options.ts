@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-// For the vitest workers, which inherit it.
+// The vitest workers inherit this variable.
 process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
 
 /** Resolves the package name of the client to its sources, because tests do not build the client. */
@@ -13,5 +13,7 @@ export const CLIENT_SOURCES = {
 export const SHARED_OPTIONS = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/stop-processes.ts'],
+  // Show more of the values in titles than the default of 40 characters.
+  taskTitleValueFormatTruncate: 90,
   expect: { poll: { timeout: 120_000, interval: 20 } },
 }
