@@ -28,7 +28,7 @@ test('create prints only the key on standard output, and its description on stan
   expect(created.stderr).not.toContain(created.stdout.trim())
 })
 
-test('list --json prints every field of a key except its text', async () => {
+test('list --json prints every field of a key except the key text', async () => {
   const text = await create('--name', 'partner', '--scopes', 'pets:read,orders:read', '--expires', '90d')
   const all = await list()
   const listed = all.find(({ name }) => name === 'partner')
@@ -45,7 +45,7 @@ test('list escapes control characters in the name of a key and aligns its column
   const { stdout } = await runInProcess(['api-keys', 'list'], environment)
   const [head = '', ...rows] = stdout.split('\n')
   const row = rows.find((line) => line.includes('小狗\\u001b[2J')) ?? ''
-  // Each of the two characters is two columns wide.
+  // Each of the two characters of the name is two columns wide.
   expect(row.indexOf('pets:read')).toBe(head.indexOf('SCOPES') - 2)
 })
 
@@ -69,7 +69,7 @@ test.each([
   [['create', '--name', 'x', '--expires', 'soon'], '90d, 24h, 30m or 60s'],
   [['create', '--name', 'x', '--rate-limit', '0'], 'from 1 to 1000000'],
   [['revoke', 'x'], 'a whole number above 0'],
-])('%j fails, explains the mistake and changes nothing', async (args, explanation) => {
+])('api-keys %j fails, explains the mistake and changes nothing', async (args, explanation) => {
   const before = await countKeys()
   const { code, stdout, stderr } = await runInProcess(['api-keys', ...args], environment)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -77,7 +77,7 @@ test.each([
   expect(await countKeys()).toEqual(before)
 })
 
-/** One instance for the tests below; the last test stops it. */
+/** The instance that the tests below share. The last test stops it. */
 let running: Promise<Service> | undefined
 const instance = () => (running ??= startService(environment))
 

@@ -71,9 +71,12 @@ test('all invalid variables are reported at once, by name and without the passwo
 
 const NOT_PROXIES = 'abc 10 127.1 10.0.0.0/33 0.0.0.0/0 10.0.0.0/8/8 ::1/129 fe80::1%eth0 ::1,,::2'
 
-test.each(NOT_PROXIES.split(' '))('TRUST_PROXY rejects %s and names the variable', (TRUST_PROXY) => {
-  expect(() => readConfig({ DATABASE_URL, TRUST_PROXY })).toThrow(/TRUST_PROXY must be IP addresses/)
-})
+test.each(NOT_PROXIES.split(' '))(
+  'TRUST_PROXY=%s is rejected, and the message names the variable',
+  (TRUST_PROXY) => {
+    expect(() => readConfig({ DATABASE_URL, TRUST_PROXY })).toThrow(/TRUST_PROXY must be IP addresses/)
+  },
+)
 
 test('TRUST_PROXY accepts addresses, ranges and names, and so does Fastify', () => {
   const proxies =

@@ -49,7 +49,7 @@ test('reports an empty database and says to migrate it', async () => {
   expect(found.find(({ check }) => check === 'schema')?.remedy).toBe('Run: petstore migrate')
 })
 
-test('migrate rejects a database whose encoding is not UTF-8, and says how to create one', async () => {
+test('migrate rejects a database whose encoding is not UTF-8, and says how to create one with UTF-8', async () => {
   const databaseUrl = await createTestDatabase('empty')
   const name = `${new URL(databaseUrl).pathname.slice(1)}_ascii`
   await sql(
@@ -127,7 +127,7 @@ test('reports objects that the migration role does not own, until deploy/roles.s
 
 const collationsOf = (DATABASE_URL: string) => examineFor('collations', { DATABASE_URL })
 
-/** Runs the statements of the remedy, each as the role that the remedy names. */
+/** Runs the statements that the doctor recommends, each as the role that it names. */
 async function follow(databaseUrl: string, remedy = ''): Promise<void> {
   const [, asMigrator = '', asAdmin = ''] =
     /^As petstore_migrator, run one statement at a time: (.+) Then, as a superuser: (.+)$/.exec(remedy) ?? []

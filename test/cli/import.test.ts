@@ -23,7 +23,7 @@ const rejected = [
   'Ren\u00e9e,4,pending',
 ]
 
-test('the file of rejected rows keeps each row unchanged, and imports once it is fixed', async () => {
+test('the file of rejected rows contains each row unchanged, and can be imported once it is fixed', async () => {
   writeFileSync(path, Buffer.from(`name,categoryId,status\r\nTom,1,\r\n${rejected.join('\r\n')}`, 'latin1'))
   const first = await petstore(['import', path], { DATABASE_URL })
   expect(first).toMatchObject({ code: 2, stderr: expect.stringMatching(/^1 row added, 4 rejected;/) })

@@ -17,7 +17,7 @@ export function runInProcess(
   environment: Record<string, string> = {},
   folder = process.cwd(),
 ): Promise<Finished & { writes: Write[] }> {
-  // One at a time: commands use the streams, the environment and the folder of the process.
+  // Run one command at a time, because commands use the streams, the environment and the folder of the process.
   const finished = previous.then(() => run(args, environment, folder))
   previous = finished.catch(() => {})
   return finished

@@ -13,14 +13,14 @@ await once(other, 'listening')
 afterAll(() => other.close())
 const busy = String((other.address() as AddressInfo).port)
 
-/** From a range reserved for documentation, so no machine has it. */
+/** An address from a range reserved for documentation, which no host has. */
 const FOREIGN_ADDRESS = '203.0.113.1'
 
 test.concurrent.each([
   { setting: 'PORT', value: busy, fault: 'in use' },
   { setting: 'ADMIN_PORT', value: busy, fault: 'in use' },
   { setting: 'ADMIN_HOST', value: FOREIGN_ADDRESS, fault: 'not an address of this host' },
-])('serve exits with 1 and names $setting: $fault', async ({ setting, value, fault }) => {
+])('serve exits with 1 if $setting is $fault, and names the setting', async ({ setting, value, fault }) => {
   const { code, stderr, stdout } = await petstore(['serve'], { ...environment, [setting]: value })
   expect(code).toBe(1)
   expect(stderr).toMatch(new RegExp(`^${setting}: .*${fault}.*\n.*set ${setting} to `, 'i'))

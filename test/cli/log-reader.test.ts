@@ -1,4 +1,4 @@
-// While the reader of its log stalls or closes the pipe, the service keeps running with bounded memory, and can stop.
+// A reader of the log that stalls or closes the pipe: the service keeps running with bounded memory, and can be stopped.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ const DATABASE_URL = await createTestDatabase()
 const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Each request logs a line of 270 bytes: together more than the 64 KiB that a pipe holds. */
+/** Each request logs a line of 270 bytes. Together they exceed the 64 KiB that a pipe holds. */
 const REQUESTS = 300
 const REQUESTS_AT_ONCE = 50
 const LONG_REQUEST_ID = { 'x-request-id': 'x'.repeat(128) }
@@ -76,7 +76,7 @@ test.concurrent('a service whose log reader stalls exits on SIGTERM', async () =
   expect(await metrics()).toMatch(/^petstore_log_lines_dropped_total 0$/m)
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
-  // The pipe was full.
+  // The pipe was full, so some lines are missing.
   expect(countUnreadLines()).toBeLessThan(REQUESTS)
 })
 

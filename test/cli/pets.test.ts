@@ -33,7 +33,7 @@ test('add --json prints the pet as the API returns it', async () => {
   expect(await api.findPet(id)).toEqual(pet)
 })
 
-test('add adds one pet when it is retried with the same --idempotency-key, and rejects the key for another pet', async () => {
+test('add creates one pet if it is run twice with the same --idempotency-key, and rejects the key for another pet', async () => {
   const args = ['pets', 'add', 'Twin', '--category', '8', '--idempotency-key', 'delivery 17/3']
   const [first, second] = [await run(...args), await run(...args)]
   expect(second).toMatchObject({ code: 0, stdout: first.stdout })
@@ -94,17 +94,17 @@ test('list shows the newest 20 pets and says that there are more; --limit and --
   expect(((await jsonObserved(...list, '--all')) as { id: number }[]).map(({ id }) => id)).toEqual(
     newestFirst,
   )
-  // A list stops at the page that completes it.
+  // A list requests no page after the one that reaches its limit.
   const limits = injector.seen.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'))
   expect(limits).toEqual(['20', ...Array.from({ length: 2 + 3 + 3 }, () => '100')])
 })
 
-test('list does not say that there are more when it ends exactly at its limit', async () => {
+test('list does not say that more pets exist if the last one is exactly at the limit', async () => {
   await addMany(3, 22)
   expect(await run('pets', 'list', '--category', '22', '--limit', '3')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('list sends filters by status, category and name as parameters of the API', async () => {
+test('list sends --status, --category and --name as parameters of the API', async () => {
   const { run: runObserved, json: jsonObserved, injector } = await behindFaultInjector(cli)
   await api.addPet({ name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' })
   const pet = { name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' }
@@ -156,7 +156,7 @@ test.each([
   [['get', '9223372036854775808'], 'An id is a whole number above 0.'],
   [['get'], "missing required argument 'id'"],
   [['add', 'Rex', '--category', '1', '--idempotency-key', 'ü'], 'ASCII characters'],
-])('pets %j is rejected without a request, and explains the mistake', async (args, explanation) => {
+])('pets %j fails without a request, and explains the mistake', async (args, explanation) => {
   const { code, stdout, stderr } = await run('pets', ...args, '--url', 'http://127.0.0.1:9')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(explanation)

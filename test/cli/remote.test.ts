@@ -121,7 +121,7 @@ test('a command retries temporary errors of the service', async () => {
 test('a command exits with 75 if the service stays unavailable, and with 1 if another server responds', async () => {
   const { run: runWithFaults } = await behindFaultInjector(cli, { choose: () => 'unavailable' })
   const unavailable = await runWithFaults('inventory', '--timeout', '3')
-  // The timeout can end the last attempt.
+  // The last attempt ends with the error of the service or with the timeout.
   expect(unavailable).toMatchObject({
     code: EXIT_TRY_LATER,
     stderr: expect.stringMatching(/\((unavailable|timeout), /),
@@ -153,7 +153,7 @@ test('a lost response: the command says how to retry, and the retry adds no seco
   ])
 })
 
-test('Ctrl-C ends a command by the signal and without output, so that a shell loop ends too', async () => {
+test('Ctrl-C ends a command by the signal and without output, so that a shell loop also ends', async () => {
   const { environment: behind, injector } = await behindFaultInjector(cli, { choose: () => 'hang before' })
   const command = startPetstore(['pets', 'list', '--all'], behind)
   await untilRequested(injector)
@@ -174,7 +174,7 @@ test('Ctrl-C during a change says how to retry it', async () => {
   )
 })
 
-test('a reader that closes the pipe, such as `head`, ends the list with 0 and no error message', async () => {
+test('list exits with 0 and without a message if its reader, such as `head`, closes the pipe', async () => {
   await api.sql(
     `insert into pets (name, category_id) select repeat('x', 400), 31 from generate_series(1, 2000)`,
   )
@@ -185,7 +185,7 @@ test('a reader that closes the pipe, such as `head`, ends the list with 0 and no
     expect(stdout.split('\n').slice(1)).toEqual(['0', ''])
     expect(stderr).toBe('')
   }
-  // Neither command read the whole list.
+  // Neither command requested the whole list.
   expect(injector.seen.length).toBeLessThan(20)
   expect((await runObserved('pets', 'list', '--category', '31', '--all')).stdout.split('\n')).toHaveLength(
     2_002,
@@ -199,7 +199,7 @@ test.runIf(process.platform === 'linux')('a command fails when the disk is full'
   expect(stderr).toContain('ENOSPC')
 })
 
-test('the JSON of an interrupted list is incomplete', async () => {
+test('the JSON of an interrupted list does not parse, so that it is not mistaken for the whole list', async () => {
   const { run: runWithFaults } = await behindFaultInjector(cli, {
     choose: ({ path }) => (path.includes('cursor=') ? 'reset before' : 'none'),
   })

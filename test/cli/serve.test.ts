@@ -9,7 +9,7 @@ import { asOwner } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 import { runInProcess } from './in-process.ts'
 
-test('two `serve --migrate` that start at the same time on an empty database both become ready', async () => {
+test('two `serve --migrate` processes that start at the same time on an empty database both become ready', async () => {
   const DATABASE_URL = await createTestDatabase('empty')
   const environment = { DATABASE_URL, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
   const args = ['serve', '--migrate']

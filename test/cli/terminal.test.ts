@@ -39,7 +39,7 @@ test('a table aligns its columns in every script', () => {
   ).toBe('小狗  x\nRex   y')
 })
 
-test('a table in parts widens its columns when a part needs it', () => {
+test('a table that is printed in parts widens a column when a later part needs it', () => {
   const next = openTable()
   expect(
     next([
@@ -67,7 +67,7 @@ function helpOf(command: Command): string {
   return text
 }
 
-test('the help of every command has examples, and that of commands for users names PETSTORE_API_KEY', () => {
+test('the help of every command has examples; the help of commands for users names PETSTORE_API_KEY', () => {
   for (const [name, command] of commandsOf(buildProgram())) {
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
@@ -86,7 +86,7 @@ test('the commands for users have an option for every parameter and field of the
     document.paths[path]?.[method]?.parameters?.map(({ name }) => name)
   const fieldsOf = (schema: string) => Object.keys(document.components.schemas[schema]?.properties ?? {})
   const common = ['--json', '--url', '--timeout']
-  // `pets get` takes `id`; a list follows `cursor` itself.
+  // Lists have no option for `id`, which `pets get` takes, and for `cursor`, which they follow themselves.
   expect(parametersOf('/pets', 'get')).toEqual(['limit', 'status', 'categoryId', 'id', 'name', 'cursor'])
   expect(optionsOf('pets list')).toEqual(['--status', '--category', '--name', '--limit', '--all', ...common])
   expect(parametersOf('/store/orders', 'get')).toEqual(['limit', 'status', 'petId', 'cursor'])

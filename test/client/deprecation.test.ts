@@ -20,7 +20,7 @@ async function run(lines: string, options = '') {
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 })
 }
 
-test('getPet warns once for all calls and clients, also if the first call fails', async () => {
+test('getPet warns once for all calls and clients, even if the first call fails', async () => {
   const { stderr, stdout } = await run(`
     await store.pets.get('404404').catch(() => {})
     await store.pets.get('${id}')

@@ -1,4 +1,4 @@
-// The errors of calls that fail.
+// The errors that failed calls throw.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { errorOf, openClientFixture } from './fixture.ts'
 
 const { store, api, open, apiKey } = await openClientFixture()
 
-test('an error response gives an error with its code, status, details and request id', async () => {
+test('an error response throws an error with its code, status, details and request id', async () => {
   const error = await errorOf(store.pets.create({ name: '', categoryId: 0 }))
   expect(error).toMatchObject({
     name: 'PetstoreError',
@@ -22,20 +22,20 @@ test('an error response gives an error with its code, status, details and reques
   expect(error.requestId).toMatch(/^[0-9a-f]{32}\.1$/)
 })
 
-test('an error response without details gives an empty list of details', async () => {
+test('an error response without details throws an error with an empty list of details', async () => {
   expect(await errorOf(store.orders.get(404_404))).toMatchObject({ code: 'order_not_found', details: [] })
   const stranger = open({ apiKey: 'petstore_live_nobody' })
   expect(await errorOf(stranger.inventory())).toMatchObject({ code: 'invalid_api_key', status: 401 })
 })
 
-test('an unreachable service is network_error with its cause, and the outcome is known', async () => {
+test('an unreachable service throws network_error with its cause; the outcome is known', async () => {
   const unreachable = open({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, deadlineMs: 300 })
   const error = await errorOf(unreachable.pets.create({ name: 'x', categoryId: 1 }))
   expect(error).toMatchObject({ code: 'network_error', status: undefined, outcomeUnknown: false })
   expect(error.cause).toBeInstanceOf(TypeError)
 })
 
-test('a response that is not from Petstore is unexpected_answer, whatever its status', async () => {
+test('a response that is not from Petstore throws unexpected_answer, whatever its status', async () => {
   const responses: [status: number, body: string, type: string][] = [
     [200, '<h1>Welcome to the hotel</h1>', 'text/html'],
     [200, '', 'text/plain'],
@@ -74,7 +74,7 @@ test('does not follow redirects', async () => {
   expect(requested).toEqual(['/v1/store/inventory'])
 })
 
-test('the constructor rejects a missing apiKey, a line break in it, and an invalid baseUrl', () => {
+test('the constructor rejects an apiKey that is missing or has a line break, and an invalid baseUrl', () => {
   const baseUrl = 'http://127.0.0.1:3000/v1'
   for (const missing of [undefined, '']) {
     expect(() => new Petstore({ baseUrl, apiKey: missing as string })).toThrow('apiKey is missing')

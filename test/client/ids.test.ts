@@ -108,7 +108,7 @@ test('reads any JSON as JSON.parse does, except that ids are strings of their di
   )
 })
 
-test('a request id is a string, also if it has only digits', () => {
+test('a request id is a string, even if it has only digits', () => {
   for (const requestId of ['7', 'd003f207-941c-4409-9c37-e609032c665a']) {
     expect(writeJson({ petId: '7', requestId })).toBe(`{"petId":7,"requestId":"${requestId}"}`)
     expect(readJson(`{"requestId":"${requestId}"}`)).toEqual({ requestId })

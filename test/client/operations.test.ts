@@ -77,7 +77,7 @@ test('finds a pet by its id, and returns undefined for an unknown id', async () 
   expect(await store.pets.find('9223372036854775807')).toBeUndefined()
 })
 
-test('ifMatch rejects a change of a stale version (412)', async () => {
+test('a change with the etag of a stale version in ifMatch is rejected (412)', async () => {
   const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
   const changed = await store.pets.update(
     pet.id,
@@ -90,7 +90,7 @@ test('ifMatch rejects a change of a stale version (412)', async () => {
   const late = await errorOf(store.pets.update(pet.id, { name: 'Otto' }, { ifMatch: pet.etag }))
   expect(late).toMatchObject({ code: 'precondition_failed', status: 412, outcomeUnknown: false })
   expect(await errorOf(store.pets.delete(pet.id, { ifMatch: pet.etag }))).toMatchObject({ status: 412 })
-  // The etag of a response without an ETag header.
+  // etag is empty if the response had no ETag header.
   expect(await errorOf(store.pets.delete(pet.id, { ifMatch: '' }))).toMatchObject({ status: 412 })
   expect(await store.pets.delete(pet.id, { ifMatch: changed.etag })).toBeUndefined()
   expect(await store.pets.find(pet.id)).toBeUndefined()
@@ -120,7 +120,7 @@ test('creates, uses, rotates and revokes an API key', async () => {
   expect(listed.find(({ id }) => id === successor.id)?.revokedAt).toBeUndefined()
 })
 
-test('creates with the same idempotencyKey add one pet, also from another client', async () => {
+test('creates with the same idempotencyKey add one pet, even from two clients', async () => {
   const pet = { name: 'Once', categoryId: 6 }
   const first = await store.pets.create(pet, { idempotencyKey: 'delivery-17/3' })
   const second = await open().pets.create(pet, { idempotencyKey: 'delivery-17/3' })
@@ -133,7 +133,7 @@ test('creates with the same idempotencyKey add one pet, also from another client
   })
 })
 
-test('methods work without their object', async () => {
+test('methods work when they are taken from their object', async () => {
   const { create, find } = store.pets
   const { id } = await create({ name: 'Free', categoryId: 1 })
   expect(await find(id)).toMatchObject({ name: 'Free' })

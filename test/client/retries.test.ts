@@ -7,7 +7,7 @@ import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixt
 
 const client = await openClientFixture()
 const { store: direct, api } = client
-/** Only for faults that hang; the other tests keep the default timeout, because the host may be busy. */
+/** The timeout for faults that hang. Other tests keep the default, because requests on a busy host are slow. */
 const HANGING_TIMEOUT_MS = 1_500
 const pet = await direct.pets.create({ name: 'Biscuit', categoryId: 1 })
 const order = await direct.orders.place({ petId: pet.id })
@@ -19,7 +19,7 @@ const newApiKey = () => direct.apiKeys.create({ name: 'till' })
 /** Prepares data with a client without faults and returns the call itself. */
 type Operation = (store: Petstore) => Promise<() => Promise<unknown>>
 
-/** Idempotent, as sent by the client: safe to retry. */
+/** Calls that the client sends so that they are idempotent: safe to retry. */
 const IDEMPOTENT: Record<string, Operation> = {
   'pets.list':
     async ({ pets }) =>
@@ -88,7 +88,7 @@ const IDEMPOTENT: Record<string, Operation> = {
   },
 }
 
-/** A retry could undo a change made in between, or create a second key. */
+/** Calls that are unsafe to retry: a retry could undo a change made in between, or create a second key. */
 const NOT_IDEMPOTENT: Record<string, Operation> = {
   'pets.update': async ({ pets }) => {
     const { id } = await newPet()
@@ -143,7 +143,7 @@ describe.concurrent('each operation', () => {
 
   for (const [name, prepare] of Object.entries(NOT_IDEMPOTENT)) {
     for (const [fault, code] of Object.entries(MAYBE_EXECUTED)) {
-      test(`${name} is not retried after ${fault}, and its outcome is unknown`, async () => {
+      test(`${name} is not retried after the fault "${fault}", and its outcome is unknown`, async () => {
         const { store, injector } = await (fault === 'hang after' ? behindHanging() : behind())
         const call = await prepare(store)
         injector.next(fault as Fault)
@@ -156,7 +156,7 @@ describe.concurrent('each operation', () => {
 
 describe.concurrent('a create adds exactly one pet', () => {
   for (const fault of everyFault) {
-    test(`after ${fault}`, async () => {
+    test(`after the fault "${fault}"`, async () => {
       const { store, injector } = await behindHanging()
       injector.next(fault)
       const name = `Only, after ${fault}`
@@ -179,7 +179,7 @@ test('all attempts of a create have the same Idempotency-Key and different reque
   expect(keys).not.toContain(injector.seen.at(-1)?.headers['idempotency-key'])
 })
 
-test('a create waits for its first attempt in flight and returns the pet', async () => {
+test('a create whose first attempt is still in flight retries until it returns the pet', async () => {
   const { store, injector } = await behind()
   // Another session holds the lock of the key, like an attempt that hangs in the database.
   const { creating } = await api.db.transaction(async (tx) => {
@@ -196,7 +196,7 @@ test('a create waits for its first attempt in flight and returns the pet', async
 })
 
 describe.concurrent('a change with ifMatch', () => {
-  test('is retried, and succeeds if the first attempt did not arrive', async () => {
+  test('is retried, and succeeds if the service did not receive the first attempt', async () => {
     const { store, injector } = await behind()
     const { id, etag } = await newPet()
     injector.next('reset before')
@@ -206,7 +206,7 @@ describe.concurrent('a change with ifMatch', () => {
     expect(injector.seen).toHaveLength(2)
   })
 
-  test('is not retried with * or several versions', async () => {
+  test('is not retried if ifMatch is * or has several versions', async () => {
     const { store, injector } = await behind()
     const { id, etag } = await newPet()
     for (const ifMatch of ['*', `${etag}, "2"`]) {

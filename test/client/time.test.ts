@@ -17,7 +17,7 @@ test.concurrent.each([
   expect(injector.seen).toHaveLength(2)
 })
 
-/** A client whose first request gets 503 with this Retry-After. The next ones reach the service. */
+/** A client whose first request gets 503 with this Retry-After. Later requests reach the service. */
 function rejectedOnce(retryAfter: string) {
   let attempts = 0
   return client.open({
@@ -40,7 +40,7 @@ test.concurrent('fails at once if Retry-After is later than the deadline', async
   }
 })
 
-test.concurrent('retries after an invalid Retry-After', async () => {
+test.concurrent('ignores an invalid Retry-After and retries', async () => {
   expect(await rejectedOnce('soon').inventory()).toHaveProperty('available')
 })
 
@@ -62,7 +62,7 @@ test.concurrent('a call fails at its deadline, with the previous error as its ca
   expect(tookMs).toBeLessThan(12_000)
 })
 
-test.concurrent('a call can have other timeouts than the client', async () => {
+test.concurrent('the timeouts of a call override those of the client', async () => {
   const { store, injector } = await behindFaultInjector(client)
   injector.next('hang before', 'hang before')
   const error = await errorOf(store.inventory({ timeoutMs: 100, deadlineMs: 120 }))

@@ -1,4 +1,4 @@
-// The deployment files: the names of the service that they use exist, and their limits fit those of the service.
+// The deployment files: the variables and files that they name exist, and their limits fit those of the service.
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ function milliseconds(text: string | undefined): number {
 test('the V8 heap fits into the memory limit of an instance', () => {
   const [line = ''] = read('bin/petstore.ts').split('\n')
   const [, semiSpace, oldSpace] = /--max-semi-space-size=(\d+) --max-old-space-size=(\d+)$/.exec(line) ?? []
-  // The young generation has three semi-spaces. With a full heap the process took 45 MB more; bodies take 64 MB.
+  // The young generation has three semi-spaces. The process needs 45 MB in addition to a full heap, and 64 MB for bodies.
   const neededMegabytes = Number(oldSpace) + 3 * Number(semiSpace) + 45 + 64
   const limits = [
     /^  mem_limit: (\d+)m$/m.exec(read('compose.yaml')),
@@ -45,7 +45,7 @@ describe('Dockerfile', () => {
   const [build = [], final = []] = readStages(ROOT)
   const copied = build.filter(({ name }) => name === 'COPY').flatMap((copy) => readCopy(copy).sources)
 
-  test('copies existing files, and .dockerignore lets exactly these through', () => {
+  test('copies only files that exist, and .dockerignore ignores all others', () => {
     expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
     const lines = read('.dockerignore').split('\n')
     expect(lines.filter((line) => line !== '' && !/^[#!]/.test(line))).toEqual(['*'])
@@ -53,7 +53,7 @@ describe('Dockerfile', () => {
     expect(sent.toSorted()).toEqual(copied.toSorted())
   })
 
-  test('runs as a numeric non-root user, and without a shell, so that the process gets signals', () => {
+  test('runs as a numeric non-root user, and without a shell, so that signals reach the process', () => {
     const user = final.find(({ name }) => name === 'USER')?.text ?? ''
     expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/)
     expect(readCommand(final, 'ENTRYPOINT')).toEqual(['petstore'])
@@ -95,7 +95,7 @@ describe('compose.yaml', () => {
     })
   })
 
-  test('every password can be set by the environment, and no port is open to other hosts', () => {
+  test('takes every password from the environment, and opens no port to other hosts', () => {
     const secrets = set.filter(({ name, value }) => /PASSWORD/.test(name) || value.startsWith('postgres://'))
     expect(secrets.filter(({ value }) => !/\$\{\w+_PASSWORD:-/.test(value))).toEqual([])
     const ports = [...compose.matchAll(/ports: \['([^']+)'\]/g)].map(([, port = '']) => port)
@@ -108,7 +108,7 @@ describe('haproxy.cfg', () => {
   const config = read('deploy/haproxy.cfg')
   const time = (name: string) => milliseconds(new RegExp(`timeout ${name} (\\w+)$`, 'm').exec(config)?.[1])
 
-  test('its own error bodies are those of the service', () => {
+  test('returns error bodies that are equal to those of the service', () => {
     const bodies = [...config.matchAll(/'(\{"code".*\})'/g)].map(
       ([, json = '']) => JSON.parse(json) as ErrorBody,
     )
@@ -125,20 +125,20 @@ describe('haproxy.cfg', () => {
     for (const body of bodies) expect(body).toEqual(errorBody(body.code))
   })
 
-  test('each error has the status in its body', () => {
+  test('returns each error with the status that its body contains', () => {
     const errors = [...config.matchAll(/http-error status (\d+) .* string '.*"status":(\d+)\}'/g)]
     expect(errors.length).toBeGreaterThan(3)
-    // The API has neither 502 nor 504; HAProxy returns both as 503.
+    // The API has no 502 and 504, so HAProxy returns 503 instead of both.
     const returned = errors.map(([, status = '', inBody]) => [status.replace(/50[24]/, '503'), inBody])
     expect(returned.filter(([status, inBody]) => status !== inBody)).toEqual([])
   })
 
-  test('waits longer for a response than the service, and closes idle connections earlier', () => {
+  test('has a longer response timeout than the service, and a shorter keep-alive timeout', () => {
     expect(time('server')).toBeGreaterThan(RESPONSE_TIMEOUT_MS)
     expect(time('http-keep-alive')).toBeLessThan(KEEP_ALIVE_TIMEOUT_MS)
   })
 
-  test('sends fewer concurrent requests than an instance accepts, and larger headers than an instance accepts', () => {
+  test('sends fewer concurrent requests than an instance accepts, and forwards headers that are too large for it', () => {
     const max = [...config.matchAll(/server one .* maxconn (\d+)$/gm)].map(([, count]) => Number(count))
     expect(max.length).toBe(2)
     expect(max.reduce((sum, count) => sum + count)).toBeLessThan(REQUESTS_IN_FLIGHT_MAX)

@@ -18,7 +18,7 @@ import { startCommandServer } from './command-server.ts'
 import { ROOT } from './documents.ts'
 import { type Guide, HTTP_MARK, PROLOGUE, STEP_MARK } from './guide.ts'
 
-/** Pages take seconds on an idle machine. */
+/** A page takes only seconds on an idle host. */
 const SCRIPT_TIMEOUT_MS = 240_000
 export const GUIDE_TIMEOUT_MS = SCRIPT_TIMEOUT_MS + 60_000
 const TOOLS = join(ROOT, 'node_modules/.bin')
@@ -70,7 +70,7 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
 
   const runs = new Map<string, Promise<Map<string, Printed>>>()
 
-  /** Pages that continue each other run in one shell, once. */
+  /** Runs a page, and the pages that it continues, once in one shell. */
   function run(guide: Guide): Promise<Map<string, Printed>> {
     const first = guide.continues ?? guide.path
     const pages = guides.filter(({ path, continues }) => path === first || continues === first)

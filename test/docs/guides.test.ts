@@ -95,7 +95,7 @@ test('every path outside /v1 in a document returns 200 on one of the two ports',
   }
 })
 
-test('every block has a language that these tests know, and output follows a block that prints it', () => {
+test('every block has a known language, and every output follows the block that prints it', () => {
   const problems = documents.flatMap(({ path, blocks }) =>
     blocks
       .filter(
@@ -126,7 +126,7 @@ test('a log line has the fields that docs/running.md shows', () => {
   ])
 })
 
-test('these tests detect wrong output, a rejected request and a wrong program', {
+test('the runner detects wrong output, a rejected request and a wrong program', {
   timeout: GUIDE_TIMEOUT_MS,
 }, async () => {
   await expect(runGuide(wrong.output)).rejects.toThrow('wrong-output.md:2')
@@ -137,7 +137,7 @@ test('these tests detect wrong output, a rejected request and a wrong program', 
   })
 })
 
-test('the comparison accepts volatile values and rejects other differences', () => {
+test('the comparison ignores values that differ between runs, and detects other differences', () => {
   const alike = (language: string, shown: string, printed: string) => {
     const [block] = parseDocument('x.md', `\`\`\`${language}\n${shown}\n\`\`\``).blocks
     const compared = toCompare(block as NonNullable<typeof block>, printed)

@@ -1,4 +1,4 @@
-// Commands, files, paths, variables and error codes that documents name exist.
+// The commands, files, paths, variables and error codes in documents exist.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -73,7 +73,7 @@ const wrong: Wrong[] = [
 ]
 
 test.each(wrong.map(([check, text, problem]) => ({ check, text, problem })))(
-  'detects $text',
+  'detects a mistake: $problem',
   ({ check, text, problem }) => {
     expect(check(parseDocument('page.md', text)).join('\n')).toContain(problem)
   },

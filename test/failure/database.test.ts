@@ -1,4 +1,4 @@
-// The database is unavailable, slow, full or read-only: which error the client gets, and that each write happens once.
+// The database is unavailable, slow, full or read-only: the client gets the right error, and each write happens once.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -12,11 +12,11 @@ import { asSuperuser } from '../support/roles.ts'
 const databaseUrl = await createTestDatabase()
 const proxy = await startProxy(databaseUrl)
 const POOL_SIZE = 3
-/** The timeouts of the database must end a request before the response timeout does, also on a busy host. */
+/** Database timeouts must end a request before the response timeout does, even on a busy host. */
 const BEFORE_RESPONSE_TIMEOUT_MS = RESPONSE_TIMEOUT_MS - 1_000
 const db = openTestDatabase(proxy.url, POOL_SIZE)
 const petstore = await startApp(db)
-// Used by one test only, so that the key is not in the cache.
+// Only one test uses this key, so that it is not in the cache.
 const { text: apiKey } = await issueApiKey(db)
 
 const create = (name: string, headers: Record<string, string> = {}) =>
@@ -66,7 +66,7 @@ test('a create whose response is lost returns 503 outcome_unknown and is not ret
   expect(await rowsNamed(name)).toBe(1)
 })
 
-test('a create with an Idempotency-Key whose response is lost adds one pet, also after a retry by the client', async () => {
+test('a create with an Idempotency-Key whose response is lost adds one pet, even if the client retries', async () => {
   const name = randomUUID()
   const headers = { 'idempotency-key': randomUUID() }
   proxy.loseResponse('insert_pets', 'reset')
@@ -127,24 +127,27 @@ test('a create during a failover is retried while the database is read-only, and
 })
 
 test.each([
-  ['disk full', '53100'],
-  ['out of memory', '53200'],
-  ['an i/o error', '58030'],
-])('%s returns 503 unavailable without the reason, and stores nothing', async (_name, state) => {
-  await sql(
-    databaseUrl,
-    `create or replace function fail() returns trigger language plpgsql as
+  ['a full disk', '53100'],
+  ['too little memory', '53200'],
+  ['an I/O error', '58030'],
+])(
+  'a create stores nothing and returns 503 unavailable, without the reason, if PostgreSQL reports %s',
+  async (_name, state) => {
+    await sql(
+      databaseUrl,
+      `create or replace function fail() returns trigger language plpgsql as
       $$ begin raise exception 'could not extend file' using errcode = '${state}'; end $$;
     create or replace trigger fail before insert on pets execute function fail()`,
-  )
-  const name = randomUUID()
-  const response = await create(name)
-  await sql(databaseUrl, 'drop trigger fail on pets')
-  expect(response.status).toBe(503)
-  expect(response.body).toMatchObject({ code: 'unavailable' })
-  expect(response.text).not.toContain('extend')
-  expect(await rowsNamed(name)).toBe(0)
-})
+    )
+    const name = randomUUID()
+    const response = await create(name)
+    await sql(databaseUrl, 'drop trigger fail on pets')
+    expect(response.status).toBe(503)
+    expect(response.body).toMatchObject({ code: 'unavailable' })
+    expect(response.text).not.toContain('extend')
+    expect(await rowsNamed(name)).toBe(0)
+  },
+)
 
 test('the service retries a create after a serialization failure', async () => {
   await sql(
@@ -175,7 +178,7 @@ test('an internal error returns 500 without internal details', async () => {
     .post('/pets', { name: 'Rex', categoryId: 1 })
     .catch((error: unknown) => error as Error)
   await sql(databaseUrl, 'drop trigger fail_oddly on pets')
-  // The test client throws an error for 500, which this test expects.
+  // The test client throws an error for every 500. Its message contains the response.
   expect(response).toBeInstanceOf(Error)
   expect((response as Error).message).toContain('internal_error')
   expect((response as Error).message).not.toContain('secret')

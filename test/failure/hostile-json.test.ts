@@ -6,10 +6,10 @@ import { parseJson } from '../../src/json.ts'
 const LENGTH = 1_000_000
 const ID = '1234567890123456789'
 const ROUNDS = 3
-/** Compared with JSON.parse of an object of LENGTH bytes with many keys. A reviver or a long BigInt reached 20. */
+/** Limit of the CPU time relative to JSON.parse of an object of LENGTH bytes. A reviver or a long BigInt needed 20. */
 const RATIO_MAX = 5
 
-/** CPU time of this thread, because elapsed time depends on other work on the host. */
+/** Measures the CPU time of this thread, because elapsed time depends on other work on the host. */
 function cpuTime(work: () => unknown): number {
   const times = Array.from({ length: ROUNDS }, () => {
     const before = process.threadCpuUsage().user

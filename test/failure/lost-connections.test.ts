@@ -1,4 +1,4 @@
-// Lost and slow connections: errors of PostgreSQL and errors of the socket are distinguished.
+// Lost and slow connections: the service distinguishes errors of PostgreSQL from errors of the socket.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -30,7 +30,7 @@ test.each(['EPIPE', 'ECONNRESET', 'ENOENT'])(
   },
 )
 
-test('a read on a Unix socket that PostgreSQL closed is retried', async () => {
+test('a read is retried after PostgreSQL has closed the Unix socket', async () => {
   const id = randomUUID().slice(0, 8)
   const [dataFolder, sockets] = [`/var/tmp/petstore-test-${id}`, `/tmp/petstore-test-${id}`]
   mkdirSync(sockets)
@@ -49,7 +49,7 @@ test('a read on a Unix socket that PostgreSQL closed is retried', async () => {
   })
   try {
     await db.read(one)
-    // Another process ends the connection while this one is blocked, so that it cannot notice before it writes.
+    // Another process ends the connection while this process is blocked, so that the next write finds it closed.
     const script = `import { Client } from 'pg'
       const client = new Client('${cluster.url('postgres')}')
       await client.connect()
@@ -77,7 +77,7 @@ test('deploy/roles.sql sets the statement timeout that the service expects', () 
   expect(Number(seconds) * 1000).toBe(STATEMENT_TIMEOUT_MS)
 })
 
-test('the error of a lost connection does not contain the client with its key and address', async () => {
+test('the error of a lost connection does not contain the pg client, which knows the address and a secret key', async () => {
   const databaseUrl = await createTestDatabase()
   const errors: Error[] = []
   const db = open(databaseUrl, (error) => errors.push(error))

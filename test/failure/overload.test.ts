@@ -77,7 +77,7 @@ test('limits writes to three quarters of inFlightMax, so that reads succeed whil
   const petstore = await startApp(db, { batches: { ...batches, insertPet }, inFlightMax: 4 })
   const create = () => petstore.post('/pets', { name: 'Rex', categoryId: 1 })
   const writes = [create(), create(), create()]
-  // If one of the three arrives after this write, that one is rejected instead.
+  // This write is rejected, or one of the three if it arrives later.
   const fourth = create()
   const rejected = await Promise.race([fourth, ...writes])
   expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
@@ -110,7 +110,7 @@ test('a request with an Expect header counts against the limit', async () => {
   const inFlight = [get('/pets/1', 'a-miracle'), get('/pets/1', '100-continue')]
   await expect.poll(async () => (await petstore.get('/pets')).status).toBe(503)
   expect(await get('/pets', 'a-miracle')).toMatchObject({ status: 503 })
-  // Without 100 Continue the client may omit the body, so the connection cannot be used for another request.
+  // A client that gets no 100 Continue may omit the body, so the service must close the connection.
   expect(await get('/pets', '100-continue')).toEqual({ status: 503, connection: 'close', continued: false })
 
   release(undefined)
@@ -161,7 +161,7 @@ test('limits concurrent large bodies separately, and still accepts a small one',
   const { text: apiKey } = await issueApiKey(db)
   const { hostname, port } = new URL(petstore.origin)
   const large = { name: 'x'.repeat(1_000_000), categoryId: 1 }
-  // 64 would be enough if all of them arrived before the requests below.
+  // 64 are enough to reach the limit. More are sent, because some may arrive after the requests below.
   const holding = Array.from({ length: 80 }, () => connect(Number(port), hostname))
   for (const socket of holding) {
     socket.on('error', () => {})

@@ -17,13 +17,13 @@ test('a read that exceeds the response timeout returns 503 unavailable', async (
   expect(response.headers.get('retry-after')).toBe('1')
 })
 
-test('a write that exceeds the response timeout returns 503 outcome_unknown, because it may still happen', async () => {
+test('a write that exceeds the response timeout returns 503 outcome_unknown, because it may still be committed', async () => {
   const response = await petstore.post('/pets', { name: 'Rex', categoryId: 1 })
   expect([response.status, response.body]).toMatchObject([503, { code: 'outcome_unknown' }])
 })
 
 test('the timeout does not affect requests that complete in time', async () => {
-  // On a busy host the first requests may exceed the timeout.
+  // Poll, because the first requests may exceed the timeout on a busy host.
   const status = async () => (await petstore.get('/pets?limit=1')).status
   await expect.poll(status).toBe(200)
   await new Promise((resolve) => setTimeout(resolve, 500))

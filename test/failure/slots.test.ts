@@ -35,7 +35,7 @@ test('rejects with `overloaded` at once when the queue is full', async () => {
   await second
 })
 
-test('admits in order of arrival, and no more concurrent writes than writeSlots', async () => {
+test('admits requests in order of arrival, but never more concurrent writes than writeSlots', async () => {
   const slots = openSlots(LIMITS)
   const writes = await takeMany(slots, 'write', writeSlots(LIMITS.size))
   const admitted: string[] = []
@@ -67,6 +67,6 @@ test.each([
   [4, 3],
   [10, 7],
   [200, 150],
-])('of %i connections, writes can use %i', (size, writes) => {
+])('with a pool size of %i, concurrent writes are limited to %i', (size, writes) => {
   expect(writeSlots(size)).toBe(writes)
 })

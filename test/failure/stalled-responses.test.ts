@@ -1,4 +1,4 @@
-// Clients that do not read their responses lose the connection; slow clients keep it.
+// The service resets the connection of a client that does not read its response. A slow client keeps its connection.
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -9,7 +9,7 @@ import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 
 const STALLED_AFTER_MS = 500
-/** Longer than a busy host delays this process, in which client and server run. */
+/** Longer than any delay of this process, which runs client and server, on a busy host. */
 const SLOW_READER_MS = 2_000
 /** More than the kernel buffers for client and server. */
 const BYTES = 16 * 1_048_576
@@ -21,7 +21,7 @@ function open(origin: string, request: string): Socket {
   return socket.setEncoding('latin1').once('connect', () => socket.write(request))
 }
 
-/** Writes until that fails, because a client that does not read notices a reset only when it writes. */
+/** Writes until an error, because a client that does not read notices a reset only when it writes. */
 async function reset(socket: Socket): Promise<string> {
   const writing = setInterval(() => socket.write('\r\n'), 50)
   const [{ code }] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
@@ -67,7 +67,7 @@ test('a client that reads slowly gets the whole response', async () => {
   expect(performance.now() - started).toBeGreaterThan(2 * SLOW_READER_MS)
 })
 
-test('resets a client that does not read even if the service adds bytes to the response', async () => {
+test('the service resets the connection of a client that reads nothing while the response still grows', async () => {
   const origin = await startServer((_request, response) => {
     response.write(Buffer.alloc(BYTES))
     const keepAlive = setInterval(() => response.write(':\n'), STALLED_AFTER_MS / 20)

@@ -22,7 +22,7 @@ const proxy = await startProxy(databaseUrl, (link) =>
   }),
 )
 const db = openTestDatabase(proxy.url)
-// For every request, the last sweep was a minute ago.
+// Every request sweeps, because this clock advances by a minute each time.
 let minutes = 0
 const holds = trackHolds(db, openLog('silent'), () => (minutes += 1) * 60_000)
 const { origin } = await startApp(db, { holds })
@@ -35,7 +35,7 @@ beforeEach(() => {
 })
 
 test.each(['end', 'reset'] as const)(
-  'a list succeeds although its sweep loses the connection (%s) after PostgreSQL executed it',
+  'a list succeeds even if its sweep loses the connection (%s) after PostgreSQL has executed the sweep',
   async (kind) => {
     fault = { statement: 'expire_orders', moment: 'executed, no response yet', kind }
     expect((await api.get('/pets')).status).toBe(200)
@@ -63,7 +63,7 @@ test.each([
   ['commit', putCategory, UNKNOWN],
   ['insert_pets', () => api.post('/pets', { name: randomUUID(), categoryId: 1 }), UNKNOWN],
 ])(
-  'a PostgreSQL warning at %s makes the outcome unknown only if it commits',
+  'the warning that a standby may lack the data, at %s, makes the outcome unknown only if this statement commits',
   async (statement, send, expected) => {
     fault = { statement, moment: 'before the end of the response', kind: 'warning' }
     expect(await send()).toMatchObject(expected)
@@ -72,7 +72,7 @@ test.each([
 )
 
 test.each(['upsert_category', 'find_categories_after', 'commit'])(
-  'retries a transaction that PostgreSQL ended before %s because it was idle too long',
+  'the service retries a transaction that PostgreSQL ended, because it was idle too long, before %s',
   async (statement) => {
     const name = randomUUID()
     fault = { statement, moment: 'before sending', kind: 'idle timeout' }
@@ -82,7 +82,7 @@ test.each(['upsert_category', 'find_categories_after', 'commit'])(
   },
 )
 
-test('retries a create with an Idempotency-Key while PostgreSQL still has the lost connection (no 409)', async () => {
+test('the service retries a create with an Idempotency-Key (201, not 409) before PostgreSQL notices the lost connection', async () => {
   const name = randomUUID()
   fault = { statement: 'insert_pets', moment: 'executed, no response yet', kind: 'reset on one side' }
   const response = await api.post('/pets', { name, categoryId: 1 }, { 'idempotency-key': name })

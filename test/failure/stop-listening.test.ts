@@ -1,4 +1,4 @@
-// Shutdown of a process: connections that clients have just opened still get their responses.
+// Shutdown of a process: clients that have just connected still get their responses.
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -48,7 +48,7 @@ test('a connection whose first request has not arrived yet gets its response', a
   expect(await outcome).toBe('HTTP/1.1 200 OK')
 })
 
-test('connections that wait to be accepted get their responses, and the next gets ECONNREFUSED', async () => {
+test('connections that wait to be accepted get their responses; later connections get ECONNREFUSED', async () => {
   const { server, port } = await listen()
   const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
   for (const socket of sockets) socket.write(GET)
@@ -60,7 +60,7 @@ test('connections that wait to be accepted get their responses, and the next get
   expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['HTTP/1.1 200 OK']))
 })
 
-test('a connection that sends no request is closed after a short time', async () => {
+test('a connection that sends no request is closed, and does not delay the shutdown', async () => {
   const { server, port } = await listen()
   const outcome = outcomeOf(connect(port, '127.0.0.1'))
   await once(server, 'connection')

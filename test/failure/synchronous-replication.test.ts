@@ -27,10 +27,10 @@ const petstore = await openApiFixtureOn(databaseUrl, db, {})
 async function standby(name: string): Promise<void> {
   await sql(databaseUrl, `alter system set synchronous_standby_names = '${name}'`)
   await sql(databaseUrl, 'select pg_reload_conf()')
-  // New connections have the new setting as soon as the server has read it.
+  // A new connection has the new setting once the server has read it.
   const text = `select current_setting('synchronous_standby_names') = '${name}' as "isSet"`
   await until(async () => (await sql<{ isSet: boolean }>(databaseUrl, text))[0]?.isSet === true)
-  // Commits wait only when the checkpointer has read it too.
+  // Commits do not wait before the checkpointer has read the setting, too.
   if (name !== '') await until(doesCommitWait)
 }
 
@@ -61,7 +61,7 @@ async function waitingBackends(): Promise<number> {
   return (await sql(databaseUrl, text)).length
 }
 
-/** Cancels the commit that waits for a standby, as soon as there is one. */
+/** Waits until a commit waits for a standby, and cancels it. */
 async function cancelWaiting(): Promise<void> {
   const text = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`
   while ((await sql(databaseUrl, text)).length === 0) await sleep(20)
@@ -80,7 +80,7 @@ test('a create that is cancelled while it waits for a standby returns 503 outcom
   ])
 })
 
-test('a create without a standby returns 503 outcome_unknown; once commits do not wait, its pet exists and creates succeed', async () => {
+test('a create without a standby returns 503 outcome_unknown; once commits no longer wait, its pet exists and creates succeed', async () => {
   const response = await petstore.post('/pets', { name: 'waiting', categoryId: 1 })
   expect(response.body).toMatchObject({ code: 'outcome_unknown' })
   expect(db.connections().unacknowledged).toBe(1)
@@ -93,7 +93,7 @@ test('a create without a standby returns 503 outcome_unknown; once commits do no
 test('without a standby, reads succeed and the number of unacknowledged writes is limited', async () => {
   const writesMax = writeSlots(POOL_SIZE)
   await standby('missing')
-  // One more than may wait for a standby.
+  // One more than the number of writes that may wait for a standby.
   const names = Array.from({ length: writesMax + 1 }, (_, index) => `stuck ${index}`)
   const writes = names.map((name, index) => petstore.put(`/categories/${index + 1}`, { name }))
   await until(async () => (await waitingBackends()) === writesMax)
@@ -125,7 +125,7 @@ test('a hold that expires while no standby confirms writes does not block reads,
     update orders set created_at = now() - interval '1 day', expires_at = now() - interval '1 hour' where id = ${id}`,
   )
   const read = async () => (await petstore.findPet(petId))?.status
-  // The response does not wait until the service gives up on the sweep.
+  // The read returns without waiting for the sweep, so the pet is still pending.
   expect(await read()).toBe('pending')
   expect(db.connections().unacknowledged).toBe(0)
   while (db.connections().unacknowledged === 0) expect(await read()).toBe('pending')

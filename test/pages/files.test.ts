@@ -27,7 +27,7 @@ test('the reference page loads the pinned Scalar, and our own icon, stylesheet a
   ])
 })
 
-test('an asset, whose URL changes with its content, is cached for a year without revalidation', async () => {
+test('an asset is cached for a year without revalidation, because its URL changes with its content', async () => {
   for (const path of ASSETS) {
     const { status, headers } = await open(path)
     expect([path, status, headers.get('cache-control')]).toEqual([
@@ -64,7 +64,7 @@ test.each([...PAGES, ...ASSETS])('%s has the same content compressed and uncompr
     const plain = await open(path, { 'accept-encoding': encodings })
     expect([encodings, plain.headers.get('content-encoding')]).toEqual([encodings, null])
     expect(plain.headers.get('vary')).toBe('Accept-Encoding')
-    // Compared as a boolean, because a failure would print megabytes.
+    // A comparison of the texts would print megabytes on failure.
     expect(plain.text === compressed.text).toBe(true)
     expect(Number(plain.headers.get('content-length'))).toBe(Buffer.byteLength(plain.text))
   }
@@ -78,7 +78,7 @@ test('the Scalar script is complete and compressed to less than a third', async 
   expect(Number(headers.get('content-length'))).toBeLessThan(Buffer.byteLength(text) / 3)
 })
 
-test('Vary keeps the value set by CORS', async () => {
+test('a page keeps the Vary value that CORS has set', async () => {
   const withOrigins = await startApp(db, { corsOrigins: ['https://shop.example'] })
   const { headers } = await withOrigins.call('GET', '/docs', { headers: { origin: 'https://shop.example' } })
   expect(headers.get('vary')).toBe('Origin, Accept-Encoding')
