@@ -29,7 +29,7 @@ test(`every read sees the writes acknowledged before it began (${OPERATIONS} ope
 
 test('the same check finds stale reads if a request may join a query in flight', async () => {
   const db = openTestDatabase(await createTestDatabase())
-  // A network that delays the response.
+  // Simulates a network that delays the response.
   const slow: Db = {
     ...db,
     read: async (statement) => {

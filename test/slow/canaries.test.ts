@@ -1,4 +1,4 @@
-// Puts thousands of API keys wherever a request has room for one. None may appear in a response, the log or the metrics.
+// Puts thousands of API keys into every part of a request. None may appear in a response, the log or the metrics.
 import { expect, test } from 'vitest'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
 import { createTestDatabase } from '../support/database.ts'

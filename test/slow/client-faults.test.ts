@@ -1,5 +1,5 @@
-// The client against network faults: thousands of creates and orders through a proxy that rejects, resets, hangs,
-// truncates and delays. Each create makes exactly one pet, each order exactly one hold.
+// The client sends thousands of creates and orders through a proxy that rejects, resets, hangs, truncates and delays. Each
+// create makes exactly one pet, and each order exactly one hold.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -28,7 +28,7 @@ const REPLAY = `SEED=${SEED} npm run test:slow -- test/slow/client-faults.test.t
 
 const kinds = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'none')
 
-/** Depends on the seed, the call and the attempt, but not on concurrent calls. */
+/** A number that depends on the seed, the call and the attempt, but not on concurrent calls. */
 function pick(call: string, attempt: number): number {
   let hash = SEED
   for (const character of `${call} ${attempt}`) {
@@ -38,7 +38,7 @@ function pick(call: string, attempt: number): number {
   return hash >>> 0
 }
 
-/** Chooses by the request and its attempt number, and counts the choices. */
+/** Chooses a fault by the request and its attempt number, and counts the choices. */
 function chooser(counts: Map<Fault, number>) {
   const attempts = new Map<string, number>()
   return ({ method, path, body }: SeenRequest): Fault => {
@@ -59,7 +59,7 @@ async function openFixture() {
   const scopes = 'pets:read,pets:write,orders:read,orders:write'
   const made = await petstore(['api-keys', 'create', '--name', 'client', '--scopes', scopes], environment)
   const service = await startService(environment)
-  // Also if the test fails; a signal to an ended process does nothing.
+  // Kill the service even if the test fails. A signal to an ended process does nothing.
   onTestFinished(() => service.kill('SIGKILL'))
   const counts = new Map<Fault, number>()
   const injector = await startFaultInjector(service.origin, { choose: chooser(counts), lateMs: LATE_MS })

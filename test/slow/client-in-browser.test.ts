@@ -23,7 +23,7 @@ const { text: apiKey } = await issueApiKey(db)
 const shopOrigin = await startTestPage()
 const browser = await openBrowser()
 
-/** A web shop: one empty page and the files of the client. */
+/** Serves one empty page and the files of the client, like a web shop. */
 async function startTestPage(): Promise<string> {
   const server = createServer(({ url = '/' }, response) => {
     const isScript = url.endsWith('.js')
@@ -55,7 +55,7 @@ interface Outcome {
   rejected: unknown
 }
 
-test('a page of an allowed origin creates and lists pets, with all digits, ETag and error codes', async () => {
+test('a page of an allowed origin creates and lists pets, and reads every digit, the ETag and error codes', async () => {
   const petstore = await startApp(db, { corsOrigins: [shopOrigin] })
   const { page } = await visit(browser, shopOrigin)
   const { made, listed, rejected } = await page.evaluate<Outcome>(program(petstore.origin))

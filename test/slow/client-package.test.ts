@@ -86,13 +86,13 @@ test.each([
   expect((await run(process.execPath, ['typed.js'], { cwd: folder, env })).stdout).toBe(PRINTED)
 })
 
-test('the client compiles without the types of Node', async () => {
+test('the client compiles without the type declarations of Node', async () => {
   writeFileSync(join(folder, 'page.ts'), PROGRAM.replace('process.env', '{} as Record<string, string>'))
   const page = ['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom', '--types', '']
   await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...page, '--noEmit', 'page.ts'], { cwd: folder })
 })
 
-test('the snippets of the README compile as written', async () => {
+test('the snippets of client/README.md compile unchanged', async () => {
   writeFileSync(
     join(folder, 'readme.ts'),
     programOf(readFileSync(join(installed, 'README.md'), 'utf8'), api.origin),

@@ -1,5 +1,4 @@
-// The cost of the store tables for a create: the same service on the whole schema, and on one without the inventory
-// counts and the index by name.
+// What the inventory counts and the name index cost a create: compares the whole schema with one that has neither.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
@@ -10,7 +9,7 @@ import { prepareDatabase } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
-// Many short rounds, so that other load on the host affects both alike.
+// Many short rounds, so that other load on the host affects both schemas alike.
 const ROUNDS = 15
 const ROUND_MS = volume(500, 1_000)
 const CLIENTS = 32
@@ -39,7 +38,7 @@ async function open(name: string, prepare: string) {
   return { origin: service.origin, apiKey: stdout.trim(), stop: service.stop }
 }
 
-test('counts and the name index cost creates less than a quarter of their throughput', async () => {
+test('the inventory counts and the name index reduce the throughput of creates by less than a quarter', async () => {
   const whole = await open('whole', 'select 1')
   const bare = await open(
     'bare',

@@ -1,4 +1,4 @@
-// PostgreSQL killed with SIGKILL under load, and restarted on the same data.
+// PostgreSQL is killed with SIGKILL under load, and restarted on the same data.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -74,7 +74,7 @@ test(`no acknowledged write is lost or duplicated when PostgreSQL is killed ${RO
   }
 
   const gaps: number[] = []
-  /** Scaled to how busy the host was in that round. */
+  /** The limit of each round, longer if the host was busy in that round. */
   const limits: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     await sleep(1_500)

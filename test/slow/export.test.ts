@@ -60,7 +60,7 @@ test('an empty catalogue exports a header as csv, and nothing as ndjson', async 
   expect((await petstore(['export', '--format', 'ndjson'], empty)).stdout).toBe('')
 })
 
-test('exits without an error when the reader closes the pipe, as `head` does', async () => {
+test('exits without an error if its reader, such as `head`, closes the pipe', async () => {
   const many = await createTestDatabase()
   await sql(
     many,
@@ -76,7 +76,7 @@ test('exits without an error when the reader closes the pipe, as `head` does', a
   expect(stderr).toBe('')
 })
 
-test('fails without leaving a file if the output is not writable; writes to a device directly', async () => {
+test('fails without leaving a file if it cannot write the output; writes directly to a device', async () => {
   const { code, stderr } = await petstore(['export', '--output', join(folder, 'none/x.csv')], {
     DATABASE_URL,
   })

@@ -63,7 +63,7 @@ test('migrates, creates a key, serves requests, is healthy, and writes no file',
   const environment = { ...readEnvironment(final), DATABASE_URL }
   const owner = { ...environment, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
 
-  // As the entry point does: by the first line of the executable, which finds Node.
+  // Like the entry point, run the executable itself. Its first line finds Node in the PATH.
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
   const help = spawnSync(executable, ['--help'], { env: { PATH }, encoding: 'utf8' })
   expect(help).toMatchObject({ status: 0, stderr: '' })

@@ -57,7 +57,7 @@ function pipe(input: string, args: string[], DATABASE_URL: string) {
       cwd: folder,
     },
   )
-  // A process that stops reading ends before the whole input is written.
+  // Ignore the error of a process that ends before it has read the whole input.
   child.stdin.on('error', () => {}).end(input)
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.on('close', resolve)
@@ -92,7 +92,7 @@ test('accepts columns in any order, extra columns, a missing status, a BOM, CRLF
   expect((await pets()).at(-1)).toEqual({ name: 'Tom', category_id: '1', status: 'available' })
 })
 
-test('lists rejected rows with line and reason, adds the others, and exits with 2', async () => {
+test('lists rejected rows with line number and reason, adds the others, and exits with 2', async () => {
   const { run, names } = await setUp()
   const lines = [
     'name,categoryId,status',
@@ -170,7 +170,7 @@ test('a dry run reports rejected rows, and writes neither to the database nor to
   expect(existsSync(`${path}.rejected.csv`)).toBe(false)
 })
 
-test('rejects a file imported before, even if renamed, and imports it again with --again', async () => {
+test('rejects a file that was imported before, even if renamed, unless --again is given', async () => {
   const { run, names } = await setUp()
   const content = 'name,categoryId\nRex,1\nTom,x\n'
   const path = file(content)
@@ -194,7 +194,7 @@ test('standard input needs --id; a second run with the same id skips imported ro
   const finished = await pipe(input, ['-', '--id', 'june'], DATABASE_URL)
   expect(finished).toMatchObject({ code: 1, stderr: expect.stringContaining('--again') })
 
-  // The state that a crash after two rows would leave.
+  // Simulate a crash after two rows.
   await sql(
     DATABASE_URL,
     `update imports set rows = 2, finished_at = null; delete from pets where name = 'Ada'`,
@@ -229,7 +229,7 @@ test('rejects the second of two concurrent imports of one file', async () => {
   expect(await names()).toEqual(['Rex'])
 })
 
-test('rejects a row of an unnamed category if categories are strict, also in a dry run', async () => {
+test('rejects a row of an unnamed category with CATEGORIES=strict, even in a dry run', async () => {
   const { run, names, DATABASE_URL } = await setUp({ CATEGORIES: 'strict' })
   await sql(DATABASE_URL, `insert into categories (id, name) values (7, 'cats')`)
   const path = file('name,categoryId\nRex,8\nTom,7\nAda,x\nKit,007\nBo,9\n')
@@ -255,7 +255,7 @@ test('after a failure, a second run adds the remaining rows and lists each rejec
   expect(failed.stderr).toContain('the disk is full')
   expect(failed.stderr).toContain('Committed so far: 20,000 rows. Run the same command again')
   await sql(DATABASE_URL, 'drop trigger fail on pets')
-  // The state after a kill between writing the list and the commit.
+  // Simulate a kill after the list was written and before the commit.
   const list = `${path}.rejected.csv`
   writeFileSync(list, readFileSync(list, 'utf8') + '20007,not committed,Rex,1,\n'.repeat(500))
 
@@ -284,7 +284,7 @@ test('Ctrl-C commits the batch in flight, and prints how to resume', async () =>
   const stderr = text(child.stderr)
   const { promise: ended, resolve } = Promise.withResolvers<number | null>()
   child.on('close', resolve)
-  // Left open, as by a program that has more rows to write.
+  // Leave standard input open, like a program that has more rows to write.
   child.stdin.write(input)
   while ((await names()).length === 0) continue
   child.kill('SIGINT')
@@ -301,12 +301,17 @@ test.each([
   ['a folder', () => folder, [], 'petstore import - --id NAME'],
   ['an empty file', () => file(''), [], 'is empty'],
   ['a file without categoryId', () => file('name,category\nRex,1\n'), [], 'has no column categoryId'],
-  ['semicolons', () => file('name;categoryId\nRex;1\n'), [], 'Separate the columns with commas'],
+  [
+    'semicolons instead of commas',
+    () => file('name;categoryId\nRex;1\n'),
+    [],
+    'Separate the columns with commas',
+  ],
   ['a duplicate column', () => file('name,name,categoryId\n'), [], 'more than one column "name"'],
-  ['a UTF-16 file', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not valid UTF-8'],
-  ['an id for a file', () => file('name,categoryId\n'), ['--id', 'x'], 'standard input'],
-  ['an id with a slash', () => '-', ['--id', 'a/b'], 'letters, digits'],
-])('rejects %s with a helpful message', async (_what, path, options, message) => {
+  ['a UTF-16 file', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not UTF-8'],
+  ['--id with a file', () => file('name,categoryId\n'), ['--id', 'x'], 'standard input'],
+  ['a slash in --id', () => '-', ['--id', 'a/b'], 'letters, digits'],
+])('fails with a helpful message for %s', async (_what, path, options, message) => {
   const { run, names } = await setUp()
   const { code, stdout, stderr } = await run(path(), ...options)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -332,7 +337,7 @@ const textsOf = (records: readonly CsvRecord[]) => records.map((record) => recor
 const cut = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
 
-test('parses any fields exactly, however the file is cut into chunks', () => {
+test('parses every field exactly, whatever the chunks in which the file is read', () => {
   const field = fc.oneof(
     fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '🐈') }),
     fc.string({ unit: 'binary' }),
@@ -347,7 +352,7 @@ test('parses any fields exactly, however the file is cut into chunks', () => {
         const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
         const texts = rows.map((row) => row.map(quote).join(',').toWellFormed())
         const bytes = Buffer.from(texts.map((row) => row + end).join(''))
-        // Lone surrogates were replaced when the file was written; a leading BOM is not content.
+        // Writing the file replaces lone surrogates, and parsing ignores a leading BOM.
         const expected = rows.map((row) => row.map((value) => value.toWellFormed()))
         fc.pre(!bytes.subarray(0, 3).equals(Buffer.from('\u{feff}')))
         const parsed = parse(cut(bytes, size))
@@ -360,7 +365,7 @@ test('parses any fields exactly, however the file is cut into chunks', () => {
   )
 })
 
-test('parses malformed files into the same records for any chunks, and from any record on', () => {
+test('parses a malformed file into the same records whatever the chunks, and if it resumes after any record', () => {
   const bytes = fc.array(fc.constantFrom('a', '"', ',', '\n', '\r', '\xff', '\xc3', '\xa9', '1'), {
     maxLength: 40,
   })

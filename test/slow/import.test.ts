@@ -23,7 +23,7 @@ const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
 const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Unsorted names, 1,000 categories; one name in 10 has a comma, one in 25 an accent. */
+/** Writes unsorted names in 1,000 categories. One name in 10 has a comma, one in 25 an accent. */
 async function writePets(path: string, rows: number, rejectedEvery = 0): Promise<void> {
   const statuses = ['available', 'pending', 'sold']
   function* lines() {
@@ -45,7 +45,7 @@ async function writePets(path: string, rows: number, rejectedEvery = 0): Promise
 
 interface Run {
   child: ChildProcess
-  /** The peak memory of the process, as far as it was sampled. */
+  /** The highest memory use of the process that was sampled. */
   memoryMb: () => number
   ended: Promise<number | null>
   stderr: Promise<string>
@@ -75,7 +75,7 @@ function start(args: string[], DATABASE_URL: string, output: 'ignore' | 'pipe' =
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
-test(`import reaches at least ${RATIO_MIN} of the speed of psql's \\copy into the same table`, async () => {
+test(`import is at least ${RATIO_MIN} times as fast as psql's \\copy into the same table`, async () => {
   const path = join(folder, 'compared.csv')
   await writePets(path, ROWS_COMPARED)
   const time = async (work: (url: string) => Promise<unknown>) => {
@@ -112,7 +112,7 @@ test(`imports each of ${ROWS} rows exactly once despite ${KILLS} kills; import a
   const killedAt: number[] = []
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const run = start(['import', path], url)
-    // Each run gets further and is killed some milliseconds later, at an arbitrary point.
+    // Let each run get further than the last, and kill it some milliseconds later, at an arbitrary point.
     while ((await rowsDone()) < (ROWS * kill) / (KILLS + 1)) {
       expect(run.child.exitCode, 'the import ended by itself').toBeNull()
       await sleep(10)

@@ -71,7 +71,7 @@ async function openLoadBalancer(ports: [Ports, Ports]): Promise<LoadBalancer> {
   return loadBalancer
 }
 
-/** Readers and writers. Each pet has a unique name, under which the responses to its create are kept. */
+/** Starts readers and writers. Each pet has a unique name, and `creates` has the responses to its create by name. */
 function openLoad(origin: string, until: AbortSignal) {
   const reads: Exchange[] = []
   const creates = new Map<string, Exchange[]>()
@@ -82,7 +82,7 @@ function openLoad(origin: string, until: AbortSignal) {
       return
     }
     count += 1
-    // Every other writer retries, because its requests have an Idempotency-Key.
+    // Every other writer sends an Idempotency-Key and retries.
     const name = `${index % 4 === 1 ? 'once' : 'until'} ${origin} ${count}`
     const headers = name.startsWith('until') ? { 'idempotency-key': name } : {}
     const responses: Exchange[] = []
@@ -92,7 +92,7 @@ function openLoad(origin: string, until: AbortSignal) {
       if (responses.at(-1)?.status !== 201) await sleep(100)
     } while (name.startsWith('until') && responses.at(-1)?.status !== 201)
   })
-  // A failure surfaces where `load` is awaited, not as an unhandled rejection.
+  // A failure is thrown where `load` is awaited, not as an unhandled rejection.
   load.catch(() => {})
   return { load, reads, creates }
 }
@@ -115,7 +115,7 @@ function tally(exchanges: Exchange[]): Record<string, number> {
   return counts
 }
 
-test('HAProxy accepts the configuration, alone and together with that of Debian', () => {
+test('HAProxy accepts deploy/haproxy.cfg, alone and together with the configuration of Debian', () => {
   for (const files of [[HAPROXY_CONFIG], ['/etc/haproxy/haproxy.cfg', HAPROXY_CONFIG]]) {
     // -dW turns warnings into errors.
     execFileSync('haproxy', ['-c', '-dW', ...files.flatMap((file) => ['-f', file])], { stdio: 'pipe' })
@@ -156,7 +156,7 @@ test(`no pet is created twice and every error is documented when instances are k
   await load
   console.log({ reads: tally(reads), creates: tally([...creates.values()].flat()) })
 
-  // HAProxy retried reads without a response on the other instance.
+  // Every read succeeded, because HAProxy retries a read without a response on the other instance.
   expect(Object.keys(tally(reads))).toEqual(['200'])
   const rows = await sql<{ name: string; count: string }>(
     DATABASE_URL,
@@ -194,7 +194,7 @@ test('with both instances frozen, a read returns unavailable and a change return
   expect(next).toMatchObject({ status: 503, body: errorBody('overloaded') })
 })
 
-test('without an instance, every request returns overloaded at once', async () => {
+test('if no instance is running, every request returns overloaded at once', async () => {
   const loadBalancer = await openLoadBalancer([await freePorts(), await freePorts()])
   const client = openTestClient({ origin: loadBalancer.origin, apiKey })
   for (const response of [
@@ -207,8 +207,8 @@ test('without an instance, every request returns overloaded at once', async () =
   }
 })
 
-describe('requests that HAProxy cannot parse', () => {
-  test('headers over 16 KiB get the 431 of the service; malformed requests are closed without a response', async () => {
+describe('HAProxy', () => {
+  test('forwards headers over 16 KiB to the service (431), and closes the connection of a malformed request', async () => {
     const { loadBalancer } = await openFixture()
     const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
     const [tooLarge] = await sendBytes(loadBalancer.origin, get(`A: ${'a'.repeat(20_000)}`))
@@ -229,10 +229,10 @@ describe('requests that HAProxy cannot parse', () => {
   })
 })
 
-describe('what an instance receives', () => {
-  test('a safe request id, and the client address that HAProxy has seen', async () => {
+describe('an instance behind HAProxy', () => {
+  test('receives a safe request id, and the address from which the client connected to HAProxy', async () => {
     const received: IncomingHttpHeaders[] = []
-    // Replaces both instances, because the service does not return the headers that it receives.
+    // This server replaces both instances, because the service does not return the headers that it receives.
     const instance = createServer((request, response) => {
       if (request.url !== '/ready') received.push(request.headers)
       response.setHeader('x-request-id', request.headers['x-request-id'] ?? '').end()

@@ -1,4 +1,4 @@
-// The log of the service and the usage of deprecated operations. Neither contains data of a client.
+// The log of the service, and the counted calls of deprecated operations. Neither contains the data of a request.
 import { expect, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'

@@ -1,4 +1,4 @@
-// `petstore migrate` while an export and the service use the tables: requests must not queue behind its locks.
+// `petstore migrate` while an export and the service use the tables: requests must not wait for the locks of the migration.
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
@@ -12,7 +12,7 @@ const NEXT = makeNextVersion('alter table pets add column chip text;')
 /** Longer than the pause between two attempts of a migration, so that reads overlap at least one attempt. */
 const READING_MS = 3_000
 
-test('migrate waits for an export without failing reads, and a second migrate waits for the first', async () => {
+test('while migrate waits for an export, reads succeed and a second migrate waits for the first', async () => {
   const databaseUrl = await createTestDatabase()
   const environment = { DATABASE_URL: databaseUrl, MIGRATION_DATABASE_URL: asOwner(databaseUrl) }
   const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
@@ -26,7 +26,7 @@ test('migrate waits for an export without failing reads, and a second migrate wa
   expect(waiting).toBe(
     `Waiting for a lock held by pid ${running.pid} (application petstore-export, role petstore_app).\n`,
   )
-  // --lock-wait applies to locks that requests need. A running migration may take as long as it needs.
+  // --lock-wait limits only the wait for locks that requests need, not the wait for another migration.
   const second = startPetstore(['migrate', '--lock-wait', '0'], environment, NEXT)
   const secondWaits = once(second.stderr, 'data')
   const statuses = new Set<number>()

@@ -1,5 +1,5 @@
-// At a million pets, every list statement reads at most about twice the rows it returns: for any distribution and any
-// planner statistics, with custom and generic plans.
+// With a million pets, every list statement reads at most about twice the rows that it returns. This holds for several
+// distributions, with and without planner statistics, and with custom and generic plans.
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import type { Reader, Statement } from '../../src/db/database.ts'
@@ -18,7 +18,7 @@ afterAll(() => client.end())
 /**
  * - `pending`: 100 old pets, the worst case for a scan from the newest
  * - `sold`: no pet in the first layout
- * - category 1: nine of ten pets; category 7: 50 old ones; category 9: none
+ * - category 1: nine of ten pets; category 7: 50 old pets; category 9: no pet
  */
 async function load(): Promise<void> {
   await client.query('alter table pets set (autovacuum_enabled = off)')
@@ -30,7 +30,7 @@ async function load(): Promise<void> {
       from generate_series(1, $1) as n`,
     [PETS],
   )
-  // Orders: three old ones are open, two of three belong to one pet, none is cancelled. History: two of three of one pet.
+  // Three old orders are open, and none is cancelled. Two of three orders, and of three history entries, belong to one pet.
   await client.query(`alter table orders set (autovacuum_enabled = off); alter table pet_history set (autovacuum_enabled = off);
     insert into api_keys (hash, name, scopes) values (sha256('x'), 'x', '{}')`)
   await client.query(

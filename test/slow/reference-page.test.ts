@@ -36,7 +36,7 @@ async function open(path: string, look: Look = {}, { origin }: TestClient = pets
 }
 
 test.each(CASES)(
-  '$path ($width wide, $scheme) is accessible, without console errors, external requests or horizontal scroll',
+  '$path ($width px wide, $scheme) is accessible, without console errors, external requests or horizontal scroll',
   async ({ path, width, scheme }) => {
     const { page, requests, faults } = await open(path, { width, scheme })
     await scrollThrough(page)
@@ -58,7 +58,7 @@ async function scrollThrough(page: Visit['page']): Promise<void> {
   })()`)
 }
 
-/** Like a user: fills in the key, clicks "Test Request" of the first operation, then "Send". */
+/** Acts like a user: enters the key, clicks "Test Request" of the first operation, then "Send". */
 async function tryListPets(page: Visit['page']): Promise<void> {
   await page.getByPlaceholder('Token').first().fill(apiKey)
   await page
@@ -106,7 +106,7 @@ test('the page does not store the key: a reload clears it', async () => {
   await page.context().close()
 })
 
-test('the error codes are reachable by keyboard alone, on their page and from the reference', async () => {
+test('the error codes can be reached with the keyboard alone, on their page and from the reference page', async () => {
   const { page } = await open('/docs/errors')
   await page.keyboard.press('Tab')
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')

@@ -19,7 +19,7 @@ const BINARIES = process.env['TEST_POSTGRES'] ?? '/usr/lib/postgresql/15/bin'
 const PASSWORDS = { PETSTORE_APP_PASSWORD: 'apppassword', PETSTORE_MIGRATOR_PASSWORD: 'migratorpassword' }
 const LUNA = { name: 'Luna', categoryId: 1 }
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
-/** Requires ownership of a table, a type and a function. */
+/** A migration that requires ownership of a table, a type and a function. */
 const NEXT = makeNextVersion(`
   alter table pets add column chip text;
   alter type order_status add value 'returned';
@@ -86,7 +86,7 @@ async function openClient(environment: Record<string, string>, apiKey: string) {
   return { ...openTestClient({ origin: service.origin, apiKey }), origin: service.origin }
 }
 
-/** Without the tables of counts, which a running service folds; the inventory compares those. */
+/** The tables to compare. Count tables change when the service folds them, so the inventory is compared instead. */
 const COUNTED = Object.keys(NEEDED_PRIVILEGES).filter((table) => !table.startsWith('pet_count'))
 const countsIn = (url: string) =>
   sql(
@@ -112,7 +112,7 @@ async function expectMigratable(environment: Record<string, string>): Promise<vo
   })
 }
 
-/** A database with pets, orders and keys, and the client of one key. */
+/** A database with pets, orders and keys, and a client with one of these keys. */
 async function openSource() {
   const { cluster } = await openServer()
   await sql(cluster.url('postgres'), 'create database petstore')

@@ -17,7 +17,7 @@ test(`on SIGTERM under load, no request fails and the process ends within 10 sec
   let accepted = 0
   let closing = 0
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The grace period must be longer than a check of the load balancer, which takes longer on a busy host.
+    // The grace period must be longer than the interval of the readiness checks, which grows on a busy host.
     const graceMs = Math.round(500 * slowness())
     const service = await startService({
       DATABASE_URL,
@@ -25,7 +25,7 @@ test(`on SIGTERM under load, no request fails and the process ends within 10 sec
       SHUTDOWN_GRACE_MS: String(graceMs),
     })
     const unready = new AbortController()
-    // A load balancer: polls /ready, and sends no more requests once that fails.
+    // Acts like a load balancer: polls /ready, and stops the clients once it fails.
     const loadBalancer = (async () => {
       while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(50)
       unready.abort()
@@ -53,7 +53,7 @@ test(`on SIGTERM under load, no request fails and the process ends within 10 sec
 test('a second SIGTERM ends the process at once', async () => {
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error', SHUTDOWN_GRACE_MS: '10000' })
   service.kill('SIGTERM')
-  // The first signal has taken effect.
+  // Wait until the process has handled the first signal.
   await expect.poll(async () => (await fetch(`${service.adminOrigin}/ready`)).status).toBe(503)
   const signalled = Date.now()
   service.kill('SIGTERM')
@@ -61,7 +61,7 @@ test('a second SIGTERM ends the process at once', async () => {
   expect(Date.now() - signalled).toBeLessThan(1_000 * slowness())
 })
 
-test('an idle kept-alive connection does not delay the exit', async () => {
+test('an idle keep-alive connection does not delay the exit', async () => {
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
   await fetch(`${service.origin}/openapi.json`, { keepalive: true })
   const signalled = Date.now()

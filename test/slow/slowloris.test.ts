@@ -1,4 +1,4 @@
-// Sockets that send a request slowly and never end it.
+// Sockets that send a request slowly and never complete it.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -49,7 +49,7 @@ test(`${SLOW_SOCKETS} slow sockets do not slow down other clients`, async () => 
     ratios.push(withSlow.perSecond / alone.perSecond)
   }
   ratios.sort((a, b) => a - b)
-  // Rounds on a shared machine vary by a third; sockets that block others would reduce the throughput far more.
+  // Rounds on a shared host vary by a third. Slow sockets that blocked other clients would reduce the throughput much more.
   expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.6)
   expect(await service.stop()).toBe(0)
 })
@@ -59,7 +59,7 @@ test('returns 408 if the headers of a request do not arrive within 5 seconds', a
   const openedAt = performance.now()
   const slow = openSlowSockets(service.origin, 20)
   await expect.poll(slow.rejected).toBe(20)
-  // The service checks once a second.
+  // The service checks for expired requests once a second.
   expect(performance.now() - openedAt).toBeLessThan(8_000 * slowness())
   slow.end()
   await service.stop()

@@ -1,4 +1,4 @@
-// The systemd units, checked by systemd's own tools.
+// systemd's own tools check the systemd units.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const UNITS = ['petstore@.service', 'petstore-migrate.service']
 for (const name of UNITS) {
-  // systemd-analyze requires that the executable exists: here it is in this folder.
+  // systemd-analyze requires that the executable exists, so use the one in this repository.
   const unit = readFileSync(join(ROOT, 'deploy', name), 'utf8').replaceAll('/opt/petstore', ROOT)
   writeFileSync(join(folder, name), unit)
 }
