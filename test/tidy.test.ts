@@ -57,7 +57,7 @@ test('no file imports from a higher layer', () => {
   expect(upward).toEqual([])
 })
 
-test('src/http imports no feature', () => {
+test('src/http imports no feature of the service, such as src/pets', () => {
   const features = sources
     .filter((path) => path.startsWith('src/http/'))
     .flatMap((path) => importsOf(path).map((target) => ({ path, target })))
@@ -155,7 +155,7 @@ const avoidedWordsIn = (path: string) => {
   )
 }
 
-test('no file contains a word of AVOIDED_WORDS', () => {
+test('no file contains a word of the list AVOIDED_WORDS', () => {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
   })

@@ -1,4 +1,5 @@
-// Defects that the tests must detect: each is a small change that a developer could make, and the test that must fail.
+// Defects that the tests must detect. Each is a small change that a developer could make by mistake, with the test that must
+// fail.
 
 export interface Defect {
   name: string

@@ -18,7 +18,7 @@ import { DEFECTS, type Defect } from './defects.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TIMEOUT_MS = 600_000
-/** With a defect planted, a test may hang. */
+/** Ends tests that hang because of the defect. */
 const TEST_TIMEOUT_MS = 60_000
 /** The tests spend more time waiting than using the CPU. */
 const CONCURRENT_MAX = 3

@@ -1,11 +1,11 @@
-// The seed of everything random in the proof, so that a failure can be reproduced.
+// The seed of all random values in test/proof. The same seed reproduces a failure.
 import { randomInt } from 'node:crypto'
 
 const { PROOF_SEED, PROOF_SCALE } = process.env
 
 export const SEED = PROOF_SEED === undefined ? randomInt(2 ** 31) : Number(PROOF_SEED)
 
-/** Multiplies the usual volume: 1 by default, more for a long run. */
+/** Multiplies the number of inputs and faults. The default is 1; use more for a long run. */
 export const SCALE = Number(PROOF_SCALE ?? 1)
 
 /** The command that reproduces a failure of this file. */

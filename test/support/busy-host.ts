@@ -1,4 +1,4 @@
-// Measures how busy this host is. Latency limits hold on a dedicated host; tests multiply them by this factor.
+// Measures how busy this host is. Latency limits apply to a dedicated host, so tests multiply them by this factor.
 
 const SAMPLE_CPU_MS = 50
 

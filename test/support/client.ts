@@ -1,5 +1,5 @@
-// The HTTP client of the tests. It checks every response against openapi.json, and every header against its grammar.
-// Imports no product source.
+// The HTTP client of the tests. It checks every response against openapi.json, and every header against its grammar. It
+// imports nothing from src.
 import { checkResponse } from './responses.ts'
 
 export interface Target {

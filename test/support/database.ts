@@ -9,14 +9,14 @@ import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
 import { APPLICATION, asApplication, asSuperuser, OWNER } from './roles.ts'
 
 /**
- * Creates the database now and drops it after the file; an `empty` one has the roles but no schema. The URL names the
- * role that serves requests; see roles.ts for the others.
+ * Creates a database now, and drops it after the tests of the file. An `empty` database has the roles but no schema. The
+ * URL has the role of the service; see roles.ts for other roles.
  */
 export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await onServer(`create database ${name} template ${kind === 'migrated' ? TEMPLATE : EMPTY_TEMPLATE}`)
   afterAll(() => onServer(`drop database ${name} with (force)`))
-  // A clone keeps everything that deploy/roles.sql did, except these privileges.
+  // A clone keeps everything that deploy/roles.sql has set, except these privileges.
   await onServer(
     `revoke all on database ${name} from public; grant connect on database ${name} to ${APPLICATION}, ${OWNER}`,
   )

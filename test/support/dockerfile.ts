@@ -8,7 +8,7 @@ export interface Instruction {
   text: string
 }
 
-/** The build stages, each from its FROM on; instructions before the first are left out. */
+/** The instructions of each build stage, starting with FROM. Omits instructions before the first FROM. */
 export function readStages(root: string): Instruction[][] {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
   const lines = text

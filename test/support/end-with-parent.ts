@@ -1,2 +1,2 @@
-// Loaded into each service that a test starts: ends the service with the process that started it, even if that was killed.
+// Loaded into each service that a test starts. Ends the service when the test process ends, even if that is killed.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

@@ -35,7 +35,7 @@ async function pass({ forward, response }: Exchange): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers)).end(body)
 }
 
-/** What goes wrong, and whether before or after the service has handled the request. */
+/** The faults. `before` and `after` say whether the fault occurs before or after the service handles the request. */
 export const FAULTS = {
   none: pass,
   unavailable: async (exchange) => error(exchange, 503, 'unavailable', { 'retry-after': '0' }),
@@ -84,7 +84,7 @@ export interface FaultInjector {
   seen: SeenRequest[]
   /** The faults of the next requests; after those, `choose` decides. */
   next: (...faults: Fault[]) => void
-  /** How many requests were forwarded, and how many are not finished yet, forwarded or delayed. */
+  /** How many requests were forwarded in total, and how many requests, including delayed ones, are in flight. */
   forwarded: () => { total: number; inFlight: number }
 }
 

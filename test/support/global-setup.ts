@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     binaries,
     dataFolder,
     port: await freePort(),
-    // Faster without durability. Tests of crashes start their own cluster with these settings on.
+    // PostgreSQL is faster without durability. Tests of crashes start their own cluster with these settings on.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   }).catch((error: unknown) => {
     remove()

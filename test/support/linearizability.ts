@@ -1,6 +1,6 @@
-// Checks whether concurrent responses could result from running the operations one after another, each at some moment
-// between its call and its return: linearizability. The search is that of Wing and Gong with Lowe's cache, as in
-// Porcupine. Check one object at a time: a store is linearizable if each of its objects is.
+// Checks linearizability: whether the responses could result from running the operations one after another, each at some
+// time between its call and its return. Uses the search of Wing and Gong with Lowe's cache, like Porcupine. Check one
+// object at a time: a store is linearizable if each of its objects is.
 
 export interface Operation<Input, Output> {
   input: Input
@@ -26,7 +26,7 @@ export interface Stuck<Input, Output> {
   candidates: Operation<Input, Output>[]
 }
 
-/** A call or a return. Those of operations without a place in the order form a linked list. */
+/** A call or a return. The events of operations that have no place in the order yet form a linked list. */
 interface Event<Input, Output> {
   operation: Operation<Input, Output>
   /** The position of the operation, sorted by call. */
@@ -37,7 +37,7 @@ interface Event<Input, Output> {
   next: Event<Input, Output> | undefined
 }
 
-/** Undefined if the history is linearizable. */
+/** Returns undefined if the history is linearizable. */
 export function findContradiction<State, Input, Output>(
   history: readonly Operation<Input, Output>[],
   { initial, step, changesNothing, keyOf }: Specification<State, Input, Output>,
@@ -51,7 +51,7 @@ export function findContradiction<State, Input, Output>(
 
   for (let event = head.next; event !== undefined; ) {
     if (event.itsReturn === undefined) {
-      // The operation has returned, so it belongs before this point: an earlier choice was wrong.
+      // This operation has returned, so it must come before this point. An earlier choice was wrong.
       if (stuck === undefined || ordered.length > stuck.longest.length) {
         stuck = { longest: ordered.map(({ call }) => call.operation), candidates: candidatesAt(head) }
       }
@@ -74,7 +74,7 @@ export function findContradiction<State, Input, Output>(
   }
   return undefined
 
-  /** Undoes the last choice that matters: placing an operation without changes later never helps. */
+  /** Undoes the last choice of an operation that changes the state. Placing any other operation later never helps. */
   function takeBack(): Event<Input, Output> | undefined {
     for (let last = ordered.pop(); last !== undefined; last = ordered.pop()) {
       state = last.stateBefore

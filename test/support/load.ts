@@ -20,7 +20,7 @@ export interface LoadOptions {
   apiKey: string
 }
 
-/** A client with one kept-alive connection, as a load balancer or a library holds it. */
+/** A client with one keep-alive connection, like that of a load balancer or a library. */
 export function openConnection({ origin, apiKey }: LoadOptions) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
@@ -55,7 +55,7 @@ export function openConnection({ origin, apiKey }: LoadOptions) {
 
 export type Connection = ReturnType<typeof openConnection>
 
-/** How often a request to a busy service is retried, and after which pause. */
+/** How often to retry a request to a busy service, and how long to wait before each retry. */
 const RETRIES_MAX = 100
 const PAUSE_MS = 200
 

@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { onTestFinished } from 'vitest'
 
-/** The transaction has read pets, so of all statements it blocks only `alter table`. */
+/** The transaction has read the table pets, so it blocks only `alter table`. */
 export async function startExport(databaseUrl: string): Promise<{ pid: number; end: () => Promise<void> }> {
   const url = new URL(databaseUrl)
   url.searchParams.set('application_name', 'petstore-export')

@@ -1,5 +1,5 @@
-// Parses messages of PostgreSQL's protocol, version 3, as far as a proxy needs: where each begins and ends, which
-// statement it belongs to, and which one ends a response.
+// Parses messages of PostgreSQL's protocol, version 3, as far as a proxy needs: where each message begins and ends, which
+// statement it belongs to, and whether it ends a response.
 
 export interface Message {
   /** One letter; empty for messages at the start of a connection, which have none. */
@@ -33,7 +33,7 @@ export function openSplitter(side: 'client' | 'server'): (chunk: Buffer) => Mess
   }
 }
 
-/** The response is a single byte, and an encrypted connection cannot be parsed. */
+/** Whether the client requests encryption. The response is a single byte, and the rest cannot be parsed. */
 export function requestsEncryption(bytes: Buffer): boolean {
   return bytes.length === 8 && [SSL_REQUEST, GSS_REQUEST].includes(bytes.readInt32BE(4))
 }

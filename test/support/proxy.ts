@@ -1,4 +1,4 @@
-// A TCP proxy between the service and PostgreSQL that makes the database unreachable in the ways a network can.
+// A TCP proxy between the service and PostgreSQL that makes the database unreachable, as a faulty network can.
 import { once } from 'node:events'
 import { createServer, connect, type Socket } from 'node:net'
 import { afterAll } from 'vitest'
@@ -8,7 +8,7 @@ export interface Proxy {
   url: string
   /** Resets every open connection. */
   cut: () => void
-  /** From now on: pass everything, or reject new connections. */
+  /** Passes everything from now on, or rejects new connections. */
   behave: (mode: 'pass' | 'reject') => void
   /** Drops the next response to the statement of this name; then resets every connection, or keeps this one silent. */
   loseResponse: (statement: string, effect: 'reset' | 'silence') => void
@@ -22,9 +22,9 @@ export interface Proxy {
 export interface Link {
   client: Socket
   upstream: Socket
-  /** Nothing more is passed on. */
+  /** Whether the proxy has stopped forwarding bytes. */
   isOver: boolean
-  /** How long PostgreSQL does not notice that its client has disconnected. */
+  /** How long it takes until PostgreSQL notices that its client has disconnected. */
   unnoticedMs: number
 }
 
@@ -86,7 +86,7 @@ export async function startProxy(
       clients.delete(client)
       forget()
       link.isOver = true
-      // An orderly close after everything that was sent: PostgreSQL executes that first, and then closes its side.
+      // Close in an orderly way: PostgreSQL executes everything that was sent, and then closes its side.
       if (link.unnoticedMs === 0) upstream.end()
       else setTimeout(() => upstream.end(), link.unnoticedMs)
     })
@@ -126,7 +126,7 @@ export async function startProxy(
         .filter(({ isOver }) => isOver)
         .flatMap(({ client, upstream }) => [client, upstream])
       const open = over.filter((socket) => !socket.closed)
-      // once() of node:events rejects on an error, which is not the end of the socket.
+      // Do not use once() of node:events: it rejects on an error, which comes before the end of the socket.
       await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
     },
   }

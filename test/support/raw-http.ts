@@ -5,9 +5,9 @@ import { assert } from 'vitest'
 import { parseExactly, type TestResponse } from './client.ts'
 import { checkResponse } from './responses.ts'
 
-/** How long to wait for a response that the test does not expect, unless the service closes the connection. */
+/** How long to wait for unexpected further responses, unless the service closes the connection earlier. */
 const QUIET_MS = 120
-/** Closes a connection on which nothing arrives. */
+/** Closes a connection that receives nothing for this long. */
 const TIMEOUT_MS = 120_000
 
 export interface RawResponse {
@@ -24,7 +24,7 @@ interface SendOptions {
   count?: number
 }
 
-/** Sends the bytes and returns every response, also those after the expected `count`. */
+/** Sends the bytes and returns every response, including those beyond the expected `count`. */
 export async function sendBytes(
   origin: string,
   bytes: string | Uint8Array,
@@ -89,7 +89,7 @@ export async function sendRequest(origin: string, request: RawRequest): Promise<
   return parsed
 }
 
-/** Empty while the last response is incomplete. */
+/** Parses the responses. Returns none while the last response is incomplete. */
 function completeResponses(bytes: Buffer, method: string): RawResponse[] {
   try {
     return parseResponses(bytes, method)

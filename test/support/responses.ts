@@ -28,7 +28,7 @@ ajv.addSchema(document, 'openapi.json')
 /** Statuses that any operation may return in addition to those it documents: see "default" in openapi.json. */
 const ANYWHERE = [403, 429, 431, 503]
 const WITH_BODY = [408, 413, 415]
-/** Statuses where there is no operation. */
+/** Statuses of paths and methods without an operation. */
 const NOWHERE = [400, 401, 404, 405, 408, 429, 431, 503]
 const OUTSIDE = [200, 204, 304, 400, 404, 405, 408, 431, 503]
 
@@ -53,7 +53,7 @@ function must(condition: boolean, { method, path, status, text }: SeenResponse, 
   if (!condition) assert.fail(`${fault}: ${method} ${path} -> ${status} ${text.slice(0, 300)}`)
 }
 
-/** As it was sent: a URL parser would normalize `/v1/pets/..`. */
+/** The path as it was sent. A URL parser would normalize `/v1/pets/..`. */
 function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : new URL(target).pathname
   return path.split(/[?#]/, 1)[0] as string
@@ -104,7 +104,7 @@ function checkErrorBody(response: SeenResponse): void {
 function checkSchema(response: SeenResponse, { pointer }: Found): void {
   must(response.headers.get('content-type') === JSON_TYPE, response, 'a success that is not JSON')
   const schema = `openapi.json#${pointer}/responses/${response.status}/content/application~1json/schema`
-  // Parsed with rounding, so that large ids are integers for the validator; tests compare the exact values.
+  // JSON.parse rounds large ids to numbers, which the validator needs. Tests compare the exact values.
   validate(schema, JSON.parse(response.text), response)
 }
 
@@ -124,7 +124,7 @@ const QUOTED = '"[^"\\\\]*"'
 const PARAMETER = `\\s*;\\s*${TOKEN}\\s*=\\s*(?:${TOKEN}|${QUOTED})`
 const LINK = `<[^<>\\s"]*>(?:${PARAMETER})+`
 
-/** Each header by the grammar of its specification. */
+/** The grammar of each header, by its specification. */
 const GRAMMARS: Record<string, RegExp> = {
   allow: new RegExp(`^${TOKEN}(?:, ${TOKEN})*$`), // RFC 9110
   deprecation: /^@-?\d{1,15}$/, // RFC 9745: a structured date

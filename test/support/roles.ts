@@ -10,7 +10,7 @@ export const OWNER = 'petstore_migrator'
 const ROLES_SQL = readFileSync(join(import.meta.dirname, '../../deploy/roles.sql'), 'utf8')
 
 export const asApplication = (databaseUrl: string) => as(APPLICATION, databaseUrl)
-/** For MIGRATION_DATABASE_URL. */
+/** The URL with the role of the owner, for MIGRATION_DATABASE_URL. */
 export const asOwner = (databaseUrl: string) => as(OWNER, databaseUrl)
 export const asSuperuser = (databaseUrl: string) => as('postgres', databaseUrl)
 
@@ -25,7 +25,7 @@ export async function makeRoles(databaseUrl: string): Promise<void> {
   await changeRoles(databaseUrl, ROLES_SQL)
 }
 
-/** Roles belong to the server, and PostgreSQL rejects concurrent changes of a role: test files take turns. */
+/** Runs statements that change roles, one test file at a time: PostgreSQL rejects concurrent changes to a role. */
 export async function changeRoles(databaseUrl: string, statements: string): Promise<void> {
   const shared = new URL(databaseUrl)
   shared.pathname = 'postgres'

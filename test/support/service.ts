@@ -152,7 +152,7 @@ export async function waitUntilReady(service: Service): Promise<void> {
   }
 }
 
-/** Only these variables: the configuration of the machine must not reach a test. */
+/** An environment with only these variables, so that the configuration of the host does not affect a test. */
 export function cleanEnvironment(added: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }

@@ -68,13 +68,13 @@ export async function watchReads(
   return seen
 }
 
-/** One of the newest, because those are written and read by other clients. */
+/** One of the newest keys, because other clients write and read these, too. */
 function randomKey(map: Map<number, unknown>): number {
   const newest = newestOf(map, 8)
   return newest[Math.floor(Math.random() * newest.length)] ?? 0
 }
 
-/** The last keys added; older ones are removed, because no client requests them any more. */
+/** The newest keys. Removes older keys, because no client requests them any more. */
 function newestOf(map: Map<number, unknown>, count: number): number[] {
   const keys = [...map.keys()]
   for (const old of keys.slice(0, -200)) map.delete(old)

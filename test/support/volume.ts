@@ -1,4 +1,4 @@
-// How much work a test does: enough to fail on a defect, and with TEST_VOLUME=full as much as before a release.
+// How much work a test does. The default is enough to detect defects; TEST_VOLUME=full, for use before a release, does more.
 export const IS_FULL = process.env['TEST_VOLUME'] === 'full'
 
 export function volume(usual: number, full: number): number {

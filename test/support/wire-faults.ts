@@ -3,7 +3,7 @@ import { requestsEncryption, endsResponse, endsRequest, type Message } from './p
 import { notice, openSplitter, statementOf } from './postgres-messages.ts'
 import type { Link, Relay } from './proxy.ts'
 
-/** How far a statement has come, from the first byte sent to the last byte received. */
+/** The moments of a statement, from before its first byte is sent to its last byte received. */
 export const MOMENTS = [
   'before sending',
   'half sent',
@@ -68,7 +68,7 @@ const FATAL_NOTICES: Partial<Record<Kind, Buffer>> = {
 
 const DELAY_MS = 40
 const UNNOTICED_MS = 250
-/** Lets the bytes before a reset arrive: a reset overtakes unread bytes. */
+/** How long to wait before a reset, because a reset discards bytes that were not yet read. */
 const RESET_AFTER_MS = 5
 
 /** Whether the moment is before the first byte of the response. */
@@ -107,7 +107,7 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     }
     link.isOver = true
     if (fault.kind === 'silence') {
-      // A slow network delivers in the end, when the service no longer waits.
+      // A slow network delivers the bytes when the service no longer waits for them.
       if (isBeforeResponse(fault.moment)) client.prependOnceListener('close', rest)
       return
     }

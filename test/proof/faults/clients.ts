@@ -24,7 +24,7 @@ export interface Store {
   contested: readonly number[]
   /** Pets that are updated all the time, and never sold. */
   changed: readonly number[]
-  /** Pets created by mistake: each is deleted once. */
+  /** Pets that were created by mistake. Each is deleted once. */
   mistaken: { id: number; name: string }[]
 }
 
@@ -44,7 +44,7 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     changes.push({ token, outcomes })
     for (let tries = 1; ; tries += 1) {
       const response = await inTime(send())
-      // Only for a request sent before: its transaction ends when PostgreSQL notices the disconnect.
+      // An earlier attempt still has the key: its transaction ends when PostgreSQL notices the disconnect.
       if (outcomes.length > 0 && tries < ATTEMPTS_MAX && codeOf(response) === IN_USE) {
         await sleep(IN_USE_FOR_MS)
         continue
@@ -65,7 +65,7 @@ export function openBuyer(client: TestClient, store: Store, random: Random) {
     await change(name, () => client.post('/pets', body, headers), { status: 201, isIdempotent })
   }
 
-  /** At once, so that the service batches them into one statement with one outcome. */
+  /** Sends several creates at once, so that the service batches them into one statement with one outcome. */
   async function createMany(isIdempotent: boolean): Promise<void> {
     await Promise.all(Array.from({ length: AT_ONCE }, () => create(isIdempotent)))
   }

@@ -38,7 +38,7 @@ afterAll(() => {
 })
 
 const role = await createRole()
-// One after the other: opening all of them at once would exceed connection timeouts.
+// Open one after the other, because opening all at once would exceed connection timeouts.
 const fixtures: FaultFixture[] = []
 while (fixtures.length < FIXTURES) fixtures.push(await openFaultFixture(role))
 const [first] = fixtures as [FaultFixture]
@@ -53,7 +53,7 @@ function expectNothing(wrong: readonly string[]): void {
 const cellsAt = (operation: Operation, trace: readonly string[], faults: readonly Fault[]): Cell[] =>
   plannedFaults(trace, faults).map((one) => ({ ...one, operation }))
 
-/** Tries each item in the next free fixture. */
+/** Tries every item, each in a fixture that is free. */
 async function tryAll<Item>(
   items: readonly Item[],
   tryOne: (fixture: FaultFixture, item: Item) => Promise<string[]>,
@@ -70,7 +70,7 @@ async function tryAll<Item>(
   return wrong
 }
 
-/** The cells of every operation. A statement that only reads is tried once, in the first operation that uses it. */
+/** The cells of every operation. A statement that only reads is tried only in the first operation that uses it. */
 async function allCells(): Promise<Cell[]> {
   const cells: Cell[] = []
   for (const operation of [...WRITING, ...BACKGROUND, ...READING, ...CONNECTING]) {
@@ -100,7 +100,7 @@ function namedStatements(): string[] {
   })
 }
 
-/** In a random order that the seed determines; only a part of them if SCALE is less than 1. */
+/** Shuffles the items by the seed. Returns only a part of them if SCALE is less than 1. */
 function sample<Item>(items: readonly Item[]): Item[] {
   return seeded(SEED)
     .shuffle(items)
@@ -109,7 +109,7 @@ function sample<Item>(items: readonly Item[]): Item[] {
 
 let cells: Cell[] = []
 
-test('every operation works without a fault, and together they use every statement of the sources', async () => {
+test('every operation succeeds without a fault, and the operations together run every statement in src', async () => {
   cells = sample(await allCells())
   const named = namedStatements()
   count('statements of the service', named.length)
@@ -123,21 +123,21 @@ test('after any fault in a statement the response is correct, and a retry has ex
   expectNothing(await tryAll(cells, tryCell))
 })
 
-test.skipIf(SCALE < 1)('faults were injected into every statement of the sources', () => {
+test.skipIf(SCALE < 1)('faults were injected into every statement in src', () => {
   const named = namedStatements()
   count('statements with injected faults', named.filter((name) => faulted.has(name)).length)
   expect(named.filter((name) => !faulted.has(name))).toEqual([])
 })
 
 test('an import resumes after a lost connection, and no row is lost or duplicated', async () => {
-  // Copied rows have no response of their own.
+  // PostgreSQL does not respond to copied rows, so they have no fault in the response.
   const isPossible = ({ statement, fault }: PlannedFault) =>
     statement !== 'copy data' || isBeforeResponse(fault.moment)
   const planned = plannedFaults(await traceImport(first), IMPORT_FAULTS).filter(isPossible)
   expectNothing(await tryAll(sample(planned), (fixture, one) => tryImport(fixture, one, importHere)))
 })
 
-test('`petstore import` resumes as well, and prints how', async () => {
+test('`petstore import` prints how to resume after a lost connection, and resumes', async () => {
   const planned: PlannedFault[] = [
     { statement: 'copy done', occurrence: 1, fault: { moment: 'half sent', kind: 'reset' } },
     { statement: 'commit', occurrence: 1, fault: { moment: 'before sending', kind: 'end' } },

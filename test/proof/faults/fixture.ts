@@ -1,4 +1,4 @@
-// A service behind its own fault-injecting proxy, on its own database: faults are tried in parallel, one per request.
+// A service behind its own fault-injecting proxy, on its own database, so that several fixtures try faults in parallel.
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
@@ -24,7 +24,7 @@ const LEAP_MS = 60_000
 /** A fault, and where in an operation it happens. */
 export interface PlannedFault {
   statement: string
-  /** Counts the statements of this name since the fault was planned: 1 is the first. */
+  /** Which statement of this name, counted from 1 since the fault was planned. */
   occurrence: number
   fault: Fault
 }
@@ -45,7 +45,7 @@ export interface FaultFixture {
   seen: string[]
   /** Plans a fault, or none, and expires every cache of the service. */
   plan: (planned: PlannedFault | undefined) => void
-  /** How often the fault has happened since then. */
+  /** How often the fault has happened since it was planned. */
   injected: () => number
 }
 

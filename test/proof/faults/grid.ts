@@ -55,7 +55,7 @@ export const QUICK_FAULTS: Fault[] = [
   { moment: 'before the end of the response', kind: 'warning' },
 ]
 
-/** Each takes as long as the timeout of the service. */
+/** Each of these takes as long as the timeout of the service. */
 export const SILENT_FAULTS: Fault[] = [
   { moment: 'before sending', kind: 'silence' },
   { moment: 'executed, no response yet', kind: 'silence' },
@@ -64,7 +64,7 @@ export const SILENT_FAULTS: Fault[] = [
 
 interface Expected {
   outcome: Outcome
-  /** How often the change is in the database. */
+  /** How many times the change is in the database. */
   effects: number
 }
 
@@ -95,7 +95,7 @@ function expectedOf({ operation, statement, fault, next }: Cell): Expected[] {
 /** Injects the fault once, checks everything, and returns what is wrong. */
 export async function tryCell(fixture: FaultFixture, cell: Cell): Promise<string[]> {
   const { wrong, isSlow } = await tryOnce(fixture, cell)
-  // On a busy machine a timeout may expire first: the response is correct, but not the one to check.
+  // On a busy host a timeout may expire before the fault. The response is then correct, but not the one to check.
   return isSlow ? (await tryOnce(fixture, cell)).wrong : wrong
 }
 
@@ -141,14 +141,14 @@ function isOutcome(text: string): text is Outcome {
   return (OUTCOMES as readonly string[]).includes(text)
 }
 
-/** What a careful client does next, without a fault: the retry must succeed with one effect. */
+/** Retries without a fault, as a client would. The retry must succeed, and the change must be in the database once. */
 async function retry(
   operation: Operation,
   trial: Trial,
   first: Outcome,
   effectsBefore: number | undefined,
 ): Promise<string[]> {
-  // The change may be stored, and a retry could duplicate it: the client checks first.
+  // The change is stored, and a retry would duplicate it. A client must check that before it retries.
   if (first === 'outcome_unknown' && !operation.isIdempotent && effectsBefore !== 0) return []
   if (first === 'outcome_unknown' && operation.forgetsUnknown) return []
   const outcome = await run(trial)

@@ -1,4 +1,4 @@
-// An import that loses its connection: running it again leaves every row stored once.
+// An import that loses its connection: after a second run, every row is stored exactly once.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const ALREADY = /was already imported/
 const folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Without silence: an import waits as long as PostgreSQL works, which may be hours. */
+/** All faults except silence: an import has no query timeout, because PostgreSQL may work for hours. */
 export const IMPORT_FAULTS: Fault[] = [
   ...MOMENTS.flatMap((moment): Fault[] => [
     { moment, kind: 'end' },

@@ -1,4 +1,4 @@
-// A store under load, in its own process, whose connections to PostgreSQL fail at random.
+// A service under load, in its own process, whose connections to PostgreSQL fail at random.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
@@ -24,10 +24,10 @@ const ONLY_MOMENT: Partial<Record<Kind, Moment>> = {
   warning: 'before the end of the response',
   shutdown: 'executed, no response yet',
 }
-/** The proxy cannot tell whether a transaction is open. */
+/** All kinds except `idle timeout`, because the proxy does not know whether a transaction is open. */
 const RANDOM_KINDS = KINDS.filter((kind) => kind !== 'idle timeout')
 
-/** Runs the load until so many faults have happened. Returns what is wrong. */
+/** Runs the load until `faultsWanted` faults have happened. Returns what is wrong. */
 export async function loadWithFaults(seed: number, faultsWanted: number): Promise<string[]> {
   const random = seeded(seed)
   const databaseUrl = await createTestDatabase()
@@ -109,7 +109,7 @@ async function stock(databaseUrl: string, count: number): Promise<Store> {
   }
 }
 
-/** Compares each change with how often its marker is in the database. */
+/** Compares the outcomes of each change with how often its marker is in the database. */
 async function judgeAll(databaseUrl: string, pets: number, changes: readonly Change[]): Promise<string[]> {
   const rows = await sql<{ token: string; count: string }>(
     databaseUrl,

@@ -7,18 +7,18 @@ import type { Outcome } from './tally.ts'
 export interface Trial {
   /** Runs the operation through the faulty connection. */
   run: () => Promise<Outcome>
-  /** How often the change is in the database; only 0 and 1 are correct. */
+  /** How many times the change is in the database. Only 0 and 1 are correct. */
   effects?: () => Promise<number>
 }
 
 export interface Operation {
   name: string
   /**
-   * The statement that commits. If it is lost, the outcome is unknown; any other can be retried. Undefined if the
-   * operation changes nothing, or if all of it is idempotent.
+   * The statement that commits. The outcome is unknown if its response is lost. Every other statement can be retried.
+   * Undefined if the operation changes nothing, or is idempotent as a whole.
    */
   commits?: string
-  /** Whether a retry never has a second effect, so that a client need not check first. */
+  /** Whether a retry never has a second effect, so that a client can retry without checking the first attempt. */
   isIdempotent?: boolean
   /** Whether the service itself does not retry an unknown outcome. */
   forgetsUnknown?: boolean
@@ -26,7 +26,7 @@ export interface Operation {
   prepare: (fixture: FaultFixture) => Promise<Trial>
 }
 
-/** The category of the pets that operations create, another one to change to, and that of the stock. */
+/** The category of created pets, the category that updates change to, and the category of the stock. */
 export const CATEGORY = 1
 export const OTHER_CATEGORY = 2
 export const STOCK_CATEGORY = 3
@@ -37,7 +37,7 @@ export interface Stock {
   orderId: number
 }
 
-/** 12 seconds for the handler, the lookup of the key before it, and room for a busy machine. */
+/** Enough for the handler (12 seconds) and the look-up of the key before it, even on a busy host. */
 const TIMEOUT_MS = 120_000
 
 /** Throws if there is no response in time. */
@@ -51,7 +51,7 @@ export async function inTime<Result>(response: Promise<Result>): Promise<Result>
   }
 }
 
-/** `done` is the response without a fault. Only errors of an unavailable database and `rejection` may replace it. */
+/** `done` for the expected status. Otherwise only errors of an unavailable database and `rejection` are correct. */
 export function outcomeOf(response: TestResponse, expected: number, rejection?: string): Outcome {
   if (response.status === expected) return 'done'
   const { code } = response.body as { code: string }
@@ -62,7 +62,7 @@ export function outcomeOf(response: TestResponse, expected: number, rejection?: 
   throw new Error(`unexpected response ${response.status} ${response.text}`)
 }
 
-/** The same for work outside of a request. */
+/** Like `outcomeOf`, for work outside a request. */
 export async function outcomeOfWork(work: Promise<unknown>): Promise<Outcome> {
   try {
     await work

@@ -1,11 +1,11 @@
-// Every operation that changes nothing. Each must return what the same service returns without a fault.
+// Every operation that changes nothing. With a fault, each must return what it returns without one.
 import { findAllApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
 import { readSchemaState } from '../../../src/db/migrate.ts'
 import type { ApiFixture } from '../../api/fixture.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
 
-/** More pets than a page holds, in their own category, and one of them on hold. */
+/** Adds more pets than a page holds, in their own category, and holds one of them. */
 export async function stockUp(api: ApiFixture): Promise<Stock> {
   await api.put(`/categories/${STOCK_CATEGORY}`, { name: 'Fish' })
   for (let number = 1; number < 25; number += 1) {

@@ -1,8 +1,8 @@
-// The counters of the proof of connection faults.
+// Counts the faults and outcomes of test/proof/faults.
 import type { Fault, Kind, Moment } from '../../support/wire-faults.ts'
 
 export const OUTCOMES = ['done', 'unavailable', 'overloaded', 'outcome_unknown', 'rejected'] as const
-/** Done; one of the three errors of an unavailable database; or rejected by a rule of the store. */
+/** `done`, one of the three errors of an unavailable database, or rejected by a rule of the store. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 const CUT: Record<Moment, string> = {
@@ -32,7 +32,7 @@ const COUNTED_AS: Record<Outcome, string> = {
   rejected: 'rejected by a rule of the store',
 }
 
-/** In the order of the table, so that a count of zero still has a row. */
+/** The rows of the table in order, including those with a count of zero. */
 const NAMES = [
   'statements of the service',
   'statements with injected faults',

@@ -150,7 +150,7 @@ export const WRITING: Operation[] = [
       const { id, name } = await otherApiKey(api)
       return {
         run: async () => outcomeOf(await client.post(`/api-keys/${id}/rotate`, { overlapSeconds: 60 }), 201),
-        // Creates a successor and sets an end for the old key: both or neither.
+        // A rotation creates a successor and sets the expiry of the old key: both or neither.
         effects: () =>
           query(
             `select case when (count(*) > 1) = bool_or(id = $2 and expires_at is not null) then count(*) - 1

@@ -16,7 +16,7 @@ import {
 
 type Item = Record<string, unknown>
 
-/** By id: the values sent, or that the item was deleted. */
+/** The values that were sent for an item, or `deleted`. */
 type Sent = Item | 'deleted'
 export type Things = Map<string, Sent>
 /** Acknowledged changes, by the list that must show them. */
@@ -73,7 +73,7 @@ export async function expectAcceptance(
   }
 }
 
-/** The request, with everything created that it refers to. */
+/** Creates everything that the input refers to, and returns the request. */
 async function complete(
   input: PositiveInput,
   made: Made | undefined,
@@ -180,7 +180,7 @@ async function expectReadBack(
   if ('reason' in values) await expectReason(operation, id, values, response, made, get)
 }
 
-/** The history must have the reason, with the change that it was given for. */
+/** The history must contain the reason in the entry of its change. */
 async function expectReason(
   { path }: Operation,
   id: string,
@@ -237,7 +237,7 @@ async function expectList(
 
 function pick(values: Item, list: Operation | undefined): Item {
   const { properties = {} } = resolve(list?.response?.items ?? {})
-  // The status changes by itself: an order holds a pet, and its end releases it.
+  // Ignore the status, which orders change: an order holds a pet, and releases it when it ends.
   return Object.fromEntries(
     Object.entries(values).filter(([name]) => name in properties && name !== 'status'),
   )

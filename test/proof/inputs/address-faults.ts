@@ -1,11 +1,12 @@
-// Invalid values for a query, a path or a header, by schema: numbers must be plain digits, and a single value single.
+// Invalid values for a query, a path or a header, by schema: numbers must be plain digits, and only lists can have several
+// values.
 import * as fc from 'fast-check'
 import { resolve, type Schema } from './document.ts'
 import { type Fault, textFaultEdges, textFaults } from './faults.ts'
 import { text } from './texts.ts'
 import { INT64_MAX, rangeOf, valueOf } from './values.ts'
 
-/** In a URL or a header: one value, or several if the schema allows several. */
+/** Faults for a URL or a header. Each has one value, or several if the schema is a list. */
 export function addressFaults(schema: Schema): Fault<string[]>[] {
   const twice: Fault<string[]> = {
     kind: 'repeated',

@@ -59,7 +59,7 @@ export function goodBody(body: BodySchema, given: Record<string, Sent> = {}): fc
     }),
   )
   const members = fc.record(known, { requiredKeys: [...body.required, ...Object.keys(given)] })
-  // Of two members with the same name the last one counts, so the first may have any value.
+  // If two members have the same name, the last one counts, so the first may have any value.
   const doubled = fc.option(fc.tuple(fc.constantFrom('', ...Object.keys(body.fields)), anyJson), { freq: 8 })
   return fc.tuple(members, unknownMembers(body), doubled, space).map(([sent, before, first, between]) => {
     const own = Object.entries(sent).map(([name, { json }]): [string, string] => [name, json])

@@ -1,7 +1,7 @@
 // Chooses the parts of a request that an input is about.
 import * as fc from 'fast-check'
 
-/** Chooses some names, and builds an arbitrary for them. Building it anew for each input would take most of the time. */
+/** Chooses some names, and builds an arbitrary for them once. Building it for each input would take most of the time. */
 export function choose<Value>(
   names: readonly string[],
   max: number,

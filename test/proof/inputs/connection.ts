@@ -1,4 +1,4 @@
-// Sends exact bytes on kept-alive connections, one response per request: for requests that no HTTP client would send.
+// Sends exact bytes on keep-alive connections, for requests that no HTTP client would send. Each gets one response.
 import { connect, type Socket } from 'node:net'
 import { type TestResponse, parseExactly } from '../../support/client.ts'
 

@@ -1,5 +1,5 @@
-// openapi.json as the source of the inputs: every operation with its parameters, body and responses, and the operation
-// that creates what an id refers to. Nothing here knows an operation by its name.
+// Reads from openapi.json every operation with its parameters, body and responses, and finds the operation that creates
+// what an id refers to. No operation is named here.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -63,7 +63,7 @@ export interface Operation {
   query: Fields
   headers: Fields
   body: { fields: Fields; required: string[] } | undefined
-  /** The success statuses; if there are two, the smaller is for a repeated request. */
+  /** The success statuses. If there are two, the smaller one is for an item that already exists. */
   success: number[]
   /** The schema of a successful response; undefined without a body. */
   response: Schema | undefined

@@ -1,4 +1,4 @@
-// Values that a schema does not allow, by kind: at its boundaries, and random ones beyond them.
+// Values that a schema does not allow, by kind: values just beyond its boundaries, and random values.
 import * as fc from 'fast-check'
 import { resolve, type Schema } from './document.ts'
 import { lengthOf, text, unstorable } from './texts.ts'
@@ -64,7 +64,7 @@ function ofOtherType(type: string): Fault<string> {
   return { kind: 'wrong type', value: anyJson.filter((json) => jsonType(json) !== expected) }
 }
 
-/** Numbers that are not integers of the range. */
+/** Numbers that are not integers, or out of the range. */
 function numbersOutside(schema: Schema): string[] {
   const [min, max] = rangeOf(schema)
   const whole = [
@@ -89,7 +89,7 @@ function numbersOutside(schema: Schema): string[] {
   return [...whole.filter((value) => value < min || value > max).map(String), ...others, ...nearlyWhole]
 }
 
-/** For a body. */
+/** Invalid values for a field of a body, just beyond the boundaries of the schema. */
 export function faultEdges(schema: Schema): Edge<string>[] {
   const edge = (kind: string) => (value: string) => ({ kind, value })
   if (schema.enum !== undefined) {
@@ -146,7 +146,7 @@ export function textFaultEdges(schema: Schema): Edge<string>[] {
   ]
 }
 
-/** Random ones, for a body. */
+/** Random invalid values for a field of a body. */
 export function faultsOf(schema: Schema): Fault<string>[] {
   const edges: Fault<string> = {
     kind: 'edge',

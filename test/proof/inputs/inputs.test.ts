@@ -56,13 +56,13 @@ async function expectUnchanged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** An operation with more parameters gets more of the inputs. */
+/** The share of the random inputs that an operation gets: more for more parameters. */
 function shareOf({ body, query, pathParameter }: Operation): number {
   return 1 + (pathParameter === undefined ? 0 : 2) + (body ? 6 : 0) + Object.keys(query).length
 }
 const sharesOfAll = OPERATIONS.reduce((sum, operation) => sum + shareOf(operation), 0)
 
-describe('rejects invalid input with the exact code, and changes nothing', () => {
+describe('rejects invalid input with the exact code, and changes nothing:', () => {
   test.each(each)('%s', async (id, operation) => {
     await expectUnchanged(async () => {
       const edges = negativeEdges(operation, fixture)
@@ -73,7 +73,7 @@ describe('rejects invalid input with the exact code, and changes nothing', () =>
     })
   })
 
-  test('rejects an unsupported method (405) with exactly the supported ones in Allow', async () => {
+  test('unsupported methods return 405, and Allow lists exactly the supported methods', async () => {
     const group: Group<MethodInput> = {
       what: 'other methods',
       kindOf: ({ kind }) => kind,
@@ -85,16 +85,16 @@ describe('rejects invalid input with the exact code, and changes nothing', () =>
     await expectUnchanged(() => expectAll(group, fixture.connections, otherMethods(fixture)))
   })
 
-  test('rejects an id with a suffix by the path that results', () =>
+  test('an id with a suffix returns the error of the resulting path', () =>
     expectUnchanged(() =>
       expectAll(rejecting('invalid dynamic object'), fixture.connections, dynamicObjects(fixture)),
     ))
 
-  test('rejects a body of one byte more than 1 MiB (413)', () =>
+  test('a body of one byte more than 1 MiB returns 413', () =>
     expectUnchanged(() => expectAll(rejecting('large bodies'), fixture.connections, tooLarge(fixture))))
 })
 
-describe('accepts valid input, and returns it as it was sent', () => {
+describe('accepts valid input, and returns it as it was sent:', () => {
   test.each(each)('%s', async (id, operation) => {
     const group: Group<PositiveInput> = {
       what: id,
@@ -108,7 +108,7 @@ describe('accepts valid input, and returns it as it was sent', () => {
     await expectRandom(group, fixture.connections, positiveInputs(operation), volume)
   })
 
-  test('every list has all acknowledged items and no deleted one, and the store is consistent', async () => {
+  test('every list contains all acknowledged items and no deleted one, and the store is consistent', async () => {
     assert.isAbove(done.size, 0)
     const group: Group<[Operation, Things]> = {
       what: 'whole lists',
@@ -120,8 +120,8 @@ describe('accepts valid input, and returns it as it was sent', () => {
   })
 })
 
-describe('rules across operations', () => {
-  test('a deleted item is not found by any operation', async () => {
+describe('across operations,', () => {
+  test('no operation finds a deleted item', async () => {
     const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     for (const remover of OPERATIONS.filter(({ method }) => method === 'DELETE')) {
       for (let round = 0; round < USES_AFTER_FREE; round += 1) {
@@ -131,12 +131,12 @@ describe('rules across operations', () => {
     }
   })
 
-  test('rejects a cursor made with another list or other filters (400)', async () => {
+  test('a cursor made with another list or other filters is rejected (400)', async () => {
     const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     await expectAll(rejecting('foreign cursors'), fixture.connections, await foreignCursors(fixture, via))
   })
 
-  test('a tampered cursor leads to a page or is rejected', async () => {
+  test('a tampered cursor returns a page or is rejected', async () => {
     const cursors = await someCursors(
       fixture,
       record(fixture.connections[0] as ServiceFixture['connections'][number]),
@@ -149,14 +149,14 @@ describe('rules across operations', () => {
     await expectRandom(group, fixture.connections, tamperedCursors(cursors), TAMPERED_CURSORS)
   })
 
-  test('an Idempotency-Key of one API key is not replayed for another', async () => {
+  test('the response to an Idempotency-Key is not replayed for another API key', async () => {
     const via = record(fixture.connections[0] as ServiceFixture['connections'][number])
     for (const operation of OPERATIONS.filter(({ headers }) => 'idempotency-key' in headers)) {
       const own = minimalRequest(operation, fixture)
       own.headers.push(['Idempotency-Key', `shared ${operation.id}`])
       const first = await via.send(own)
       const others = await via.send({ ...own, authorization: [`Bearer ${fixture.otherKey}`] })
-      // The request of another API key is executed, or rejected on its own.
+      // The service executes or rejects the request of another API key without regard to the first one.
       assert.notEqual(others.text, first.text)
       assert.isNull(others.headers.get('idempotency-replayed'))
     }

@@ -1,4 +1,4 @@
-// The deterministic part: each field and parameter of an operation just beyond what its schema allows.
+// Inputs that are not random: each field and parameter of an operation just beyond what its schema allows.
 import { addressNumberEdges } from './address-faults.ts'
 import { badFieldEdges } from './bodies.ts'
 import type { Operation, Schema } from './document.ts'

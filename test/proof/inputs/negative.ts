@@ -1,5 +1,5 @@
-// Inputs that an operation must reject, each with the errors that are correct for it. Generated from the document: one
-// or more parts of a valid request are broken.
+// Inputs that an operation must reject, each with the errors that are correct for it. They are made from a valid request by
+// breaking one or more of its parts.
 import * as fc from 'fast-check'
 import { addressFaults, addressNumberEdges } from './address-faults.ts'
 import { badBody, goodBody } from './bodies.ts'
@@ -22,7 +22,7 @@ export interface NegativeInput {
   operation: Operation
   kind: string
   request: Request
-  /** Any of them is correct; a single fault has one. */
+  /** The correct rejections. An input with a single fault has one. */
   expected: Rejection[]
 }
 
@@ -33,7 +33,7 @@ export interface Broken {
 }
 
 export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1 }
-/** No test creates this many items. */
+/** Ids from this number on are unknown, because no test creates this many items. */
 const UNKNOWN_FROM = 10n ** 12n
 
 /** Credentials are checked first, whatever else is wrong; of the other errors, any may be returned. */
@@ -99,7 +99,7 @@ function brokenParts(operation: Operation, fixture: ServiceFixture): Record<stri
   if (operation.method !== 'GET') {
     const given = references(operation.body?.fields ?? {}, fixture)
     parts['body'] = badBody(operation.body, given).map(fromBody)
-    // Added twice, because it has the most ways to be wrong.
+    // The body counts twice, because it can be invalid in most ways.
     if (operation.body !== undefined) parts['body, twice as often'] = parts['body']
   }
   return parts
@@ -220,7 +220,7 @@ function exclusions(
 }
 
 function addressValue(schema: Schema): fc.Arbitrary<string[]> {
-  // An opaque value has no length in the document; any text will do together with a parameter that excludes it.
+  // openapi.json gives no length for an opaque value. Any text works here, because the other parameter excludes it.
   const sent =
     schema.type === 'string' && schema.maxLength === undefined
       ? valueOf({ ...schema, maxLength: 40 })

@@ -12,17 +12,17 @@ import { JSON_TYPE } from './unreadable.ts'
 export interface PositiveInput {
   operation: Operation
   kind: string
-  /** Only if no operation creates what the id refers to: any id is valid then. */
+  /** Set only if no operation creates what the id refers to. Any id is valid then. */
   id: bigint | undefined
   /** The values by name, and the pairs as they appear in the URL. */
   query: Record<string, unknown>
   pairs: [name: string, value: string][]
   headers: [name: string, value: string][]
-  /** With a placeholder for each id that must be created first. */
+  /** The body, with a placeholder for each id that must be created first. */
   json: string | undefined
   values: Record<string, unknown>
   idempotencyKey: string | undefined
-  /** A precondition that holds, where TAG stands for the current ETag. */
+  /** An If-Match value that matches. TAG stands for the current ETag. */
   ifMatch: string | undefined
   alsoHead: boolean
 }
@@ -92,7 +92,7 @@ function goodQuery(operation: Operation): fc.Arbitrary<Record<string, Sent>> {
       const kept: Record<string, Sent> = {}
       const excludes = (one: string, other: string) => operation.query[one]?.['x-not-with']?.includes(other)
       for (const [name, sent] of Object.entries(chosen)) {
-        // An empty list is no parameter at all.
+        // An empty list is sent as no parameter.
         if (sent === undefined || inAddress(sent).length === 0) continue
         if (!Object.keys(kept).some((other) => excludes(name, other) || excludes(other, name)))
           kept[name] = sent
@@ -164,7 +164,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
     }))
 }
 
-/** Each field and parameter at each of its boundaries, the rest minimal. */
+/** Each field and parameter at each of its boundaries, in an otherwise minimal request. */
 export function positiveEdges(operation: Operation): PositiveInput[] {
   const { body, query, pathParameter } = operation
   const min: Record<string, Sent> = Object.fromEntries(

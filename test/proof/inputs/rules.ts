@@ -10,11 +10,11 @@ import { text } from './texts.ts'
 import { edgesOf } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
 
-/** The documented limit, independent of the source. */
+/** The documented limit. Not imported from src, so that a change there fails. */
 const BODY_LIMIT_BYTES = 1_048_576
 const UNKNOWN_ID = '9000000000000000000'
 
-/** The minimal request of an operation; what it refers to exists. */
+/** The minimal request of an operation. Everything that it refers to exists. */
 export function minimalRequest(
   operation: Operation,
   fixture: ServiceFixture,
@@ -42,7 +42,7 @@ export interface MethodInput extends NegativeInput {
 export function otherMethods(fixture: ServiceFixture): MethodInput[] {
   return [...ADDRESSES].flatMap(([path, allowed]) => {
     const operation = OPERATIONS.find((one) => one.path === path) as Operation
-    // CONNECT has no path, so it gets no such response; `self` is not an id, but matches where an id is allowed.
+    // CONNECT has no path, so it is left out. `self` is not an id, but matches the path of an id.
     const isSupported = (method: string) =>
       OPERATIONS.some((one) => one.method === method && patternOf(one.path).test(path))
     const others = METHODS.filter(
@@ -64,7 +64,7 @@ export function otherMethods(fixture: ServiceFixture): MethodInput[] {
   })
 }
 
-/** Suffixes of an id: a query string is not part of the id, a slash makes another path. */
+/** Suffixes of an id. A query string is not part of the id, and a slash makes another path. */
 const DYNAMIC = [
   '?x=1',
   '??',
@@ -148,7 +148,7 @@ export async function usesAfterFree(
   const { id } = await make(fixture, via, makerOf(idName) as Operation)
   const { status } = await via.send(minimalRequest(remover, fixture, { id }))
   if (status !== 204) throw new Error(`${remover.id} returned ${status}`)
-  // An item without a read operation stays listed, and removing it a second time returns the same.
+  // An item without a read operation stays in its list, and deleting it again succeeds again.
   const stays = readerOf(remover) === undefined
   const byAddress = OPERATIONS.filter((one) => one.pathParameter === idName && !(stays && one === remover))
   const byBody = OPERATIONS.filter(({ body }) => body !== undefined && idName in body.fields)
@@ -186,7 +186,7 @@ export async function someCursors(fixture: ServiceFixture, via: Recorder): Promi
   return cursors
 }
 
-/** Cursors of one list, sent to every other list, and to the same list with another filter. */
+/** Requests that send the cursor of one list to every other list, and to the same list with another filter. */
 export async function foreignCursors(fixture: ServiceFixture, via: Recorder): Promise<NegativeInput[]> {
   const cursors = await someCursors(fixture, via)
   const input = (operation: Operation, query: [string, string][]): NegativeInput => ({
@@ -213,7 +213,7 @@ export interface Tampered {
   cursor: string
 }
 
-/** Cursors with bytes changed, added or removed: another position of the list, or an error, but never a failure. */
+/** Cursors with bytes changed, added or removed. Each must return a page or a documented error, never 500. */
 export function tamperedCursors(cursors: Map<Operation, string>): fc.Arbitrary<Tampered> {
   return fc
     .record({

@@ -1,4 +1,4 @@
-// Sends many inputs at a time, checks each response, counts every kind of failure, and shrinks the first one.
+// Sends many inputs at a time, checks each response, counts the failures by kind, and shrinks the first failing input.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { assert } from 'vitest'
@@ -10,11 +10,11 @@ import type { Connection, Request } from './connection.ts'
 import type { NegativeInput, Rejection } from './negative.ts'
 
 const SHRINKING_MAX_MS = 20_000
-/** How often a request is retried that the service rejected because the host is busy. */
+/** How often to retry a request that the service rejected because the host is busy. */
 const RETRIES_MAX = 20
 const SHOWN_MAX = 5
 
-/** The results of the proof, counted where they happen. */
+/** The results for the table in docs/reliability.md. */
 export const counts = {
   operations: 0,
   'negative inputs': 0,
@@ -83,7 +83,7 @@ async function sendWithRetries(connection: Connection, request: Request): Promis
   }
 }
 
-/** Whether nothing was done because the host is busy. A response to HEAD has no body, and HEAD changes nothing anyway. */
+/** Whether the service did nothing, because the host is busy. HEAD has no error code, but changes nothing anyway. */
 function isBusy({ status, body }: TestResponse, { method }: Request): boolean {
   if (status !== 503) return false
   return method === 'HEAD' || isBusyCode((body as { code?: unknown }).code)
@@ -142,7 +142,7 @@ export async function expectAll<Input>(
   if (failures.length > 0) fail(group, failures)
 }
 
-/** The same for random inputs: the first failure is shrunk, alone on one connection. */
+/** Like `expectAll`, for random inputs. Shrinks the first failing input, alone on one connection. */
 export async function expectRandom<Input>(
   group: Group<Input>,
   connections: Connection[],
@@ -193,7 +193,7 @@ function describe<Input>(
   ].join('\n')
 }
 
-/** Without the key. */
+/** Describes the request without the API key. */
 function showRequest({ method, target, headers, authorization, body }: Request): string {
   const named = headers.map(([name, value]) => `${name}: ${value}`)
   const credentials = `${authorization.length} × Authorization`
@@ -236,7 +236,7 @@ export async function expectRejection({ request, expected }: NegativeInput, via:
   if (!isRight) throw new Complaint('rejected with the wrong code or field', `not ${wanted}`)
 }
 
-/** A response to HEAD has no body with a code. */
+/** Checks only the status, because a response to HEAD has no error code. */
 function expectStatusOf(expected: Rejection[], status: number): void {
   const isRight = expected.some(({ code }) => ERRORS[code as ErrorCode].status === status)
   if (!isRight) throw new Complaint('rejected with the wrong code or field', 'another status')

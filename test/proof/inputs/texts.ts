@@ -10,7 +10,7 @@ const codePoint = fc.oneof(
   { weight: 2, arbitrary: from(0xa0, 0x17f) },
   { weight: 2, arbitrary: from(0x300, 0x36f) }, // combining
   { weight: 2, arbitrary: from(0x590, 0x6ff) }, // right to left
-  { weight: 1, arbitrary: from(0x200b, 0x202e) }, // invisible, and turning the direction
+  { weight: 1, arbitrary: from(0x200b, 0x202e) }, // invisible, and characters that change the text direction
   { weight: 1, arbitrary: from(0x1, 0x1f) },
   { weight: 1, arbitrary: from(0x4e00, 0x9fff) },
   { weight: 2, arbitrary: from(0x1f300, 0x1f9ff) },
@@ -43,7 +43,7 @@ const HOSTILE = [
   '"\\/\b\f\n\r\t',
 ]
 
-/** Storable text of so many code points; mostly short, sometimes of the maximum length. */
+/** Storable text of `min` to `max` code points, mostly short and sometimes of the maximum length. */
 export function text(min: number, max: number): fc.Arbitrary<string> {
   const short = Math.min(max, min + 20)
   return fc.oneof(
@@ -72,7 +72,7 @@ export function lengthOf(value: string): number {
   return Array.from(value).length
 }
 
-/** The JSON of a string with some of its characters escaped, which means the same. */
+/** The JSON of a string, with some characters escaped. It parses to the same string. */
 export function escapeSome(value: string, every: number): string {
   if (every === 0) return JSON.stringify(value)
   const characters = Array.from(value).map((one, index) =>

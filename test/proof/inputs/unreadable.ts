@@ -60,7 +60,7 @@ function cut(json: string, share: number): Buffer {
   return whole.subarray(0, 1 + (share % (whole.length - 1)))
 }
 
-/** After the first quote, which is inside a string; without a quote, inside the object. */
+/** Inserts the bytes after the first quote, inside a string. Without a quote, inserts them inside the object. */
 function insert(json: string, bytes: number[]): Buffer {
   const whole = Buffer.from(json)
   const inside = Math.max(1, whole.indexOf('"') + 1)

@@ -34,7 +34,7 @@ export function maxLengthOf({ maxLength }: Schema): number {
   return maxLength
 }
 
-/** Integers of the range, often its boundaries and those of other types. */
+/** Integers in the range, often at its boundaries and at those of integer types. */
 export function wholeNumber(schema: Schema): fc.Arbitrary<bigint> {
   const [min, max] = rangeOf(schema)
   return fc.oneof(

@@ -1,4 +1,4 @@
-// Tests the linearizability checker on histories made by hand: it accepts exactly those that could have happened.
+// Tests the linearizability checker with known histories: it must accept exactly those that a correct service can cause.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { slowness } from '../../support/busy-host.ts'
@@ -42,18 +42,21 @@ const place = (when: [number, number], id: number) => op(when, { call: 'place' }
 const cancel = (when: [number, number], id: number) =>
   op(when, { call: 'cancel', orderId: id }, 200, order(id, { status: 'cancelled', closedAt: T0 }))
 
-describe('accepts:', () => {
+describe('accepts a history in which', () => {
   test.each<{ what: string; history: PetOperation[] }>([
-    { what: 'an empty history', history: [] },
+    { what: 'nothing happens', history: [] },
     { what: 'a read after a write sees it', history: [rename([0, 1], 'Bo', 2), get([2, 3], 'Bo', 2)] },
     { what: 'a read during a write sees it', history: [rename([0, 9], 'Bo', 2), get([1, 2], 'Bo', 2)] },
-    { what: 'a read during a write does not', history: [rename([0, 9], 'Bo', 2), get([1, 2], 'Rex', 1)] },
+    {
+      what: 'a read during a write does not see it',
+      history: [rename([0, 9], 'Bo', 2), get([1, 2], 'Rex', 1)],
+    },
     {
       what: 'of two concurrent writes, the one called later comes first',
       history: [rename([0, 9], 'Bo', 3), rename([1, 8], 'Al', 2), get([10, 11], 'Bo', 3)],
     },
     {
-      what: 'a buyer is rejected while another order is open, and another buys after its end',
+      what: 'a buyer is rejected while an order is open, and another succeeds after it',
       history: [
         place([0, 1], 5),
         rejected([2, 9], { call: 'place' }, 409, 'pet_not_available'),
@@ -74,7 +77,7 @@ describe('accepts:', () => {
       ],
     },
     {
-      what: 'a deletion, and no pet after it',
+      what: 'a pet is deleted and not found afterwards',
       history: [
         op([0, 5], { call: 'delete', ifMatch: undefined }, 204),
         get([1, 2], 'Rex', 1),
@@ -85,7 +88,7 @@ describe('accepts:', () => {
   ])('$what', ({ history }) => expect(isLinearizable(history)).toBe(true))
 })
 
-describe('rejects:', () => {
+describe('rejects a history in which', () => {
   test.each<{ what: string; history: PetOperation[] }>([
     { what: 'a read after a write misses it', history: [rename([0, 1], 'Bo', 2), get([2, 3], 'Rex', 1)] },
     {
@@ -126,7 +129,7 @@ describe('rejects:', () => {
       history: [place([0, 1], 5), op([2, 3], { call: 'delete', ifMatch: undefined }, 204)],
     },
     {
-      what: 'an undocumented response',
+      what: 'a response is not documented',
       history: [rejected([0, 1], { call: 'get' }, 500, 'internal_error')],
     },
   ])('$what', ({ history }) => expect(isLinearizable(history)).toBe(false))
@@ -141,7 +144,7 @@ const register: Register = {
 }
 type RegisterOperation = Operation<{ write?: number }, number>
 
-/** Tries every order that respects time: slow, but too simple to be wrong. */
+/** Tries every order that the times allow. This is slow, but simple enough to be correct. */
 function isLinearizableByBruteForce(left: readonly RegisterOperation[], state = register.initial): boolean {
   if (left.length === 0) return true
   const firstReturn = Math.min(...left.map(({ returnedAt }) => returnedAt))
@@ -158,7 +161,7 @@ function isLinearizableByBruteForce(left: readonly RegisterOperation[], state = 
   })
 }
 
-test('agrees with brute force on 3,000 random histories of a register', () => {
+test('agrees with a brute-force search on 3,000 random histories of a register', () => {
   const operation: fc.Arbitrary<RegisterOperation> = fc
     .record({ at: fc.nat(8), takes: fc.integer({ min: 1, max: 5 }), write: fc.boolean(), value: fc.nat(2) })
     .map(({ at, takes, write, value }) => ({

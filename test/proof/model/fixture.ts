@@ -1,4 +1,5 @@
-// Two instances of the service on one database, and the reference model: sends each call to both, and compares.
+// Two instances of the service on one database, and the reference model. Sends each call to an instance and to the model,
+// and compares the responses.
 import { inspect } from 'node:util'
 import { Client } from 'pg'
 import { afterAll, expect } from 'vitest'
@@ -63,7 +64,7 @@ export interface Sender {
 
 export async function openFixture(): Promise<Fixture> {
   const databaseUrl = await createTestDatabase()
-  // The clock stands still unless a command moves it, so that caches stay valid until then.
+  // Only commands advance this clock, so that caches stay valid until a command expires them.
   const clock = { ms: 0 }
   const open = async (): Promise<Instance> => {
     const db = openTestDatabase(databaseUrl, 3)
@@ -104,7 +105,7 @@ export async function openFixture(): Promise<Fixture> {
 /** Starts a sequence on an empty store. */
 export async function openSession(fixture: Fixture): Promise<Session> {
   const { staff, apiKeys, clock, query } = fixture
-  // Deletes instead of truncating, which would take ten times as long. The counts restart with the pets.
+  // Delete the rows, because truncating would take ten times as long. Deleting the pets also resets the counts.
   await query(`
     delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
     delete from pet_count_deltas; delete from pet_counts_by_category; update pet_counts set count = 0;

@@ -1,4 +1,4 @@
-// The responses to concurrent clients of two processes could result from running the operations one after another.
+// Two processes respond to concurrent clients as if the operations ran one after another (linearizability).
 import { afterAll, expect, test } from 'vitest'
 import { linkTo } from '../../contract/pets.ts'
 import { openTestClient } from '../../support/client.ts'
@@ -35,8 +35,8 @@ afterAll(() => {
 const environment = { DATABASE_URL: await createTestDatabase(), LOG_LEVEL: 'error' }
 const made = await petstore(['api-keys', 'create', '--name', NAME, '--scopes', SCOPES], environment)
 const apiKey = made.stdout.trim()
-// One of them has a slow connection to its database, so that its reads are slightly old when they arrive. That exposes a
-// response from a query that began before the request.
+// One process has a slow connection to the database, so that its reads are slightly stale when they arrive. This exposes
+// responses from a query that began before the request.
 const delayed = await startProxy(environment.DATABASE_URL, responsesAfter(LATE_MS))
 const services: Service[] = [
   await startService(environment),
@@ -77,7 +77,7 @@ test('the history of every pet is linearizable and no pet is sold twice (16 clie
   expect(soldTwice, REPLAY).toEqual([])
   expect(missing).toEqual([])
   expect(duplicates).toBe(0)
-  // Operations that a busy host rejected were replaced by others.
+  // Clients replace an operation that the service rejected because the host is busy.
   expect(operations.length).toBeGreaterThan(OPERATIONS * 0.97)
   expect(await auditStore(environment.DATABASE_URL)).toEqual([])
 })

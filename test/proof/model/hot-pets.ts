@@ -53,7 +53,7 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
     const { status, body, etag } = exchange
     const returnedAt = performance.now()
     if (isBusy(exchange) && busy < operations) {
-      // Another operation replaces it.
+      // The service did nothing: send another operation instead.
       busy += 1
       left += 1
       return
@@ -76,7 +76,7 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
       const pet = await adding
       const call = chooseCall(pet, random)
       await record(connection(), pet, call)
-      // Reads right after a write, when a stale read is most likely to show.
+      // Read right after a write, when a stale read is most likely.
       if (isWrite(call) && left > 0) {
         left -= 1
         await record(connection(), pet, { call: random() < 0.5 ? 'get' : 'list' })

@@ -7,7 +7,7 @@ export interface KeyRace {
   ids: number[]
   /** Successful responses without Idempotency-Replayed. */
   firsts: number
-  /** Clients whose different values were rejected. */
+  /** Clients that were rejected because they sent other values with the same key. */
   rejected: number
   /** Whether the list of the other instance had the pet at once. */
   isListed: boolean

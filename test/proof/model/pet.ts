@@ -59,7 +59,7 @@ export function specificationOf(
         const expected = response(store, input, output.body as Seen)
         return agrees(expected, output) ? store : undefined
       } catch {
-        // The model expects an id or a time that the response does not have: the responses differ.
+        // The response lacks an id or a time that the model needs, so the responses differ.
         return undefined
       }
     },
@@ -70,7 +70,7 @@ export function specificationOf(
   }
 }
 
-/** Without the newest ids, so that a new order may have any id: concurrent orders may get theirs in either order. */
+/** Omits the newest ids, so that a new order may have any id: ids of concurrent orders may be in either order. */
 function copyOf({ pets, orders }: Store): Store {
   const copy = emptyStore()
   for (const [id, pet] of pets) copy.pets.set(id, { ...pet, history: [] })

@@ -20,9 +20,9 @@ const FILE = 'test/proof/model/sequences.test.ts'
 const SEQUENCES = 450
 const COMMANDS_MAX = 120
 const COMMANDS_MIN = 20_000
-/** How long a failure is simplified, and then shortened. */
+/** How long fast-check may simplify a failing sequence, and how long `shorten` may then shorten it. */
 const SHRINK_MS = 20_000
-/** Where in the run of this seed to start: printed with a failure. */
+/** The path of one sequence in the run of a seed. A failure prints it. */
 const PATH = process.env['PROOF_PATH']
 
 const sequence = fc.array(
@@ -43,7 +43,7 @@ test('two instances return what the model returns, for any sequence of calls', a
       for (const command of commands) {
         const before = session.calls.length
         await command(session)
-        // A command without a call does not count, nor does one that only shrinks a failure.
+        // Count only commands that call the service, and none while a failure is shrunk.
         if (session.calls.length > before && !hasFailed) counted.commands += 1
       }
       await compareWholeState(session)

@@ -1,6 +1,6 @@
-// Removes from a failing sequence what the failure does not need, so that it can be read.
+// Removes the items of a failing sequence that the failure does not need, so that the sequence is easy to read.
 
-/** Removes halves, then quarters, at last single items, as long as the rest still fails. */
+/** Removes halves, then quarters, and finally single items, as long as the rest still fails. */
 export async function shorten<Item>(
   items: readonly Item[],
   fails: (items: readonly Item[]) => Promise<boolean>,

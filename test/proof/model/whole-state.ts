@@ -5,7 +5,7 @@ import { countsOf } from './reference/store.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
 
 export async function compareWholeState(session: Session): Promise<void> {
-  // Expires the caches.
+  // Expire the caches.
   passSecond(session)
   for (const at of [0, 1] as const) {
     const staff: Sender = { at, as: 'staff' }

@@ -1,4 +1,4 @@
-// What the commands choose from: few names, few categories and few keys, so that they collide.
+// The values of commands: few names, few categories and few keys, so that commands often use the same ones.
 import * as fc from 'fast-check'
 import type { Id, OrderStatus, PetStatus } from '../reference/store.ts'
 import type { Sender, Session } from '../fixture.ts'
@@ -51,7 +51,7 @@ export const idempotencyKey = fc.oneof(
   { arbitrary: fc.constantFrom('k1', 'k2', 'k3'), weight: 2 },
 )
 
-/** An existing item, counted from the newest, or one that does not exist. */
+/** An existing item, as an index from the newest, or an item that does not exist. */
 export const choice = fc.oneof(
   { arbitrary: fc.nat(5), weight: 25 },
   { arbitrary: fc.constant('deleted' as const), weight: 1 },

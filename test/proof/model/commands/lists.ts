@@ -102,7 +102,7 @@ export async function walk(
   }
 }
 
-/** Without times and request ids that only the service can choose. */
+/** The item without times and request ids, which only the service can choose. */
 function predictablePart(list: List, item: Record<string, unknown>): Record<string, unknown> {
   if (list.of === 'history') {
     const { at: _at, requestId, ...rest } = item

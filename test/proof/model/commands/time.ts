@@ -1,5 +1,5 @@
-// Commands that no client sends: time that passes, and background work of the service. Long periods are simulated by
-// moving timestamps in the database.
+// Commands that no client sends: let time pass, and run background work of the service. They simulate long periods by
+// changing timestamps in the database.
 import * as fc from 'fast-check'
 import { purgeIdempotencyKeys } from '../../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../../src/inventory/inventory.ts'

@@ -17,7 +17,7 @@ export function rejectCaller(store: Store, { endedIn, scopes }: ApiKey, scope: s
   return scope === 'any' || scopes.includes(scope) ? undefined : reject('insufficient_scope')
 }
 
-/** The service caches keys for a second: until then, a key that has ended may be accepted or rejected. */
+/** The service caches keys for a second. During that second, a key that has ended may be accepted or rejected. */
 export function mayBeCached(store: Store, { endedIn }: ApiKey): boolean {
   return endedIn === store.second
 }
@@ -48,7 +48,7 @@ export function createApiKey(
   return { status: 201, body: { ...apiKeyBody(apiKey), key: apiKey.text } }
 }
 
-/** A successor takes over name, scopes, limit and lifetime; the old key stays valid for the overlap. */
+/** The successor has the same name, scopes, rate limit and lifetime. The old key stays valid for the overlap. */
 export function rotateApiKey(
   store: Store,
   apiKeyId: Id,
@@ -74,7 +74,7 @@ export function revokeApiKey(store: Store, apiKeyId: Id): Expected {
   return { status: 204 }
 }
 
-/** A key has expired. */
+/** Records that a key has expired. */
 export function endApiKey(store: Store, apiKeyId: number, expiresAt: string): void {
   const apiKey = store.apiKeys.get(apiKeyId) as ApiKey
   apiKey.expiresAt = expiresAt

@@ -1,4 +1,4 @@
-// The rows of each list in sort order, and which part of them a page has.
+// The rows of each list in sort order, and the rows on each page.
 import { apiKeyBody } from './api-keys.ts'
 import { categoryBody, petBody } from './pets.ts'
 import type { Entry, Id, OrderStatus, PetStatus, Store } from './store.ts'
@@ -83,7 +83,7 @@ function compare(a: Place, b: Place): number {
   return 0
 }
 
-/** Texts by their bytes in UTF-8, which is the order of their code points. */
+/** Compares texts by their bytes in UTF-8, which is the order of their code points. */
 function isBefore(a: Id | string, b: Id | string): boolean {
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b))) < 0
   return a < (b as Id)

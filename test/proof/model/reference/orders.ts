@@ -1,4 +1,4 @@
-// The rules of orders: one open order holds a pet, and ends in exactly one way.
+// The rules of orders: at most one open order holds a pet. An order is completed or cancelled, or expires.
 import { change } from './pets.ts'
 import {
   type Caller,
@@ -76,7 +76,7 @@ export function endOrder(
   return { status: 200, body: { ...order } }
 }
 
-/** A hold has expired. No client requested that, so the history names the service. */
+/** Records that a hold has expired. No client requested that, so the history names the service. */
 export function endHold(store: Store, orderId: number, expiresAt: string): void {
   const order = store.orders.get(orderId) as Order
   Object.assign(order, { status: 'expired', expiresAt, closedAt: expiresAt })

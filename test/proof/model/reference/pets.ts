@@ -98,7 +98,7 @@ export function deletePet(store: Store, petId: Id, ifMatch: string | undefined):
   return { status: 204 }
 }
 
-/** Every change of a pet is a new version, and an entry in its history. */
+/** Every change to a pet adds a version, and an entry to its history. */
 export function change(pet: Pet, to: Change, entry: Omit<Entry, 'from' | 'to'>): void {
   const from = Object.fromEntries(Object.keys(to).map((field) => [field, pet[field as keyof Change]]))
   Object.assign(pet, to)

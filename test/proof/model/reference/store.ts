@@ -1,7 +1,7 @@
 // The reference model of the service: maps and a few rules, written from docs/interface.md and docs/selling.md.
 // Nothing in this folder knows SQL, HTTP or how many instances there are.
 
-/** A bigint beyond 2^53, as the test client parses it. */
+/** A bigint if the id is greater than 2^53, as the test client parses it. */
 export type Id = number | bigint
 export type PetStatus = 'available' | 'pending' | 'sold'
 export type OrderStatus = 'open' | 'completed' | 'cancelled' | 'expired'
@@ -17,7 +17,7 @@ export interface Entry {
   from?: Change
   to?: Change
   apiKeyName: string
-  /** Undefined if the service itself acted, because it chooses the id. */
+  /** Undefined if the service itself made the change, because the model cannot know the id that it chose. */
   requestId: string | undefined
   reason?: string
 }
@@ -62,7 +62,7 @@ export interface Store {
   orders: Map<number, Order>
   categories: Map<Id, string>
   apiKeys: Map<number, ApiKey>
-  /** First responses, by API key and Idempotency-Key. */
+  /** The first response to each Idempotency-Key of each API key. */
   kept: Map<string, { values: string; response: Expected }>
   deletedPets: number[]
   newestIds: { pet: number; order: number; apiKey: number }
@@ -133,7 +133,7 @@ export function takeId(store: Store, kind: keyof Store['newestIds'], seen: Seen)
   return id
 }
 
-/** With a key, the first successful response is replayed for every retry with the same values. */
+/** Replays the first successful response to an Idempotency-Key for every retry with the same values. */
 export function once(
   store: Store,
   { apiKeyId }: Caller,
