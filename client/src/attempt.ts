@@ -24,7 +24,7 @@ export interface AttemptOptions {
 const NOT_CONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
 /** Error codes of 503 responses that guarantee that nothing was changed. */
 const NOTHING_CHANGED = /^(?:unavailable|overloaded)$/
-/** Error code that means: the service is still processing an earlier attempt, which timed out in this client. */
+/** Error code that means: the service is still processing an earlier attempt, whose response did not arrive. */
 const STILL_RUNNING = 'idempotency_key_in_use'
 /** Statuses of temporary errors, from the service or a proxy. 500 reports a defect, so a retry would fail too. */
 const TEMPORARY_STATUSES = new Set([408, 429, 502, 503, 504])

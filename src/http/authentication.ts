@@ -1,4 +1,5 @@
-// Authentication, rate limits and authorisation: 401, 429 and 403, in this order and before the body is read.
+// Authentication, rate limits and authorisation: 401, 429 and 403, in this order and before the body is read. A client
+// address with too many failed authentications gets 429 instead of 401.
 // Knows nothing about how keys are stored; `verifyApiKey` looks them up.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../caller.ts'
@@ -12,7 +13,7 @@ import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
 const CHALLENGE = 'Bearer realm="petstore"'
 
 export interface AuthenticationOptions {
-  /** Calls `beforeLookUp`, which may throw, before it looks up a key that this process has not seen valid. */
+  /** Calls `beforeLookUp` before it looks up a key that this process does not know as valid. `beforeLookUp` may throw. */
   verifyApiKey: (text: string, beforeLookUp?: () => void) => Caller | undefined | Promise<Caller | undefined>
   limitRate: LimitRate
   /** Limits requests that fail authentication. If undefined, they are not limited. */

@@ -1,5 +1,5 @@
 // Shutdown: stops accepting requests, finishes those in flight, and exits within a fixed time.
-// Closes only the API port itself; the caller passes `afterwards`, which closes everything else.
+// This file closes only the API port. The caller passes `afterwards`, which closes everything else.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { stopListening } from '../http/stop-listening.ts'
@@ -69,7 +69,7 @@ async function exit(code: number, { writer }: Log): Promise<void> {
   await waitUntil(() => writer.unwrittenCharacters() === 0, LOG_WRITTEN_WITHIN_MS)
   writer.close()
   await waitUntil(() => !isThreadPoolBusy(), THREADS_IDLE_WITHIN_MS)
-  // process.exit() waits for all threads of the pool. If a thread is blocked, process.exit() never returns.
+  // process.exit() waits for all threads of the pool. If a thread is blocked, the process would never end.
   if (isThreadPoolBusy()) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
 }

@@ -5,7 +5,7 @@ import { write, writeSync } from 'node:fs'
 /** Lines are written in blocks. A block that is not full is written after this time. */
 const WRITTEN_AFTER_MS = 100
 const BLOCK_CHARACTERS = 8_192
-/** Max blocks per write. Together they have 64 KiB, the capacity of a pipe. */
+/** Max blocks per write. Eight full blocks have about 64 KiB, the capacity of a pipe. */
 const BLOCKS_PER_WRITE_MAX = 8
 /** Delay before a failed write is retried. The reader may be slow, stalled or not running, or the disk may be full. */
 const RETRIED_AFTER_MS = 10

@@ -308,7 +308,7 @@ test.each([
     'Separate the columns with commas',
   ],
   ['a duplicate column', () => file('name,name,categoryId\n'), [], 'more than one column "name"'],
-  ['a UTF-16 file', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not UTF-8'],
+  ['a UTF-16 file', () => file(Buffer.from('\u{feff}name,categoryId\n', 'utf16le')), [], 'not valid UTF-8'],
   ['--id with a file', () => file('name,categoryId\n'), ['--id', 'x'], 'standard input'],
   ['a slash in --id', () => '-', ['--id', 'a/b'], 'letters, digits'],
 ])('fails with a helpful message for %s', async (_what, path, options, message) => {
