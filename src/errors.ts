@@ -163,7 +163,7 @@ export const ERRORS = {
   },
   unavailable: {
     status: 503,
-    message: 'The database is unavailable; nothing was changed. Retry the request.',
+    message: 'The service is temporarily unavailable; nothing was changed. Retry the request.',
     fix: 'Retry after `Retry-After` seconds. Nothing was changed.',
   },
   overloaded: {

@@ -108,7 +108,7 @@ function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, de
       params: OrderParams,
       response: {
         200: response({
-          description: 'The completed or cancelled order.',
+          description: `The ${status} order.`,
           schema: 'Order',
           example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
         }),

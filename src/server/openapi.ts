@@ -41,7 +41,10 @@ const SCHEMAS = [
 const TAGS = [
   { name: 'pets', description: 'The pets of the catalogue and their history.' },
   { name: 'categories', description: 'The categories of pets.' },
-  { name: 'store', description: 'Orders and inventory. An order holds a pet, then sells it.' },
+  {
+    name: 'store',
+    description: 'Orders and inventory. An open order holds a pet; completing the order sells the pet.',
+  },
   { name: 'api-keys', description: 'API keys and their scopes.' },
 ]
 

@@ -27,7 +27,7 @@ export async function startLoadBalancer([one, two]: [Ports, Ports]): Promise<Loa
     env: {
       ...process.env,
       PETSTORE_BIND: `127.0.0.1:${port}`,
-      PETSTORE_INSIDE: `abns@petstore-${port}`,
+      PETSTORE_LOOPBACK: `abns@petstore-${port}`,
       PETSTORE_1: `127.0.0.1:${one.port}`,
       PETSTORE_1_ADMIN_PORT: String(one.adminPort),
       PETSTORE_2: `127.0.0.1:${two.port}`,
