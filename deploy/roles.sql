@@ -55,8 +55,8 @@ alter default privileges for role petstore_migrator in schema public
 alter default privileges for role petstore_migrator in schema public
   grant usage on sequences to petstore_app;
 
--- Privileges per table; `petstore doctor` checks the same list (src/db/privileges.ts). The service cannot delete orders,
--- history or API keys.
+-- Privileges per table; `petstore doctor` checks the same list (src/db/privileges.ts). The service cannot delete orders
+-- or API keys, and cannot change history entries. PostgreSQL deletes the history of a pet when the service deletes the pet.
 --
 -- Ownership: if a dump was restored before petstore_migrator existed, the restoring role owns all objects, and
 -- migrations would fail. petstore_migrator therefore becomes the owner of every object that migrations create. Only
