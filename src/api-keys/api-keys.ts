@@ -20,7 +20,7 @@ import { type ApiKey, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from '
 const BELIEVED_FOR_MS = 1_000
 /** Max cached look-ups of valid keys. */
 const KNOWN_MAX = 10_000
-/** Max cached look-ups of invalid keys. They are cached separately, so that they cannot evict valid keys. */
+/** Max cached look-ups of invalid keys. They are cached separately, so that they do not fill the cache of valid keys. */
 const UNKNOWN_MAX = 10_000
 
 /** Look-ups of different keys are batched, so that a flood of unknown keys uses only one connection. */

@@ -157,7 +157,7 @@ function addUpdate(pets: Command): void {
     .option('--reason <text>', 'reason for the change, stored in the history of the pet')
     .option(
       '--if-match <etag>',
-      'change the pet only if it still has this ETag, which `petstore pets update` prints',
+      'change the pet only if it still has this ETag, which an earlier `petstore pets update` printed',
       parseEtag,
     )
     .action((id: bigint, options: UpdateOptions) => {

@@ -60,7 +60,7 @@ interface HistoryRow {
   reason: string | null
 }
 
-/** Returns the changes to a pet whose own id is below `beforeId`, newest first. */
+/** Returns the changes to a pet that have a history id below `beforeId`, newest first. */
 export async function findHistoryBefore(
   db: Reader,
   petId: bigint,

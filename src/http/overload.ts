@@ -1,6 +1,6 @@
 // Rejects requests beyond a max number in flight, before Fastify sees them. Rejecting is much cheaper than responding,
 // so the process stays responsive under overload. Writes have a lower max, so reads continue while writes wait for a
-// standby.
+// synchronous standby of PostgreSQL.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'

@@ -90,7 +90,7 @@ export function openCsvParser(start: CsvPosition = { bytes: 0, line: 1 }): CsvPa
   let { bytes: offset, line } = start
   // Why the current record is rejected. Stays set until the end of the rejected line has arrived.
   let pendingFault: string | undefined
-  // The start of that rejected line. It may be one byte longer than text() shows, so that text() marks it as cut.
+  // The first bytes of that rejected line, at most RECORD_TEXT_BYTES_MAX + 1. The extra byte tells text() to mark a cut.
   let head: Buffer = Buffer.alloc(0)
 
   function* push(chunk: Buffer, isLast = false): Generator<CsvRecord> {

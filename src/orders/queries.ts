@@ -106,8 +106,8 @@ export interface OrderToInsert {
 
 /**
  * Inserts an order if the pet is available; otherwise returns undefined. If another transaction has locked the pet with
- * lockPet, the statement waits for that transaction and rechecks the status. This lock does not exclude other buyers:
- * of several concurrent inserts, the unique index orders_one_open_per_pet accepts one. The others wait until that
+ * lockPet, the statement waits for that transaction and rechecks the status. The `for key share` lock of this statement does not
+ * exclude other buyers: of several concurrent inserts, the unique index orders_one_open_per_pet accepts one. The others wait until that
  * transaction commits, then fail.
  */
 export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint | undefined> {
@@ -188,7 +188,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
       select id, 'order_expired', 'pending', 'available', $1 from freed
       returning 1`,
     values: [requestId, max],
-    // Without a retry, a lost connection would fail the sweep with `outcome_unknown` while reads wait for it.
+    // Lets the database layer retry after a lost connection. Otherwise the sweep would fail with `outcome_unknown`.
     isIdempotent: true,
   })
   return rows.length

@@ -63,8 +63,8 @@ export const REQUEST_TIMEOUT_MS = 10_000
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
  * Max number of requests in flight. Further requests are rejected with 503. A process handles this many requests in a
- * fifth of a second. With a max of 400, an overloaded process spent half of its time on rejections, because a rejection
- * takes a third of the time of a normal response.
+ * fifth of a second. A rejection takes a third of the time of a normal response. With a max of 400, an overloaded process
+ * spent half of its time on rejections.
  */
 export const REQUESTS_IN_FLIGHT_MAX = 800
 /** Max number of open connections. Further connections are closed at once. */
@@ -143,7 +143,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
           headersTimeout: HEADERS_TIMEOUT_MS,
           connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
           maxHeaderSize: HEADERS_LIMIT_BYTES,
-          // Node would reject a request without Host with an empty body. The onRequest hook below sends an error body.
+          // If a request has no Host header, Node would respond without a body. The onRequest hook below sends an error body.
           requireHostHeader: false,
         },
       }),
