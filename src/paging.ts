@@ -27,7 +27,8 @@ export const CursorParameter = Type.Optional(
 )
 
 // A cursor contains a version byte, the id of the last item, the first bytes of a hash of the filters, and the sort key
-// if the list is not sorted by id alone. It is not signed, because it reveals nothing that the list did not return.
+// if the list is not sorted by id alone. It is not encrypted, because it reveals nothing
+// that the list did not return, and not signed, because a forged cursor only starts the same list at another position.
 const VERSION = 1
 const FILTERS_AT = 9
 const SORT_KEY_AT = 15

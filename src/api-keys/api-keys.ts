@@ -14,7 +14,8 @@ import {
   retireApiKey,
   setApiKeyRevoked,
 } from './queries.ts'
-import { type ApiKey, isServiceName, type NewApiKey, SERVICE_NAME_FAULT } from './schema.ts'
+import { isServiceName, SERVICE_NAME_FAULT } from './rules.ts'
+import type { ApiKey, NewApiKey } from './schema.ts'
 
 /** How long the result of a look-up is cached. A revocation takes effect within this time. */
 const BELIEVED_FOR_MS = 1_000

@@ -13,14 +13,8 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from './api-keys.ts'
-import {
-  type ApiKey,
-  ApiKeyParams,
-  ApiKeyRequestRef,
-  LIST_LIMIT_DEFAULT,
-  OVERLAP_SECONDS_DEFAULT,
-  RotationRef,
-} from './schema.ts'
+import { type ApiKey, ApiKeyParams, ApiKeyRequestRef, LIST_LIMIT_DEFAULT, RotationRef } from './schema.ts'
+import { OVERLAP_SECONDS_DEFAULT } from './rules.ts'
 import type { Environment } from './format.ts'
 import { DEFAULT_SCOPES } from '../scopes.ts'
 

@@ -3,6 +3,13 @@
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
 import { type Scope, SCOPES } from '../scopes.ts'
+import {
+  LIFETIME_SECONDS_MAX,
+  NAME_LENGTH_MAX,
+  OVERLAP_SECONDS_DEFAULT,
+  RATE_LIMIT_MAX,
+  SERVICE_NAME,
+} from './rules.ts'
 
 /** The properties of a key. The key itself is shown only once, on creation. */
 export interface ApiKey {
@@ -23,23 +30,7 @@ export interface NewApiKey {
   expiresInSeconds: number | undefined
 }
 
-/** Shown instead of the name of a key for changes that the service itself makes, so no key may have this name. */
-export const SERVICE_NAME = 'petstore'
-
-/** Whether a reader could mistake the name for SERVICE_NAME. Ignores case, blanks and invisible characters. */
-export function isServiceName(name: string): boolean {
-  const visible = name.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
-  return visible.toLowerCase() === SERVICE_NAME
-}
-
-export const SERVICE_NAME_FAULT = `name must not be "${SERVICE_NAME}", which stands for the service itself. Create a key with another name.`
-
-const NAME_LENGTH_MAX = 100
-export const LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
-/** How long a rotated key stays valid if the request has no `overlapSeconds`. */
-export const OVERLAP_SECONDS_DEFAULT = 86_400
 export const LIST_LIMIT_DEFAULT = 20
-export const RATE_LIMIT_MAX = 1_000_000
 
 const scopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPES }), {
   minItems: 1,

@@ -1,6 +1,6 @@
 // SQL statements on pet_history. The sweep of expired holds in src/orders/queries.ts has its own insert.
 // Knows nothing about HTTP.
-import { isServiceName, SERVICE_NAME } from '../api-keys/schema.ts'
+import { isServiceName, SERVICE_NAME } from '../api-keys/rules.ts'
 import type { Reader, Tx } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'

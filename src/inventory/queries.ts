@@ -41,8 +41,8 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
     if (row?.locked !== true) return 0
     const [folded] = await tx.write<{ count: bigint }>({
       name: 'fold_counts',
-      // No delta can appear at or before the new position later: those of transactions in flight come after it, and
-      // this statement sees those of all finished transactions.
+      // No delta will later appear at or before the new position: transactions in flight write their deltas after it,
+      // and this statement sees the deltas of all finished transactions.
       text: `with position as materialized (
           select transaction_id, id, folded_at from pet_count_position
           where is_only and server_started_at = pg_postmaster_start_time()

@@ -74,7 +74,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => ({
-      // `security` does not list the scope: clients would treat that as a change to how the operation authenticates.
+      // Not in `security`: there, tools would treat a changed scope as a changed way to authenticate.
       schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) } as typeof schema,
       url: url.replace(VERSION_PREFIX, ''),
     }),
