@@ -14,14 +14,15 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { recordFigures } from '../proof/figures.ts'
+import { startTestServer, type TestServer } from '../support/global-setup.ts'
 import { DEFECTS, type Defect } from './defects.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TIMEOUT_MS = 600_000
-/** Ends tests that hang because of the defect. */
-const TEST_TIMEOUT_MS = 60_000
+/** Ends tests and hooks that hang because of the defect. */
+const TEST_TIMEOUT_MS = 40_000
 /** The tests spend more time waiting than using the CPU. */
-const CONCURRENT_MAX = 3
+const CONCURRENT_MAX = 6
 
 interface Verdict {
   defect: Defect
@@ -57,21 +58,33 @@ function plant(copy: string, { file, find, replace }: Defect): boolean {
   return true
 }
 
+/** One server for all runs, except for defects in the schema that its template databases have. */
+let server: TestServer | undefined
+
+function environmentFor(changed: string, test: string): NodeJS.ProcessEnv {
+  const isSharing = !changed.startsWith('migrations/')
+  return {
+    ...process.env,
+    ...(isSharing && { TEST_SERVER_URL: server?.url('postgres') }),
+    ...(!test.startsWith('test/contract/') && { TEST_CONTRACT: 'off' }),
+  }
+}
+
 async function runTest(
   copy: string,
-  { test, title }: Defect,
+  { file: changed, test, title }: Defect,
 ): Promise<{ failed: string | undefined; output: string }> {
   const kind = /^test\/(slow|proof)\//.exec(test)?.[1]
   const report = join(copy, 'report.json')
   const args = ['run', test, '--reporter=json', `--outputFile=${report}`, '--bail=1']
   if (kind !== undefined) args.push('--config', `vitest.${kind}.config.ts`)
-  else args.push(`--testTimeout=${TEST_TIMEOUT_MS}`)
+  else args.push(`--testTimeout=${TEST_TIMEOUT_MS}`, `--hookTimeout=${TEST_TIMEOUT_MS}`)
   if (title !== undefined) args.push('-t', title)
   const output = await new Promise<string>((done) => {
     execFile(
       join(ROOT, 'node_modules/.bin/vitest'),
       args,
-      { cwd: copy, timeout: TIMEOUT_MS },
+      { cwd: copy, timeout: TIMEOUT_MS, env: environmentFor(changed, test) },
       (_error, stdout, stderr) => done(stdout + stderr),
     )
   })
@@ -107,6 +120,7 @@ async function judge(defect: Defect): Promise<Verdict> {
 async function main(): Promise<void> {
   const [only] = process.argv.slice(2)
   const todo = DEFECTS.filter(({ name }) => only === undefined || name.includes(only))
+  server = await startTestServer()
   const verdicts: Verdict[] = []
   const queue = [...todo]
   const work = async () => {
@@ -121,10 +135,11 @@ async function main(): Promise<void> {
     }
   }
   await Promise.all(Array.from({ length: CONCURRENT_MAX }, work))
+  await server.stop()
   const detected = verdicts.filter(({ detectedBy }) => detectedBy !== undefined).length
   console.log(`\n${detected} of ${todo.length} planted defects were detected`)
   if (only === undefined)
-    recordFigures('mutants', { 'planted defects': todo.length, 'seen by a test': detected })
+    recordFigures('mutants', { 'planted defects': todo.length, 'detected by a test': detected })
   if (detected < todo.length) process.exitCode = 1
 }
 

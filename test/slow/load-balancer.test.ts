@@ -140,7 +140,7 @@ test('no request fails while both instances are replaced twice under load', asyn
   expect(loadBalancer.log()).not.toMatch(/petstore_live_|limit=/)
 })
 
-const KILLS = volume(4, 8)
+const KILLS = volume(3, 8)
 
 test(`no pet is created twice and every error is documented when instances are killed ${KILLS} times under load`, async () => {
   const { loadBalancer, instances, restart } = await openFixture()

@@ -20,7 +20,13 @@ export const TEMPLATE = 'petstore_template'
 /** Has the roles of deploy/roles.sql and no schema. */
 export const EMPTY_TEMPLATE = 'petstore_empty'
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export interface TestServer {
+  url: (database: string) => string
+  stop: () => Promise<void>
+}
+
+/** Starts PostgreSQL and creates the template databases. */
+export async function startTestServer(): Promise<TestServer> {
   // To test with another PostgreSQL, for example Debian's: TEST_POSTGRES=/usr/lib/postgresql/15/bin
   const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
   const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
@@ -35,34 +41,56 @@ export default async function setup(project: TestProject): Promise<() => Promise
     remove()
     throw error
   })
-
-  const client = new Client(cluster.url('postgres'))
-  await client.connect()
-  const { rows } = await client.query('show server_version')
-  console.log(`PostgreSQL ${rows[0].server_version}`)
-  await client.query(`create database ${EMPTY_TEMPLATE}`)
-  await makeRoles(cluster.url(EMPTY_TEMPLATE))
-  await client.query(`create database ${TEMPLATE}`)
-  await prepareDatabase(cluster.url(TEMPLATE))
-  await client.query(`create database contract template ${TEMPLATE}`)
-  await client.end()
-
-  project.provide('serverUrl', cluster.url('template1'))
-  const { contract, stop } = await openContractService(asApplication(cluster.url('contract')))
-  project.provide('contract', contract)
-
-  return async () => {
-    await stop()
+  await onServer(cluster, async (client) => {
+    const { rows } = await client.query('show server_version')
+    console.log(`PostgreSQL ${rows[0].server_version}`)
+    await client.query(`create database ${EMPTY_TEMPLATE}`)
+    await makeRoles(cluster.url(EMPTY_TEMPLATE))
+    await client.query(`create database ${TEMPLATE}`)
+    await prepareDatabase(cluster.url(TEMPLATE))
+  })
+  const stop = async () => {
     await cluster.stop()
     remove()
   }
+  return { url: cluster.url, stop }
 }
 
-async function openContractService(databaseUrl: string) {
-  const { PETSTORE_URL: origin, PETSTORE_API_KEY: apiKey } = process.env
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // The mutation tests start one server for all their runs.
+  const { TEST_SERVER_URL } = process.env
+  const server = TEST_SERVER_URL === undefined ? await startTestServer() : runningServer(TEST_SERVER_URL)
+  project.provide('serverUrl', server.url('template1'))
+  const { contract, stop } = await openContractService(server)
+  project.provide('contract', contract)
+  return async () => {
+    await stop()
+    await server.stop()
+  }
+}
+
+function runningServer(serverUrl: string): TestServer {
+  const url = (database: string) => Object.assign(new URL(serverUrl), { pathname: database }).href
+  return { url, stop: async () => {} }
+}
+
+async function onServer(server: Pick<TestServer, 'url'>, work: (client: Client) => Promise<unknown>) {
+  const client = new Client(server.url('postgres'))
+  await client.connect()
+  await work(client)
+  await client.end()
+}
+
+async function openContractService(server: TestServer) {
+  const { PETSTORE_URL: origin, PETSTORE_API_KEY: apiKey, TEST_CONTRACT } = process.env
+  // The mutation tests do not need the service for tests outside of test/contract.
+  if (TEST_CONTRACT === 'off') return { contract: { origin: '', apiKey: '' }, stop: async () => {} }
   if (origin !== undefined && apiKey !== undefined) {
     return { contract: { origin, apiKey }, stop: async () => {} }
   }
+  const database = `contract_${process.pid}`
+  await onServer(server, (client) => client.query(`create database ${database} template ${TEMPLATE}`))
+  const databaseUrl = asApplication(server.url(database))
   const [created, service] = await Promise.all([
     petstore(['api-keys', 'create', '--name', 'contract'], { DATABASE_URL: databaseUrl }),
     startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' }),
