@@ -4,9 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
+import { backendPid } from './backend-pid.ts'
 import { QueryFailure } from './failures.ts'
 import { openPool, type PoolOptions } from './pool.ts'
+import { trackServers } from './server-trust.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
+import { NoResponse, withTimeout } from './timeout.ts'
 import { trackUnacknowledgedWrites } from './unacknowledged.ts'
 
 const RETRIES_MAX = 20
@@ -79,7 +82,22 @@ export function openDatabase(options: PoolOptions): Db {
     })
   })
 
-  async function attempt<Result>(kind: Work, work: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+  const servers = trackServers({ timeoutMs: queryTimeoutMs, unreplicated })
+
+  async function waitForTrust(current: Attempt, check: Promise<void>): Promise<void> {
+    try {
+      await check
+      current.isCommitting = false
+    } catch (error) {
+      throw new QueryFailure(error)
+    }
+  }
+
+  async function attempt<Result>(
+    kind: Work,
+    work: (attempt: Attempt) => Promise<Result>,
+    needsTrust = true,
+  ): Promise<Result> {
     const giveUpAt = performance.now() + RETRY_FOR_MS
     let isRetry = false
     for (let tries = 1; ; tries += 1) {
@@ -87,7 +105,10 @@ export function openDatabase(options: PoolOptions): Db {
       let current: Attempt | undefined
       try {
         const client = await connect(pool)
-        current = { client, isCommitting: false, mayHaveCommitted: false, isRetry }
+        const started = { client, isCommitting: false, mayHaveCommitted: false, isRetry }
+        current = started
+        const check = needsTrust ? servers.check(client, () => (started.isCommitting = true)) : undefined
+        if (check !== undefined) await waitForTrust(current, check)
         const result = await work(current)
         if (current.mayHaveCommitted && unreplicated.has(client)) throw new AppError('outcome_unknown')
         release(current, slot)
@@ -121,6 +142,7 @@ export function openDatabase(options: PoolOptions): Db {
       })
       return
     }
+    if (current !== undefined && failed?.cause instanceof NoResponse) servers.distrust(current.client)
     current?.client.release(failed?.poisonsConnection)
     slot.leave()
   }
@@ -137,43 +159,75 @@ export function openDatabase(options: PoolOptions): Db {
    * clients do not see the process ids of PostgreSQL there.
    */
   async function findBusy(pids: number[]): Promise<number[] | undefined> {
-    return attempt('read', async ({ client }) => {
-      const [row] = await query<{ own: number; busy: number[] }>(client, {
-        name: 'find_busy_backends',
-        text: `select pg_backend_pid() as own, array(
+    return attempt(
+      'read',
+      async ({ client }) => {
+        const [row] = await query<{ own: number; busy: number[] }>(client, {
+          name: 'find_busy_backends',
+          text: `select pg_backend_pid() as own, array(
             select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active'
           ) as busy`,
-        values: [pids],
-      })
-      return row?.own === backendPid(client) ? row.busy : undefined
-    })
+          values: [pids],
+        })
+        return row?.own === backendPid(client) ? row.busy : undefined
+      },
+      false,
+    )
+  }
+
+  /** Runs the work between `begin` and `commit`, on one server even behind a connection pooler. */
+  async function inTransaction<Result>(
+    current: Attempt,
+    work: () => Promise<Result>,
+    beforeCommit: () => void,
+  ): Promise<Result> {
+    const { client } = current
+    if (servers.isPooled(client)) {
+      await waitForTrust(
+        current,
+        servers.beginPooled(client, () => (current.isCommitting = true)),
+      )
+    } else {
+      await query(client, 'begin')
+    }
+    let result: Result
+    try {
+      result = await work()
+    } catch (error) {
+      const lost = error instanceof QueryFailure && error.failure === 'lost'
+      if (!lost) await query(client, 'rollback')
+      throw error
+    }
+    beforeCommit()
+    await query(client, 'commit')
+    return result
   }
 
   return {
-    read: (statement) => attempt('read', ({ client }) => query(client, statement)),
+    read: (statement) =>
+      attempt('read', (current) => {
+        const run = () => query<never>(current.client, statement)
+        return servers.isPooled(current.client) ? inTransaction(current, run, () => {}) : run()
+      }),
 
     write: (statement) =>
       attempt('write', (current) => {
-        markCommitting(current, statement.isIdempotent)
-        return query(current.client, statement)
+        const run = () => query<never>(current.client, statement)
+        const beforeCommit = () => markCommitting(current, statement.isIdempotent)
+        if (servers.isPooled(current.client)) return inTransaction(current, run, beforeCommit)
+        beforeCommit()
+        return run()
       }),
 
     transaction: (work) =>
-      attempt('write', async (current) => {
-        const { client, isRetry } = current
-        const run = <Row>(statement: Statement) => query<Row>(client, statement)
-        await query(client, 'begin')
-        let result: Awaited<ReturnType<typeof work>>
-        try {
-          result = await work({ inTransaction: true, isRetry, read: run, write: run })
-        } catch (error) {
-          const lost = error instanceof QueryFailure && error.failure === 'lost'
-          if (!lost) await query(client, 'rollback')
-          throw error
-        }
-        markCommitting(current)
-        await query(client, 'commit')
-        return result
+      attempt('write', (current) => {
+        const run = <Row>(statement: Statement) => query<Row>(current.client, statement)
+        const tx: Tx = { inTransaction: true, isRetry: current.isRetry, read: run, write: run }
+        return inTransaction(
+          current,
+          () => work(tx),
+          () => markCommitting(current),
+        )
       }),
 
     connections: () => ({
@@ -187,16 +241,6 @@ export function openDatabase(options: PoolOptions): Db {
       unacknowledged.close()
       await pool.end()
     },
-  }
-}
-
-/** PostgreSQL did not respond in time. It may still respond later. */
-class NoResponse extends Error {
-  readonly response: Promise<unknown>
-
-  constructor(response: Promise<unknown>, timeoutMs: number) {
-    super(`PostgreSQL did not respond within ${timeoutMs} ms`)
-    this.response = response
   }
 }
 
@@ -218,17 +262,4 @@ async function runQuery<Row>(
   } catch (error) {
     throw new QueryFailure(error)
   }
-}
-
-/** PostgreSQL's statement_timeout is not enough, because it does not end a wait for synchronous replication. */
-function withTimeout<Result>(response: Promise<Result>, timeoutMs: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new NoResponse(response, timeoutMs)), timeoutMs)
-    response.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-/** The cast is necessary, because the types of node-postgres lack `processID`. */
-function backendPid(client: pg.PoolClient): number {
-  return (client as pg.PoolClient & { processID: number }).processID
 }

@@ -33,7 +33,27 @@ const REJECTED_CLASSES = [
   '42703', // no such column
   '42704', // no such type
   '42883', // no such function
+  // PgBouncer with max_prepared_statements = 0.
+  '42P05', // the prepared statement already exists
+  '26000', // the prepared statement does not exist
 ]
+
+/**
+ * - `standby`: the server is not the primary, or not any more
+ * - `unconfirmed`: no standby has confirmed the commits of this server yet
+ * - `confirmed`: a standby has confirmed them just now; a retry succeeds
+ */
+type TrustReason = 'standby' | 'unconfirmed' | 'confirmed'
+
+/** The statement was not sent, because the server cannot be trusted. */
+export class NotTrusted extends Error {
+  readonly reason: TrustReason
+
+  constructor(reason: TrustReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
 
 /**
  * Returns undefined unless PostgreSQL sent the error, because the code of a socket error, such as EPIPE, can look like
@@ -43,11 +63,17 @@ function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }
 
+/** PgBouncer found no free server connection. Nothing was sent to PostgreSQL. */
+function isQueryWaitTimeout(error: unknown): boolean {
+  return sqlState(error) === '08P01' && (error as Error).message === 'query_wait_timeout'
+}
+
 function classifyFailure(error: unknown): Failure {
+  if (error instanceof NotTrusted) return error.reason === 'unconfirmed' ? 'rejected' : 'rolled_back'
   const state = sqlState(error)
   // An error without a SQLSTATE is a socket error or a timeout in this process.
   if (state === undefined) return 'lost'
-  if (ROLLED_BACK.has(state)) return 'rolled_back'
+  if (ROLLED_BACK.has(state) || isQueryWaitTimeout(error)) return 'rolled_back'
   if (LOST_CLASSES.some((prefix) => state.startsWith(prefix))) return 'lost'
   if (REJECTED_CLASSES.some((prefix) => state.startsWith(prefix))) return 'rejected'
   return 'fault'
@@ -72,6 +98,7 @@ export class QueryFailure extends Error {
 
   /** True if the connection must be closed instead of returned to the pool. */
   get poisonsConnection(): boolean {
-    return this.failure === 'lost' || POISONING.has(this.state ?? '')
+    if (this.cause instanceof NotTrusted) return this.cause.reason === 'standby'
+    return this.failure === 'lost' || POISONING.has(this.state ?? '') || isQueryWaitTimeout(this.cause)
   }
 }

@@ -2,6 +2,7 @@
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import { hash } from 'node:crypto'
 import type { Db, Tx } from '../db/database.ts'
+import { DURABLE_READ } from '../db/server-trust.ts'
 import { AppError } from '../errors.ts'
 import {
   type ClientKey,
@@ -62,6 +63,9 @@ export async function doManyOnce(
       for (const [position, index] of todo.entries()) {
         outcomes[index] = { response: responses[position] as string, replayed: false }
       }
+    } else if (outcomes.some((outcome) => outcome !== undefined && 'replayed' in outcome)) {
+      // Without a write, the commit would not wait for the standbys: a replay must be as durable as its first response.
+      await tx.write(DURABLE_READ)
     }
     return outcomes as Outcome[]
   })

@@ -1,13 +1,13 @@
 // Commits that no standby confirms: writes have an unknown outcome, are limited in number, and do not block reads.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { writeSlots } from '../../src/db/slots.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
 import { prepareDatabase } from '../support/roles.ts'
+import { synchronousReplication, until } from '../support/synchronous-replication.ts'
 
 const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
 const cluster = await startCluster({
@@ -24,48 +24,7 @@ const POOL_SIZE = 4
 const db = openTestDatabase(databaseUrl, POOL_SIZE)
 const petstore = await openApiFixtureOn(databaseUrl, db, {})
 
-async function standby(name: string): Promise<void> {
-  await sql(databaseUrl, `alter system set synchronous_standby_names = '${name}'`)
-  await sql(databaseUrl, 'select pg_reload_conf()')
-  // A new connection has the new setting once the server has read it.
-  const text = `select current_setting('synchronous_standby_names') = '${name}' as "isSet"`
-  await until(async () => (await sql<{ isSet: boolean }>(databaseUrl, text))[0]?.isSet === true)
-  // Commits do not wait before the checkpointer has read the setting, too.
-  if (name !== '') await until(doesCommitWait)
-}
-
-/** Commits a message that nothing reads, and cancels the wait for a standby if there is one. */
-async function doesCommitWait(): Promise<boolean> {
-  const before = await waitingBackends()
-  let isWaiting = false
-  const committing = sql(databaseUrl, `select pg_logical_emit_message(true, 'test', '')`)
-  const isDone = () => Promise.race([committing.then(() => true), sleep(10, false)])
-  while (!(await isDone())) {
-    if ((await waitingBackends()) === before) continue
-    isWaiting = true
-    await sql(
-      databaseUrl,
-      `select pg_cancel_backend(pid) from pg_stat_activity
-        where wait_event = 'SyncRep' and query like '%pg_logical_emit_message%'`,
-    )
-  }
-  return isWaiting
-}
-
-async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isTrue())) await sleep(20)
-}
-
-async function waitingBackends(): Promise<number> {
-  const text = `select from pg_stat_activity where wait_event = 'SyncRep'`
-  return (await sql(databaseUrl, text)).length
-}
-
-/** Waits until a commit waits for a standby, and cancels it. */
-async function cancelWaiting(): Promise<void> {
-  const text = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`
-  while ((await sql(databaseUrl, text)).length === 0) await sleep(20)
-}
+const { standby, waitingBackends, cancelWaiting } = synchronousReplication(databaseUrl)
 
 test('a create that is cancelled while it waits for a standby returns 503 outcome_unknown, although PostgreSQL reports success', async () => {
   expect((await petstore.post('/pets', { name: 'before', categoryId: 1 })).status).toBe(201)

@@ -1,0 +1,172 @@
+// Decides whether the service may trust what a server shows, so that it never returns data that a failover can lose.
+// Knows nothing of pools, slots and retries; database.ts asks before each use of a connection.
+// The argument is in docs/decisions/0009-trusted-servers.md.
+import type pg from 'pg'
+import { backendPid } from './backend-pid.ts'
+import { NotTrusted } from './failures.ts'
+import { withTimeout } from './timeout.ts'
+
+/** A process knows more than one incarnation only around a restart or a failover. */
+const CONFIRMED_MAX = 16
+
+/**
+ * An incarnation of a server ends when PostgreSQL restarts, recovers from a crash, or is promoted. Each end changes one
+ * part: a restart changes the start time, a crash of a backend changes only `stats_reset`, a promotion the timeline.
+ */
+const INCARNATION = `case when pg_is_in_recovery() then null else concat_ws(' ',
+    (select system_identifier from pg_control_system()),
+    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+    extract(epoch from pg_postmaster_start_time()),
+    (select extract(epoch from stats_reset) from pg_stat_bgwriter)
+  ) end`
+
+interface Identity {
+  incarnation: string | null
+  pid: number
+}
+
+const IDENTIFY = `select ${INCARNATION} as incarnation, pg_backend_pid() as pid`
+
+/** Writes a commit record, which waits for the synchronous standbys, and leaves no dead row. */
+const BARRIER = `pg_logical_emit_message(true, 'petstore', '')`
+
+/** A statement for a transaction that has only read: its commit then waits until all it has read is durable. */
+export const DURABLE_READ = { name: 'wait_for_standbys', text: `select ${BARRIER}`, values: [] }
+
+export interface ServerTrust {
+  /**
+   * Undefined if the server is trusted already. Rejects if it is a standby, or if no standby confirms its commits.
+   * Calls `onBarrier` before a commit on this connection that may wait for a standby.
+   */
+  check: (client: pg.PoolClient, onBarrier: () => void) => Promise<void> | undefined
+  /** Behind a connection pooler, each transaction can run on another server, so each one must be checked. */
+  isPooled: (client: pg.PoolClient) => boolean
+  /** Begins a transaction, and rejects unless the server that runs it is trusted. */
+  beginPooled: (client: pg.PoolClient, onBarrier: () => void) => Promise<void>
+  /** Call this if a server did not respond in time: another one may have become the primary in the meantime. */
+  distrust: (client: pg.PoolClient) => void
+}
+
+interface TrustOptions {
+  timeoutMs: number
+  /** Connections whose last commit did not wait for the standbys, because the wait was cancelled. */
+  unreplicated: WeakSet<pg.ClientBase>
+}
+
+export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerTrust {
+  const incarnations = new WeakMap<pg.PoolClient, string>()
+  const pooled = new WeakSet<pg.PoolClient>()
+  const confirmed = new Set<string>()
+  const barriers = new Map<string, Promise<void>>()
+  /** By system identifier: the newest timeline of a confirmed primary. */
+  const timelines = new Map<string, string>()
+
+  async function identify(client: pg.PoolClient): Promise<string> {
+    const [row] = await run<Identity>(client, IDENTIFY)
+    const incarnation = requirePrimary(row)
+    if (row?.pid === backendPid(client)) incarnations.set(client, incarnation)
+    else pooled.add(client)
+    return incarnation
+  }
+
+  async function run<Row>(client: pg.PoolClient, text: string): Promise<Row[]> {
+    return (await withTimeout(client.query(text), timeoutMs)).rows as Row[]
+  }
+
+  /** A primary with an older timeline was replaced by a failover, even if it does not know that yet. */
+  function requireNewest(incarnation: string): void {
+    const [system = '', timeline = ''] = incarnation.split(' ')
+    if (timeline < (timelines.get(system) ?? '')) {
+      throw new NotTrusted('standby', 'another server has become the primary')
+    }
+  }
+
+  function confirm(incarnation: string): void {
+    const [system = '', timeline = ''] = incarnation.split(' ')
+    timelines.set(system, timeline)
+    for (const older of confirmed) {
+      if (older.startsWith(`${system} `) && older !== incarnation) confirmed.delete(older)
+    }
+    confirmed.add(incarnation)
+    const [first = ''] = confirmed
+    if (confirmed.size > CONFIRMED_MAX) confirmed.delete(first)
+  }
+
+  /**
+   * After a crash, PostgreSQL shows commits that no standby may have received. One synchronous commit proves that the
+   * standbys have them all. If it outlasts the timeout, it confirms the server when it succeeds later.
+   */
+  async function runBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
+    unreplicated.delete(client)
+    await client.query(`select ${BARRIER}`)
+    if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
+    requireNewest(incarnation)
+    confirm(incarnation)
+  }
+
+  function startBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
+    const barrier = runBarrier(client, incarnation).finally(() => barriers.delete(incarnation))
+    barriers.set(incarnation, barrier)
+    return barrier
+  }
+
+  async function prove(client: pg.PoolClient, onBarrier: () => void): Promise<void> {
+    const incarnation = incarnations.get(client) ?? (await identify(client))
+    if (pooled.has(client)) return
+    requireNewest(incarnation)
+    if (confirmed.has(incarnation)) return
+    const inFlight = barriers.get(incarnation)
+    if (inFlight === undefined) {
+      onBarrier()
+      return withTimeout(startBarrier(client, incarnation), timeoutMs)
+    }
+    await withTimeout(inFlight, timeoutMs).catch((cause: unknown) => {
+      throw new NotTrusted('unconfirmed', 'no standby has confirmed the commits of this server yet', {
+        cause,
+      })
+    })
+  }
+
+  function isTrusted(incarnation: string): boolean {
+    requireNewest(incarnation)
+    return confirmed.has(incarnation)
+  }
+
+  /** The barrier itself can run on another server than the last statement, so it reports which one it has confirmed. */
+  async function confirmPooled(client: pg.PoolClient, onBarrier: () => void): Promise<void> {
+    onBarrier()
+    unreplicated.delete(client)
+    const [row] = await run<Identity>(client, `${IDENTIFY}, ${BARRIER}`)
+    if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
+    confirm(requirePrimary(row))
+  }
+
+  return {
+    isPooled: (client) => pooled.has(client),
+    beginPooled: async (client, onBarrier) => {
+      const [, identified] = await withTimeout(
+        client.query(`begin; ${IDENTIFY}`) as unknown as Promise<pg.QueryResult<Identity>[]>,
+        timeoutMs,
+      )
+      if (isTrusted(requirePrimary(identified?.rows[0]))) return
+      await run(client, 'rollback')
+      await confirmPooled(client, onBarrier)
+      throw new NotTrusted('confirmed', 'the server is trusted only now')
+    },
+    check: (client, onBarrier) => {
+      if (pooled.has(client)) return undefined
+      const incarnation = incarnations.get(client)
+      return incarnation !== undefined && confirmed.has(incarnation) ? undefined : prove(client, onBarrier)
+    },
+    distrust: (client) => {
+      const incarnation = incarnations.get(client)
+      if (incarnation !== undefined) confirmed.delete(incarnation)
+    },
+  }
+}
+
+function requirePrimary(identity: Identity | undefined): string {
+  const incarnation = identity?.incarnation ?? undefined
+  if (incarnation === undefined) throw new NotTrusted('standby', 'the server is a standby')
+  return incarnation
+}
