@@ -107,9 +107,25 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a create returns before it is committed',
     file: 'src/db/database.ts',
-    find: `        await query(client, 'commit')`,
-    replace: `        void query(client, 'commit').catch(() => {})`,
+    find: `    await query(client, 'commit')`,
+    replace: `    void query(client, 'commit').catch(() => {})`,
     test: 'test/proof/faults',
+  },
+  {
+    name: 'a replay does not wait for a standby',
+    file: 'src/idempotency/idempotency.ts',
+    find: 'await tx.write(DURABLE_READ)',
+    replace: '',
+    test: 'test/slow/server-trust.test.ts',
+    title: 'a replay waits for a standby',
+  },
+  {
+    name: 'a restarted server is trusted at once',
+    file: 'src/db/server-trust.ts',
+    find: 'if (confirmed.has(incarnation)) return',
+    replace: 'return',
+    test: 'test/slow/server-trust.test.ts',
+    title: 'after a crash',
   },
   {
     name: 'a write that may have committed is retried',
