@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
-import { backendPid } from './backend-pid.ts'
 import { QueryFailure } from './failures.ts'
-import { openPool, type PoolOptions } from './pool.ts'
+import { backendPid, openPool, type PoolOptions } from './pool.ts'
 import { trackServers } from './server-trust.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
 import { NoResponse, withTimeout } from './timeout.ts'
@@ -142,7 +141,7 @@ export function openDatabase(options: PoolOptions): Db {
       })
       return
     }
-    if (current !== undefined && failed?.cause instanceof NoResponse) servers.distrust(current.client)
+    if (failed?.cause instanceof NoResponse) servers.distrust()
     current?.client.release(failed?.poisonsConnection)
     slot.leave()
   }

@@ -1,6 +1,13 @@
 // Opens connections to PostgreSQL and sets their timeouts.
 // Runs no statements of the service and does not handle lost connections; database.ts does both.
-import { Client, type ClientConfig, type CustomTypesConfig, Pool, types as standardTypes } from 'pg'
+import {
+  Client,
+  type ClientBase,
+  type ClientConfig,
+  type CustomTypesConfig,
+  Pool,
+  types as standardTypes,
+} from 'pg'
 import { CONNECT_TIMEOUT_MS } from '../deadlines.ts'
 
 /** Idle time before TCP keep-alive probes start. An unreachable server is detected ten seconds later. */
@@ -84,4 +91,9 @@ export async function liftTimeouts(client: Client): Promise<void> {
   await client.query(
     `set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`,
   )
+}
+
+/** PostgreSQL's process id of the connection; PgBouncer reports its own. The types of node-postgres lack `processID`. */
+export function backendPid(client: ClientBase): number {
+  return (client as ClientBase & { processID: number }).processID
 }

@@ -2,8 +2,8 @@
 // Knows nothing of pools, slots and retries; database.ts asks before each use of a connection.
 // The argument is in docs/decisions/0009-trusted-servers.md.
 import type pg from 'pg'
-import { backendPid } from './backend-pid.ts'
 import { NotTrusted } from './failures.ts'
+import { backendPid } from './pool.ts'
 import { withTimeout } from './timeout.ts'
 
 /** A process knows more than one incarnation only around a restart or a failover. */
@@ -44,7 +44,7 @@ export interface ServerTrust {
   /** Begins a transaction, and rejects unless the server that runs it is trusted. */
   beginPooled: (client: pg.PoolClient, onBarrier: () => void) => Promise<void>
   /** Call this if a server did not respond in time: another one may have become the primary in the meantime. */
-  distrust: (client: pg.PoolClient) => void
+  distrust: () => void
 }
 
 interface TrustOptions {
@@ -62,31 +62,32 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
   const timelines = new Map<string, string>()
 
   async function identify(client: pg.PoolClient): Promise<string> {
-    const [row] = await run<Identity>(client, IDENTIFY)
-    const incarnation = requirePrimary(row)
-    if (row?.pid === backendPid(client)) incarnations.set(client, incarnation)
+    const { rows } = await withTimeout(client.query<Identity>(IDENTIFY), timeoutMs)
+    const incarnation = requirePrimary(rows[0])
+    if (rows[0]?.pid === backendPid(client)) incarnations.set(client, incarnation)
     else pooled.add(client)
     return incarnation
   }
 
-  async function run<Row>(client: pg.PoolClient, text: string): Promise<Row[]> {
-    return (await withTimeout(client.query(text), timeoutMs)).rows as Row[]
+  /** True for a primary with an older timeline: a failover has replaced it, even if it does not know that yet. */
+  function isReplaced(incarnation: string): boolean {
+    const [system = '', timeline = ''] = incarnation.split(' ')
+    return timeline < (timelines.get(system) ?? '')
   }
 
-  /** A primary with an older timeline was replaced by a failover, even if it does not know that yet. */
   function requireNewest(incarnation: string): void {
-    const [system = '', timeline = ''] = incarnation.split(' ')
-    if (timeline < (timelines.get(system) ?? '')) {
-      throw new NotTrusted('standby', 'another server has become the primary')
-    }
+    if (isReplaced(incarnation)) throw new NotTrusted('standby', 'another server has become the primary')
+  }
+
+  function isTrusted(incarnation: string): boolean {
+    requireNewest(incarnation)
+    return confirmed.has(incarnation)
   }
 
   function confirm(incarnation: string): void {
     const [system = '', timeline = ''] = incarnation.split(' ')
     timelines.set(system, timeline)
-    for (const older of confirmed) {
-      if (older.startsWith(`${system} `) && older !== incarnation) confirmed.delete(older)
-    }
+    for (const other of confirmed) if (isReplaced(other)) confirmed.delete(other)
     confirmed.add(incarnation)
     const [first = ''] = confirmed
     if (confirmed.size > CONFIRMED_MAX) confirmed.delete(first)
@@ -94,27 +95,27 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
 
   /**
    * After a crash, PostgreSQL shows commits that no standby may have received. One synchronous commit proves that the
-   * standbys have them all. If it outlasts the timeout, it confirms the server when it succeeds later.
+   * standbys have them all. If it outlasts the timeout, it confirms the server when it succeeds later. Behind a
+   * pooler, the barrier can run on another server than the last statement, so it reports which server has committed.
    */
-  async function runBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
+  async function runBarrier(client: pg.PoolClient): Promise<void> {
     unreplicated.delete(client)
-    await client.query(`select ${BARRIER}`)
+    const { rows } = await client.query<Identity>(`${IDENTIFY}, ${BARRIER}`)
     if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
+    const incarnation = incarnations.get(client) ?? requirePrimary(rows[0])
     requireNewest(incarnation)
     confirm(incarnation)
   }
 
   function startBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
-    const barrier = runBarrier(client, incarnation).finally(() => barriers.delete(incarnation))
+    const barrier = runBarrier(client).finally(() => barriers.delete(incarnation))
     barriers.set(incarnation, barrier)
     return barrier
   }
 
   async function prove(client: pg.PoolClient, onBarrier: () => void): Promise<void> {
     const incarnation = incarnations.get(client) ?? (await identify(client))
-    if (pooled.has(client)) return
-    requireNewest(incarnation)
-    if (confirmed.has(incarnation)) return
+    if (pooled.has(client) || isTrusted(incarnation)) return
     const inFlight = barriers.get(incarnation)
     if (inFlight === undefined) {
       onBarrier()
@@ -127,20 +128,6 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
     })
   }
 
-  function isTrusted(incarnation: string): boolean {
-    requireNewest(incarnation)
-    return confirmed.has(incarnation)
-  }
-
-  /** The barrier itself can run on another server than the last statement, so it reports which one it has confirmed. */
-  async function confirmPooled(client: pg.PoolClient, onBarrier: () => void): Promise<void> {
-    onBarrier()
-    unreplicated.delete(client)
-    const [row] = await run<Identity>(client, `${IDENTIFY}, ${BARRIER}`)
-    if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
-    confirm(requirePrimary(row))
-  }
-
   return {
     isPooled: (client) => pooled.has(client),
     beginPooled: async (client, onBarrier) => {
@@ -149,8 +136,9 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
         timeoutMs,
       )
       if (isTrusted(requirePrimary(identified?.rows[0]))) return
-      await run(client, 'rollback')
-      await confirmPooled(client, onBarrier)
+      await withTimeout(client.query('rollback'), timeoutMs)
+      onBarrier()
+      await withTimeout(runBarrier(client), timeoutMs)
       throw new NotTrusted('confirmed', 'the server is trusted only now')
     },
     check: (client, onBarrier) => {
@@ -158,10 +146,7 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
       const incarnation = incarnations.get(client)
       return incarnation !== undefined && confirmed.has(incarnation) ? undefined : prove(client, onBarrier)
     },
-    distrust: (client) => {
-      const incarnation = incarnations.get(client)
-      if (incarnation !== undefined) confirmed.delete(incarnation)
-    },
+    distrust: () => confirmed.clear(),
   }
 }
 

@@ -122,8 +122,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a restarted server is trusted at once',
     file: 'src/db/server-trust.ts',
-    find: 'if (confirmed.has(incarnation)) return',
-    replace: 'return',
+    find: 'return confirmed.has(incarnation)',
+    replace: 'return true',
     test: 'test/slow/server-trust.test.ts',
     title: 'after a crash',
   },
