@@ -7,6 +7,8 @@ interface ErrorEntry {
   message: string
   /** Says what the client can do. Shown in the documentation; may contain `code` in backticks. */
   fix: string
+  /** Seconds until a retry can succeed. Sent in the header `Retry-After`, unless the error carries its own. */
+  retryAfterSeconds?: number
 }
 
 export const ERRORS = {
@@ -94,7 +96,8 @@ export const ERRORS = {
   idempotency_key_in_use: {
     status: 409,
     message: 'A request with this Idempotency-Key is still in flight; retry after one second.',
-    fix: 'Retry after about one second, with the same `Idempotency-Key`. The first request is still in flight.',
+    fix: 'Retry after `Retry-After` seconds, with the same `Idempotency-Key`. The first request is still in flight.',
+    retryAfterSeconds: 1,
   },
   pet_not_available: {
     status: 409,
@@ -165,17 +168,20 @@ export const ERRORS = {
     status: 503,
     message: 'The service is temporarily unavailable; nothing was changed. Retry the request.',
     fix: 'Retry after `Retry-After` seconds. Nothing was changed.',
+    retryAfterSeconds: 1,
   },
   overloaded: {
     status: 503,
     message: 'The service is overloaded; nothing was changed. Retry the request.',
     fix: 'Retry after `Retry-After` seconds. Nothing was changed.',
+    retryAfterSeconds: 1,
   },
   outcome_unknown: {
     status: 503,
     message:
       'It is unknown whether the change was made. Retry with the same Idempotency-Key, or check before you retry.',
     fix: 'Retry with the same `Idempotency-Key`. If you sent none, check whether the change was made before you retry.',
+    retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ErrorEntry>
 
@@ -218,6 +224,12 @@ export class AppError extends Error {
   get status(): number {
     return ERRORS[this.code].status
   }
+}
+
+/** The header of an error that a retry can fix. */
+export function retryAfter(code: ErrorCode): { 'retry-after'?: string } {
+  const { retryAfterSeconds }: ErrorEntry = ERRORS[code]
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }
 
 export function errorBody(code: ErrorCode, details?: ErrorDetail[]): ErrorBody {

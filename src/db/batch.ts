@@ -1,13 +1,19 @@
 // Batching: requests that arrive while a query is in flight wait and share the next query.
 // A query serves only requests that arrived before it began, so every read sees every acknowledged write.
 // If no query is in flight, a request starts one at once, so an idle service adds no delay.
+// A query that stalls, for example because its commit waits for a standby, does not hold up the next one.
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
+
+/** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
+export const STALLED_AFTER_MS = 250
+/** Max number of stalled batches. While there are as many, no further batch starts. Slots.ts limits their connections. */
+const STALLED_MAX = 8
 
 export interface BatchLimits {
   /** Max number of items in one batch. */
   sizeMax: number
-  /** Max number of batches in flight at once. */
+  /** Max number of batches in flight at once, except stalled ones. */
   inFlightMax: number
   /** Max number of waiting requests. Further requests are rejected with 503 `overloaded`. */
   waitingMax: number
@@ -30,22 +36,15 @@ export function batched<Item, Result>(
   observe: (size: number) => void = () => {},
 ): (item: Item) => Promise<Result> {
   let waiting: Waiter<Item, Result>[] = []
-  let inFlight = 0
+  const lane = openLane(inFlightMax, begin)
 
   function begin(): void {
-    while (inFlight < inFlightMax && waiting.length > 0) {
+    while (waiting.length > 0 && lane.hasRoom()) {
       const batch = waiting.length <= sizeMax ? waiting : waiting.slice(0, sizeMax)
       waiting = waiting.length <= sizeMax ? [] : waiting.slice(sizeMax)
-      inFlight += 1
-      void run(batch)
+      observe(batch.length)
+      lane.run(() => settle(work, batch))
     }
-  }
-
-  async function run(batch: Waiter<Item, Result>[]): Promise<void> {
-    observe(batch.length)
-    await settle(work, batch)
-    inFlight -= 1
-    begin()
   }
 
   return (item) => {
@@ -54,6 +53,40 @@ export function batched<Item, Result>(
     waiting.push({ item, resolve, reject })
     begin()
     return promise
+  }
+}
+
+interface Lane {
+  hasRoom: () => boolean
+  run: (work: () => Promise<void>) => void
+  isEmpty: () => boolean
+}
+
+/** Limits how many runs are in flight, and calls `onRoom` when there is room for another one. */
+function openLane(inFlightMax: number, onRoom: () => void): Lane {
+  let inFlight = 0
+  let stalled = 0
+
+  async function run(work: () => Promise<void>): Promise<void> {
+    let hasStalled = false
+    inFlight += 1
+    const timer = setTimeout(() => {
+      hasStalled = true
+      inFlight -= 1
+      stalled += 1
+      onRoom()
+    }, STALLED_AFTER_MS)
+    await work()
+    clearTimeout(timer)
+    if (hasStalled) stalled -= 1
+    else inFlight -= 1
+    onRoom()
+  }
+
+  return {
+    hasRoom: () => inFlight < inFlightMax && stalled < STALLED_MAX,
+    run: (work) => void run(work),
+    isEmpty: () => inFlight + stalled === 0,
   }
 }
 
@@ -77,7 +110,7 @@ async function settle<Item, Result>(
 export type Coalesce<Result> = (key: string, work: () => Promise<Result>) => Promise<Result>
 
 interface Group<Result> {
-  isRunning: boolean
+  lane: Lane
   /** Requests that arrived after the current run began. The next run serves them. */
   next: Waiter<() => Promise<Result>, Result>[]
 }
@@ -90,30 +123,37 @@ export function coalesced<Result>(
   const groups = new Map<string, Group<Result>>()
   let waiting = 0
 
-  async function run(key: string, group: Group<Result>): Promise<void> {
-    group.isRunning = true
-    while (group.next.length > 0) {
-      const waiters = group.next
-      group.next = []
-      waiting -= waiters.length
-      observe(waiters.length)
-      // The requests are identical, so the work of any of them serves all.
-      await settle(async ([work]) => {
+  function open(key: string): Group<Result> {
+    const group: Group<Result> = { lane: openLane(1, () => begin(key, group)), next: [] }
+    groups.set(key, group)
+    return group
+  }
+
+  function begin(key: string, { lane, next }: Group<Result>): void {
+    if (next.length === 0) {
+      if (lane.isEmpty()) groups.delete(key)
+      return
+    }
+    if (!lane.hasRoom()) return
+    const waiters = next.splice(0)
+    waiting -= waiters.length
+    observe(waiters.length)
+    // The requests are identical, so the work of any of them serves all.
+    lane.run(() =>
+      settle(async ([work]) => {
         const result = await (work as () => Promise<Result>)()
         return waiters.map(() => result)
-      }, waiters)
-    }
-    groups.delete(key)
+      }, waiters),
+    )
   }
 
   return (key, work) => {
     if (waiting >= waitingMax) return Promise.reject(new AppError('overloaded'))
-    const group = groups.get(key) ?? { isRunning: false, next: [] }
-    groups.set(key, group)
+    const group = groups.get(key) ?? open(key)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     group.next.push({ item: work, resolve, reject })
     waiting += 1
-    if (!group.isRunning) void run(key, group)
+    begin(key, group)
     return promise
   }
 }

@@ -3,12 +3,9 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, errorBody } from '../errors.ts'
+import { AppError, type ErrorCode, errorBody, retryAfter } from '../errors.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
-
-/** The `Retry-After` header of every 503 response. */
-const RETRY_AFTER_SECONDS = '1'
 
 /** The error code to respond with, for each code of an error that Fastify throws. */
 const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
@@ -30,7 +27,6 @@ export function sendError(
       { requestId: request.id, err: known.cause ?? known, code: known.code },
       'request failed',
     )
-  if (known.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {
     reply.header('accept', 'application/json')
   }
@@ -38,7 +34,11 @@ export function sendError(
   // Without `Connection: close`, Node discards the rest of the body until the request timeout.
   if (known.code === 'body_too_large') reply.removeHeader('connection')
   reply.headers(DATA_HEADERS)
-  reply.code(known.status).headers(known.headers).send(errorBody(known.code, known.details))
+  reply
+    .code(known.status)
+    .headers(retryAfter(known.code))
+    .headers(known.headers)
+    .send(errorBody(known.code, known.details))
 }
 
 function toAppError(error: FastifyError | AppError): AppError {
@@ -101,7 +101,7 @@ export function bareError(code: ErrorCode) {
     ...DATA_HEADERS,
     'content-type': JSON_TYPE,
     'content-length': String(Buffer.byteLength(json)),
-    ...(body.status === 503 && { 'retry-after': RETRY_AFTER_SECONDS }),
+    ...retryAfter(code),
   }
   return { status: body.status, headers, json }
 }

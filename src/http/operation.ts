@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastif
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Caller } from '../caller.ts'
 import type { Scope } from '../scopes.ts'
-import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
+import { ERRORS, type ErrorCode, errorBody, retryAfter } from '../errors.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
 
 interface SchemaTypes extends FastifyTypeProvider {
@@ -128,7 +128,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
     status,
     {
       description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-      headers: describeHeaders(ERROR_HEADERS[status] ?? {}),
+      headers: describeHeaders({ ...ERROR_HEADERS[status], ...describeRetryAfter(ofStatus) }),
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
@@ -155,6 +155,12 @@ function errorResponses(codes: readonly ErrorCode[]) {
 const ERROR_HEADERS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The required authentication scheme (RFC 6750).' },
   403: { 'WWW-Authenticate': 'The scope that the API key lacks (RFC 6750).' },
+}
+
+function describeRetryAfter(codes: readonly ErrorCode[]): Record<string, string> {
+  const temporary = codes.filter((code) => 'retry-after' in retryAfter(code)).map((code) => `\`${code}\``)
+  if (temporary.length === 0) return {}
+  return { 'Retry-After': `Seconds until a retry can succeed, with ${temporary.join(', ')}.` }
 }
 
 function describeHeaders(headers: Record<string, string>) {

@@ -75,6 +75,30 @@ test('without a standby, reads succeed and the number of unacknowledged writes i
   expect((await petstore.put('/categories/100', { name: 'accepted' })).status).toBe(201)
 })
 
+test('a create that waits for a standby does not hold up the next create, and a retry of it returns 409 with Retry-After', async () => {
+  await standby('missing')
+  const create = (key: string) =>
+    petstore.post('/pets', { name: key, categoryId: 1 }, { 'idempotency-key': key })
+  let isSettled = false
+  const first = create('first').finally(() => (isSettled = true))
+  await until(async () => (await waitingBackends()) === 1)
+  const second = create('second')
+  await until(async () => (await waitingBackends()) === 2)
+  const retry = await create('first')
+  expect(retry).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
+  expect(retry.headers.get('retry-after')).toBe('1')
+  expect(isSettled).toBe(false)
+
+  for (const { body } of await Promise.all([first, second])) {
+    expect(body).toMatchObject({ code: 'outcome_unknown' })
+  }
+  await standby('')
+  await until(() => db.connections().unacknowledged === 0)
+  const retried = await Promise.all([create('first'), create('second')])
+  expect(retried.map(({ status }) => status)).toEqual([201, 201])
+  expect(retried.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual(['true', 'true'])
+})
+
 test('a hold that expires while no standby confirms writes does not block reads, and is swept afterwards', async () => {
   const { id, petId } = await petstore.hold()
   await standby('missing')
