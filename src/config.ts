@@ -2,6 +2,7 @@
 // Checks only the form of each value; opens no connection and no port.
 import { hostname } from 'node:os'
 import { CATEGORY_POLICIES } from './category-policy.ts'
+import { splitDatabaseUrl } from './database-url.ts'
 import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
 import { isAddressRange } from './ip-address.ts'
 
@@ -17,7 +18,7 @@ class Fault extends Error {}
 
 export const VARIABLES = {
   DATABASE_URL: {
-    help: 'URL of the PostgreSQL database. Configure TLS with the parameters `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; without `sslmode`, the connection is not encrypted.',
+    help: 'URL of the PostgreSQL database. With several hosts, `host1:5432,host2:5432`, the service finds the primary. Configure TLS with the parameters `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; without `sslmode`, the connection is not encrypted.',
     example: 'postgres://petstore_app:secret@db.example:5432/petstore?sslmode=verify-full',
     read: (text) => {
       if (text === undefined) {
@@ -214,8 +215,10 @@ function oneOf<const Choice extends string>(fallback: Choice, ...others: Choice[
 
 /** The URL may contain a password, so the message does not quote it. */
 function readDatabaseUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new Fault('must be a URL such as postgres://user:password@host:5432/database')
+  try {
+    splitDatabaseUrl(text)
+  } catch (error) {
+    throw new Fault((error as RangeError).message)
   }
   return text
 }

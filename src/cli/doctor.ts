@@ -2,10 +2,12 @@
 import type { Command } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
+import { roleOf, splitDatabaseUrl } from '../database-url.ts'
 import { listStaleCollations, type StaleCollation } from '../db/collations.ts'
 import type { Reader } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import { readOwners } from '../db/owners.ts'
+import { connectClient } from '../db/hosts.ts'
 import { openClient } from '../db/pool.ts'
 import { readPrivileges } from '../db/privileges.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
@@ -67,9 +69,9 @@ async function examine(): Promise<Finding[]> {
   }
   const configuration = examineConfiguration()
 
-  const client = openClient(config.DATABASE_URL, 'petstore-doctor')
+  let client: pg.Client
   try {
-    await client.connect()
+    client = await connectClient(config.DATABASE_URL, 'petstore-doctor')
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return [
@@ -136,11 +138,12 @@ async function checkServer(client: pg.Client): Promise<Finding> {
 function checkEncryption(config: Config): Finding {
   const check = 'encryption'
   const plain = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
-    const url = config[name]
-    if (url === undefined) return []
-    // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
-    const { host, ssl } = openClient(url, 'petstore-doctor')
-    return ssl || LOCAL_HOST.test(host) ? [] : [`${name} connects to ${host}`]
+    const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
+    return urls.flatMap((url) => {
+      // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
+      const { host, ssl } = openClient(url, 'petstore-doctor')
+      return ssl || LOCAL_HOST.test(host) ? [] : [`${name} connects to ${host}`]
+    })
   })
   if (plain.length > 0) {
     return {
@@ -214,7 +217,7 @@ async function checkPrivileges(client: pg.Client): Promise<Finding> {
 /** After a restore, another role can be the owner: the service works, but the next migration fails. */
 async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config): Promise<Finding> {
   const check = 'owners'
-  const role = MIGRATION_DATABASE_URL && decodeURIComponent(new URL(MIGRATION_DATABASE_URL).username)
+  const role = MIGRATION_DATABASE_URL && roleOf(MIGRATION_DATABASE_URL)
   const { migrator, exists, notOwned } = await readOwners(readerOf(client), role)
   if (!exists) {
     return {

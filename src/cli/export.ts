@@ -6,7 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { countOf } from '../counts.ts'
-import { liftTimeouts, openClient } from '../db/pool.ts'
+import { connectClient } from '../db/hosts.ts'
+import { liftTimeouts } from '../db/pool.ts'
 import type { ExportFormat } from '../exports/queries.ts'
 import { openProgress } from './progress.ts'
 import { CommandError, say } from './terminal.ts'
@@ -37,8 +38,7 @@ export function addExport(program: Command): void {
     )
     .action(async (options: Options) => {
       const config = readConfig()
-      const client = openClient(config.DATABASE_URL, 'petstore-export')
-      await client.connect()
+      const client = await connectClient(config.DATABASE_URL, 'petstore-export')
       const progress = openProgress('Exporting')
       try {
         // Imported on demand, so that other commands start faster.

@@ -4,7 +4,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
 import { type Config, readConfig } from '../config.ts'
 import { count, countOf } from '../counts.ts'
-import { openClient } from '../db/pool.ts'
+import { connectClient } from '../db/hosts.ts'
+import { DURABLE_READ } from '../db/server-trust.ts'
 import type { Source } from '../imports/source.ts'
 import { EXIT_INTERRUPTED, EXIT_ROWS_REJECTED } from './exit-codes.ts'
 import { openProgress } from './progress.ts'
@@ -233,8 +234,9 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
 }
 
 async function connect(config: Config): Promise<Client> {
-  const client = openClient(config.DATABASE_URL, 'petstore-import')
-  await client.connect()
+  const client = await connectClient(config.DATABASE_URL, 'petstore-import')
+  // The progress of an earlier run counts only if no failover can lose it.
+  await client.query(DURABLE_READ.text)
   return client
 }
 

@@ -2,7 +2,7 @@
 // PostgreSQL reports blocking sessions only during the wait, so a second connection polls for them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { openClient } from './pool.ts'
+import { connectClient } from './hosts.ts'
 
 const POLLED_EVERY_MS = 200
 const LISTED_MAX = 5
@@ -19,9 +19,8 @@ export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
   let blockers = 'another session'
 
   async function watch(): Promise<void> {
-    const client = openClient(databaseUrl, 'petstore-migrate-watch')
+    const client = await connectClient(databaseUrl, 'petstore-migrate-watch')
     try {
-      await client.connect()
       while (!stopping.signal.aborted) {
         blockers = (await readBlockers(client, pid)) ?? blockers
         await sleep(POLLED_EVERY_MS, undefined, { signal: stopping.signal })

@@ -5,7 +5,8 @@ import type pg from 'pg'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
-import { backendPid, openPool, type PoolOptions } from './pool.ts'
+import { backendPid, type PoolOptions } from './pool.ts'
+import { openPrimaryPool, type PrimaryPool } from './primary-pool.ts'
 import { trackServers } from './server-trust.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
 import { NoResponse, withTimeout } from './timeout.ts'
@@ -64,7 +65,6 @@ interface Attempt {
 }
 
 export function openDatabase(options: PoolOptions): Db {
-  const pool = openPool(options)
   const { queryTimeoutMs = QUERY_TIMEOUT_MS } = options
   const query = <Row>(client: pg.PoolClient, statement: Statement | string) =>
     runQuery<Row>(client, statement, queryTimeoutMs)
@@ -75,13 +75,14 @@ export function openDatabase(options: PoolOptions): Db {
   // still lose the commit, so its outcome is unknown. Only `routine`, the C function that sent the warning, identifies
   // it: the code 01000 is the default of all warnings, and the text depends on the server's language.
   const unreplicated = new WeakSet<pg.ClientBase>()
-  pool.on('connect', (client) => {
+  const onConnect = (client: pg.ClientBase) => {
     client.on('notice', ({ routine }) => {
       if (routine === 'SyncRepWaitForLSN') unreplicated.add(client)
     })
-  })
+  }
 
   const servers = trackServers({ timeoutMs: queryTimeoutMs, unreplicated })
+  const pool = openPrimaryPool({ ...options, onConnect }, servers.distrustOlder)
 
   async function waitForTrust(current: Attempt, check: Promise<void>): Promise<void> {
     try {
@@ -230,8 +231,7 @@ export function openDatabase(options: PoolOptions): Db {
       }),
 
     connections: () => ({
-      total: pool.totalCount,
-      idle: pool.idleCount,
+      ...pool.counts(),
       waiting: slots.waiting(),
       unacknowledged: slots.unacknowledged(),
     }),
@@ -243,7 +243,7 @@ export function openDatabase(options: PoolOptions): Db {
   }
 }
 
-async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+async function connect(pool: PrimaryPool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {

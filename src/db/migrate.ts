@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { watchBlockers } from './blockers.ts'
 import type { Reader } from './database.ts'
-import { openClient } from './pool.ts'
+import { connectClient } from './hosts.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../migrations')
 const MIGRATIONS_TABLE = 'petstore_migrations'
@@ -71,8 +71,7 @@ export async function migrate(
   databaseUrl: string,
   { lockWaitSeconds = LOCK_WAIT_SECONDS, onWait = () => {} }: MigrateOptions = {},
 ): Promise<string[]> {
-  const client = openClient(databaseUrl, 'petstore-migrate')
-  await client.connect()
+  const client = await connectClient(databaseUrl, 'petstore-migrate')
   try {
     if ((await checkDatabase(client)).missing.length === 0) return []
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')

@@ -49,9 +49,13 @@ export interface PoolOptions {
   /** Max time to wait for the response to a query. Default: QUERY_TIMEOUT_MS. Tests use shorter times. */
   queryTimeoutMs?: number
   onError: (error: Error) => void
+  onConnect?: (client: ClientBase) => void
+  /** Called with the host of the new primary if DATABASE_URL has several hosts and the primary changes. */
+  onPrimary?: (host: string) => void
 }
 
-export function openPool({ databaseUrl, applicationName, size, onError }: PoolOptions): Pool {
+/** @param options The URL has a single host. */
+export function openPool({ databaseUrl, applicationName, size, onError, onConnect }: PoolOptions): Pool {
   const pool = new Pool({
     ...connectionOptions(databaseUrl, applicationName),
     max: size,
@@ -62,7 +66,10 @@ export function openPool({ databaseUrl, applicationName, size, onError }: PoolOp
   // Without a listener, an 'error' event crashes the process. The pool emits the event if an idle connection is lost.
   // The client emits it if the connection is lost between two statements of a transaction.
   pool.on('error', (error) => onError(withoutClient(error)))
-  pool.on('connect', (client) => client.on('error', (error) => onError(withoutClient(error))))
+  pool.on('connect', (client) => {
+    client.on('error', (error) => onError(withoutClient(error)))
+    onConnect?.(client)
+  })
   return pool
 }
 
@@ -75,7 +82,7 @@ function withoutClient(error: Error): Error {
   return error
 }
 
-/** A single connection outside the pool, for commands such as `migrate` and `doctor`. */
+/** A single connection outside the pool, for commands such as `migrate` and `doctor`. The URL has a single host. */
 export function openClient(databaseUrl: string, applicationName: string): Client {
   const client = new Client({
     ...connectionOptions(databaseUrl, applicationName),

@@ -3,22 +3,12 @@
 // The argument is in docs/decisions/0009-trusted-servers.md.
 import type pg from 'pg'
 import { NotTrusted } from './failures.ts'
+import { INCARNATION, isOlder } from './incarnation.ts'
 import { backendPid } from './pool.ts'
 import { withTimeout } from './timeout.ts'
 
 /** A process knows more than one incarnation only around a restart or a failover. */
 const CONFIRMED_MAX = 16
-
-/**
- * An incarnation of a server ends when PostgreSQL restarts, recovers from a crash, or is promoted. Each end changes one
- * part: a restart changes the start time, a crash of a backend changes only `stats_reset`, a promotion the timeline.
- */
-const INCARNATION = `case when pg_is_in_recovery() then null else concat_ws(' ',
-    (select system_identifier from pg_control_system()),
-    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
-    extract(epoch from pg_postmaster_start_time()),
-    (select extract(epoch from stats_reset) from pg_stat_bgwriter)
-  ) end`
 
 interface Identity {
   incarnation: string | null
@@ -45,6 +35,8 @@ export interface ServerTrust {
   beginPooled: (client: pg.PoolClient, onBarrier: () => void) => Promise<void>
   /** Call this if a server did not respond in time: another one may have become the primary in the meantime. */
   distrust: () => void
+  /** Call this if another server has become the primary. The ones before it are no longer trusted. */
+  distrustOlder: (incarnation: string) => void
 }
 
 interface TrustOptions {
@@ -58,8 +50,8 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
   const pooled = new WeakSet<pg.PoolClient>()
   const confirmed = new Set<string>()
   const barriers = new Map<string, Promise<void>>()
-  /** By system identifier: the newest timeline of a confirmed primary. */
-  const timelines = new Map<string, string>()
+  /** The primary with the newest timeline. */
+  let newest = ''
 
   async function identify(client: pg.PoolClient): Promise<string> {
     const { rows } = await withTimeout(client.query<Identity>(IDENTIFY), timeoutMs)
@@ -69,14 +61,9 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
     return incarnation
   }
 
-  /** True for a primary with an older timeline: a failover has replaced it, even if it does not know that yet. */
-  function isReplaced(incarnation: string): boolean {
-    const [system = '', timeline = ''] = incarnation.split(' ')
-    return timeline < (timelines.get(system) ?? '')
-  }
-
+  /** Rejects a primary that a failover has replaced, even if it does not know that yet. */
   function requireNewest(incarnation: string): void {
-    if (isReplaced(incarnation)) throw new NotTrusted('standby', 'another server has become the primary')
+    if (isOlder(incarnation, newest)) throw new NotTrusted('standby', 'another server has become the primary')
   }
 
   function isTrusted(incarnation: string): boolean {
@@ -84,10 +71,13 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
     return confirmed.has(incarnation)
   }
 
+  function distrustOlder(incarnation: string): void {
+    newest = incarnation
+    for (const other of confirmed) if (isOlder(other, incarnation)) confirmed.delete(other)
+  }
+
   function confirm(incarnation: string): void {
-    const [system = '', timeline = ''] = incarnation.split(' ')
-    timelines.set(system, timeline)
-    for (const other of confirmed) if (isReplaced(other)) confirmed.delete(other)
+    distrustOlder(incarnation)
     confirmed.add(incarnation)
     const [first = ''] = confirmed
     if (confirmed.size > CONFIRMED_MAX) confirmed.delete(first)
@@ -147,6 +137,7 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
       return incarnation !== undefined && confirmed.has(incarnation) ? undefined : prove(client, onBarrier)
     },
     distrust: () => confirmed.clear(),
+    distrustOlder,
   }
 }
 

@@ -33,6 +33,7 @@ export async function runService(config: Config): Promise<void> {
     applicationName: instanceName(),
     size: config.DATABASE_POOL_SIZE,
     onError: (err) => log.warn({ err }, 'a database connection was lost'),
+    onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),
   })
   const metrics = openMetrics(db, log)
   const usage = trackUsage(() => new Date())

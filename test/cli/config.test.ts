@@ -1,6 +1,7 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { ConfigError, formerNameWarnings, readConfig } from '../../src/config.ts'
+import { splitDatabaseUrl } from '../../src/database-url.ts'
 import { runInProcess } from './in-process.ts'
 
 const DATABASE_URL = 'postgres://petstore:s3cret@db.example/petstore'
@@ -67,6 +68,33 @@ test('all invalid variables are reported at once, by name and without the passwo
   const { faults } = thrown as ConfigError
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual(Object.keys(invalid))
   expect(faults.join()).not.toContain('hunter2')
+})
+
+test.each([
+  'postgres://a@one,two:5433,[::1]:5434/petstore?sslmode=require',
+  'postgres://a:p%40@one:1,two:2/petstore?target_session_attrs=primary',
+  'postgresql:///petstore?host=/run/postgresql',
+])('DATABASE_URL accepts %s', (url) => {
+  expect(readConfig({ DATABASE_URL: url }).DATABASE_URL).toBe(url)
+})
+
+test.each([
+  ['postgres://a:hunter2@one,,two/x', /separate several hosts with commas/],
+  ['postgres://a:hunter2@one:port,two/x', /must be a URL/],
+  ['postgres://a:hunter2@one/x?target_session_attrs=standby', /unsupported target_session_attrs/],
+  [`postgres://a:hunter2@${'h,'.repeat(10)}h/x`, /more than 10 hosts/],
+])('DATABASE_URL rejects %s', (url, message) => {
+  const read = () => readConfig({ DATABASE_URL: url })
+  expect(read).toThrow(message)
+  expect(read).not.toThrow(/hunter2/)
+})
+
+test('a database URL with several hosts becomes one URL per host', () => {
+  expect(splitDatabaseUrl('postgres://a:b@one,two:5433,[::1]:5434/petstore?sslmode=require')).toEqual([
+    'postgres://a:b@one/petstore?sslmode=require',
+    'postgres://a:b@two:5433/petstore?sslmode=require',
+    'postgres://a:b@[::1]:5434/petstore?sslmode=require',
+  ])
 })
 
 const NOT_PROXIES = 'abc 10 127.1 10.0.0.0/33 0.0.0.0/0 10.0.0.0/8/8 ::1/129 fe80::1%eth0 ::1,,::2'

@@ -1,0 +1,20 @@
+// Identifies one life of a PostgreSQL server, and tells which of two is older.
+
+/**
+ * SQL expression; null on a standby. An incarnation of a server ends when PostgreSQL restarts, recovers from a crash, or
+ * is promoted. Each end changes one part: a restart changes the start time, a crash of a backend changes only
+ * `stats_reset`, a promotion the timeline.
+ */
+export const INCARNATION = `case when pg_is_in_recovery() then null else concat_ws(' ',
+    (select system_identifier from pg_control_system()),
+    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+    extract(epoch from pg_postmaster_start_time()),
+    (select extract(epoch from stats_reset) from pg_stat_bgwriter)
+  ) end`
+
+/** True if a failover has replaced the first server: both are of one cluster, and the other has a newer timeline. */
+export function isOlder(incarnation: string, other: string): boolean {
+  const [system = '', timeline = ''] = incarnation.split(' ')
+  const [otherSystem, otherTimeline = ''] = other.split(' ')
+  return system === otherSystem && timeline < otherTimeline
+}
