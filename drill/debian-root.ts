@@ -1,0 +1,117 @@
+// Builds the Debian root that holds PostgreSQL, Patroni, etcd, HAProxy and PgBouncer for the drill.
+// Runs once, before the drill enters its namespaces, because it needs the network. Knows nothing of the cluster.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { runChecked } from './processes.ts'
+
+const SUITE = 'trixie'
+const PACKAGES = [
+  'etcd-client',
+  'etcd-server',
+  'haproxy',
+  'iproute2',
+  'nftables',
+  'patroni',
+  'pgbouncer',
+  'postgresql-17',
+  'python3-etcd',
+]
+const BUILD_TIMEOUT_MS = 15 * 60_000
+/** Names the content of the root, so that a root built from another list of packages is not used. */
+const STAMP_FILE = 'etc/petstore-drill-root'
+const STAMP = `${SUITE} ${PACKAGES.join(' ')}\n`
+
+interface Mirrors {
+  main: string
+  /** Undefined if the host has no security source. */
+  security: string | undefined
+}
+
+/** Builds the root if the folder does not exist. An interrupted build leaves no folder with this name. */
+export async function ensureRoot(folder: string, say: (text: string) => void): Promise<void> {
+  const stampFile = join(folder, STAMP_FILE)
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === STAMP) return
+  if (existsSync(folder))
+    throw new Error(
+      `${folder} is not a Debian root of this version of the drill. Remove it, or use another folder.`,
+    )
+  const building = `${resolve(folder)}.building-${process.pid}`
+  mkdirSync(dirname(building), { recursive: true })
+  await ensureMmdebstrap(say)
+  say(`building a Debian ${SUITE} root in ${folder}; this takes about two minutes`)
+  const { main, security } = readMirrors()
+  const sources = [`deb ${main} ${SUITE} main`]
+  if (security) sources.push(`deb ${security} ${SUITE}-security main`)
+  try {
+    await runChecked(
+      'mmdebstrap',
+      ['--variant=apt', `--include=${PACKAGES.join(',')}`, SUITE, building, ...sources],
+      { timeoutMs: BUILD_TIMEOUT_MS },
+    )
+    writeFileSync(join(building, STAMP_FILE), STAMP)
+    renameSync(building, folder)
+  } finally {
+    rmSync(building, { recursive: true, force: true })
+  }
+}
+
+async function ensureMmdebstrap(say: (text: string) => void): Promise<void> {
+  if (['/usr/bin/mmdebstrap', '/usr/local/bin/mmdebstrap'].some((path) => existsSync(path))) return
+  say('installing mmdebstrap')
+  await runChecked('apt-get', ['update', '-q'], { timeoutMs: BUILD_TIMEOUT_MS })
+  await runChecked('apt-get', ['install', '-qy', '--no-install-recommends', 'mmdebstrap'], {
+    timeoutMs: BUILD_TIMEOUT_MS,
+  })
+}
+
+/** The mirrors that the host uses, from both formats of apt sources. */
+function readMirrors(): Mirrors {
+  const folder = '/etc/apt/sources.list.d'
+  const names = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+  const sources = ['/etc/apt/sources.list', ...names]
+    .filter((path) => existsSync(path))
+    .flatMap((path) => {
+      const text = readFileSync(path, 'utf8')
+      if (path.endsWith('.sources')) return parseStanzas(text)
+      return path.endsWith('.list') ? parseLines(text) : []
+    })
+  const usable = sources.filter(({ components }) => components.includes('main'))
+  const isSecurity = ({ suites }: Source) => suites.some((suite) => /-security|\/updates/.test(suite))
+  const main = usable.find((source) => !isSecurity(source) && /\/debian\/?$/.test(source.uri))
+  if (!main) throw new Error('No Debian mirror found in /etc/apt/sources.list or /etc/apt/sources.list.d.')
+  return { main: main.uri, security: usable.find(isSecurity)?.uri }
+}
+
+interface Source {
+  uri: string
+  suites: string[]
+  components: string[]
+}
+
+/** Parses the deb822 format: stanzas of `Field: value` lines. A line that starts with a space continues the field. */
+function parseStanzas(text: string): Source[] {
+  const withoutComments = text.replaceAll(/^#.*\n/gm, '')
+  return withoutComments.split(/\n\s*\n/).flatMap((stanza) => {
+    const fields = new Map(
+      stanza
+        .replaceAll(/\n[ \t]+/g, ' ')
+        .split('\n')
+        .map((line): [string, string[]] => {
+          const [name = '', value = ''] = line.split(/:(.*)/s)
+          return [name.trim().toLowerCase(), value.trim().split(/\s+/)]
+        }),
+    )
+    const list = (name: string) => fields.get(name) ?? []
+    if (!list('types').includes('deb') || list('enabled').includes('no')) return []
+    return list('uris').map((uri) => ({ uri, suites: list('suites'), components: list('components') }))
+  })
+}
+
+/** Parses the one-line format: `deb [options] uri suite component…`. */
+function parseLines(text: string): Source[] {
+  return text.split('\n').flatMap((line) => {
+    const words = /^deb\s+(?:\[[^\]]*\]\s+)?(.*)$/.exec(line.replace(/#.*/, '').trim())?.[1]?.split(/\s+/)
+    const [uri, suite, ...components] = words ?? []
+    return uri && suite ? [{ uri, suites: [suite], components }] : []
+  })
+}

@@ -1,0 +1,74 @@
+// Prepares the Debian root for running processes in it: mounts /proc, /dev and an empty /srv. The mounts are visible only
+// inside the namespaces of the drill, so the root itself stays unchanged.
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runChecked } from './processes.ts'
+
+/** Holds configurations and the data of etcd. */
+const SRV_SIZE = '1g'
+/** Size of the data volume of one PostgreSQL. A drill of 75 minutes fills about half of it. */
+const VOLUME_SIZE = '1200m'
+const CONFIG_FOLDER = join(import.meta.dirname, 'config')
+
+export const ROOT_ENVIRONMENT = {
+  HOME: '/var/lib/postgresql',
+  LC_ALL: 'C.UTF-8',
+  PATH: '/usr/lib/postgresql/17/bin:/usr/sbin:/usr/bin',
+}
+
+export class Root {
+  readonly folder: string
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  async mount(): Promise<void> {
+    await runChecked('mount', ['-t', 'proc', 'proc', this.path('/proc')])
+    await runChecked('mount', ['--rbind', '/dev', this.path('/dev')])
+    // PostgreSQL keeps shared memory here. On the /dev/shm of the host, it would stay behind after kill -9.
+    await runChecked('mount', ['-t', 'tmpfs', 'tmpfs', this.path('/dev/shm')])
+    await runChecked('mount', ['-t', 'tmpfs', '-o', `size=${SRV_SIZE},mode=755`, 'tmpfs', this.path('/srv')])
+  }
+
+  async unmount(): Promise<void> {
+    for (const folder of ['/srv', '/dev', '/proc'])
+      await runChecked('umount', ['--recursive', '--lazy', this.path(folder)])
+  }
+
+  /** The path on the host of a path inside the root. */
+  path(inside: string): string {
+    return join(this.folder, inside)
+  }
+
+  /** Mounts an empty file system of limited size. */
+  async createVolume(inside: string): Promise<void> {
+    await mkdir(this.path(inside), { recursive: true })
+    await runChecked('mount', ['-t', 'tmpfs', '-o', `size=${VOLUME_SIZE}`, 'tmpfs', this.path(inside)])
+  }
+
+  /** Writes a file of drill/config, with `{{name}}` replaced by the value of that name. */
+  async writeConfig(template: string, inside: string, values: Record<string, string>): Promise<void> {
+    const text = await readFile(join(CONFIG_FOLDER, template), 'utf8')
+    const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
+      const value = values[name]
+      if (value === undefined) throw new Error(`drill/config/${template}: no value for {{${name}}}`)
+      return value
+    })
+    await writeFile(this.path(inside), filled)
+  }
+
+  async copyIn(file: string, inside: string): Promise<void> {
+    await copyFile(file, this.path(inside))
+    await chmod(this.path(inside), 0o644)
+  }
+
+  async giveToPostgres(inside: string): Promise<void> {
+    await runChecked('chroot', [this.folder, 'chown', '-R', 'postgres:postgres', inside])
+  }
+
+  /** The arguments of `chroot` that run a command inside the root. */
+  command(user: 'postgres' | 'root', command: string[]): string[] {
+    return [`--userspec=${user}:${user}`, this.folder, ...command]
+  }
+}
