@@ -17,6 +17,7 @@ const PACKAGES = [
   'python3-etcd',
 ]
 const BUILD_TIMEOUT_MS = 15 * 60_000
+const TOOL_FOLDERS = ['/usr/bin', '/usr/sbin', '/bin', '/sbin', '/usr/local/bin']
 /** Names the content of the root, so that a root built from another list of packages is not used. */
 const STAMP_FILE = 'etc/petstore-drill-root'
 const STAMP = `${SUITE} ${PACKAGES.join(' ')}\n`
@@ -27,8 +28,10 @@ interface Mirrors {
   security: string | undefined
 }
 
-/** Builds the root if the folder does not exist. An interrupted build leaves no folder with this name. */
+/** Builds the root if the folder does not exist, and installs missing tools. An interrupted build leaves no folder with this name. */
 export async function ensureRoot(folder: string, say: (text: string) => void): Promise<void> {
+  // The lab uses `ip` of the host.
+  await ensureTool('ip', 'iproute2', say)
   const stampFile = join(folder, STAMP_FILE)
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === STAMP) return
   if (existsSync(folder))
@@ -37,7 +40,7 @@ export async function ensureRoot(folder: string, say: (text: string) => void): P
     )
   const building = `${resolve(folder)}.building-${process.pid}`
   mkdirSync(dirname(building), { recursive: true })
-  await ensureMmdebstrap(say)
+  await ensureTool('mmdebstrap', 'mmdebstrap', say)
   say(`building a Debian ${SUITE} root in ${folder}; this takes about two minutes`)
   const { main, security } = readMirrors()
   const sources = [`deb ${main} ${SUITE} main`]
@@ -55,28 +58,31 @@ export async function ensureRoot(folder: string, say: (text: string) => void): P
   }
 }
 
-async function ensureMmdebstrap(say: (text: string) => void): Promise<void> {
-  if (['/usr/bin/mmdebstrap', '/usr/local/bin/mmdebstrap'].some((path) => existsSync(path))) return
-  say('installing mmdebstrap')
+async function ensureTool(name: string, packageName: string, say: (text: string) => void): Promise<void> {
+  if (TOOL_FOLDERS.some((folder) => existsSync(join(folder, name)))) return
+  say(`installing ${packageName}`)
   await runChecked('apt-get', ['update', '-q'], { timeoutMs: BUILD_TIMEOUT_MS })
-  await runChecked('apt-get', ['install', '-qy', '--no-install-recommends', 'mmdebstrap'], {
+  await runChecked('apt-get', ['install', '-qy', '--no-install-recommends', packageName], {
     timeoutMs: BUILD_TIMEOUT_MS,
   })
 }
 
-/** The mirrors that the host uses, from both formats of apt sources. */
+/** The mirrors that the host uses. */
 function readMirrors(): Mirrors {
   const folder = '/etc/apt/sources.list.d'
   const names = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
-  const sources = ['/etc/apt/sources.list', ...names]
-    .filter((path) => existsSync(path))
-    .flatMap((path) => {
-      const text = readFileSync(path, 'utf8')
-      if (path.endsWith('.sources')) return parseStanzas(text)
-      return path.endsWith('.list') ? parseLines(text) : []
-    })
+  const paths = ['/etc/apt/sources.list', ...names].filter((path) => existsSync(path))
+  return selectMirrors(paths.map((path) => ({ path, text: readFileSync(path, 'utf8') })))
+}
+
+/** Selects the mirrors from apt sources in both formats. Ignores files that apt ignores, by their name. */
+export function selectMirrors(files: { path: string; text: string }[]): Mirrors {
+  const sources = files.flatMap(({ path, text }) => {
+    if (path.endsWith('.sources')) return parseStanzas(text)
+    return path.endsWith('.list') ? parseLines(text) : []
+  })
   const usable = sources.filter(({ components }) => components.includes('main'))
-  const isSecurity = ({ suites }: Source) => suites.some((suite) => /-security|\/updates/.test(suite))
+  const isSecurity = ({ suites }: Source) => suites.some((suite) => suite.endsWith('-security'))
   const main = usable.find((source) => !isSecurity(source) && /\/debian\/?$/.test(source.uri))
   if (!main) throw new Error('No Debian mirror found in /etc/apt/sources.list or /etc/apt/sources.list.d.')
   return { main: main.uri, security: usable.find(isSecurity)?.uri }

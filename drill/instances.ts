@@ -43,7 +43,7 @@ export class Instance {
   }
 
   async start(): Promise<void> {
-    this.#daemon = await startDaemon(this.name, executableOf(this.#options), ['serve'], {
+    this.#daemon = await startDaemon(executableOf(this.#options), ['serve'], {
       logFile: join(this.#options.logFolder, `${this.name}.log`),
       env: {
         ...environmentOf(this.#options),
@@ -70,7 +70,11 @@ export class Instance {
   }
 
   async waitUntilReady(): Promise<void> {
-    await waitUntil(`${this.name} is ready`, READY_TIMEOUT_MS, () => this.isReady(), READY_POLL_MS)
+    const isReady = () => {
+      if (!this.#daemon?.running) throw new Error(`${this.name} exited; see its log.`)
+      return this.isReady()
+    }
+    await waitUntil(`${this.name} is ready`, READY_TIMEOUT_MS, isReady, READY_POLL_MS)
   }
 
   /** Shuts down as an operator does, and waits for the exit. */

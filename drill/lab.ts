@@ -66,8 +66,16 @@ export interface Lab {
 }
 
 export async function startLab(options: LabOptions): Promise<Lab> {
-  const { connection, replication, say } = options
   const logFolder = options.logFolder ?? mkdtempSync(join(tmpdir(), 'petstore-drill-logs-'))
+  try {
+    return await startLabWithLogs(options, logFolder)
+  } catch (error) {
+    throw new Error(`The lab did not start; the logs of its processes are in ${logFolder}.`, { cause: error })
+  }
+}
+
+async function startLabWithLogs(options: LabOptions, logFolder: string): Promise<Lab> {
+  const { connection, replication, say } = options
   const root = new Root(options.root)
   const nodes = NODES.map((number) => {
     const network = new NodeNetwork(`n${number}`, addressOf(number))
@@ -95,6 +103,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
 
   say('starting two instances of the service and HAProxy')
   await Promise.all(instances.map((instance) => instance.start()))
+  await Promise.all(instances.map((instance) => instance.waitUntilReady()))
   daemons.push(await startServiceHaproxy(root, logFolder))
   const isHealthy = async () => {
     const healthy = await Promise.all([

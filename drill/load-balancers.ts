@@ -44,7 +44,7 @@ function startInRoot(
   root: Root,
   logFolder: string,
 ): Promise<Daemon> {
-  return startDaemon(name, 'chroot', root.command(user, command), {
+  return startDaemon('chroot', root.command(user, command), {
     logFile: join(logFolder, `${name}.log`),
     env: ROOT_ENVIRONMENT,
   })

@@ -35,7 +35,10 @@ export class ClusterNode {
     this.#logFolder = logFolder
   }
 
-  async create(all: { name: string; address: string }[], replication: 'quorum' | 'asynchronous') {
+  async create(
+    all: { name: string; address: string }[],
+    replication: 'quorum' | 'asynchronous',
+  ): Promise<void> {
     await this.network.create()
     this.#namespace = await this.network.namespace()
     await mkdir(this.#root.path(`${this.#folder}/etcd`), { recursive: true, mode: 0o700 })
@@ -119,7 +122,7 @@ export class ClusterNode {
 
   #start(daemon: string, command: string[]): Promise<Daemon> {
     const inRoot = ['chroot', ...this.#root.command('postgres', command)]
-    return startDaemon(`${daemon} of ${this.name}`, 'nsenter', this.network.command(inRoot), {
+    return startDaemon('nsenter', this.network.command(inRoot), {
       logFile: join(this.#logFolder, `${this.name}-${daemon}.log`),
       env: ROOT_ENVIRONMENT,
     })

@@ -56,14 +56,10 @@ export async function runChecked(command: string, args: string[], options?: RunO
 
 /** A process that runs until it is stopped. Its output is appended to a log file. */
 export class Daemon {
-  readonly name: string
-  readonly pid: number
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
 
-  constructor(name: string, child: ChildProcess) {
-    this.name = name
-    this.pid = child.pid ?? 0
+  constructor(child: ChildProcess) {
     this.#child = child
     this.#exited = once(child, 'exit')
   }
@@ -83,7 +79,6 @@ export class Daemon {
 }
 
 export async function startDaemon(
-  name: string,
   command: string,
   args: string[],
   { logFile, env }: { logFile: string; env: Record<string, string> },
@@ -92,7 +87,7 @@ export async function startDaemon(
   try {
     const child = spawn(command, args, { stdio: ['ignore', log, log], env })
     await once(child, 'spawn')
-    return new Daemon(name, child)
+    return new Daemon(child)
   } finally {
     closeSync(log)
   }
