@@ -1,7 +1,7 @@
 // Builds the Debian root that holds PostgreSQL, Patroni, etcd, HAProxy and PgBouncer for the drill.
 // Runs once, before the drill enters its namespaces, because it needs the network. Knows nothing of the cluster.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { runChecked } from './processes.ts'
 
 const SUITE = 'trixie'
@@ -18,6 +18,7 @@ const PACKAGES = [
 ]
 const BUILD_TIMEOUT_MS = 15 * 60_000
 const TOOL_FOLDERS = ['/usr/bin', '/usr/sbin', '/bin', '/sbin', '/usr/local/bin']
+const BUILDING = '.building-'
 /** Names the content of the root, so that a root built from another list of packages is not used. */
 const STAMP_FILE = 'etc/petstore-drill-root'
 const STAMP = `${SUITE} ${PACKAGES.join(' ')}\n`
@@ -38,23 +39,35 @@ export async function ensureRoot(folder: string, say: (text: string) => void): P
     throw new Error(
       `${folder} is not a Debian root of this version of the drill. Remove it, or use another folder.`,
     )
-  const building = `${resolve(folder)}.building-${process.pid}`
+  const building = `${resolve(folder)}${BUILDING}${process.pid}`
   mkdirSync(dirname(building), { recursive: true })
+  removeInterruptedBuilds(resolve(folder))
   await ensureTool('mmdebstrap', 'mmdebstrap', say)
   say(`building a Debian ${SUITE} root in ${folder}; this takes about two minutes`)
   const { main, security } = readMirrors()
   const sources = [`deb ${main} ${SUITE} main`]
   if (security) sources.push(`deb ${security} ${SUITE}-security main`)
   try {
+    const packages = `--include=${PACKAGES.join(',')}`
     await runChecked(
-      'mmdebstrap',
-      ['--variant=apt', `--include=${PACKAGES.join(',')}`, SUITE, building, ...sources],
+      'setpriv',
+      // If the drill is killed, mmdebstrap must end too.
+      ['--pdeathsig', 'TERM', 'mmdebstrap', '--variant=apt', packages, SUITE, building, ...sources],
       { timeoutMs: BUILD_TIMEOUT_MS },
     )
     writeFileSync(join(building, STAMP_FILE), STAMP)
     renameSync(building, folder)
   } finally {
     rmSync(building, { recursive: true, force: true })
+  }
+}
+
+/** Removes what killed builds left behind. Their process id is in the name of the folder. */
+function removeInterruptedBuilds(folder: string): void {
+  const prefix = `${basename(folder)}${BUILDING}`
+  for (const name of readdirSync(dirname(folder))) {
+    if (!name.startsWith(prefix) || existsSync(`/proc/${name.slice(prefix.length)}`)) continue
+    rmSync(join(dirname(folder), name), { recursive: true, force: true })
   }
 }
 

@@ -8,9 +8,9 @@ const SIGNAL_EXIT_CODE = 130
 
 /**
  * Returns if this process already runs inside the namespaces. Otherwise runs the same program inside new ones, and exits
- * with its exit code. `argv` is `process.argv`.
+ * with its exit code.
  */
-export function enterNamespaces(argv: string[]): void {
+export function enterNamespaces(argv = process.argv): void {
   if (process.env[MARKER]) return
   if (process.platform !== 'linux') throw new Error('The drill needs Linux: it uses network namespaces.')
   if (process.getuid?.() !== 0) throw new Error('Run the drill as root: it creates network namespaces.')
