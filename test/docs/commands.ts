@@ -11,7 +11,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   [/^npm (install(?! \.\/)|ci)\b/, 'needs a registry'],
   [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
-    /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|test:\w+)\b/,
+    /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|drill|test:\w+)\b/,
     'has its own tests, and takes long',
   ],
   [

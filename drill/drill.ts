@@ -1,0 +1,201 @@
+// `npm run drill`: load on two service processes and a PostgreSQL cluster, one fault after the other, then the verdict.
+// Knows nothing about how the cluster works; lab.ts does.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { openActivity } from './activity.ts'
+import { drawChart } from './chart.ts'
+import { ensureRoot } from './debian-root.ts'
+import { emptyHistory, openHistoryFile } from './history.ts'
+import { type Lab, startLab } from './lab.ts'
+import { startLoad } from './load/load.ts'
+import { startSampler } from './load/sampler.ts'
+import { enterNamespaces } from './namespaces.ts'
+import { helpText, type Options, readOptions, UsageError } from './options.ts'
+import { makePlan } from './plan.ts'
+import { openProgress, type Progress } from './progress.ts'
+import { createRandom } from './random.ts'
+import { checkGoals, type FaultRow, type Report, summarizeKinds, toMarkdown } from './report.ts'
+import { runRounds } from './rounds.ts'
+import { readTables } from './tables.ts'
+import { findViolations } from './verdict.ts'
+import { collectViolations, type Violations } from './violations.ts'
+
+const EXIT_VIOLATION = 1
+const EXIT_USAGE = 2
+const HEALTHY_TIMEOUT_MS = 180_000
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`\nThe drill failed: ${inspect(error)}\n`)
+  process.exit(EXIT_VIOLATION)
+})
+
+async function main(): Promise<void> {
+  const options = readArguments()
+  if (options === undefined) return
+  const progress = openProgress(process.stdout)
+  // Needs the network, which the namespaces do not have.
+  await ensureRoot(join(options.folder, 'root'), progress.say)
+  // Listens before the namespaces are entered: the process outside must not end before the one inside.
+  const signal = interruption(progress.say)
+  enterNamespaces(process.argv)
+  const report = await runDrill(options, progress, signal)
+  progress.end()
+  const isClean = report.violations.every(({ count }) => count === 0)
+  process.stdout.write(`\n${toMarkdown(report)}`)
+  process.exit(isClean ? 0 : EXIT_VIOLATION)
+}
+
+function readArguments(): Options | undefined {
+  try {
+    const options = readOptions(process.argv.slice(2))
+    if (options !== 'help') return options
+    process.stdout.write(`${helpText()}\n`)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\nRun: npm run drill -- --help\n`)
+    process.exitCode = EXIT_USAGE
+  }
+  return undefined
+}
+
+async function runDrill(options: Options, progress: Progress, signal: AbortSignal): Promise<Report> {
+  const { seed, folder, connection, replication } = options
+  const { say } = progress
+  const plan = makePlan(options)
+  const startedAt = new Date()
+  const runFolder = join(folder, 'runs', `${startedAt.toISOString().replaceAll(/[:.]/g, '-')}-seed-${seed}`)
+  mkdirSync(runFolder, { recursive: true })
+  say(`Seed ${seed}. ${plan.length} faults: ${plan.join(' ')}`)
+  say(`Files of this run: ${runFolder}`)
+
+  const violations = collectViolations(say)
+  const lab = await startLab({
+    root: join(folder, 'root'),
+    service: options.service,
+    connection,
+    replication,
+    random: createRandom(seed, 'lab'),
+    say,
+    logFolder: runFolder,
+  })
+  try {
+    const measured = await measure(lab, { ...options, plan, runFolder, progress, violations, signal })
+    const kinds = summarizeKinds(measured.faults)
+    const report: Report = {
+      startedAt: startedAt.toISOString(),
+      seed,
+      plan,
+      connection,
+      replication,
+      ...measured,
+      kinds,
+      goals: checkGoals(kinds),
+      violations: violations.summary(),
+    }
+    writeReport(report, runFolder, options)
+    return report
+  } finally {
+    await lab.stop()
+  }
+}
+
+interface MeasureOptions extends Options {
+  plan: ReturnType<typeof makePlan>
+  runFolder: string
+  progress: Progress
+  violations: Violations
+  signal: AbortSignal
+}
+
+type Measured = Pick<Report, 'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'faults' | 'perSecond'>
+
+/** Runs load and faults, then compares the responses that the clients received with the tables of the primary. */
+async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
+  const { seed, plan, runFolder, progress, violations } = options
+  const { say } = progress
+  // Names of pets start with it. Differs between runs, so that a database can be used again.
+  const history = emptyHistory(`drill-${Date.now().toString(36)}-`)
+  const historyFile = openHistoryFile(join(runFolder, 'history.jsonl'), (error) =>
+    say(`The history file is incomplete: ${error}`),
+  )
+  await lab.waitUntilHealthy(HEALTHY_TIMEOUT_MS)
+  const activity = openActivity()
+  const cpuBefore = process.cpuUsage()
+  const sampler = startSampler(lab)
+  const load = startLoad({ lab, seed, history, historyFile, activity, violations, folder: runFolder })
+  const current = { fault: 0, name: 'warm-up' }
+  progress.show(() => ({
+    ...current,
+    faults: plan.length,
+    acknowledged: load.acknowledged(),
+    responses: load.client.responses(),
+    violations: violations.count(),
+  }))
+  const faults = await runRounds({
+    lab,
+    load,
+    sampler,
+    activity,
+    violations,
+    plan,
+    settleMs: options.settleSeconds * 1000,
+    signal: options.signal,
+    onStart: (name, fault) => Object.assign(current, { name, fault }),
+    onRow: (row, number) => say(rowText(row, number, plan.length)),
+  })
+  const seconds = (performance.now() - activity.startedAt) / 1000
+  const perSecond = { writes: activity.perSecond('writes'), reads: activity.perSecond('reads') }
+  say('Stopping the load, then checking every acknowledged write.')
+  const unfinished = await load.stop()
+  if (unfinished > 0)
+    say(`${unfinished} clients did not finish; the outcome of their last request is unknown.`)
+  await sampler.stop()
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const cpuSeconds = (user + system) / 1e6
+  try {
+    for (const violation of findViolations(history, await readTables(lab, load.client)))
+      violations.add(violation)
+  } catch (error) {
+    const text = `the tables of the primary cannot be read: ${error}`
+    violations.add({ kind: 'notHealthy', subject: 'tables', text })
+  }
+  load.client.close()
+  await historyFile.close()
+  return {
+    seconds,
+    totals: load.totals,
+    acknowledged: load.acknowledged(),
+    cpu: { seconds: cpuSeconds, share: cpuSeconds / seconds },
+    faults,
+    perSecond,
+  }
+}
+
+/** The first Ctrl-C ends the plan and leads to the verdict; the second one ends the process. */
+function interruption(say: (text: string) => void): AbortSignal {
+  const controller = new AbortController()
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(EXIT_VIOLATION)
+    say('Ending the plan. Press Ctrl-C again to end without a verdict.')
+    controller.abort()
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  return controller.signal
+}
+
+function rowText(row: FaultRow, number: number, total: number): string {
+  const { fault, detail, leaderBefore = 'none', leaderAfter = 'none', secondsUntilHealthy } = row
+  const leader = leaderBefore === leaderAfter ? leaderBefore : `${leaderBefore} → ${leaderAfter}`
+  const healthy = secondsUntilHealthy === null ? 'not healthy' : `healthy after ${secondsUntilHealthy} s`
+  return `${number}/${total} ${fault} (${detail}): gap of writes ${row.writeGapSeconds} s, reads ${row.readGapSeconds} s, orders ${row.orderGapSeconds} s; leader ${leader}; ${healthy}; ${row.acknowledged} acknowledged; max ${row.peak.connections} connections, ${row.peak.waitingForReplication} waiting for replication`
+}
+
+function writeReport(report: Report, runFolder: string, { json, chart }: Options): void {
+  const data = `${JSON.stringify(report, null, 2)}\n`
+  const drawing = drawChart(report)
+  writeFileSync(join(runFolder, 'report.md'), toMarkdown(report))
+  for (const path of [join(runFolder, 'report.json'), json]) if (path !== undefined) writeFileSync(path, data)
+  for (const path of [join(runFolder, 'chart.svg'), chart])
+    if (path !== undefined) writeFileSync(path, drawing)
+}

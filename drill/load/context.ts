@@ -1,0 +1,92 @@
+// What all clients of the load share, and the limits of their retries.
+// Knows nothing about single operations.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Activity } from '../activity.ts'
+import type { History, HistoryFile } from '../history.ts'
+import type { Random } from '../random.ts'
+import type { Violations } from '../violations.ts'
+import { type Client, type Reply, waitPolitely } from './client.ts'
+
+/** Longer than the longest fault and the recovery from it. */
+const RETRY_MAX_MS = 300_000
+const RECENT_PETS_MAX = 2_000
+
+export interface LoadTotals {
+  keyedPets: number
+  unkeyedPets: number
+  orders: number
+  completions: number
+  cancellations: number
+  statusChanges: number
+  importedRows: number
+  reads: number
+}
+
+export interface LoadContext {
+  client: Client
+  history: History
+  historyFile: HistoryFile
+  activity: Activity
+  violations: Violations
+  totals: LoadTotals
+  /** Ids of recently acknowledged pets with a key, for buyers and readers. */
+  recentPets: number[]
+  newestPetId: number
+  /** Acknowledged orders of each pet. */
+  ordersByPet: Map<number, number[]>
+  /** Set once: clients then finish what they have begun. */
+  stopping: boolean
+  /** Time by which the clients end, in milliseconds of performance.now(). */
+  endsAt: number
+}
+
+/** A client of the load. Runs until `context.stopping`. */
+export type Worker = (context: LoadContext, random: Random, index: number) => Promise<void>
+
+/** Retries until the reply is final. Returns undefined if no final reply arrived within the limit. */
+export async function retry(
+  context: LoadContext,
+  random: Random,
+  attempt: () => Promise<Reply>,
+  isFinal: (reply: Reply) => boolean,
+): Promise<Reply | undefined> {
+  const giveUpAt = performance.now() + RETRY_MAX_MS
+  for (;;) {
+    const reply = await attempt()
+    if (isFinal(reply)) return reply
+    if (performance.now() > Math.min(giveUpAt, context.endsAt)) return undefined
+    await waitPolitely(reply, random)
+  }
+}
+
+/**
+ * Waits until a period of random length is over that began at `startedAt`. The mean period sets the rate of a client:
+ * the rate does not depend on the latency, unless that is longer than the period.
+ */
+export async function pace(random: Random, startedAt: number, meanPeriodMs: number): Promise<void> {
+  const leftMs = startedAt + meanPeriodMs * (0.5 + random()) - performance.now()
+  if (leftMs > 0) await sleep(leftMs)
+}
+
+/** Records an acknowledged pet. */
+export function acknowledgePet(context: LoadContext, id: number, name: string): void {
+  const { history, violations } = context
+  const earlier = history.pets.get(id)
+  if (earlier !== undefined && earlier !== name) {
+    violations.add({
+      kind: 'changed',
+      subject: `${id}`,
+      text: `the id ${id} was given to ${earlier} and ${name}`,
+    })
+  }
+  history.pets.set(id, name)
+  history.unknownPets.delete(name)
+  context.historyFile.append({ pet: id, name })
+  context.newestPetId = Math.max(context.newestPetId, id)
+  context.activity.record('writes')
+}
+
+export function offerPet(context: LoadContext, id: number): void {
+  context.recentPets.push(id)
+  if (context.recentPets.length > RECENT_PETS_MAX) context.recentPets.shift()
+}

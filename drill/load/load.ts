@@ -1,0 +1,96 @@
+// Starts all clients of the load, and stops them.
+// Knows nothing about faults.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Activity } from '../activity.ts'
+import type { History, HistoryFile } from '../history.ts'
+import type { Lab } from '../lab.ts'
+import { createRandom } from '../random.ts'
+import type { Violations } from '../violations.ts'
+import { openMarket } from './buyers.ts'
+import { type Client, openClient } from './client.ts'
+import type { LoadContext, LoadTotals, Worker } from './context.ts'
+import { importerOf } from './importer.ts'
+import { reader } from './readers.ts'
+import { statusChanger } from './status-changers.ts'
+import { keyedWriter, unkeyedWriter } from './writers.ts'
+
+/** Time for the clients to get responses to everything that they have begun. */
+const DRAIN_MS = 60_000
+/** The longest request of a client that has just begun its last attempt. */
+const LAST_ATTEMPT_MS = 25_000
+
+interface LoadOptions {
+  lab: Lab
+  seed: number
+  history: History
+  historyFile: HistoryFile
+  activity: Activity
+  violations: Violations
+  folder: string
+}
+
+export interface Load {
+  client: Client
+  totals: LoadTotals
+  acknowledged: () => number
+  /** Lets the clients finish what they have begun; returns how many did not finish in time. */
+  stop: () => Promise<number>
+}
+
+export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
+  const client = openClient({ ...lab, violations: shared.violations })
+  const context: LoadContext = {
+    ...shared,
+    client,
+    totals: {
+      keyedPets: 0,
+      unkeyedPets: 0,
+      orders: 0,
+      completions: 0,
+      cancellations: 0,
+      statusChanges: 0,
+      importedRows: 0,
+      reads: 0,
+    },
+    recentPets: [],
+    newestPetId: 0,
+    ordersByPet: new Map(),
+    stopping: false,
+    endsAt: Number.POSITIVE_INFINITY,
+  }
+  const { auctioneer, buyer } = openMarket()
+  const crew: [name: string, worker: Worker, count: number][] = [
+    ['keyed-writer', keyedWriter, 8],
+    ['unkeyed-writer', unkeyedWriter, 8],
+    ['auctioneer', auctioneer, 1],
+    ['buyer', buyer, 8],
+    ['reader', reader, 4],
+    ['status-changer', statusChanger, 2],
+    ['importer', importerOf(lab, folder), 1],
+  ]
+  let running = 0
+  const workers = crew.flatMap(([name, worker, count]) =>
+    Array.from({ length: count }, async (_, index) => {
+      running += 1
+      await worker(context, createRandom(seed, `${name} ${index}`), index)
+      running -= 1
+    }),
+  )
+  const finished = Promise.all(workers)
+  // A failed client is a defect of the drill. `stop` throws its error.
+  finished.catch(() => {})
+  return {
+    client,
+    totals: context.totals,
+    acknowledged: () => {
+      const { reads: _, ...changes } = context.totals
+      return Object.values(changes).reduce((sum, count) => sum + count, 0)
+    },
+    stop: async () => {
+      context.stopping = true
+      context.endsAt = performance.now() + DRAIN_MS
+      await Promise.race([finished, sleep(DRAIN_MS + LAST_ATTEMPT_MS, undefined, { ref: false })])
+      return running
+    },
+  }
+}

@@ -1,0 +1,128 @@
+// The command line of the drill.
+// Checks only the form of each value; starts nothing.
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { FAULTS } from './faults.ts'
+import type { Connection } from './lab.ts'
+import { FAULT_NAMES, type PlannedFault } from './plan.ts'
+
+const SEED_MAX = 2 ** 32 - 1
+const SETTLE_SECONDS_DEFAULT = 15
+const SETTLE_SECONDS_MAX = 600
+const FOLDER_DEFAULT = '/var/tmp/petstore-drill'
+const CONNECTIONS: readonly Connection[] = ['haproxy', 'multi-host', 'pgbouncer']
+const REPLICATIONS = ['quorum', 'asynchronous'] as const
+
+export interface Options {
+  faults: PlannedFault[]
+  short: boolean
+  seed: number
+  connection: Connection
+  replication: 'quorum' | 'asynchronous'
+  /** Folder of the service to test. */
+  service: string
+  /** Holds the Debian root, and a folder for each run. */
+  folder: string
+  settleSeconds: number
+  json: string | undefined
+  chart: string | undefined
+}
+
+/** The command line is wrong. The message says which argument, and what is allowed. */
+export class UsageError extends Error {}
+
+/** Returns 'help' if the command line asks for the help text. */
+export function readOptions(args: readonly string[]): Options | 'help' {
+  const { values, positionals } = parse(args)
+  if (values.help) return 'help'
+  const unknown = positionals.filter((name) => !(name in FAULTS))
+  if (unknown.length > 0) {
+    throw new UsageError(`Unknown fault: ${unknown.join(', ')}. The faults are: ${FAULT_NAMES.join(', ')}.`)
+  }
+  if (values.short && positionals.length > 0) {
+    throw new UsageError('--short has its own faults. Leave out --short, or the names of faults.')
+  }
+  return {
+    faults: positionals as PlannedFault[],
+    short: values.short,
+    seed: readInteger('--seed', values.seed, SEED_MAX) ?? Math.floor(Math.random() * SEED_MAX),
+    connection: oneOf('--connect', values.connect, CONNECTIONS),
+    replication: oneOf('--replication', values.replication, REPLICATIONS),
+    service: resolve(values.service),
+    folder: resolve(values.folder),
+    settleSeconds: readInteger('--settle', values.settle, SETTLE_SECONDS_MAX) ?? SETTLE_SECONDS_DEFAULT,
+    json: values.json === undefined ? undefined : resolve(values.json),
+    chart: values.chart === undefined ? undefined : resolve(values.chart),
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        short: { type: 'boolean', default: false },
+        seed: { type: 'string' },
+        connect: { type: 'string', default: 'haproxy' },
+        replication: { type: 'string', default: 'quorum' },
+        service: { type: 'string', default: resolve(import.meta.dirname, '..') },
+        folder: { type: 'string', default: FOLDER_DEFAULT },
+        settle: { type: 'string' },
+        json: { type: 'string' },
+        chart: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readInteger(option: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,10}$/.test(text) || Number(text) > max) {
+    throw new UsageError(`${option} must be a whole number from 0 to ${max}, not "${text}".`)
+  }
+  return Number(text)
+}
+
+function oneOf<Value extends string>(option: string, text: string, allowed: readonly Value[]): Value {
+  const found = allowed.find((value) => value === text)
+  if (found === undefined) throw new UsageError(`${option} must be ${allowed.join(' or ')}, not "${text}".`)
+  return found
+}
+
+export function helpText(): string {
+  const width = Math.max(...FAULT_NAMES.map((name) => name.length))
+  const faults = FAULT_NAMES.map((name) => `  ${name.padEnd(width)}  ${FAULTS[name].description}`)
+  return `Usage: npm run drill -- [fault…] [options]
+
+Starts a three-node PostgreSQL cluster and two service processes, puts load on them, causes faults, and checks
+that no acknowledged write is lost or duplicated. Needs root on Linux. Without faults: the full plan of 60 faults.
+
+Options:
+  --short                 only isolate and kill-node, in at most six minutes
+  --seed N                use the plan and the random choices of an earlier run
+  --connect HOW           how the service connects: haproxy, multi-host or pgbouncer (default: haproxy)
+  --replication MODE      quorum or asynchronous (default: quorum); asynchronous loses writes, and shows it
+  --service DIR           folder of the service to test (default: this checkout)
+  --folder DIR            folder for the Debian root and the runs (default: ${FOLDER_DEFAULT})
+  --settle SECONDS        wait after each fault (default: ${SETTLE_SECONDS_DEFAULT})
+  --json FILE             write the report as JSON
+  --chart FILE            write a chart of acknowledged writes and reads per second as SVG
+  --help                  print this text
+
+Faults:
+${faults.join('\n')}
+
+Exit codes:
+  0  no violation
+  1  at least one violation, or the cluster failed
+  2  wrong usage
+
+Examples:
+  npm run drill -- --short
+  npm run drill -- isolate isolate switchover --settle 5
+  npm run drill -- --seed 42 --json report.json --chart chart.svg`
+}

@@ -1,0 +1,29 @@
+// The faults of a run and their order.
+// Knows nothing about how a fault is caused.
+import { FAULTS } from './faults.ts'
+import { createRandom, shuffle } from './random.ts'
+
+export type PlannedFault = keyof typeof FAULTS
+
+export const FAULT_NAMES = Object.keys(FAULTS) as PlannedFault[]
+/** The fault that lost writes most often while the service was developed, so the full plan causes it most often. */
+const MOST_FREQUENT: PlannedFault = 'isolate'
+const MOST_FREQUENT_TIMES = 12
+const OTHER_TIMES = 3
+const SHORT_PLAN: readonly PlannedFault[] = ['isolate', 'kill-node']
+
+interface PlanOptions {
+  faults: readonly PlannedFault[]
+  short: boolean
+  seed: number
+}
+
+/** The given faults in the given order; without any, the short plan or the full plan, shuffled by the seed. */
+export function makePlan({ faults, short, seed }: PlanOptions): PlannedFault[] {
+  if (faults.length > 0) return [...faults]
+  if (short) return [...SHORT_PLAN]
+  const all = FAULT_NAMES.flatMap((name) =>
+    Array.from({ length: name === MOST_FREQUENT ? MOST_FREQUENT_TIMES : OTHER_TIMES }, () => name),
+  )
+  return shuffle(createRandom(seed, 'plan'), all)
+}

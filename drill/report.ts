@@ -1,0 +1,167 @@
+// The report of a run: a table by kind of fault, goals, totals and violations, as Markdown and as data.
+// Pure functions; knows nothing about files.
+import type { LoadTotals } from './load/context.ts'
+import type { Peak } from './load/sampler.ts'
+import type { ViolationSummary } from './violations.ts'
+
+export interface FaultRow {
+  fault: string
+  /** What exactly was done, for example to which node. */
+  detail: string
+  /** Seconds since the load began. */
+  startedAt: number
+  healedAt: number
+  leaderBefore: string | undefined
+  leaderAfter: string | undefined
+  writeGapSeconds: number
+  readGapSeconds: number
+  orderGapSeconds: number
+  /** From the end of the fault; null if the cluster did not become healthy in time. */
+  secondsUntilHealthy: number | null
+  acknowledged: number
+  responses: Record<string, number>
+  peak: Peak
+  /** The longest time for which the drill itself did not run. A gap shorter than this may be its own. */
+  ownDelayMs: number
+}
+
+export interface Report {
+  startedAt: string
+  seconds: number
+  seed: number
+  plan: string[]
+  connection: string
+  replication: string
+  totals: LoadTotals
+  acknowledged: number
+  /** CPU time of the load and the checks, in seconds and as a share of one core. */
+  cpu: { seconds: number; share: number }
+  faults: FaultRow[]
+  kinds: KindSummary[]
+  goals: Goal[]
+  violations: ViolationSummary[]
+  perSecond: { writes: number[]; reads: number[] }
+}
+
+export interface KindSummary {
+  fault: string
+  count: number
+  writeGapMedian: number
+  writeGapWorst: number
+  readGapWorst: number
+  orderGapWorst: number
+}
+
+export interface Goal {
+  text: string
+  seconds: number | undefined
+  result: 'reached' | 'missed' | 'not run'
+}
+
+export function summarizeKinds(rows: readonly FaultRow[]): KindSummary[] {
+  const byKind = Map.groupBy(rows, ({ fault }) => fault)
+  return [...byKind]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([fault, same]) => ({
+      fault,
+      count: same.length,
+      writeGapMedian: median(same.map(({ writeGapSeconds }) => writeGapSeconds)),
+      writeGapWorst: Math.max(...same.map(({ writeGapSeconds }) => writeGapSeconds)),
+      readGapWorst: Math.max(...same.map(({ readGapSeconds }) => readGapSeconds)),
+      orderGapWorst: Math.max(...same.map(({ orderGapSeconds }) => orderGapSeconds)),
+    }))
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? 0
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+  return (lower + upper) / 2
+}
+
+/** While all standbys are frozen, no standby can confirm a write. Its gap depends only on how long the fault lasts. */
+const WITHOUT_STANDBYS = 'freeze-standbys'
+
+export function checkGoals(kinds: readonly KindSummary[]): Goal[] {
+  const goal = (text: string, maxSeconds: number, counts: (fault: string) => boolean): Goal => {
+    const gaps = kinds.filter(({ fault }) => counts(fault)).map(({ writeGapWorst }) => writeGapWorst)
+    if (gaps.length === 0) return { text, seconds: undefined, result: 'not run' }
+    const seconds = Math.max(...gaps)
+    return { text, seconds, result: seconds <= maxSeconds ? 'reached' : 'missed' }
+  }
+  return [
+    goal(
+      `Worst write gap at most 25 s (without ${WITHOUT_STANDBYS})`,
+      25,
+      (fault) => fault !== WITHOUT_STANDBYS,
+    ),
+    goal('Write gap of a switchover at most 6 s', 6, (fault) => fault === 'switchover'),
+    goal(
+      'Write gap after the loss of a standby at most 1 s',
+      1,
+      (fault) => fault === 'kill-synchronous-standby',
+    ),
+  ]
+}
+
+const seconds = (value: number) => value.toFixed(1)
+const count = (value: number) => value.toLocaleString('en')
+
+export function toMarkdown(report: Report): string {
+  const { totals, kinds, goals, violations, cpu } = report
+  const found = violations.filter(({ count: times }) => times > 0)
+  const violationCount = found.reduce((sum, { count: times }) => sum + times, 0)
+  return `# Drill of ${report.startedAt}
+
+Seed ${report.seed}, ${report.faults.length} of ${report.plan.length} faults in ${Math.round(report.seconds / 60)} minutes. Connection: ${report.connection}. Replication: ${report.replication}.
+
+${table(
+  [
+    'Fault',
+    'Count',
+    'Write gap, median (s)',
+    'Write gap, worst (s)',
+    'Read gap, worst (s)',
+    'Order gap, worst (s)',
+  ],
+  kinds.map((kind) => [
+    kind.fault,
+    String(kind.count),
+    seconds(kind.writeGapMedian),
+    seconds(kind.writeGapWorst),
+    seconds(kind.readGapWorst),
+    seconds(kind.orderGapWorst),
+  ]),
+)}
+
+${table(
+  ['Goal', 'Measured (s)', 'Result'],
+  goals.map(({ text, seconds: measured, result }) => [
+    text,
+    measured === undefined ? '' : seconds(measured),
+    result,
+  ]),
+)}
+
+Acknowledged: ${count(report.acknowledged)} writes (${count(totals.keyedPets)} pets with a key, ${count(totals.unkeyedPets)} without; ${count(totals.orders)} orders, ${count(totals.completions)} completed, ${count(totals.cancellations)} cancelled; ${count(totals.statusChanges)} status changes; ${count(totals.importedRows)} imported rows) and ${count(totals.reads)} reads.
+The drill itself used ${Math.round(cpu.seconds)} s of CPU time, ${Math.round(cpu.share * 100)}% of one core.
+
+${violationCount === 0 ? 'No violation.' : `**${count(violationCount)} violations:**`}
+${found.map(({ description, count: times, examples }) => `\n- ${description}: ${count(times)}${examples.map((example) => `\n  - ${example}`).join('')}`).join('')}
+`
+    .trimEnd()
+    .concat('\n')
+}
+
+function table(header: readonly string[], rows: readonly string[][]): string {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  return [
+    line(header),
+    `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`,
+    ...rows.map(line),
+  ].join('\n')
+}

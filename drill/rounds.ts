@@ -1,0 +1,133 @@
+// Causes the faults of the plan one after the other, and measures each of them.
+// Knows nothing about how a fault is caused or what the load does.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Activity } from './activity.ts'
+import type { Lab } from './lab.ts'
+import type { Load } from './load/load.ts'
+import type { Sampler } from './load/sampler.ts'
+import type { PlannedFault } from './plan.ts'
+import type { FaultRow } from './report.ts'
+import type { Violations } from './violations.ts'
+
+const HEALTHY_TIMEOUT_MS = 180_000
+const RESUME_TIMEOUT_MS = 60_000
+const POLL_MS = 100
+const WARM_UP_MS = 5_000
+
+export interface RoundsOptions {
+  lab: Lab
+  load: Load
+  sampler: Sampler
+  activity: Activity
+  violations: Violations
+  plan: readonly PlannedFault[]
+  settleMs: number
+  signal: AbortSignal
+  onStart: (fault: PlannedFault, number: number) => void
+  onRow: (row: FaultRow, number: number) => void
+}
+
+/** Ends early if the signal is aborted or the cluster does not become healthy. */
+export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
+  const { lab, plan, signal, violations, onStart, onRow } = options
+  const rows: FaultRow[] = []
+  await pause(WARM_UP_MS, signal)
+  for (const [index, fault] of plan.entries()) {
+    if (signal.aborted) break
+    onStart(fault, index + 1)
+    if ((await untilHealthy(lab)) === null) {
+      violations.add({ kind: 'notHealthy', subject: `${index}`, text: `before fault ${index + 1}, ${fault}` })
+      break
+    }
+    try {
+      const row = await runRound(fault, index + 1, options)
+      rows.push(row)
+      onRow(row, index + 1)
+    } catch (error) {
+      const text = `fault ${index + 1}, ${fault}, ends the plan: ${error}`
+      violations.add({ kind: 'notHealthy', subject: `${index + 1}`, text })
+      break
+    }
+  }
+  return rows
+}
+
+async function runRound(
+  fault: PlannedFault,
+  number: number,
+  { lab, load, sampler, activity, violations, settleMs, signal }: RoundsOptions,
+): Promise<FaultRow> {
+  const leaderBefore = await lab.leader()
+  load.client.takeCounts()
+  sampler.takePeak()
+  activity.startWindow()
+  const acknowledgedBefore = load.acknowledged()
+  const ownDelay = monitorEventLoopDelay()
+  ownDelay.enable()
+  const secondsNow = () => (performance.now() - activity.startedAt) / 1000
+  const startedAt = secondsNow()
+
+  const { holdMs, detail, heal } = await lab.startFault(fault)
+  await pause(holdMs, signal)
+  await heal()
+  const healedMs = performance.now()
+  const healedAt = secondsNow()
+  const [secondsUntilHealthy, resumed] = await Promise.all([
+    untilHealthy(lab),
+    untilWrites(activity, healedMs),
+  ])
+  if (!resumed) {
+    const text = `none within ${RESUME_TIMEOUT_MS / 1000} s after fault ${number}, ${fault} (${detail})`
+    violations.add({ kind: 'notResumed', subject: `${number}`, text })
+  }
+  if (secondsUntilHealthy === null) {
+    violations.add({ kind: 'notHealthy', subject: `${number}`, text: `after fault ${number}, ${fault}` })
+  }
+  await pause(settleMs, signal)
+
+  ownDelay.disable()
+  const gap = (series: 'writes' | 'reads' | 'orders') => round(activity.longestGapMs(series) / 1000)
+  return {
+    fault,
+    detail,
+    startedAt: round(startedAt),
+    healedAt: round(healedAt),
+    leaderBefore,
+    leaderAfter: await lab.leader(),
+    writeGapSeconds: gap('writes'),
+    readGapSeconds: gap('reads'),
+    orderGapSeconds: gap('orders'),
+    secondsUntilHealthy: secondsUntilHealthy === null ? null : round(secondsUntilHealthy),
+    acknowledged: load.acknowledged() - acknowledgedBefore,
+    responses: load.client.takeCounts(),
+    peak: sampler.takePeak(),
+    ownDelayMs: Math.round(ownDelay.max / 1e6),
+  }
+}
+
+async function untilHealthy(lab: Lab): Promise<number | null> {
+  try {
+    return (await lab.waitUntilHealthy(HEALTHY_TIMEOUT_MS)) / 1000
+  } catch {
+    return null
+  }
+}
+
+/** Waits for a write that was acknowledged after this time. */
+async function untilWrites(activity: Activity, afterMs: number): Promise<boolean> {
+  while (activity.lastAt('writes') <= afterMs) {
+    if (performance.now() > afterMs + RESUME_TIMEOUT_MS) return false
+    await sleep(POLL_MS)
+  }
+  return true
+}
+
+/** Ends early if the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {})
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
