@@ -119,11 +119,9 @@ export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Clie
     const body = parse(text)
     const code = (body as { code?: unknown } | undefined)?.code
     const requestId = headers['x-request-id']
-    // The service sends X-Request-Id with every response. A load balancer responds itself if no service is reachable.
-    const isOfProxy = requestId === undefined && [502, 503, 504].includes(status)
-    const result = status < 300 ? `${status}` : `${status} ${isOfProxy ? 'proxy' : String(code)}`
+    const result = status < 300 ? `${status}` : `${status} ${String(code)}`
     const retryAfter = headers['retry-after']
-    const problem = isOfProxy ? undefined : undocumented(operation, result, retryAfter)
+    const problem = undocumented(operation, result, retryAfter)
     if (problem !== undefined) {
       const subject = String(requestId ?? responses)
       violations.add({
