@@ -15,9 +15,10 @@ import { loadPets } from './pets.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
-const PETSTORE = join(import.meta.dirname, '../bin/petstore.ts')
-/** The Node flags in the first line of the executable. */
-const START_FLAGS = readFileSync(PETSTORE, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
+/** Database connections of each service. */
+export const POOL_SIZE = 20
+
+const OWN_CHECKOUT = join(import.meta.dirname, '..')
 
 /** PostgreSQL's default durability, enough memory for a million pets, and no automatic checkpoint during a round. */
 export const SETTINGS = {
@@ -35,18 +36,41 @@ export interface Server {
   stop: () => Promise<void>
 }
 
-export interface Setup {
+/** A running PostgreSQL with pets, and a folder for temporary files. */
+export interface Store {
   databaseUrl: string
   apiKey: string
-  on: Server
-  off: Server
-  bare: Server
   folder: string
   close: () => Promise<void>
 }
 
+export interface Setup extends Store {
+  on: Server
+  off: Server
+  bare: Server
+}
+
 /** Starts all processes. If `keptIn` is given, the pets stay in that folder for the next run. */
 export async function buildSetup(pets: number, keptIn: string | undefined): Promise<Setup> {
+  const store = await startStore(pets, keptIn)
+  const [on, off, bare] = await Promise.all([
+    startService(store.databaseUrl),
+    startService(store.databaseUrl, { batching: 'off' }),
+    startBareServer(),
+  ])
+  return {
+    ...store,
+    on,
+    off,
+    bare,
+    close: async () => {
+      await Promise.all([on.stop(), off.stop(), bare.stop()])
+      await store.close()
+    },
+  }
+}
+
+export async function startStore(pets: number, keptIn?: string): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
   const dataFolder = keptIn ?? `/var/tmp/petstore-bench-${process.pid}`
   say('Starting PostgreSQL …')
@@ -59,21 +83,11 @@ export async function buildSetup(pets: number, keptIn: string | undefined): Prom
   const databaseUrl = cluster.url('postgres')
   await migrate(databaseUrl)
   await loadPets(databaseUrl, pets)
-  const apiKey = await issueApiKey(databaseUrl)
-  const [on, off, bare] = await Promise.all([
-    startService(databaseUrl, 'on'),
-    startService(databaseUrl, 'off'),
-    startBareServer(),
-  ])
   return {
     databaseUrl,
-    apiKey,
-    on,
-    off,
-    bare,
+    apiKey: await issueApiKey(databaseUrl),
     folder,
     close: async () => {
-      await Promise.all([on.stop(), off.stop(), bare.stop()])
       await cluster.stop()
       rmSync(folder, { recursive: true, force: true })
       if (keptIn === undefined) rmSync(dataFolder, { recursive: true, force: true })
@@ -93,19 +107,33 @@ async function issueApiKey(databaseUrl: string): Promise<string> {
   return text
 }
 
-/** Starts the service as an operator would, with batching on or off. */
-async function startService(databaseUrl: string, batched: 'on' | 'off'): Promise<Server> {
-  const child = spawn(process.execPath, [...START_FLAGS, PETSTORE, 'serve'], {
+interface ServiceOptions {
+  batching?: 'on' | 'off'
+  /** Folder with the sources of the service. Default: this checkout. */
+  checkout?: string | undefined
+}
+
+/** Starts the service as an operator would, with the Node flags in the first line of the executable. */
+export async function startService(
+  databaseUrl: string,
+  { batching = 'on', checkout = OWN_CHECKOUT }: ServiceOptions = {},
+): Promise<Server> {
+  const executable = join(checkout, 'bin/petstore.ts')
+  const flags = readFileSync(executable, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
+  const child = spawn(process.execPath, [...flags, executable, 'serve'], {
     env: environmentWith({
       DATABASE_URL: databaseUrl,
       PORT: '0',
       ADMIN_PORT: '0',
-      BATCHING: batched,
-      DATABASE_POOL_SIZE: '20',
+      BATCHING: batching,
+      DATABASE_POOL_SIZE: String(POOL_SIZE),
     }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const [{ address }] = (await once(child, 'message')) as [{ address: string }]
+  const exited = once(child, 'exit').then(() => {
+    throw new Error(`the service in ${checkout} did not start`)
+  })
+  const [{ address }] = (await Promise.race([once(child, 'message'), exited])) as [{ address: string }]
   await sleep(1_000)
   return toServer(child, address)
 }
@@ -119,7 +147,7 @@ async function startBareServer(): Promise<Server> {
   return toServer(child, address)
 }
 
-function toServer(child: ChildProcess, origin: string): Server {
+export function toServer(child: ChildProcess, origin: string): Server {
   return {
     origin,
     pid: child.pid ?? 0,

@@ -1,0 +1,156 @@
+// `node bench/compare.ts`: compares two services on one PostgreSQL: two checkouts, or a direct connection and PgBouncer.
+// Both services run all the time and are measured in turn, so that noise of the machine affects both alike.
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { print, say, table } from '../src/cli/terminal.ts'
+import { startPgBouncer } from './pgbouncer.ts'
+import { type Server, type Store, startService, startStore } from './setup.ts'
+import { quantile, runWrk, usedBy } from './tools.ts'
+import { wrkScript } from './workloads.ts'
+
+const HELP = `node bench/compare.ts --before FOLDER [options]
+node bench/compare.ts --pgbouncer FILE [options]
+
+  --before FOLDER   compare this checkout with the checkout in FOLDER; both need the same schema
+  --pgbouncer FILE  compare a connection through the PgBouncer executable FILE with a direct connection
+  --pets N          number of pets to load before the run (default 100000)
+  --seconds S       length of each measurement (default 3)
+  --rounds R        number of rounds; each one measures both services with each workload (default 9)
+  --json FILE       write all measurements to FILE
+
+Prints the median of the ratios of all rounds, with quartiles. Needs wrk.
+Example: node bench/compare.ts --before ../petstore-main --rounds 21`
+
+const { values: options } = parseArgs({
+  options: {
+    before: { type: 'string' },
+    pgbouncer: { type: 'string' },
+    pets: { type: 'string', default: '100000' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '9' },
+    json: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const COMPARED = ['list hot', 'get', 'create'] as const
+const SIDES = ['before', 'after'] as const
+const CONNECTIONS = 64
+const [pets, seconds, rounds] = [Number(options.pets), Number(options.seconds), Number(options.rounds)]
+
+type Side = (typeof SIDES)[number]
+
+interface Sample {
+  perSecond: number
+  p50Ms: number
+  /** CPU time of the service, without PostgreSQL and PgBouncer. */
+  cpuMicrosPerRequest: number
+  failed: number
+}
+
+interface Pair {
+  workload: (typeof COMPARED)[number]
+  before: Sample
+  after: Sample
+}
+
+async function main(): Promise<void> {
+  if (options.help) return print(HELP)
+  if ((options.before === undefined) === (options.pgbouncer === undefined)) {
+    say(`Set either --before or --pgbouncer.\n\n${HELP}`)
+    process.exitCode = 2
+    return
+  }
+  const started: { close: () => Promise<void> }[] = []
+  try {
+    const store = await startStore(pets)
+    started.unshift(store)
+    const keep = (server: Server) => {
+      started.unshift({ close: server.stop })
+      return server
+    }
+    const pairs = await measure(store, await startServices(store, keep))
+    print(describe(pairs))
+    if (options.json !== undefined) {
+      writeFileSync(options.json, `${JSON.stringify({ pets, seconds, rounds, pairs }, null, 2)}\n`)
+    }
+  } finally {
+    for (const { close } of started) await close()
+  }
+}
+
+/** Starts the two services. Calls `keep` for each started process, so that it is stopped even if the next one fails. */
+async function startServices(store: Store, keep: (server: Server) => Server): Promise<Record<Side, Server>> {
+  if (options.pgbouncer === undefined) {
+    return {
+      before: keep(await startService(store.databaseUrl, { checkout: options.before })),
+      after: keep(await startService(store.databaseUrl)),
+    }
+  }
+  const pooler = keep(await startPgBouncer(options.pgbouncer, store))
+  return {
+    before: keep(await startService(store.databaseUrl)),
+    after: keep(await startService(pooler.origin)),
+  }
+}
+
+async function measure(store: Store, services: Record<Side, Server>): Promise<Pair[]> {
+  const pairs: Pair[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    say(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`)
+    // before, after, after, before: a slow trend of the machine affects both alike.
+    const order = round % 2 === 0 ? SIDES : SIDES.toReversed()
+    for (const workload of COMPARED) {
+      const samples: Partial<Record<Side, Sample>> = {}
+      for (const side of order) samples[side] = await sample(store, services[side], workload)
+      if (round > 0) pairs.push({ workload, ...(samples as Record<Side, Sample>) })
+    }
+  }
+  return pairs
+}
+
+async function sample(store: Store, service: Server, workload: Pair['workload']): Promise<Sample> {
+  const script = wrkScript(workload, pets, store.apiKey, store.folder)
+  const cpuBefore = usedBy(service.pid).cpuSeconds
+  const measured = await runWrk(script, service.origin, CONNECTIONS, seconds, store.folder)
+  const cpuSeconds = usedBy(service.pid).cpuSeconds - cpuBefore
+  return {
+    perSecond: measured.perSecond,
+    p50Ms: measured.p50Ms ?? 0,
+    cpuMicrosPerRequest: (cpuSeconds / (measured.perSecond * seconds)) * 1e6,
+    failed: measured.failed,
+  }
+}
+
+function describe(pairs: Pair[]): string {
+  const names = options.pgbouncer === undefined ? SIDES : ['direct', 'PgBouncer']
+  const rows = COMPARED.map((workload) => {
+    const same = pairs.filter((pair) => pair.workload === workload)
+    const middle = (side: Side, what: keyof Sample) =>
+      quantile(
+        same.map((pair) => pair[side][what]),
+        0.5,
+      )
+    const both = (what: keyof Sample, digits: number) =>
+      SIDES.map((side) => middle(side, what).toFixed(digits)).join(' / ')
+    const ratio = (what: keyof Sample) => {
+      const ratios = same.map((pair) => pair.after[what] / pair.before[what])
+      const [low, mid, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(3))
+      return `${mid} (${low} to ${high})`
+    }
+    const failed = same.reduce((total, { before, after }) => total + before.failed + after.failed, 0)
+    return [
+      workload,
+      both('perSecond', 0),
+      ratio('perSecond'),
+      both('cpuMicrosPerRequest', 1),
+      ratio('cpuMicrosPerRequest'),
+      both('p50Ms', 2),
+      String(failed),
+    ]
+  })
+  return `${names.join(' / ')}; ratios are ${names[1]} / ${names[0]}: median (quartiles) of ${rounds} rounds
+${table([['workload', 'per second', 'ratio', 'CPU µs per request', 'ratio', 'p50 ms', 'failed'], ...rows])}`
+}
+
+await main()
