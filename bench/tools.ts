@@ -80,7 +80,10 @@ export function median(values: number[]): number {
   return quantile(values, 0.5)
 }
 
+/** Interpolates between the two nearest values. */
 export function quantile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN
+  const position = (sorted.length - 1) * share
+  const [low, high] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]]
+  return low === undefined || high === undefined ? Number.NaN : low + (high - low) * (position % 1)
 }
