@@ -18,6 +18,17 @@ const PACKAGES = [
 ]
 const BUILD_TIMEOUT_MS = 15 * 60_000
 const TOOL_FOLDERS = ['/usr/bin', '/usr/sbin', '/bin', '/sbin', '/usr/local/bin']
+/** If the drill is killed, the kernel ends all processes of the build and removes its mounts. */
+const CONTAINED = [
+  '--pdeathsig',
+  'KILL',
+  'unshare',
+  '--mount',
+  '--pid',
+  '--fork',
+  '--kill-child',
+  '--mount-proc',
+]
 const BUILDING = '.building-'
 /** Names the content of the root, so that a root built from another list of packages is not used. */
 const STAMP_FILE = 'etc/petstore-drill-root'
@@ -29,7 +40,10 @@ interface Mirrors {
   security: string | undefined
 }
 
-/** Builds the root if the folder does not exist, and installs missing tools. An interrupted build leaves no folder with this name. */
+/**
+ * Builds the root if the folder does not exist, and installs missing tools. An interrupted build leaves no folder with
+ * this name.
+ */
 export async function ensureRoot(folder: string, say: (text: string) => void): Promise<void> {
   // The lab uses `ip` of the host.
   await ensureTool('ip', 'iproute2', say)
@@ -47,13 +61,14 @@ export async function ensureRoot(folder: string, say: (text: string) => void): P
   const { main, security } = readMirrors()
   const sources = [`deb ${main} ${SUITE} main`]
   if (security) sources.push(`deb ${security} ${SUITE}-security main`)
+  const packages = `--include=${PACKAGES.join(',')}`
   try {
-    const packages = `--include=${PACKAGES.join(',')}`
     await runChecked(
       'setpriv',
-      // If the drill is killed, mmdebstrap must end too.
-      ['--pdeathsig', 'TERM', 'mmdebstrap', '--variant=apt', packages, SUITE, building, ...sources],
-      { timeoutMs: BUILD_TIMEOUT_MS },
+      [...CONTAINED, 'mmdebstrap', '--variant=apt', packages, SUITE, building, ...sources],
+      {
+        timeoutMs: BUILD_TIMEOUT_MS,
+      },
     )
     writeFileSync(join(building, STAMP_FILE), STAMP)
     renameSync(building, folder)
