@@ -6,7 +6,7 @@ import { runChecked } from './processes.ts'
 
 /** Holds configurations and the data of etcd. */
 const SRV_SIZE = '1g'
-/** Size of the data volume of one PostgreSQL. A drill of 75 minutes fills about half of it. */
+/** Size of the data volume of one PostgreSQL: up to 400 MB of WAL, and about 0.5 kB for each pet without orders. */
 const VOLUME_SIZE = '1200m'
 const CONFIG_FOLDER = join(import.meta.dirname, 'config')
 
