@@ -14,7 +14,7 @@ import { addMigrate } from './migrate.ts'
 import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
 import { addServe, StartFailure } from './serve.ts'
-import { paint, say } from './terminal.ts'
+import { exitOnClosedOutput, paint, say } from './terminal.ts'
 
 export function buildProgram(): Command {
   const program = new Command('petstore')
@@ -59,6 +59,7 @@ function subcommandTerm(command: Command): string {
 
 /** Runs a command line. An error is printed and sets the exit code. */
 export async function runProgram(commandLine: readonly string[]): Promise<void> {
+  exitOnClosedOutput()
   try {
     await buildProgram().parseAsync(commandLine)
   } catch (error) {

@@ -6,7 +6,7 @@ import type { CallOptions, Petstore, PetstoreError } from '../../client/src/pets
 import { type ClientConfig, readClientConfig } from '../config.ts'
 import { parseInteger } from './arguments.ts'
 import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TRY_LATER } from './exit-codes.ts'
-import { exitOnClosedOutput, paint, say, visible } from './terminal.ts'
+import { paint, say, visible } from './terminal.ts'
 
 const TIMEOUT_SECONDS = 15
 const TIMEOUT_MAX_SECONDS = 3_600
@@ -98,7 +98,6 @@ export async function callService(
   options: RemoteOptions,
   work: (remote: Remote) => Promise<void>,
 ): Promise<void> {
-  exitOnClosedOutput()
   const config = readClientConfig(options.url)
   // Imported on demand, so that other commands start faster.
   const client = await import('../../client/src/petstore.ts')

@@ -29,8 +29,8 @@ export function exitOnClosedOutput(): void {
     say(paint('red', `Cannot write the result (${error.message}).`))
     process.exit(1)
   })
-  // Without standard error, no message can be printed.
-  process.stderr.on('error', () => process.exit())
+  // Without standard error, no message can be printed. The work continues, because it may change data.
+  process.stderr.on('error', () => {})
 }
 
 /** Applies the style if the stream is a terminal and NO_COLOR is not set. */

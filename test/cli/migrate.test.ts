@@ -3,7 +3,7 @@ import { createTestDatabase, sql } from '../support/database.ts'
 import { startExport } from '../support/long-export.ts'
 import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
 import { asOwner } from '../support/roles.ts'
-import { petstore } from '../support/service.ts'
+import { petstore, shell } from '../support/service.ts'
 
 const NEXT = makeNextVersion('alter table pets add column chip text;')
 
@@ -22,4 +22,16 @@ test('migrate fails after --lock-wait, names the session that holds the lock, an
   expect(columns).toEqual([])
   await running.end()
   expect(await petstore(['migrate'], environment, NEXT)).toMatchObject({ code: 0 })
+})
+
+test('migrate finishes its work if the reader of its messages closes the pipe', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  const line = 'petstore migrate 2>&1 | true; echo "${PIPESTATUS[0]}"'
+  expect(await shell(line, { DATABASE_URL: asOwner(databaseUrl) })).toMatchObject({
+    stdout: '0\n',
+    stderr: '',
+  })
+  expect(await petstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) })).toMatchObject({
+    stderr: 'The schema is up to date.\n',
+  })
 })
