@@ -48,6 +48,7 @@ export interface PoolOptions {
   size: number
   /** Max time to wait for the response to a query. Default: QUERY_TIMEOUT_MS. Tests use shorter times. */
   queryTimeoutMs?: number
+  /** Called once for each lost connection. */
   onError: (error: Error) => void
   onConnect?: (client: ClientBase) => void
   /** Called with the host of the new primary if DATABASE_URL has several hosts and the primary changes. */
@@ -63,11 +64,15 @@ export function openPool({ databaseUrl, applicationName, size, onError, onConnec
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
   })
-  // Without a listener, an 'error' event crashes the process. The pool emits the event if an idle connection is lost.
-  // The client emits it if the connection is lost between two statements of a transaction.
-  pool.on('error', (error) => onError(withoutClient(error)))
+  // Without a listener, an 'error' event crashes the process. If an idle connection is lost, the client and the pool emit
+  // it; if a connection is lost between two statements of a transaction, only the client does.
+  pool.on('error', withoutClient)
   pool.on('connect', (client) => {
-    client.on('error', (error) => onError(withoutClient(error)))
+    let isReported = false
+    client.on('error', (error) => {
+      if (!isReported) onError(withoutClient(error))
+      isReported = true
+    })
     onConnect?.(client)
   })
   return pool

@@ -9,6 +9,7 @@ import { type Db, openDatabase } from '../../src/db/database.ts'
 import { QueryFailure } from '../../src/db/failures.ts'
 import { STATEMENT_TIMEOUT_MS } from '../../src/deadlines.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -85,4 +86,34 @@ test('the error of a lost connection does not contain the pg client, which knows
   await sql(databaseUrl, endConnections)
   await expect.poll(() => errors.length, { timeout: 20_000 }).toBeGreaterThan(0)
   for (const error of errors) expect(error).not.toHaveProperty('client')
+})
+
+test('the service logs one short line for each connection that PostgreSQL closes', async () => {
+  const databaseUrl = await createTestDatabase()
+  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' })
+  const closed = await sql(
+    databaseUrl,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and state = 'idle' and application_name like 'petstore@%'`,
+  )
+  const lines = () =>
+    service
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('connection was lost'))
+  await expect.poll(() => lines().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(closed.length)
+  // A second line for the same connection would be in the log when the process has ended.
+  expect(await service.stop()).toBe(0)
+  expect(closed.length).toBeGreaterThan(0)
+  expect(lines()).toHaveLength(closed.length)
+  for (const line of lines()) {
+    expect(line.length).toBeLessThan(500)
+    expect(JSON.parse(line)).toEqual({
+      level: 40,
+      time: expect.any(String),
+      code: '57P01',
+      reason: 'terminating connection due to administrator command',
+      msg: 'a database connection was lost',
+    })
+  }
 })
