@@ -20,7 +20,7 @@ export function addMigrate(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nThe command connects with MIGRATION_DATABASE_URL or, if that is not set, with DATABASE_URL.\n\nConcurrent runs are safe: one migrates, the others wait. The service can keep running: a migration waits at most\nhalf a second for a lock, so requests are delayed only briefly. If the migration does not get\nthe lock, it retries two seconds later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
+      '\nThe command connects with MIGRATION_DATABASE_URL or, if that is not set, with DATABASE_URL. The connection must\nbe direct: through PgBouncer, the command fails.\n\nConcurrent runs are safe: one migrates, the others wait. The service can keep running: a migration waits at most\nhalf a second for a lock, so requests are delayed only briefly. If the migration does not get\nthe lock, it retries two seconds later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
     )
     .action(async ({ lockWait }: { lockWait: number }) => {
       const config = readConfig()

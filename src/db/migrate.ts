@@ -6,6 +6,7 @@ import type { Client } from 'pg'
 import { watchBlockers } from './blockers.ts'
 import type { Reader } from './database.ts'
 import { connectClient } from './hosts.ts'
+import { isPooled } from './pooler.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../migrations')
 const MIGRATIONS_TABLE = 'petstore_migrations'
@@ -97,6 +98,12 @@ function readerOf(client: Client): Reader {
 }
 
 async function checkDatabase(client: Client): Promise<SchemaState> {
+  // Behind a pooler, statements of one migration can run in different sessions, and the lock can stay in another one.
+  if (await isPooled(client)) {
+    throw new UnfitDatabaseError(
+      'the database URL connects to PgBouncer or another pooler, but migrations need a direct connection; set MIGRATION_DATABASE_URL to the host and port of PostgreSQL itself',
+    )
+  }
   const state = await readSchemaState(readerOf(client))
   if (state.unknown.length > 0) {
     throw new UnfitDatabaseError(
