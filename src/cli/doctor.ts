@@ -1,15 +1,16 @@
 // `petstore doctor`: checks everything that the service needs to run, and prints how to fix each problem.
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type pg from 'pg'
 import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
-import { roleOf, splitDatabaseUrl } from '../database-url.ts'
-import { listStaleCollations, type StaleCollation } from '../db/collations.ts'
-import type { Reader } from '../db/database.ts'
-import { readSchemaState } from '../db/migrate.ts'
-import { readOwners } from '../db/owners.ts'
-import { connectClient } from '../db/hosts.ts'
+import { splitDatabaseUrl } from '../database-url.ts'
+import { connectClient, readHostStates } from '../db/hosts.ts'
 import { openClient } from '../db/pool.ts'
-import { readPrivileges } from '../db/privileges.ts'
+import { checkConnections } from './doctor/connections.ts'
+import { type Finding, messageOf, readerOf } from './doctor/finding.ts'
+import { checkPatroni } from './doctor/patroni.ts'
+import { checkPooler } from './doctor/pooler.ts'
+import { checkReplication } from './doctor/replication.ts'
+import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
 import { paint, print } from './terminal.ts'
 
@@ -18,28 +19,41 @@ const SERVER_VERSION_MIN = 150_000
 /** A Unix socket or the loopback interface: the traffic stays on the host. */
 const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 
-interface Finding {
-  check: string
-  state: 'ok' | 'warning' | 'fault'
-  message: string
-  remedy?: string
+interface DoctorOptions {
+  json?: boolean
+  patroni?: URL
 }
 
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check the configuration, the database and the clock, and print how to fix problems')
+    .description(
+      'check the configuration, the database, its replication and the clock, and print how to fix problems',
+    )
     .option('--json', 'print a JSON array of {check, state, message, remedy}; state is ok, warning or fault')
+    .option(
+      '--patroni <url>',
+      'REST address of a Patroni node: also check the version and the settings of Patroni',
+      parseAddress,
+    )
     .addHelpText(
       'after',
-      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExample:\n  petstore doctor --json',
+      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExamples:\n  petstore doctor --json\n  petstore doctor --patroni http://10.0.0.11:8008',
     )
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: DoctorOptions) => {
       const findings = await examine()
+      if (options.patroni !== undefined) findings.push(await checkPatroni(options.patroni))
       if (options.json) print(JSON.stringify(findings, null, 2))
       else for (const finding of findings) print(toLines(finding))
       if (findings.some((finding) => finding.state === 'fault')) process.exitCode = EXIT_FAILED
     })
+}
+
+function parseAddress(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`)
+    return url
+  throw new InvalidArgumentError('Use a URL such as http://10.0.0.11:8008.')
 }
 
 function examineConfiguration(): Finding {
@@ -73,13 +87,12 @@ async function examine(): Promise<Finding[]> {
   try {
     client = await connectClient(config.DATABASE_URL, 'petstore-doctor')
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
     return [
       configuration,
       {
         check: 'database',
         state: 'fault',
-        message: `cannot connect: ${message}`,
+        message: `cannot connect: ${messageOf(error)}`,
         remedy:
           'Check that PostgreSQL is running, and check the host, port, role, password and database in DATABASE_URL.',
       },
@@ -88,23 +101,27 @@ async function examine(): Promise<Finding[]> {
   try {
     const server = await checkServer(client)
     if (server.state === 'fault') return [configuration, server]
+    const db = readerOf(client)
+    const connect = () => connectClient(config.DATABASE_URL, 'petstore-doctor')
+    const pooler = await checkPooler(client, connect)
+    if (pooler.isLost) return [configuration, server, pooler.finding]
     return [
       configuration,
       server,
+      ...(await checkHosts(config)),
+      pooler.finding,
       checkEncryption(config),
-      await checkSchema(client),
-      await checkPrivileges(client),
-      await checkOwners(client, config),
-      await checkCollations(client),
+      await checkSchema(db),
+      await checkPrivileges(db),
+      await checkOwners(db, config),
+      await checkCollations(db),
+      await checkConnections(db, config, pooler.isPooled),
+      await checkReplication(db),
       await checkClock(client),
     ]
   } finally {
     await client.end()
   }
-}
-
-function readerOf(client: pg.Client): Reader {
-  return { read: async ({ text, values }) => (await client.query(text, values)).rows }
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {
@@ -131,7 +148,18 @@ async function checkServer(client: pg.Client): Promise<Finding> {
       remedy: 'Use PostgreSQL 15 or newer.',
     }
   }
-  return { check, state: 'ok', message: `connected to PostgreSQL ${version}` }
+  return { check, state: 'ok', message: `connected to PostgreSQL ${version}, a primary` }
+}
+
+/** With several hosts, the service works while one is the primary, but a failover needs the others. */
+async function checkHosts({ DATABASE_URL }: Config): Promise<Finding[]> {
+  if (splitDatabaseUrl(DATABASE_URL).length === 1) return []
+  const check = 'hosts'
+  const hosts = await readHostStates(DATABASE_URL, 'petstore-doctor')
+  const message = hosts.map(({ host, state }) => `${host}: ${state}`).join(', ')
+  if (hosts.every(({ isReachable }) => isReachable)) return [{ check, state: 'ok', message }]
+  const remedy = 'Start the servers that cannot be reached, or remove them from DATABASE_URL.'
+  return [{ check, state: 'warning', message, remedy }]
 }
 
 /** Checks the URL, not the server: behind a pooler, PostgreSQL sees only the connection of the pooler. */
@@ -155,114 +183,6 @@ function checkEncryption(config: Config): Finding {
     }
   }
   return { check, state: 'ok', message: 'all connections to other hosts are encrypted' }
-}
-
-async function checkSchema(client: pg.Client): Promise<Finding> {
-  const check = 'schema'
-  const { version, missing, unknown } = await readSchemaState(readerOf(client))
-  if (missing.length > 0) {
-    return {
-      check,
-      state: 'fault',
-      message: `missing migrations: ${missing.join(', ')}`,
-      remedy: 'Run: petstore migrate',
-    }
-  }
-  if (unknown.length > 0) {
-    return {
-      check,
-      state: 'warning',
-      message: `the database has migrations of a newer version of Petstore: ${unknown.join(', ')}`,
-      remedy: 'This is expected during a rolling upgrade. Otherwise, install the newer version.',
-    }
-  }
-  return { check, state: 'ok', message: `up to date (${version})` }
-}
-
-/** A missing privilege is a fault. An unneeded one is a warning, because it is a security risk. */
-async function checkPrivileges(client: pg.Client): Promise<Finding> {
-  const check = 'privileges'
-  const { role, mayChangeSchema, lacking, excess } = await readPrivileges(readerOf(client))
-  if (lacking.length > 0) {
-    return {
-      check,
-      state: 'fault',
-      message: `the role ${role} lacks ${lacking.join(', ')}`,
-      remedy: 'Run deploy/roles.sql again.',
-    }
-  }
-  if (mayChangeSchema) {
-    return {
-      check,
-      state: 'warning',
-      message: `the role ${role} can change the schema, which the service does not need`,
-      remedy: 'Create the roles with deploy/roles.sql, and use the owner only in MIGRATION_DATABASE_URL.',
-    }
-  }
-  if (excess.length > 0) {
-    return {
-      check,
-      state: 'warning',
-      message: `the role ${role} has privileges that the service does not need: ${excess.join(', ')}`,
-      remedy: 'Run deploy/roles.sql again.',
-    }
-  }
-  return {
-    check,
-    state: 'ok',
-    message: `the role ${role} has the privileges that the service needs, and cannot change the schema`,
-  }
-}
-
-/** After a restore, another role can be the owner: the service works, but the next migration fails. */
-async function checkOwners(client: pg.Client, { MIGRATION_DATABASE_URL }: Config): Promise<Finding> {
-  const check = 'owners'
-  const role = MIGRATION_DATABASE_URL && roleOf(MIGRATION_DATABASE_URL)
-  const { migrator, exists, notOwned } = await readOwners(readerOf(client), role)
-  if (!exists) {
-    return {
-      check,
-      state: 'ok',
-      message: `not checked: the role ${migrator} does not exist. To check another role, set MIGRATION_DATABASE_URL`,
-    }
-  }
-  if (notOwned.length > 0) {
-    return {
-      check,
-      state: 'fault',
-      message: `the role ${migrator} does not own ${notOwned.join(', ')}: \`petstore migrate\` can fail`,
-      remedy: 'Run deploy/roles.sql again.',
-    }
-  }
-  return {
-    check,
-    state: 'ok',
-    message: `the role ${migrator} owns all tables, types and functions`,
-  }
-}
-
-async function checkCollations(client: pg.Client): Promise<Finding> {
-  const check = 'collations'
-  const stale = await listStaleCollations(readerOf(client))
-  if (stale.length === 0) {
-    return { check, state: 'ok', message: 'all indexes use the current version of their collation' }
-  }
-  return {
-    check,
-    state: 'warning',
-    message: stale.map(describeCollation).join('. '),
-    remedy: stale.map(rebuildIndexes).join(' '),
-  }
-}
-
-function describeCollation({ name, recordedVersion, actualVersion, indexes }: StaleCollation): string {
-  const current = actualVersion === null ? 'now has no version' : `is now version ${actualVersion}`
-  return `the collation ${name} ${current}, but these indexes were built with version ${recordedVersion}, so queries can miss rows: ${indexes.join(', ')}`
-}
-
-function rebuildIndexes({ indexes, owner, refresh }: StaleCollation): string {
-  const statements = indexes.map((index) => `reindex index concurrently ${index};`).join(' ')
-  return `As ${owner}, run one statement at a time: ${statements} Then, as a superuser: ${refresh};`
 }
 
 async function checkClock(client: pg.Client): Promise<Finding> {

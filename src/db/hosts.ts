@@ -76,29 +76,46 @@ export function watchHosts({ urls, applicationName, onPrimary }: WatchOptions): 
 export async function connectClient(databaseUrl: string, applicationName: string): Promise<Client> {
   const urls = splitDatabaseUrl(databaseUrl)
   if (urls.length === 1) return connectTo(urls[0] as string, applicationName)
-  const failures: string[] = []
-  const hosts = await Promise.all(
-    urls.map(async (url): Promise<Host> => {
-      const host: Host = { url }
-      try {
-        host.client = await connectTo(url, applicationName)
-        host.incarnation = await readIncarnation(host.client)
-        if (host.incarnation === undefined) failures.push(`${hostOf(url)} is a standby`)
-      } catch (error) {
-        failures.push(`${hostOf(url)}: ${(error as Error).message}`)
-      }
-      return host
-    }),
-  )
+  const hosts = await Promise.all(urls.map((url) => inspect(url, applicationName)))
   const primaries = hosts.filter(({ incarnation }) => incarnation !== undefined)
   const primary = primaries.find(
     ({ incarnation = '' }) => !primaries.some((other) => isOlder(incarnation, other.incarnation ?? '')),
   )
   for (const host of hosts) if (host !== primary) closeClient(host)
   if (primary?.client === undefined) {
-    throw new Error(`none of the hosts is a primary: ${failures.join('; ')}`)
+    const states = hosts.map(({ url, state }) => `${hostOf(url)}: ${state}`)
+    throw new Error(`none of the hosts is a primary: ${states.join('; ')}`)
   }
   return primary.client
+}
+
+export interface HostState {
+  host: string
+  /** `primary`, `standby`, or the reason why the host cannot be reached. */
+  state: string
+  isReachable: boolean
+}
+
+export async function readHostStates(databaseUrl: string, applicationName: string): Promise<HostState[]> {
+  const urls = splitDatabaseUrl(databaseUrl)
+  const hosts = await Promise.all(urls.map((url) => inspect(url, applicationName)))
+  return hosts.map((host) => {
+    const { url, state, client } = host
+    closeClient(host)
+    return { host: hostOf(url), state, isReachable: client !== undefined }
+  })
+}
+
+async function inspect(url: string, applicationName: string): Promise<Host & { state: string }> {
+  const host: Host = { url }
+  try {
+    host.client = await connectTo(url, applicationName)
+    host.incarnation = await readIncarnation(host.client)
+    return { ...host, state: host.incarnation === undefined ? 'standby' : 'primary' }
+  } catch (error) {
+    closeClient(host)
+    return { ...host, state: (error as Error).message }
+  }
 }
 
 async function connectTo(url: string, applicationName: string): Promise<Client> {

@@ -25,13 +25,13 @@ export async function isPooled(client: Client): Promise<boolean> {
 
 /**
  * Rejects if the pooler supports no transactions, or does not respond in time. The connection may be unusable then.
- * `other` is not connected yet.
+ * `connect` opens a second connection to the same database.
  */
-export async function readPooler(client: Client, other: Client): Promise<Pooler> {
+export async function readPooler(client: Client, connect: () => Promise<Client>): Promise<Pooler> {
   if (!(await isPooled(client))) return 'none'
   if (!(await keepsStatementName(client))) return 'supports_statements'
+  const other = await connect()
   try {
-    await other.connect()
     return (await sharesServerConnection(client, other)) ? 'breaks_statements' : 'session'
   } finally {
     await other.end()

@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
-import { onTerminal, petstore } from '../support/service.ts'
+import { onTerminal, petstore, shell } from '../support/service.ts'
 import { runInProcess } from './in-process.ts'
 
 interface Finding {
@@ -22,11 +22,23 @@ const examineFor = async (check: string, environment: Record<string, string>) =>
   return { code, ...found.find((finding) => finding.check === check) }
 }
 
+/** The test server has `synchronous_commit` off, which is faster. */
+async function createDurableDatabase(): Promise<string> {
+  const databaseUrl = await createTestDatabase()
+  await sql(
+    databaseUrl,
+    `alter database ${new URL(databaseUrl).pathname.slice(1)} set synchronous_commit = on`,
+  )
+  return databaseUrl
+}
+
 test('reports ok for every check of a valid installation and exits with 0', async () => {
-  const { code, found } = await examine({ DATABASE_URL: await createTestDatabase() }, petstore)
+  const { code, found } = await examine({ DATABASE_URL: await createDurableDatabase() }, petstore)
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
-  expect(checks).toBe('configuration database encryption schema privileges owners collations clock')
+  expect(checks).toBe(
+    'configuration database pooler encryption schema privileges owners collations connections replication clock',
+  )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
 
@@ -183,4 +195,36 @@ test("names every text index when the version of the database's collation has ch
 test.runIf(process.platform === 'linux')('prints colours on a terminal only', async () => {
   expect((await onTerminal('petstore doctor')).stdout).toContain('\u001b[31mfault')
   expect((await onTerminal('petstore doctor | cat')).stdout).toMatch(/^fault {4}configuration/)
+})
+
+test('exits without a message if its reader, such as `head`, closes the pipe', async () => {
+  const line = 'petstore doctor | true; echo "${PIPESTATUS[0]}"'
+  const { stdout, stderr } = await shell(line, { DATABASE_URL: await createDurableDatabase() })
+  expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' })
+})
+
+const connectionsOf = (DATABASE_URL: string, DATABASE_POOL_SIZE: string) =>
+  examineFor('connections', { DATABASE_URL, DATABASE_POOL_SIZE })
+
+test('reports how many processes fit into the lowest connection limit, and warns if none does', async () => {
+  const databaseUrl = await createTestDatabase()
+  // 100 is the limit of petstore_app in deploy/roles.sql; the server accepts 300 connections.
+  expect(await connectionsOf(databaseUrl, '33')).toMatchObject({
+    state: 'ok',
+    message:
+      'the role petstore_app accepts 100 connections, enough for 3 processes with DATABASE_POOL_SIZE = 33',
+  })
+  expect(await connectionsOf(databaseUrl, '101')).toMatchObject({
+    code: 0,
+    state: 'warning',
+    message:
+      'the role petstore_app accepts 100 connections, fewer than DATABASE_POOL_SIZE = 101: under load, requests fail with 503',
+    remedy: 'Lower DATABASE_POOL_SIZE, or run: alter role petstore_app connection limit …',
+  })
+  const name = new URL(databaseUrl).pathname.slice(1)
+  await sql(databaseUrl, `alter database ${name} connection limit 19`)
+  expect(await connectionsOf(databaseUrl, '10')).toMatchObject({
+    state: 'ok',
+    message: `the database ${name} accepts 19 connections, enough for one process with DATABASE_POOL_SIZE = 10`,
+  })
 })

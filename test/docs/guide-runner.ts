@@ -46,6 +46,11 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
   const folderOf = ({ path }: Guide) => join(folder, path.replaceAll(/[/.]/g, '-'))
   await fillFolder(folder)
   const DATABASE_URL = await createTestDatabase()
+  // As in production. The test server has it off, and `petstore doctor` would warn.
+  await sql(
+    DATABASE_URL,
+    `alter database ${new URL(DATABASE_URL).pathname.slice(1)} set synchronous_commit = on`,
+  )
   const db = openTestDatabase(DATABASE_URL, 1)
   const service = await startService({ DATABASE_URL, PETSTORE_ENV: 'staging' })
   afterAll(service.stop)

@@ -69,7 +69,17 @@ test('a command says what is wrong with each host if none is the primary', async
   const hosts = `127.0.0.1:1,127.0.0.1:${portTwo}`
   const url = urlOne.replace(`127.0.0.1:${portOne}`, hosts)
   await expect(connectClient(url, 'petstore-test')).rejects.toThrow(
-    /none of the hosts is a primary: .*127.0.0.1:1: connect ECONNREFUSED.*127.0.0.1:\d+ is a standby|127.0.0.1:\d+ is a standby.*ECONNREFUSED/,
+    /none of the hosts is a primary: 127.0.0.1:1: connect ECONNREFUSED.*; 127.0.0.1:\d+: standby$/,
+  )
+})
+
+test('doctor shows the state of each host, and warns about an unreachable one', async () => {
+  const { stdout } = await petstore(['doctor', '--json'], { DATABASE_URL: databaseUrl })
+  const findings = JSON.parse(stdout) as { check: string; state: string; message: string }[]
+  const hosts = findings.find(({ check }) => check === 'hosts')
+  expect(hosts?.state).toBe('warning')
+  expect(hosts?.message).toMatch(
+    /:1: connect ECONNREFUSED.*, 127.0.0.1:\d+: standby, 127.0.0.1:\d+: primary$/,
   )
 })
 
