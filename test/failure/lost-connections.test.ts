@@ -88,24 +88,38 @@ test('the error of a lost connection does not contain the pg client, which knows
   for (const error of errors) expect(error).not.toHaveProperty('client')
 })
 
-test('the service logs one short line for each connection that PostgreSQL closes', async () => {
+test('a lost connection is reported once', async () => {
+  const databaseUrl = await createTestDatabase()
+  const errors: Error[] = []
+  const db = open(databaseUrl, (error) => errors.push(error))
+  await db.read(one)
+  await sql(databaseUrl, `${endConnections} and datname = current_database()`)
+  await expect.poll(() => errors.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  await db.read(one)
+  expect(errors).toHaveLength(1)
+})
+
+test('the service logs one short line for a connection that PostgreSQL closes', async () => {
   const databaseUrl = await createTestDatabase()
   const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' })
-  const closed = await sql(
-    databaseUrl,
-    `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and state = 'idle' and application_name like 'petstore@%'`,
-  )
   const lines = () =>
     service
       .log()
       .split('\n')
       .filter((line) => line.includes('connection was lost'))
-  await expect.poll(() => lines().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(closed.length)
-  // A second line for the same connection would be in the log when the process has ended.
+  // A connection that is used at this moment logs nothing: the service retries the statement.
+  const closeIdle = () =>
+    sql(
+      databaseUrl,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and state = 'idle' and application_name like 'petstore@%'`,
+    )
+  const closeUntilLogged = async () => {
+    await closeIdle()
+    return lines().length
+  }
+  await expect.poll(closeUntilLogged, { timeout: 20_000 }).toBeGreaterThan(0)
   expect(await service.stop()).toBe(0)
-  expect(closed.length).toBeGreaterThan(0)
-  expect(lines()).toHaveLength(closed.length)
   for (const line of lines()) {
     expect(line.length).toBeLessThan(500)
     expect(JSON.parse(line)).toEqual({
