@@ -36,10 +36,8 @@ async function main(): Promise<void> {
   const progress = openProgress(process.stdout)
   // Needs the network, which the namespaces do not have.
   await ensureRoot(join(options.folder, 'root'), progress.say)
-  // Listens before the namespaces are entered: the process outside must not end before the one inside.
-  const signal = interruption(progress.say)
   enterNamespaces(process.argv)
-  const report = await runDrill(options, progress, signal)
+  const report = await runDrill(options, progress)
   progress.end()
   const isClean = report.violations.every(({ count }) => count === 0)
   process.stdout.write(`\n${toMarkdown(report)}`)
@@ -59,14 +57,14 @@ function readArguments(): Options | undefined {
   return undefined
 }
 
-async function runDrill(options: Options, progress: Progress, signal: AbortSignal): Promise<Report> {
+async function runDrill(options: Options, progress: Progress): Promise<Report> {
   const { seed, folder, connection, replication } = options
   const { say } = progress
   const plan = makePlan(options)
   const startedAt = new Date()
   const runFolder = join(folder, 'runs', `${startedAt.toISOString().replaceAll(/[:.]/g, '-')}-seed-${seed}`)
   mkdirSync(runFolder, { recursive: true })
-  say(`Seed ${seed}. ${plan.length} faults: ${plan.join(' ')}`)
+  say(`Seed ${seed}. Faults (${plan.length}): ${plan.join(' ')}`)
   say(`Files of this run: ${runFolder}`)
 
   const violations = collectViolations(say)
@@ -80,7 +78,7 @@ async function runDrill(options: Options, progress: Progress, signal: AbortSigna
     logFolder: runFolder,
   })
   try {
-    const measured = await measure(lab, { ...options, plan, runFolder, progress, violations, signal })
+    const measured = await measure(lab, { ...options, plan, runFolder, progress, violations })
     const kinds = summarizeKinds(measured.faults)
     const report: Report = {
       startedAt: startedAt.toISOString(),
@@ -105,7 +103,6 @@ interface MeasureOptions extends Options {
   runFolder: string
   progress: Progress
   violations: Violations
-  signal: AbortSignal
 }
 
 type Measured = Pick<Report, 'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'faults' | 'perSecond'>
@@ -140,12 +137,12 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     violations,
     plan,
     settleMs: options.settleSeconds * 1000,
-    signal: options.signal,
     onStart: (name, fault) => Object.assign(current, { name, fault }),
     onRow: (row, number) => say(rowText(row, number, plan.length)),
   })
   const seconds = (performance.now() - activity.startedAt) / 1000
   const perSecond = { writes: activity.perSecond('writes'), reads: activity.perSecond('reads') }
+  current.name = 'verdict'
   say('Stopping the load, then checking every acknowledged write.')
   const unfinished = await load.stop()
   if (unfinished > 0)
@@ -170,18 +167,6 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     faults,
     perSecond,
   }
-}
-
-/** The first Ctrl-C ends the plan and leads to the verdict; the second one ends the process. */
-function interruption(say: (text: string) => void): AbortSignal {
-  const controller = new AbortController()
-  const onSignal = () => {
-    if (controller.signal.aborted) process.exit(EXIT_VIOLATION)
-    say('Ending the plan. Press Ctrl-C again to end without a verdict.')
-    controller.abort()
-  }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  return controller.signal
 }
 
 function rowText(row: FaultRow, number: number, total: number): string {

@@ -113,7 +113,7 @@ export function toMarkdown(report: Report): string {
   const violationCount = found.reduce((sum, { count: times }) => sum + times, 0)
   return `# Drill of ${report.startedAt}
 
-Seed ${report.seed}, ${report.faults.length} of ${report.plan.length} faults in ${Math.round(report.seconds / 60)} minutes. Connection: ${report.connection}. Replication: ${report.replication}.
+Seed ${report.seed}, ${report.faults.length} of ${report.plan.length} faults in ${(report.seconds / 60).toFixed(1)} minutes. Connection: ${report.connection}. Replication: ${report.replication}.
 
 ${table(
   [

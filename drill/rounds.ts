@@ -23,18 +23,16 @@ export interface RoundsOptions {
   violations: Violations
   plan: readonly PlannedFault[]
   settleMs: number
-  signal: AbortSignal
   onStart: (fault: PlannedFault, number: number) => void
   onRow: (row: FaultRow, number: number) => void
 }
 
-/** Ends early if the signal is aborted or the cluster does not become healthy. */
+/** Ends early if the cluster does not become healthy. */
 export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
-  const { lab, plan, signal, violations, onStart, onRow } = options
+  const { lab, plan, violations, onStart, onRow } = options
   const rows: FaultRow[] = []
-  await pause(WARM_UP_MS, signal)
+  await sleep(WARM_UP_MS)
   for (const [index, fault] of plan.entries()) {
-    if (signal.aborted) break
     onStart(fault, index + 1)
     if ((await untilHealthy(lab)) === null) {
       violations.add({ kind: 'notHealthy', subject: `${index}`, text: `before fault ${index + 1}, ${fault}` })
@@ -56,7 +54,7 @@ export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
 async function runRound(
   fault: PlannedFault,
   number: number,
-  { lab, load, sampler, activity, violations, settleMs, signal }: RoundsOptions,
+  { lab, load, sampler, activity, violations, settleMs }: RoundsOptions,
 ): Promise<FaultRow> {
   const leaderBefore = await lab.leader()
   load.client.takeCounts()
@@ -69,7 +67,7 @@ async function runRound(
   const startedAt = secondsNow()
 
   const { holdMs, detail, heal } = await lab.startFault(fault)
-  await pause(holdMs, signal)
+  await sleep(holdMs)
   await heal()
   const healedMs = performance.now()
   const healedAt = secondsNow()
@@ -84,7 +82,7 @@ async function runRound(
   if (secondsUntilHealthy === null) {
     violations.add({ kind: 'notHealthy', subject: `${number}`, text: `after fault ${number}, ${fault}` })
   }
-  await pause(settleMs, signal)
+  await sleep(settleMs)
 
   ownDelay.disable()
   const gap = (series: 'writes' | 'reads' | 'orders') => round(activity.longestGapMs(series) / 1000)
@@ -121,11 +119,6 @@ async function untilWrites(activity: Activity, afterMs: number): Promise<boolean
     await sleep(POLL_MS)
   }
   return true
-}
-
-/** Ends early if the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {})
 }
 
 function round(value: number): number {

@@ -73,6 +73,11 @@ async function place(
   }
   if (reply.outcome !== 'done') return undefined
   const orderId = idOf(reply)
+  const replaced = history.orders.get(orderId)
+  if (replaced !== undefined) {
+    const text = `order ${orderId} for pet ${replaced.petId}: its id was given to an order for pet ${petId}`
+    violations.add({ kind: 'orderUndone', subject: `${orderId}`, text })
+  }
   const earlier = context.ordersByPet.get(petId) ?? []
   const isTaken = earlier.some((id) => history.orders.get(id)?.state.startsWith('cancel') !== true)
   if (isTaken) {

@@ -72,12 +72,10 @@ export async function pace(random: Random, startedAt: number, meanPeriodMs: numb
 export function acknowledgePet(context: LoadContext, id: number, name: string): void {
   const { history, violations } = context
   const earlier = history.pets.get(id)
+  // A server that lost the earlier pet gives its id to the next one.
   if (earlier !== undefined && earlier !== name) {
-    violations.add({
-      kind: 'changed',
-      subject: `${id}`,
-      text: `the id ${id} was given to ${earlier} and ${name}`,
-    })
+    const text = `pet ${id}, ${earlier}: its id was given to ${name}`
+    violations.add({ kind: 'lost', subject: `${id}`, text })
   }
   history.pets.set(id, name)
   history.unknownPets.delete(name)

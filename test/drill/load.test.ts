@@ -103,10 +103,10 @@ test('a writer with a key reports a repeated request with another id', async () 
   expect(kinds(context)).toEqual(['duplicated'])
 })
 
-test('a writer reports an id that another pet has', async () => {
+test('a writer reports the loss of a pet whose id another pet gets', async () => {
   const context = await openContext((_, { name }) => ({ status: 201, body: { id: 7, name } }), 2)
   await run(unkeyedWriter, context)
-  expect(kinds(context)).toEqual(['changed'])
+  expect(kinds(context)).toEqual(['lost'])
 })
 
 test('a writer without a key distinguishes rejected requests from those with an unknown outcome', async () => {
@@ -149,6 +149,14 @@ test('buyers report a pet that is acknowledged to two of them', async () => {
   const { auctioneer, buyer } = openMarket()
   await Promise.all([run(auctioneer, context), run(buyer, context, 0), run(buyer, context, 1)])
   expect(kinds(context)).toEqual(['soldTwice'])
+})
+
+test('a buyer reports the loss of an order whose id another order gets', async () => {
+  const context = await openContext(() => ({ status: 201, body: { id: 1 } }), 4)
+  context.recentPets.push(1, 2)
+  const { auctioneer, buyer } = openMarket()
+  await Promise.all([run(auctioneer, context), run(buyer, context)])
+  expect(kinds(context)).toContain('orderUndone')
 })
 
 test('a buyer reports an acknowledged order that cannot be completed', async () => {
