@@ -9,6 +9,12 @@ export const SUBNET = `${NETWORK}.0/24`
 /** The drill itself: the services and the load balancers. */
 const BRIDGE_ADDRESS = `${NETWORK}.1`
 
+/**
+ * A node gives up a connection about 13 s after its peer stopped responding. With the kernel's default of 15 retries,
+ * connections survive an isolated peer, and wait up to 20 s for their next retry after it is back.
+ */
+const TCP_RETRIES = 5
+
 export const addressOf = (number: number): string => `${NETWORK}.${10 + number}`
 
 export async function createBridge(): Promise<void> {
@@ -43,6 +49,10 @@ export class NodeNetwork {
     await this.#inside('addr', 'add', `${this.address}/24`, 'dev', 'eth0')
     await this.#inside('link', 'set', 'eth0', 'up')
     await this.#inside('link', 'set', 'lo', 'up')
+    const { exitCode } = await run('nsenter', this.command(['tee', '/proc/sys/net/ipv4/tcp_retries2']), {
+      input: `${TCP_RETRIES}`,
+    })
+    if (exitCode !== 0) throw new Error('The kernel rejects net.ipv4.tcp_retries2.')
   }
 
   async remove(): Promise<void> {
