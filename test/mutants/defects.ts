@@ -87,9 +87,9 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a request joins a query that is already in flight',
     file: 'src/db/batch.ts',
-    find: `    if (!group.isRunning) void run(key, group)
+    find: `    begin(key, group)
     return promise`,
-    replace: `    if (!group.isRunning) void run(key, group)
+    replace: `    begin(key, group)
     const before = (group as { joined?: Promise<Result> }).joined
     if (before !== undefined) return before
     Object.assign(group, { joined: promise })
@@ -103,6 +103,21 @@ export const DEFECTS: readonly Defect[] = [
     find: `    if (waiting.length >= waitingMax) return Promise.reject(new AppError('overloaded'))`,
     replace: '',
     test: 'test/failure/overload.test.ts',
+  },
+  {
+    name: 'a stalled batch holds up the next one',
+    file: 'src/db/batch.ts',
+    find: 'STALLED_AFTER_MS = 250',
+    replace: 'STALLED_AFTER_MS = 250_000',
+    test: 'test/failure/synchronous-replication.test.ts',
+    title: 'does not hold up the next create',
+  },
+  {
+    name: 'the service returns to a former primary',
+    file: 'src/db/incarnation.ts',
+    find: 'return system === otherSystem && timeline < otherTimeline',
+    replace: 'return system !== otherSystem && timeline < otherTimeline',
+    test: 'test/slow/multi-host.test.ts',
   },
   {
     name: 'a create returns before it is committed',
