@@ -118,9 +118,19 @@ export function nextPageHeaders(
   return { link: `<${address}?${query}>; rel="next"` }
 }
 
+/** Hashing takes longer than the rest of reading and writing a cursor, and most requests have the same few filters. */
+const MARKS_MAX = 1_000
+const marks = new Map<string, Buffer>()
+
 function filtersMark(filters: Filters): Buffer {
   const given = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}`)
-  return hash('sha256', given.sort().join('&'), 'buffer').subarray(0, SORT_KEY_AT - FILTERS_AT)
+  const text = given.sort().join('&')
+  const known = marks.get(text)
+  if (known !== undefined) return known
+  const mark = hash('sha256', text, 'buffer').subarray(0, SORT_KEY_AT - FILTERS_AT)
+  if (marks.size >= MARKS_MAX) marks.clear()
+  marks.set(text, mark)
+  return mark
 }

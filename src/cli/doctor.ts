@@ -8,6 +8,7 @@ import { openClient } from '../db/pool.ts'
 import { checkConnections } from './doctor/connections.ts'
 import { type Finding, messageOf, readerOf } from './doctor/finding.ts'
 import { checkPatroni } from './doctor/patroni.ts'
+import { checkPlanner } from './doctor/planner.ts'
 import { checkPooler } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
@@ -116,6 +117,7 @@ async function examine(): Promise<Finding[]> {
       await checkOwners(db, config),
       await checkCollations(db),
       await checkConnections(db, config, pooler.isPooled),
+      await checkPlanner(db),
       await checkReplication(db),
       await checkClock(client),
     ]

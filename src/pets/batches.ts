@@ -1,9 +1,18 @@
-// Batches concurrent reads by id and concurrent creates, and coalesces identical list requests.
+// Batches concurrent reads by id, list pages and creates, and coalesces identical list requests.
 // Knows nothing about routes; the SQL is in queries.ts.
 import { type BatchLimits, type Coalesce, coalesced, batched } from '../db/batch.ts'
 import type { Db } from '../db/database.ts'
 import { doManyOnce, type Outcome, type IdempotentRequest } from '../idempotency/idempotency.ts'
-import { findPetsByIds, insertPets, type PetToInsert } from './queries.ts'
+import {
+  type FilterKind,
+  filterKind,
+  findPetPages,
+  findPetsByIds,
+  insertPets,
+  type PetPageQuery,
+  type PetRows,
+  type PetToInsert,
+} from './queries.ts'
 import type { VersionedPet } from './schema.ts'
 
 /** A serialised page, and its `Link` header if there is a next page. */
@@ -14,6 +23,7 @@ export interface PageResponse {
 
 export interface PetBatches {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
+  findPage: (page: PetPageQuery) => Promise<PetRows>
   insertPet: (pet: PetToInsert) => Promise<bigint>
   /** Inserts the pet of a request with an Idempotency-Key. The response in the outcome is the id of the pet. */
   insertPetOnce: (request: { idempotent: IdempotentRequest; pet: PetToInsert }) => Promise<Outcome>
@@ -22,8 +32,10 @@ export interface PetBatches {
 
 export const WAITING_MAX = 2_000
 
-const BATCHED: Record<'reads' | 'writes', BatchLimits> = {
+const BATCHED: Record<'reads' | 'pages' | 'writes', BatchLimits> = {
   reads: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
+  // 32 pages to a statement were faster than 16 with two in flight, and than 64.
+  pages: { sizeMax: 32, inFlightMax: 1, waitingMax: WAITING_MAX },
   writes: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
 }
 
@@ -37,11 +49,24 @@ export function openPetBatches(
   observe: ObserveBatch,
 ): PetBatches {
   const unbatched = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
-  const limits = isBatching ? BATCHED : { reads: unbatched, writes: unbatched }
+  const limits = isBatching ? BATCHED : { reads: unbatched, pages: unbatched, writes: unbatched }
 
   async function findPets(ids: bigint[]): Promise<(VersionedPet | undefined)[]> {
     const found = new Map((await findPetsByIds(db, [...new Set(ids)])).map((pet) => [pet.id, pet]))
     return ids.map((id) => found.get(id))
+  }
+
+  const pagesOf = (kind: FilterKind) =>
+    batched(
+      (pages: PetPageQuery[]) => findPetPages(db, kind, pages),
+      limits.pages,
+      (size) => observe('findPage', size),
+    )
+  const findPage = {
+    none: pagesOf('none'),
+    status: pagesOf('status'),
+    category: pagesOf('category'),
+    categoryAndStatus: pagesOf('categoryAndStatus'),
   }
 
   const insertOnce = (requests: { idempotent: IdempotentRequest; pet: PetToInsert }[]) =>
@@ -59,6 +84,7 @@ export function openPetBatches(
 
   return {
     findPet: batched(findPets, limits.reads, (size) => observe('findPet', size)),
+    findPage: (page) => findPage[filterKind(page)](page),
     insertPet: batched(
       (pets) => insertPets(db, pets),
       limits.writes,

@@ -65,10 +65,10 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
-        const { items, next } =
-          name === undefined ? await listPets(db, filters, page) : await listPetsByName(db, name, page)
+        const { json, next } =
+          name === undefined ? await listPets(batches, filters, page) : await listPetsByName(db, name, page)
         return {
-          body: Buffer.from(reply.serializeInput(items as never, '200', 'application/json') as string),
+          body: Buffer.from(json),
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),
         }
       })

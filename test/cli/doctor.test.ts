@@ -37,9 +37,18 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges owners collations connections replication clock',
+    'configuration database pooler encryption schema privileges owners collations connections planner replication clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
+})
+
+test('warns about a role whose statements PostgreSQL plans at each execution', async () => {
+  const databaseUrl = await createDurableDatabase()
+  expect(await examineFor('planner', { DATABASE_URL: asSuperuser(databaseUrl) })).toMatchObject({
+    state: 'warning',
+    message: expect.stringContaining('plan_cache_mode = auto'),
+    remedy: 'Run deploy/roles.sql again.',
+  })
 })
 
 test('names each invalid variable', async () => {

@@ -57,7 +57,7 @@ const putCategory = (name = randomUUID()) => api.put(`/categories/${1_000 + minu
 const UNKNOWN = { body: { code: 'outcome_unknown' } }
 
 test.each([
-  ['find_pets_before', () => api.get('/pets'), { status: 200 }],
+  ['find_pet_pages', () => api.get('/pets'), { status: 200 }],
   ['begin', putCategory, { status: 201 }],
   ['upsert_category', putCategory, { status: 201 }],
   ['commit', putCategory, UNKNOWN],

@@ -80,8 +80,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'only one page of rows is read, so a next page is not detected',
     file: 'src/pets/pets.ts',
-    find: 'findPetsBefore(db, filters, after?.id, limit + 1)',
-    replace: 'findPetsBefore(db, filters, after?.id, limit)',
+    find: 'findPage({ ...filters, beforeId: after?.id, max: limit + 1 })',
+    replace: 'findPage({ ...filters, beforeId: after?.id, max: limit })',
     test: 'test/contract/paging.test.ts',
   },
   {

@@ -7,7 +7,10 @@ export interface Watched {
   stale: string[]
 }
 
-const LIMIT = 100
+const LIMIT_MAX = 100
+/** Requests with different parameters are different pages, which the service batches. */
+const LIMITS = 4
+const FILTERS = ['', '&status=available']
 
 /** All clients run in this process, so its clock defines "before". */
 export async function watchReads(
@@ -42,11 +45,13 @@ export async function watchReads(
 
   async function list({ send }: Connection): Promise<void> {
     const newest = newestOf(acknowledged, 20)
-    const { status, body } = await send('GET', `/v1/pets?limit=${LIMIT}`)
+    const limit = LIMIT_MAX - Math.floor(Math.random() * LIMITS)
+    const filter = FILTERS[Math.floor(Math.random() * FILTERS.length)]
+    const { status, body } = await send('GET', `/v1/pets?limit=${limit}${filter}`)
     if (status !== 200) return
     const ids = new Set((body as { id: number }[]).map(({ id }) => id))
     const oldest = Math.min(...ids)
-    const missed = newest.filter((id) => !ids.has(id) && (ids.size < LIMIT || id > oldest))
+    const missed = newest.filter((id) => !ids.has(id) && (ids.size < limit || id > oldest))
     if (missed.length > 0) seen.stale.push(`a page misses ${missed.join(', ')}`)
   }
 
