@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
   },
 })
 
-const COMPARED = ['list hot', 'get', 'create'] as const
+const COMPARED = ['list hot', 'list random', 'get', 'create'] as const
 const SIDES = ['before', 'after'] as const
 const CONNECTIONS = 64
 const [pets, seconds, rounds] = [Number(options.pets), Number(options.seconds), Number(options.rounds)]

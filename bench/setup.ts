@@ -122,7 +122,7 @@ export async function startService(
   const flags = readFileSync(executable, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
   const child = spawn(process.execPath, [...flags, executable, 'serve'], {
     env: environmentWith({
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: withRoleSettings(databaseUrl, checkout),
       PORT: '0',
       ADMIN_PORT: '0',
       BATCHING: batching,
@@ -136,6 +136,15 @@ export async function startService(
   const [{ address }] = (await Promise.race([once(child, 'message'), exited])) as [{ address: string }]
   await sleep(1_000)
   return toServer(child, address)
+}
+
+/** Adds the settings that deploy/roles.sql of the checkout gives to the role of the service. */
+function withRoleSettings(databaseUrl: string, checkout: string): string {
+  const roles = readFileSync(join(checkout, 'deploy/roles.sql'), 'utf8')
+  const settings = [...roles.matchAll(/^alter role petstore_app set (\w+) = '?([^';]+)'?;/gm)]
+  const url = new URL(databaseUrl)
+  url.searchParams.set('options', settings.map(([, name, value]) => `-c ${name}=${value}`).join(' '))
+  return url.href.replaceAll('+', '%20')
 }
 
 /** Starts bare-server.ts, which shows the cost of HTTP alone on this machine. */
