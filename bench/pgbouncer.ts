@@ -17,7 +17,7 @@ export async function startPgBouncer(executable: string, { databaseUrl, folder }
   writeFileSync(
     file,
     `[databases]
-${pathname.slice(1)} = host=${hostname} port=${port} user=${username}
+${pathname.slice(1)} = host=${hostname} port=${port} user=${username} connect_query='set plan_cache_mode = force_generic_plan; set jit = off'
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${listenPort}
@@ -27,6 +27,8 @@ pool_mode = transaction
 default_pool_size = ${POOL_SIZE}
 max_client_conn = 500
 max_prepared_statements = 200
+; The service sends the settings of its role in this parameter; connect_query sets them instead.
+ignore_startup_parameters = options
 log_connections = 0
 log_disconnections = 0
 log_stats = 0
