@@ -1,4 +1,5 @@
-// Starts the processes of a benchmark: PostgreSQL with pets, the service with and without batching, a bare HTTP server.
+// Starts PostgreSQL with pets, and the service with and without batching. baselines.ts starts the other servers.
+// Knows nothing about workloads.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -39,6 +40,8 @@ export interface Server {
 /** A running PostgreSQL with pets, and a folder for temporary files. */
 export interface Store {
   databaseUrl: string
+  /** Process id of the PostgreSQL server, whose children are the backends. */
+  postgresPid: number
   apiKey: string
   folder: string
   close: () => Promise<void>
@@ -47,24 +50,21 @@ export interface Store {
 export interface Setup extends Store {
   on: Server
   off: Server
-  bare: Server
 }
 
 /** Starts all processes. If `keptIn` is given, the pets stay in that folder for the next run. */
 export async function buildSetup(pets: number, keptIn: string | undefined): Promise<Setup> {
   const store = await startStore(pets, keptIn)
-  const [on, off, bare] = await Promise.all([
+  const [on, off] = await Promise.all([
     startService(store.databaseUrl),
     startService(store.databaseUrl, { batching: 'off' }),
-    startBareServer(),
   ])
   return {
     ...store,
     on,
     off,
-    bare,
     close: async () => {
-      await Promise.all([on.stop(), off.stop(), bare.stop()])
+      await Promise.all([on.stop(), off.stop()])
       await store.close()
     },
   }
@@ -85,6 +85,7 @@ export async function startStore(pets: number, keptIn?: string): Promise<Store> 
   await loadPets(databaseUrl, pets)
   return {
     databaseUrl,
+    postgresPid: cluster.pid ?? 0,
     apiKey: await issueApiKey(databaseUrl),
     folder,
     close: async () => {
@@ -113,14 +114,19 @@ interface ServiceOptions {
   checkout?: string | undefined
 }
 
+const executableIn = (checkout: string) => join(checkout, 'bin/petstore.ts')
+
+/** The Node flags in the first line of the executable. */
+export function nodeFlags(checkout = OWN_CHECKOUT): string[] {
+  return readFileSync(executableIn(checkout), 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
+}
+
 /** Starts the service as an operator would, with the Node flags in the first line of the executable. */
 export async function startService(
   databaseUrl: string,
   { batching = 'on', checkout = OWN_CHECKOUT }: ServiceOptions = {},
 ): Promise<Server> {
-  const executable = join(checkout, 'bin/petstore.ts')
-  const flags = readFileSync(executable, 'utf8').split('\n', 1)[0]?.match(/--\S+/g) ?? []
-  const child = spawn(process.execPath, [...flags, executable, 'serve'], {
+  const child = spawn(process.execPath, [...nodeFlags(checkout), executableIn(checkout), 'serve'], {
     env: environmentWith({
       DATABASE_URL: withRoleSettings(databaseUrl, checkout),
       PORT: '0',
@@ -139,21 +145,12 @@ export async function startService(
 }
 
 /** Adds the settings that deploy/roles.sql of the checkout gives to the role of the service. */
-function withRoleSettings(databaseUrl: string, checkout: string): string {
+export function withRoleSettings(databaseUrl: string, checkout = OWN_CHECKOUT): string {
   const roles = readFileSync(join(checkout, 'deploy/roles.sql'), 'utf8')
   const settings = [...roles.matchAll(/^alter role petstore_app set (\w+) = '?([^';]+)'?;/gm)]
   const url = new URL(databaseUrl)
   url.searchParams.set('options', settings.map(([, name, value]) => `-c ${name}=${value}`).join(' '))
   return url.href.replaceAll('+', '%20')
-}
-
-/** Starts bare-server.ts, which shows the cost of HTTP alone on this machine. */
-async function startBareServer(): Promise<Server> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts')], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  const [address] = (await once(child, 'message')) as [string]
-  return toServer(child, address)
 }
 
 export function toServer(child: ChildProcess, origin: string): Server {

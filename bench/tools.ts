@@ -1,6 +1,6 @@
 // Runs the load generators, and reads the resource usage of a process.
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -9,6 +9,8 @@ const TICKS_PER_SECOND = 100
 
 export interface Measured {
   perSecond: number
+  /** Number of requests of the whole measurement. */
+  requests: number
   p50Ms?: number
   p99Ms?: number
   failed: number
@@ -36,6 +38,7 @@ export async function runWrk(
   const { requests, us, p50, p99, badStatus, lost } = JSON.parse(line ?? '{}') as Record<string, number>
   return {
     perSecond: ((requests ?? 0) / (us ?? 1)) * 1e6,
+    requests: requests ?? 0,
     p50Ms: (p50 ?? 0) / 1000,
     p99Ms: (p99 ?? 0) / 1000,
     failed: (badStatus ?? 0) + (lost ?? 0),
@@ -61,19 +64,40 @@ export async function runPgbench(
     databaseUrl,
   ])
   const perSecond = Number(/^tps = ([0-9.]+)/m.exec(stdout)?.[1])
-  return { perSecond, failed: Number(/failed transactions: ([0-9]+)/.exec(stdout)?.[1] ?? 0) }
+  const requests = Number(/transactions actually processed: ([0-9]+)/.exec(stdout)?.[1] ?? 0)
+  return { perSecond, requests, failed: Number(/failed transactions: ([0-9]+)/.exec(stdout)?.[1] ?? 0) }
 }
 
 /** Returns the CPU seconds that a process has used so far, and its current memory. */
 export function usedBy(pid: number): { cpuSeconds: number; megabytes: number } {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return {
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-    megabytes: Number(kilobytes) / 1024,
+  return { cpuSeconds: readStat(pid).own / TICKS_PER_SECOND, megabytes: Number(kilobytes) / 1024 }
+}
+
+/** Returns the CPU seconds that a process and its children have used so far, including children that have exited. */
+export function usedWithChildren(pid: number): number {
+  const { own, exitedChildren } = readStat(pid)
+  let ticks = own + exitedChildren
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const child = readStat(Number(name))
+      if (child.parent === pid) ticks += child.own
+    } catch {
+      // The process has exited since readdirSync.
+    }
   }
+  return ticks / TICKS_PER_SECOND
+}
+
+/** Reads /proc/PID/stat (man 5 proc_pid_stat). CPU times are in ticks, as the sum of user and system time. */
+function readStat(pid: number): { parent: number; own: number; exitedChildren: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .map(Number) as number[]
+  const [utime = 0, stime = 0, exitedUtime = 0, exitedStime = 0] = fields.slice(11, 15)
+  return { parent: fields[1] ?? 0, own: utime + stime, exitedChildren: exitedUtime + exitedStime }
 }
 
 export function median(values: number[]): number {

@@ -15,7 +15,7 @@ const LIST = (before: string) => `select ${COLUMNS} from pets
   where (status, id) < ('available', ${before}) and (status, id) >= ('available', 0)
   order by status desc, id desc limit 21;`
 
-/** Returns a pgbench script. Reads use the statements of src/pets/queries.ts; a create is a plain single-row insert. */
+/** Returns a pgbench script. Each statement reads or inserts what one request needs, by the indexes that the service uses. */
 export function pgbenchScript(workload: Workload, pets: number): string {
   const random = `\\set id random(1, ${pets})\n`
   const oneLine = (text: string) => text.replaceAll('\n', ' ')
