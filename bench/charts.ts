@@ -21,7 +21,7 @@ export const WORKLOAD_NAMES: Record<Workload, string> = {
   create: 'create',
 }
 const WIDTH = 720
-const LEFT = 230
+const LEFT = 240
 const RIGHT = 70
 const TITLE = 44
 const HEADING = 24

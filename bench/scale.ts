@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
 import { print, say, table } from '../src/cli/terminal.ts'
-import { buildSetup, type Setup } from './setup.ts'
+import { buildSetup, type Setup, withRoleSettings } from './setup.ts'
 import { median, runPgbench, runWrk } from './tools.ts'
 import { pgbenchScript, WORKLOADS, type Workload, wrkScript } from './workloads.ts'
 
@@ -43,7 +43,13 @@ async function measure(setup: Setup, workload: Workload, pets: number): Promise<
   const service = await runWrk(request, setup.on.origin, CONNECTIONS, seconds, setup.folder)
   const read = (kilobytesRead() - before) / (service.perSecond * seconds)
   const statement = pgbenchScript(workload, pets)
-  const pgbench = await runPgbench(statement, setup.databaseUrl, PGBENCH_CLIENTS, seconds, setup.folder)
+  const pgbench = await runPgbench(
+    statement,
+    withRoleSettings(setup.databaseUrl),
+    PGBENCH_CLIENTS,
+    seconds,
+    setup.folder,
+  )
   return { service: service.perSecond, pgbench: pgbench.perSecond, read }
 }
 

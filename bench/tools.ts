@@ -76,8 +76,18 @@ export function usedBy(pid: number): { cpuSeconds: number; megabytes: number } {
 
 /** Returns the CPU seconds that a process and its children have used so far, including children that have exited. */
 export function usedWithChildren(pid: number): number {
-  const { own, exitedChildren } = readStat(pid)
-  let ticks = own + exitedChildren
+  // The time of a child moves to its parent when it exits. If that happens during the loop, count again.
+  for (;;) {
+    const { own, exitedChildren } = readStat(pid)
+    const running = usedByChildren(pid)
+    if (readStat(pid).exitedChildren === exitedChildren) {
+      return (own + exitedChildren + running) / TICKS_PER_SECOND
+    }
+  }
+}
+
+function usedByChildren(pid: number): number {
+  let ticks = 0
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
@@ -87,7 +97,7 @@ export function usedWithChildren(pid: number): number {
       // The process has exited since readdirSync.
     }
   }
-  return ticks / TICKS_PER_SECOND
+  return ticks
 }
 
 /** Reads /proc/PID/stat (man 5 proc_pid_stat). CPU times are in ticks, as the sum of user and system time. */
@@ -95,7 +105,7 @@ function readStat(pid: number): { parent: number; own: number; exitedChildren: n
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')
-    .map(Number) as number[]
+    .map(Number)
   const [utime = 0, stime = 0, exitedUtime = 0, exitedStime = 0] = fields.slice(11, 15)
   return { parent: fields[1] ?? 0, own: utime + stime, exitedChildren: exitedUtime + exitedStime }
 }
