@@ -30,7 +30,7 @@ const CHANGING = new Set(['date', 'x-request-id'])
 
 const LIST = '/v1/pets?status=available'
 /** An id with as many digits as most ids of the benchmark. */
-const getPath = (pets: number) => `/v1/pets/${pets - 1}`
+const getPath = (pets: number) => `/v1/pets/${Math.max(1, pets - 1)}`
 
 export async function recordResponses(origin: string, apiKey: string, pets: number): Promise<Recordings> {
   const [list, pet] = [await fetchFrom(origin, LIST, apiKey), await fetchFrom(origin, getPath(pets), apiKey)]

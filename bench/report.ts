@@ -30,7 +30,7 @@ export function report(results: Results): string {
   const measured = `Measured on ${date.slice(0, 10)} with ${pets.toLocaleString('en')} pets, in ${rounds} rounds of ${seconds} s per measurement.`
   const others =
     expressPoolSize === undefined
-      ? 'In this run, the bare server sent fewer headers than Petstore.'
+      ? 'At that time, different list pages were not batched, and the bare server sent fewer headers than Petstore.'
       : `Express was fastest with ${expressPoolSize} database connections.`
   return `Requests per second with 64 connections:[^1]
 
