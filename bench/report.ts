@@ -27,7 +27,7 @@ export function writeReport(results: Results): void {
 
 export function report(results: Results): string {
   const { date, pets, seconds, rounds, cells, expressPoolSize } = results
-  const measured = `Measured on ${date.slice(0, 10)} with ${pets.toLocaleString('en')} pets, in ${rounds} rounds of ${seconds} s per measurement.`
+  const measured = `Measured on ${date.slice(0, 10)} with ${pets.toLocaleString('en')} pets, median of ${rounds} × ${seconds} s per measurement.`
   const others =
     expressPoolSize === undefined
       ? 'At that time, different list pages were not batched, and the bare server sent fewer headers than Petstore.'
