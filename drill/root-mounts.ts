@@ -6,8 +6,8 @@ import { runChecked } from './processes.ts'
 
 /** Holds configurations and the data of etcd. */
 const SRV_SIZE = '1g'
-/** Size of the data volume of one PostgreSQL: up to 400 MB of WAL, and about 0.5 kB for each pet without orders. */
-const VOLUME_SIZE = '1200m'
+/** Size of the data volume of one PostgreSQL: up to 400 MB of WAL, and about 1.2 kB for each acknowledged write. */
+const VOLUME_SIZE = '2400m'
 const CONFIG_FOLDER = join(import.meta.dirname, 'config')
 
 export const ROOT_ENVIRONMENT = {
