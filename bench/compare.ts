@@ -6,13 +6,14 @@ import { print, say, table } from '../src/cli/terminal.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 import { type Server, type Store, startService, startStore } from './setup.ts'
 import { quantile, runWrk, usedBy } from './tools.ts'
-import { wrkScript } from './workloads.ts'
+import { type Workload, WORKLOADS, wrkScript } from './workloads.ts'
 
 const HELP = `node bench/compare.ts --before FOLDER [options]
 node bench/compare.ts --pgbouncer FILE [options]
 
   --before FOLDER   compare this checkout with the checkout in FOLDER; both need the same schema
   --pgbouncer FILE  compare a connection through the PgBouncer executable FILE with a direct connection
+  --workload NAME   measure only this workload: ${WORKLOADS.join(', ')}
   --pets N          number of pets to load before the run (default 100000)
   --seconds S       length of each measurement (default 3)
   --rounds R        number of rounds; each one measures both services with each workload (default 9)
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
   options: {
     before: { type: 'string' },
     pgbouncer: { type: 'string' },
+    workload: { type: 'string' },
     pets: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '9' },
@@ -33,7 +35,7 @@ const { values: options } = parseArgs({
   },
 })
 
-const COMPARED = ['list hot', 'list random', 'get', 'create'] as const
+const COMPARED = WORKLOADS.filter((name) => name === (options.workload ?? name))
 const SIDES = ['before', 'after'] as const
 const CONNECTIONS = 64
 const [pets, seconds, rounds] = [Number(options.pets), Number(options.seconds), Number(options.rounds)]
@@ -49,7 +51,7 @@ interface Sample {
 }
 
 interface Pair {
-  workload: (typeof COMPARED)[number]
+  workload: Workload
   before: Sample
   after: Sample
 }

@@ -169,7 +169,7 @@ const OTHER_NAMES = new Set([
     .filter((file) => file.endsWith('.sql'))
     .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
   ...EVENTS,
-  ...`pg_dump pg_restore pg_stat_statements pg_stat_bgwriter stats_reset query_wait_timeout max_connections max_prepared_statements synchronous_commit synchronous_mode synchronous_mode_strict remote_write remote_apply shared_buffers idle_in_transaction_session_timeout statement_timeout`.split(
+  ...`pg_dump pg_restore pg_stat_statements pg_stat_bgwriter stats_reset query_wait_timeout max_connections loop_wait retry_timeout max_prepared_statements synchronous_commit synchronous_mode synchronous_mode_strict remote_write remote_apply shared_buffers idle_in_transaction_session_timeout statement_timeout`.split(
     ' ',
   ),
 ])

@@ -62,8 +62,10 @@ test('the service opens connections to PostgreSQL only', () => {
   const networkImport =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const importing = sources.filter((path) => networkImport.test(read(join('src', path))))
-  // Only remote.ts opens connections, for the commands that call a service. The others listen, or use constants and IP checks.
+  // Only two files open connections: remote.ts for the commands that call a service, and patroni.ts for
+  // `petstore doctor --patroni`. The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
+    'cli/doctor/patroni.ts',
     'cli/remote.ts',
     'http/errors.ts',
     'http/server.ts',
