@@ -26,7 +26,7 @@ export interface Peer extends Server {
   poolSize: number
 }
 
-/** Starts peers/express.ts with the pool size that gives most gets per second. */
+/** Starts peers/express.ts with the pool size that gives the most gets per second. */
 export async function startExpress(setup: Setup, pets: number, poolSizes: number[]): Promise<Peer> {
   const tried: { perSecond: number; poolSize: number }[] = []
   if (poolSizes.length > 1) {

@@ -6,7 +6,7 @@ import type { Cell, Target } from './measure.ts'
 import { findCell } from './results.ts'
 import { WORKLOADS, type Workload } from './workloads.ts'
 
-/** From the limits down to the peers. */
+/** In the order of the bars: the limits, the service, the peers. */
 const BARS: { target: Target; label: string; colour: string }[] = [
   { target: 'pgbench', label: 'PostgreSQL alone', colour: '#8a8f98' },
   { target: 'bare http', label: 'node:http without a database', colour: '#c3c7cd' },

@@ -28,7 +28,7 @@ export interface Bench extends Setup {
 /** Connections of the table and the chart in docs/performance.md. */
 export const MANY = 64
 
-/** The targets of a workload in the order of measurement. A quick run compares other servers only by `get`. */
+/** The targets of a workload in the order of measurement. A quick run measures other servers only with `get`. */
 export function httpTargets(workload: Workload, connections: number, isQuick: boolean): HttpTarget[] {
   const service = ['off', 'on'] as const
   if (connections !== MANY || (isQuick && workload !== 'get')) return [...service]

@@ -8,7 +8,7 @@ export interface Activity {
   startedAt: number
   /** Records one acknowledged write, read or order. */
   record: (series: Series) => void
-  /** Forgets the gaps so far. */
+  /** Starts a new window. Earlier gaps no longer count. */
   startWindow: () => void
   /** The longest time in the window without an acknowledgement, including a gap that is still open. */
   longestGapMs: (series: Series) => number

@@ -111,7 +111,7 @@ type Measured = Pick<Report, 'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'fa
 async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
   const { seed, plan, runFolder, progress, violations } = options
   const { say } = progress
-  // Names of pets start with it. Differs between runs, so that a database can be used again.
+  // The prefix of the names of pets differs between runs, so that a database can be used again.
   const history = emptyHistory(`drill-${Date.now().toString(36)}-`)
   const historyFile = openHistoryFile(join(runFolder, 'history.jsonl'), (error) =>
     say(`The history file is incomplete: ${error}`),

@@ -25,9 +25,9 @@ export interface ImportedFile {
   finished: boolean
 }
 
-/** Compact, because a full run acknowledges about 300,000 writes. */
+/** Compact, because a full run acknowledges about 700,000 writes. */
 export interface History {
-  /** Starts the names of all pets and notes of this run, so that rows of other origin are ignored. */
+  /** Prefix of the names of all pets and of the notes of all orders of this run. Other rows are ignored. */
   prefix: string
   /** The name of each acknowledged pet, by id. */
   pets: Map<number, string>

@@ -1,17 +1,17 @@
 // The network of the drill: a bridge in the namespace of the drill, and a namespace with one address for each node.
-// Also cuts, filters and heals it. Knows nothing of what runs on the nodes.
+// Also disconnects nodes, drops packets, and undoes both. Knows nothing of what runs on the nodes.
 import { mkdir } from 'node:fs/promises'
 import { run, runChecked } from './processes.ts'
 
 const BRIDGE = 'petstore'
 const NETWORK = '10.98.0'
 export const SUBNET = `${NETWORK}.0/24`
-/** The drill itself: the services and the load balancers. */
+/** Address of everything that runs on no node: the service, the load balancers and the load. */
 const BRIDGE_ADDRESS = `${NETWORK}.1`
 
 /**
  * A node gives up a connection about 13 s after its peer stopped responding. With the kernel's default of 15 retries,
- * connections survive an isolated peer, and wait up to 20 s for their next retry after it is back.
+ * connections survive an isolated peer, and wait up to 20 s for their next retry after it is reachable.
  */
 const TCP_RETRIES = 5
 

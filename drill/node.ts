@@ -92,13 +92,13 @@ export class ClusterNode {
     await this.#signalRepeatedly('SIGKILL')
   }
 
-  /** Stops all processes of the node, or only those of PostgreSQL, and returns how to continue them. */
+  /** Stops all processes of the node, or only those of PostgreSQL, and returns a function that continues them. */
   async freeze(name?: 'postgres'): Promise<() => void> {
     const pids = await this.#signalRepeatedly('SIGSTOP', name)
     return () => signalAll(pids, 'SIGCONT')
   }
 
-  /** Fills the data volume, and returns how to free it. */
+  /** Fills the data volume, and returns a function that frees it. */
   async fillVolume(): Promise<() => Promise<void>> {
     const filler = join(this.#root.path(`${this.#folder}/volume`), 'filler')
     // dd ends with an error when the volume is full.

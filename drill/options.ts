@@ -105,7 +105,7 @@ Options:
   --short                 only isolate and kill-node, in at most six minutes
   --seed N                use the plan and the random choices of an earlier run
   --connect HOW           how the service connects: haproxy, multi-host or pgbouncer (default: haproxy)
-  --replication MODE      quorum or asynchronous (default: quorum); asynchronous loses writes, and shows it
+  --replication MODE      quorum or asynchronous (default: quorum); with asynchronous, failovers lose writes
   --service DIR           folder of the service to test (default: this checkout)
   --folder DIR            folder for the Debian root and the runs (default: ${FOLDER_DEFAULT})
   --settle SECONDS        wait after each fault (default: ${SETTLE_SECONDS_DEFAULT})

@@ -21,7 +21,7 @@ export interface FaultRow {
   acknowledged: number
   responses: Record<string, number>
   peak: Peak
-  /** The longest time for which the drill itself did not run. A gap shorter than this may be its own. */
+  /** The longest time for which the drill itself did not run. The drill may have caused a gap shorter than this. */
   ownDelayMs: number
 }
 
@@ -79,7 +79,7 @@ function median(values: readonly number[]): number {
   return (lower + upper) / 2
 }
 
-/** While all standbys are frozen, no standby can confirm a write. Its gap depends only on how long the fault lasts. */
+/** While all standbys are frozen, no standby can confirm a write. The write gap is as long as the fault. */
 const WITHOUT_STANDBYS = 'freeze-standbys'
 
 export function checkGoals(kinds: readonly KindSummary[]): Goal[] {

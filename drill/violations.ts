@@ -11,7 +11,7 @@ export const VIOLATION_KINDS = {
   statusUndone: 'status change undone',
   importRow: 'imported row missing or duplicated',
   inventory: 'inventory differs from the number of pets',
-  staleRead: 'read went back in time',
+  staleRead: 'stale read',
   undocumented: 'undocumented response',
   notResumed: 'writes did not resume',
   notHealthy: 'cluster did not become healthy, or a fault could not be caused',

@@ -3,7 +3,7 @@
 
 const HOSTS_MAX = 10
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s
-/** The service writes, so it always looks for the primary. These values of libpq's parameter ask for the same. */
+/** The service writes, so it always looks for the primary. These values of `target_session_attrs` mean the same. */
 const PRIMARY_ATTRIBUTES = new Set(['primary', 'read-write'])
 
 /** Returns one URL per host, in the given order. Throws a RangeError that says what is wrong, without quoting the URL. */

@@ -1,5 +1,5 @@
 // Clients that compete for the same pet in each round. One of them gets it, and completes or cancels the order.
-// Know nothing about the status of the database.
+// Know nothing about the cluster.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pick, type Random } from '../random.ts'
 import { type LoadContext, retry, type Worker } from './context.ts'

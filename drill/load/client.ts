@@ -23,7 +23,7 @@ export interface Reply {
   body: unknown
   /** The version in the ETag header; undefined if the response has none. */
   version: number | undefined
-  /** How long a polite client waits before it retries. */
+  /** How long to wait before a retry. */
   waitMs: number
 }
 

@@ -1,4 +1,4 @@
-// What all clients of the load share, and the limits of their retries.
+// The state that all clients of the load use, and the limits of their retries.
 // Knows nothing about single operations.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Activity } from '../activity.ts'
@@ -60,8 +60,8 @@ export async function retry(
 }
 
 /**
- * Waits until a period of random length is over that began at `startedAt`. The mean period sets the rate of a client:
- * the rate does not depend on the latency, unless that is longer than the period.
+ * Waits until a period of random length, which began at `startedAt`, is over. The mean period sets the rate of a
+ * client. The rate does not depend on the latency, unless the latency is longer than the period.
  */
 export async function pace(random: Random, startedAt: number, meanPeriodMs: number): Promise<void> {
   const leftMs = startedAt + meanPeriodMs * (0.5 + random()) - performance.now()

@@ -12,7 +12,7 @@ export type OperationName =
 
 const NOTHING_CHANGED = ['503 unavailable', '503 overloaded']
 const WRITE_FAILED = [...NOTHING_CHANGED, '503 outcome_unknown']
-/** The load checks itself whether these two are allowed. */
+/** buyers.ts checks whether these two are allowed. */
 const ORDER_GONE = ['404 order_not_found', '409 order_closed']
 
 const DOCUMENTED: Record<OperationName, ReadonlySet<string>> = {

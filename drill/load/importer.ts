@@ -1,4 +1,4 @@
-// Imports small CSV files with `petstore import`, again and again until each one is finished.
+// Imports small CSV files with `petstore import`, and retries each file until its import succeeds.
 // Knows nothing about HTTP.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ const ATTEMPTS_MAX = 100
 const CATEGORY = 4
 const POLL_MS = 200
 
-/** `folder` takes the list of rejected rows, which stays empty. */
+/** `petstore import` writes its list of rejected rows, which stays empty, to `folder`. */
 export function importerOf(lab: Pick<Lab, 'runCommand'>, folder: string): Worker {
   return async (context) => {
     for (let number = 0; !context.stopping; number += 1) {

@@ -1,4 +1,4 @@
-// Batching: requests that arrive while a query is in flight wait and share the next query.
+// Batching: requests that arrive while a query is in flight wait for the next query, which serves all of them.
 // A query serves only requests that arrived before it began, so every read sees every acknowledged write.
 // If no query is in flight, a request starts one at once, so an idle service adds no delay.
 // A query that stalls, for example because its commit waits for a standby, does not hold up the next one.
@@ -7,7 +7,7 @@ import { QueryFailure } from './failures.ts'
 
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
 export const STALLED_AFTER_MS = 250
-/** Max number of stalled batches. While there are as many, no further batch starts. Slots.ts limits their connections. */
+/** Max number of stalled batches. At this number, no further batch starts. slots.ts limits their connections. */
 const STALLED_MAX = 8
 
 export interface BatchLimits {
@@ -115,7 +115,7 @@ interface Group<Result> {
   next: Waiter<() => Promise<Result>, Result>[]
 }
 
-/** Like `batched`, for identical requests: one run in flight per key; requests that arrive later share the next run. */
+/** Like `batched`, for identical requests: one run in flight per key. The next run serves all later requests. */
 export function coalesced<Result>(
   waitingMax: number,
   observe: (size: number) => void = () => {},

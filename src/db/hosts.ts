@@ -7,14 +7,14 @@ import { INCARNATION, isOlder } from './incarnation.ts'
 import { openClient } from './pool.ts'
 import { withTimeout } from './timeout.ts'
 
-/** How often the service asks each host whether it is the primary. A failover is noticed after this time. */
+/** How often the service asks each host whether it is the primary. It notices a failover within about this time. */
 const ASK_EVERY_MS = 500
 const ASK_TIMEOUT_MS = 2_000
 
 interface Host {
   url: string
   client?: Client | undefined
-  /** Undefined unless the host is a primary and has responded to the last question. */
+  /** Undefined unless the host is a primary and has responded to the last query. */
   incarnation?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface HostWatch {
 interface WatchOptions {
   urls: readonly string[]
   applicationName: string
-  /** Called if another host becomes the primary, or the same host with a newer timeline. */
+  /** Called for the first primary found, for a newer timeline, and if another host replaces one that fails. */
   onPrimary: (url: string, incarnation: string) => void
 }
 
@@ -35,7 +35,7 @@ export function watchHosts({ urls, applicationName, onPrimary }: WatchOptions): 
   let primary: Host | undefined
   let newest = ''
 
-  /** A host with an older timeline was the primary before: a failover has replaced it, even if it is unaware of that. */
+  /** A host with an older timeline was the primary before: a failover has replaced it, even if it does not know yet. */
   function follow(host: Host): void {
     const { url, incarnation } = host
     if (incarnation === undefined || isOlder(incarnation, newest)) return

@@ -1,9 +1,10 @@
-// Identifies one life of a PostgreSQL server, and tells which of two is older.
+// Identifies an incarnation of a PostgreSQL server, and finds out which of two is older.
+// Runs no queries; server-trust.ts and hosts.ts do.
 
 /**
  * SQL expression; null on a standby. An incarnation of a server ends when PostgreSQL restarts, recovers from a crash, or
  * is promoted. Each end changes one part: a restart changes the start time, a crash of a backend changes only
- * `stats_reset`, a promotion the timeline.
+ * `stats_reset`, and a promotion changes the timeline.
  */
 export const INCARNATION = `case when pg_is_in_recovery() then null else concat_ws(' ',
     (select system_identifier from pg_control_system()),

@@ -14,11 +14,11 @@ const ROUNDS = 20
  * - `none`: the connection goes directly to PostgreSQL
  * - `supports_statements`: the pooler prepares statements on each server connection that needs them
  * - `session`: each connection keeps its server connection, so prepared statements work
- * - `breaks_statements`: connections share server connections, and with them the names of prepared statements
+ * - `breaks_statements`: connections use the same server connections, so their prepared statements conflict
  */
 export type Pooler = 'none' | 'supports_statements' | 'session' | 'breaks_statements'
 
-/** The process id in the protocol is that of the server, or a random number of the pooler. */
+/** On a new connection, PostgreSQL sends the process id of its backend. A pooler sends a random number instead. */
 export async function isPooled(client: Client): Promise<boolean> {
   return (await readPid(client)) !== backendPid(client)
 }

@@ -11,7 +11,7 @@ export interface PrimaryPool {
   end: () => Promise<void>
 }
 
-/** @param onFailover Called with the incarnation of the primary if the watch of several hosts finds a newer one. */
+/** @param onFailover With several hosts, called with the incarnation of each primary that `watchHosts` finds. */
 export function openPrimaryPool(
   options: PoolOptions,
   onFailover: (incarnation: string) => void,

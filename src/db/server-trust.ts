@@ -1,6 +1,6 @@
 // Decides whether the service may trust what a server shows, so that it never returns data that a failover can lose.
 // Knows nothing of pools, slots and retries; database.ts asks before each use of a connection.
-// The argument is in docs/decisions/0009-trusted-servers.md.
+// docs/decisions/0009-trusted-servers.md explains why this is needed.
 import type pg from 'pg'
 import { NotTrusted } from './failures.ts'
 import { INCARNATION, isOlder } from './incarnation.ts'
@@ -20,12 +20,13 @@ const IDENTIFY = `select ${INCARNATION} as incarnation, pg_backend_pid() as pid`
 /** Writes a commit record, which waits for the synchronous standbys, and leaves no dead row. */
 const BARRIER = `pg_logical_emit_message(true, 'petstore', '')`
 
-/** A statement for a transaction that has only read: its commit then waits until all it has read is durable. */
+/** A statement for a transaction that has only read: its commit then waits until a standby has all that it read. */
 export const DURABLE_READ = { name: 'wait_for_standbys', text: `select ${BARRIER}`, values: [] }
 
 export interface ServerTrust {
   /**
-   * Undefined if the server is trusted already. Rejects if it is a standby, or if no standby confirms its commits.
+   * Returns undefined if the server is trusted already, or if `beginPooled` must check each transaction instead.
+   * Rejects if the server is a standby, or if no standby confirms its commits.
    * Calls `onBarrier` before a commit on this connection that may wait for a standby.
    */
   check: (client: pg.PoolClient, onBarrier: () => void) => Promise<void> | undefined
@@ -35,7 +36,7 @@ export interface ServerTrust {
   beginPooled: (client: pg.PoolClient, onBarrier: () => void) => Promise<void>
   /** Call this if a server did not respond in time: another one may have become the primary in the meantime. */
   distrust: () => void
-  /** Call this if another server has become the primary. The ones before it are no longer trusted. */
+  /** Call this if another server has become the primary. Older timelines of its cluster are no longer trusted. */
   distrustOlder: (incarnation: string) => void
 }
 
@@ -85,7 +86,7 @@ export function trackServers({ timeoutMs, unreplicated }: TrustOptions): ServerT
 
   /**
    * After a crash, PostgreSQL shows commits that no standby may have received. One synchronous commit proves that the
-   * standbys have them all. If it outlasts the timeout, it confirms the server when it succeeds later. Behind a
+   * standbys have them all. A barrier that takes longer than the timeout still confirms the server later. Behind a
    * pooler, the barrier can run on another server than the last statement, so it reports which server has committed.
    */
   async function runBarrier(client: pg.PoolClient): Promise<void> {

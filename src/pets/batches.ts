@@ -34,7 +34,7 @@ export const WAITING_MAX = 2_000
 
 const BATCHED: Record<'reads' | 'pages' | 'writes', BatchLimits> = {
   reads: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
-  // 32 pages to a statement were faster than 16 with two in flight, and than 64.
+  // 32 pages per statement were faster than 64, and faster than 16 with two statements in flight.
   pages: { sizeMax: 32, inFlightMax: 1, waitingMax: WAITING_MAX },
   writes: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
 }

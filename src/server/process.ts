@@ -32,7 +32,7 @@ export async function runService(config: Config): Promise<void> {
     databaseUrl: config.DATABASE_URL,
     applicationName: instanceName(),
     size: config.DATABASE_POOL_SIZE,
-    // Without the stack, which is always the same: a failover loses many connections at once.
+    // Logs no stack: it is always the same, and a failover loses many connections at once.
     onError: ({ message, code }: Error & { code?: string }) =>
       log.warn({ code, reason: message }, 'a database connection was lost'),
     onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),

@@ -118,7 +118,7 @@ function weaknessesOf(
   return found
 }
 
-/** Patroni accepts the same words as PostgreSQL. */
+/** Patroni accepts the boolean values of PostgreSQL. */
 function isOn(value: boolean | string | undefined): boolean {
   return value === true || /^(on|true|yes|1)$/i.test(String(value))
 }
