@@ -113,13 +113,6 @@ export const DEFECTS: readonly Defect[] = [
     title: 'does not hold up the next create',
   },
   {
-    name: 'the service returns to a former primary',
-    file: 'src/db/incarnation.ts',
-    find: 'return system === otherSystem && timeline < otherTimeline',
-    replace: 'return system !== otherSystem && timeline < otherTimeline',
-    test: 'test/slow/multi-host.test.ts',
-  },
-  {
     name: 'a create returns before it is committed',
     file: 'src/db/database.ts',
     find: `    await query(client, 'commit')`,
