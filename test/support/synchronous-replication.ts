@@ -2,8 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from './database.ts'
 
+/** Longer than the timeout of a test. After a failed test, an endless loop would keep the process running. */
+const UNTIL_MAX_MS = 120_000
+
 export async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isTrue())) await sleep(20)
+  const endsAt = performance.now() + UNTIL_MAX_MS
+  while (!(await isTrue())) {
+    if (performance.now() > endsAt) throw new Error('the condition did not become true in time')
+    await sleep(20)
+  }
 }
 
 export function synchronousReplication(databaseUrl: string) {
