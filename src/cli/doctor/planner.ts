@@ -10,7 +10,7 @@ export async function checkPlanner(db: Reader): Promise<Finding> {
     return {
       check,
       state: 'warning',
-      message: `the role ${role} has ${different.join(' and ')}: lists are up to a third slower`,
+      message: `the role ${role} has ${different.join(' and ')}: PostgreSQL plans some statements at each execution`,
       remedy: 'Run deploy/roles.sql again.',
     }
   }
