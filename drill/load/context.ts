@@ -40,6 +40,30 @@ export interface LoadContext {
   endsAt: number
 }
 
+type Shared = Pick<LoadContext, 'client' | 'history' | 'historyFile' | 'activity' | 'violations'>
+
+/** The context at the start of a run. */
+export function newContext(shared: Shared): LoadContext {
+  return {
+    ...shared,
+    totals: {
+      keyedPets: 0,
+      unkeyedPets: 0,
+      orders: 0,
+      completions: 0,
+      cancellations: 0,
+      statusChanges: 0,
+      importedRows: 0,
+      reads: 0,
+    },
+    recentPets: [],
+    newestPetId: 0,
+    ordersByPet: new Map(),
+    stopping: false,
+    endsAt: Number.POSITIVE_INFINITY,
+  }
+}
+
 /** A client of the load. Runs until `context.stopping`. */
 export type Worker = (context: LoadContext, random: Random, index: number) => Promise<void>
 

@@ -8,7 +8,7 @@ import { createRandom } from '../random.ts'
 import type { Violations } from '../violations.ts'
 import { openMarket } from './buyers.ts'
 import { type Client, openClient } from './client.ts'
-import type { LoadContext, LoadTotals, Worker } from './context.ts'
+import { type LoadTotals, newContext, type Worker } from './context.ts'
 import { importerOf } from './importer.ts'
 import { reader } from './readers.ts'
 import { statusChanger } from './status-changers.ts'
@@ -39,25 +39,7 @@ export interface Load {
 
 export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
   const client = openClient({ ...lab, violations: shared.violations })
-  const context: LoadContext = {
-    ...shared,
-    client,
-    totals: {
-      keyedPets: 0,
-      unkeyedPets: 0,
-      orders: 0,
-      completions: 0,
-      cancellations: 0,
-      statusChanges: 0,
-      importedRows: 0,
-      reads: 0,
-    },
-    recentPets: [],
-    newestPetId: 0,
-    ordersByPet: new Map(),
-    stopping: false,
-    endsAt: Number.POSITIVE_INFINITY,
-  }
+  const context = newContext({ ...shared, client })
   const { auctioneer, buyer } = openMarket()
   const crew: [name: string, worker: Worker, count: number][] = [
     ['keyed-writer', keyedWriter, 8],

@@ -7,7 +7,7 @@ import { openActivity } from '../../drill/activity.ts'
 import { emptyHistory } from '../../drill/history.ts'
 import { openMarket } from '../../drill/load/buyers.ts'
 import { openClient } from '../../drill/load/client.ts'
-import type { LoadContext, Worker } from '../../drill/load/context.ts'
+import { type LoadContext, newContext, type Worker } from '../../drill/load/context.ts'
 import { importerOf } from '../../drill/load/importer.ts'
 import { reader } from '../../drill/load/readers.ts'
 import { statusChanger } from '../../drill/load/status-changers.ts'
@@ -46,28 +46,13 @@ async function openContext(respond: Respond, stopAfter: number | 'PATCH'): Promi
     client.close()
     server.close()
   })
-  const context: LoadContext = {
+  const context = newContext({
     client,
     violations,
     history: emptyHistory('run-'),
     historyFile: { append: () => {}, close: async () => {} },
     activity: openActivity(),
-    totals: {
-      keyedPets: 0,
-      unkeyedPets: 0,
-      orders: 0,
-      completions: 0,
-      cancellations: 0,
-      statusChanges: 0,
-      importedRows: 0,
-      reads: 0,
-    },
-    recentPets: [],
-    newestPetId: 0,
-    ordersByPet: new Map(),
-    stopping: false,
-    endsAt: Number.POSITIVE_INFINITY,
-  }
+  })
   return context
 }
 
