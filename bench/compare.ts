@@ -1,6 +1,8 @@
-// `node bench/compare.ts`: compares two services on one PostgreSQL: two checkouts, or a direct connection and PgBouncer.
-// Both services run all the time and are measured in turn, so that noise of the machine affects both alike.
-import { writeFileSync } from 'node:fs'
+// `node bench/compare.ts`: compares two services: two checkouts, or a direct connection and PgBouncer.
+// Both services run all the time and are measured in turn, so that noise of the machine affects both alike. They share
+// one PostgreSQL, unless the checkouts have different migrations. Then each has its own.
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { print, say, table } from '../src/cli/terminal.ts'
 import { startPgBouncer } from './pgbouncer.ts'
@@ -11,7 +13,7 @@ import { type Workload, WORKLOADS, wrkScript } from './workloads.ts'
 const HELP = `node bench/compare.ts --before FOLDER [options]
 node bench/compare.ts --pgbouncer FILE [options]
 
-  --before FOLDER   compare this checkout with the checkout in FOLDER; both need the same schema
+  --before FOLDER   compare this checkout with the checkout in FOLDER
   --pgbouncer FILE  compare a connection through the PgBouncer executable FILE with a direct connection
   --workload NAME   measure only this workload: ${WORKLOADS.join(', ')}
   --pets N          number of pets to load before the run (default 100000)
@@ -65,13 +67,11 @@ async function main(): Promise<void> {
   }
   const started: { close: () => Promise<void> }[] = []
   try {
-    const store = await startStore(pets)
-    started.unshift(store)
-    const keep = (server: Server) => {
-      started.unshift({ close: server.stop })
-      return server
+    const keep = <Process extends { close: () => Promise<void> } | Server>(process: Process): Process => {
+      started.unshift('close' in process ? process : { close: process.stop })
+      return process
     }
-    const pairs = await measure(store, await startServices(store, keep))
+    const pairs = await measure(await startTargets(keep))
     print(describe(pairs))
     if (options.json !== undefined) {
       writeFileSync(options.json, `${JSON.stringify({ pets, seconds, rounds, pairs }, null, 2)}\n`)
@@ -81,22 +81,35 @@ async function main(): Promise<void> {
   }
 }
 
-/** Starts the two services. Calls `keep` for each started process, so that it is stopped even if the next one fails. */
-async function startServices(store: Store, keep: (server: Server) => Server): Promise<Record<Side, Server>> {
-  if (options.pgbouncer === undefined) {
-    return {
-      before: keep(await startService(store.databaseUrl, { checkout: options.before })),
-      after: keep(await startService(store.databaseUrl)),
-    }
-  }
-  const pooler = keep(await startPgBouncer(options.pgbouncer, store))
-  return {
-    before: keep(await startService(store.databaseUrl)),
-    after: keep(await startService(pooler.origin)),
-  }
+/** A service and the PostgreSQL that it uses. */
+interface Target {
+  store: Store
+  service: Server
 }
 
-async function measure(store: Store, services: Record<Side, Server>): Promise<Pair[]> {
+type Keep = <Process extends { close: () => Promise<void> } | Server>(process: Process) => Process
+
+/** Starts the two services. Calls `keep` for each started process, so that it is stopped even if the next one fails. */
+async function startTargets(keep: Keep): Promise<Record<Side, Target>> {
+  const store = keep(await startStore(pets))
+  const after = keep(await startService(store.databaseUrl))
+  if (options.pgbouncer !== undefined) {
+    const pooler = keep(await startPgBouncer(options.pgbouncer, store))
+    const pooled = keep(await startService(pooler.origin))
+    return { before: { store, service: after }, after: { store, service: pooled } }
+  }
+  const checkout = options.before ?? ''
+  const ownStore = hasSameMigrations(checkout) ? store : keep(await startStore(pets, { checkout }))
+  const before = keep(await startService(ownStore.databaseUrl, { checkout }))
+  return { before: { store: ownStore, service: before }, after: { store, service: after } }
+}
+
+function hasSameMigrations(checkout: string): boolean {
+  const namesIn = (folder: string) => readdirSync(join(folder, 'migrations')).sort().join()
+  return namesIn(checkout) === namesIn(join(import.meta.dirname, '..'))
+}
+
+async function measure(targets: Record<Side, Target>): Promise<Pair[]> {
   const pairs: Pair[] = []
   for (let round = 0; round <= rounds; round += 1) {
     say(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`)
@@ -104,14 +117,14 @@ async function measure(store: Store, services: Record<Side, Server>): Promise<Pa
     const order = round % 2 === 0 ? SIDES : SIDES.toReversed()
     for (const workload of COMPARED) {
       const samples: Partial<Record<Side, Sample>> = {}
-      for (const side of order) samples[side] = await sample(store, services[side], workload)
+      for (const side of order) samples[side] = await sample(targets[side], workload)
       if (round > 0) pairs.push({ workload, ...(samples as Record<Side, Sample>) })
     }
   }
   return pairs
 }
 
-async function sample(store: Store, service: Server, workload: Pair['workload']): Promise<Sample> {
+async function sample({ store, service }: Target, workload: Workload): Promise<Sample> {
   const script = wrkScript(workload, pets, store.apiKey, store.folder)
   const cpuBefore = usedBy(service.pid).cpuSeconds
   const measured = await runWrk(script, service.origin, CONNECTIONS, seconds, store.folder)

@@ -4,14 +4,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { freePort, startCluster } from '../dev/cluster.ts'
 import { createApiKey } from '../src/api-keys/api-keys.ts'
 import { say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
-import { migrate } from '../src/db/migrate.ts'
 import { loadPets } from './pets.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
@@ -54,7 +54,7 @@ export interface Setup extends Store {
 
 /** Starts all processes. If `keptIn` is given, the pets stay in that folder for the next run. */
 export async function buildSetup(pets: number, keptIn: string | undefined): Promise<Setup> {
-  const store = await startStore(pets, keptIn)
+  const store = await startStore(pets, { keptIn })
   const [on, off] = await Promise.all([
     startService(store.databaseUrl),
     startService(store.databaseUrl, { batching: 'off' }),
@@ -70,9 +70,19 @@ export async function buildSetup(pets: number, keptIn: string | undefined): Prom
   }
 }
 
-export async function startStore(pets: number, keptIn?: string): Promise<Store> {
+interface StoreOptions {
+  /** If given, the pets stay in this folder for the next run. */
+  keptIn?: string | undefined
+  /** Folder with the migrations. Default: this checkout. */
+  checkout?: string
+}
+
+export async function startStore(
+  pets: number,
+  { keptIn, checkout = OWN_CHECKOUT }: StoreOptions = {},
+): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
-  const dataFolder = keptIn ?? `/var/tmp/petstore-bench-${process.pid}`
+  const dataFolder = keptIn ?? mkdtempSync('/var/tmp/petstore-bench-')
   say('Starting PostgreSQL …')
   const cluster = await startCluster({
     binaries: DEBIAN_BINARIES,
@@ -81,7 +91,7 @@ export async function startStore(pets: number, keptIn?: string): Promise<Store> 
     settings: SETTINGS,
   })
   const databaseUrl = cluster.url('postgres')
-  await migrate(databaseUrl)
+  await migrateWith(checkout, databaseUrl)
   await loadPets(databaseUrl, pets)
   return {
     databaseUrl,
@@ -94,6 +104,13 @@ export async function startStore(pets: number, keptIn?: string): Promise<Store> 
       if (keptIn === undefined) rmSync(dataFolder, { recursive: true, force: true })
     },
   }
+}
+
+/** Runs the migrations of a checkout with its own code. */
+async function migrateWith(checkout: string, databaseUrl: string): Promise<void> {
+  const module = pathToFileURL(resolve(checkout, 'src/db/migrate.ts')).href
+  const { migrate } = (await import(module)) as typeof import('../src/db/migrate.ts')
+  await migrate(databaseUrl)
 }
 
 async function issueApiKey(databaseUrl: string): Promise<string> {
