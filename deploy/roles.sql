@@ -79,9 +79,12 @@ begin
       ('api_keys', 'select, insert, update'),
       ('categories', 'select, insert, update'),
       ('deprecated_calls', 'select, insert, update'),
+      ('event_epochs', 'select, insert'),
+      ('event_numbers', 'select, insert, delete'),
       ('idempotency_keys', 'select, insert, update, delete'),
       ('imports', 'select, insert, update'),
       ('orders', 'select, insert, update'),
+      ('outbox', 'select, insert, delete'),
       ('pet_count_deltas', 'select, insert, delete'),
       ('pet_count_position', 'select, update'),
       ('pet_counts', 'select, update'),
@@ -106,13 +109,15 @@ begin
     select format('type %s', oid::regtype) as name
     from pg_type
     where typnamespace = 'public'::regnamespace and typowner <> 'petstore_migrator'::regrole
-      and typname in ('order_status', 'pet_status')
+      and typname in ('event_type', 'order_status', 'pet_status')
     union all
     select format('function %s', oid::regprocedure)
     from pg_proc
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
-        'count_deleted_pets', 'count_inserted_pets', 'count_truncated_pets', 'count_updated_pets', 'pet_name_key',
+        'count_deleted_pets', 'count_inserted_pets', 'count_truncated_pets', 'count_updated_pets', 'event_api_key_id',
+        'event_request_id', 'order_event_type', 'pet_name_key', 'record_created_pets', 'record_deleted_pets',
+        'record_ended_orders', 'record_placed_order', 'record_truncated_pets', 'record_updated_pets',
         'unfolded_pet_counts'
       )
   loop

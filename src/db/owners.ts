@@ -5,13 +5,23 @@ import { NEEDED_PRIVILEGES } from './privileges.ts'
 
 export const OWNED_OBJECTS = [
   ...Object.keys(NEEDED_PRIVILEGES),
+  'event_type',
   'order_status',
   'pet_status',
   'count_deleted_pets',
   'count_inserted_pets',
   'count_truncated_pets',
   'count_updated_pets',
+  'event_api_key_id',
+  'event_request_id',
+  'order_event_type',
   'pet_name_key',
+  'record_created_pets',
+  'record_deleted_pets',
+  'record_ended_orders',
+  'record_placed_order',
+  'record_truncated_pets',
+  'record_updated_pets',
   'unfolded_pet_counts',
 ]
 

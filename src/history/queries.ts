@@ -1,17 +1,11 @@
 // SQL statements on pet_history. The sweep of expired holds in src/orders/queries.ts has its own insert.
 // Knows nothing about HTTP.
+import type { Actor } from '../actor.ts'
 import { isServiceName, SERVICE_NAME } from '../api-keys/rules.ts'
 import type { Reader, Tx } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
 import type { ChangedFields, HistoryEntry, HistoryEvent } from './schema.ts'
-
-export interface Actor {
-  /** The API key that made the change; undefined if the service itself made it. */
-  apiKeyId: bigint | undefined
-  /** The request that made the change. */
-  requestId: string
-}
 
 export interface Change {
   petId: bigint

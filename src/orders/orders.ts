@@ -3,10 +3,11 @@
 //
 // Every change to an order also changes its pet, in the same transaction. A unique index rejects a second open order
 // for a pet. A transaction that ends an order locks the pet first, which prevents deadlocks.
+import type { Actor } from '../actor.ts'
 import type { Db, Tx } from '../db/database.ts'
 import { FOREIGN_KEY_VIOLATION, QueryFailure, UNIQUE_VIOLATION } from '../db/failures.ts'
 import { AppError } from '../errors.ts'
-import { type Actor, insertHistory } from '../history/queries.ts'
+import { insertHistory } from '../history/queries.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { parseJson, stringifyJson } from '../json.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
@@ -42,18 +43,19 @@ export async function placeOrder(
   { callerId, requestId, idempotencyKey, holdMinutesDefault }: PlacingOptions,
 ): Promise<{ order: Order; replayed: boolean }> {
   const minutes = holdMinutes ?? holdMinutesDefault
+  const actor = { apiKeyId: callerId, requestId }
 
   async function place(tx: Tx): Promise<Order> {
     const order = { petId, placedBy: callerId, holdMinutes: minutes, note }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
-    await holdPet(tx, petId)
+    await holdPet(tx, petId, actor)
     const change = {
       petId,
       event: 'order_placed',
       from: { status: 'available' },
       to: { status: 'pending' },
     } as const
-    await insertHistory(tx, change, { apiKeyId: callerId, requestId })
+    await insertHistory(tx, change, actor)
     return findOrder(tx, id)
   }
 
@@ -128,7 +130,7 @@ export async function endOrder(
   return db.transaction(async (tx) => {
     const { petId } = await findOrder(tx, orderId)
     const pet = await lockPet(tx, petId)
-    if (pet !== undefined && (await closeOrder(tx, orderId, status))) {
+    if (pet !== undefined && (await closeOrder(tx, orderId, status, actor))) {
       const [to, event] =
         status === 'completed'
           ? (['sold', 'order_completed'] as const)
@@ -159,8 +161,9 @@ export async function releaseExpiredHold(tx: Tx, pet: Pet, requestId: string): P
   if (pet.status !== 'pending') return false
   const hold = await findHold(tx, pet.id)
   if (hold === undefined || !hold.isOver) return false
-  await expireOrder(tx, hold.orderId)
-  await movePet(tx, pet, 'available', 'order_expired', { apiKeyId: undefined, requestId })
+  const actor = { apiKeyId: undefined, requestId }
+  await expireOrder(tx, hold.orderId, actor)
+  await movePet(tx, pet, 'available', 'order_expired', actor)
   return true
 }
 
@@ -171,7 +174,7 @@ async function movePet(
   event: 'order_completed' | 'order_cancelled' | 'order_expired',
   actor: Actor,
 ): Promise<void> {
-  await updatePet(tx, { ...pet, status })
+  await updatePet(tx, { ...pet, status }, actor)
   await insertHistory(tx, { petId: pet.id, event, from: { status: pet.status }, to: { status } }, actor)
 }
 

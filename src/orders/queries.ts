@@ -1,5 +1,6 @@
 // All SQL statements on orders. A transaction locks the pet before it changes an existing order for that pet.
 // Knows nothing about HTTP.
+import { type Actor, actorFrom, actorValues } from '../actor.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { Order, OrderStatus } from './schema.ts'
@@ -129,32 +130,38 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
 }
 
 /** Sets the pet of a new order to pending. */
-export async function holdPet(tx: Tx, petId: bigint): Promise<void> {
+export async function holdPet(tx: Tx, petId: bigint, actor: Actor): Promise<void> {
   await tx.write({
     name: 'hold_pet',
-    text: `update pets set status = 'pending', version = version + 1 where id = $1`,
-    values: [petId],
+    text: `update pets set status = 'pending', version = version + 1 from ${actorFrom(2)} where id = $1`,
+    values: [petId, ...actorValues(actor)],
   })
 }
 
 /** Completes or cancels an order for a locked pet; returns false if the order is not open or has expired. */
-export async function closeOrder(tx: Tx, id: bigint, status: 'completed' | 'cancelled'): Promise<boolean> {
+export async function closeOrder(
+  tx: Tx,
+  id: bigint,
+  status: 'completed' | 'cancelled',
+  actor: Actor,
+): Promise<boolean> {
   const rows = await tx.write({
     name: 'close_order',
     text: `update orders set status = $2, closed_at = statement_timestamp()
+      from ${actorFrom(3)}
       where id = $1 and status = 'open' and expires_at > statement_timestamp()
       returning 1`,
-    values: [id, status],
+    values: [id, status, ...actorValues(actor)],
   })
   return rows.length > 0
 }
 
 /** Marks an overdue order for a locked pet as expired. */
-export async function expireOrder(tx: Tx, id: bigint): Promise<void> {
+export async function expireOrder(tx: Tx, id: bigint, actor: Actor): Promise<void> {
   await tx.write({
     name: 'expire_order',
-    text: `update orders set status = 'expired', closed_at = expires_at where id = $1`,
-    values: [id],
+    text: `update orders set status = 'expired', closed_at = expires_at from ${actorFrom(2)} where id = $1`,
+    values: [id, ...actorValues(actor)],
   })
 }
 
@@ -176,7 +183,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
         for update of pets skip locked
       ), expired as (
         update orders set status = 'expired', closed_at = expires_at
-        from due
+        from due cross join ${actorFrom(3)}
         where orders.pet_id = due.id and orders.status = 'open' and orders.expires_at <= now()
         returning orders.pet_id
       ), freed as (
@@ -187,7 +194,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
       insert into pet_history (pet_id, event, from_status, to_status, request_id)
       select id, 'order_expired', 'pending', 'available', $1 from freed
       returning 1`,
-    values: [requestId, max],
+    values: [requestId, max, ...actorValues({ apiKeyId: undefined, requestId })],
     // Lets the database layer retry after a lost connection. Otherwise the sweep would fail with `outcome_unknown`.
     isIdempotent: true,
   })

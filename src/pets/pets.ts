@@ -1,10 +1,11 @@
 // Rules for pets: list, create, change and delete.
 // Knows nothing about HTTP; the SQL is in queries.ts.
+import type { Actor } from '../actor.ts'
 import { findCategoriesByIds } from '../categories/queries.ts'
 import type { CategoryPolicy } from '../category-policy.ts'
 import type { Db, Tx } from '../db/database.ts'
 import { AppError } from '../errors.ts'
-import { type Actor, insertHistory } from '../history/queries.ts'
+import { insertHistory } from '../history/queries.ts'
 import type { ChangedFields } from '../history/schema.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
 import { releaseExpiredHold } from '../orders/orders.ts'
@@ -130,7 +131,7 @@ export async function changePet(
     if (Object.keys(to).length === 0) return pet
     if (to.status !== undefined) await requireTransition(tx, pet, to.status)
     if (to.categoryId !== undefined && categoryPolicy === 'strict') await requireCategory(tx, to.categoryId)
-    const version = await updatePet(tx, changed)
+    const version = await updatePet(tx, changed, actor)
     await insertHistory(tx, { petId: id, event: 'updated', from, to, reason }, actor)
     return { ...changed, version }
   })
@@ -141,15 +142,15 @@ export async function removePet(
   db: Db,
   id: bigint,
   isExpected: (version: number) => boolean,
-  requestId: string,
+  actor: Actor,
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const locked = await lockPet(tx, id)
     if (locked === undefined) throw new AppError('pet_not_found')
-    const pet = await withoutExpiredHold(tx, locked, requestId)
+    const pet = await withoutExpiredHold(tx, locked, actor.requestId)
     if (!isExpected(pet.version)) throw new AppError('precondition_failed')
     if (await hasOrders(tx, id)) throw new AppError('pet_has_orders')
-    await deletePet(tx, id)
+    await deletePet(tx, id, actor)
   })
 }
 

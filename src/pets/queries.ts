@@ -1,5 +1,6 @@
 // SQL statements on pets. Each finds its rows by an index. Orders, imports and exports have their own statements.
 // Knows nothing about HTTP.
+import { type Actor, actorFrom, actorValues } from '../actor.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import { LIST_LIMIT_MAX } from '../paging.ts'
@@ -176,19 +177,28 @@ export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedP
 }
 
 /** Writes the name, category and status of a locked pet; returns its new version. */
-export async function updatePet(tx: Tx, { id, name, categoryId, status }: Pet): Promise<number> {
+export async function updatePet(
+  tx: Tx,
+  { id, name, categoryId, status }: Pet,
+  actor: Actor,
+): Promise<number> {
   const [row] = await tx.write<{ version: number }>({
     name: 'update_pet',
     text: `update pets set name = $2, category_id = $3, status = $4, version = version + 1
+      from ${actorFrom(5)}
       where id = $1 returning version`,
-    values: [id, name, categoryId, status],
+    values: [id, name, categoryId, status, ...actorValues(actor)],
   })
   return (row as { version: number }).version
 }
 
 /** Deletes the pet and its history. Fails with a foreign key violation if the pet has orders. */
-export async function deletePet(tx: Tx, id: bigint): Promise<void> {
-  await tx.write({ name: 'delete_pet', text: 'delete from pets where id = $1', values: [id] })
+export async function deletePet(tx: Tx, id: bigint, actor: Actor): Promise<void> {
+  await tx.write({
+    name: 'delete_pet',
+    text: `delete from pets using ${actorFrom(2)} where id = $1`,
+    values: [id, ...actorValues(actor)],
+  })
 }
 
 /** Inserts the pets in one statement; returns their ids in the order of the input. */

@@ -214,7 +214,7 @@ export function deletePetRoute(app: V1, { db }: PetServices): void {
       // The pet's history is deleted too, so only the log records which API key deleted the pet.
       const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
       try {
-        await removePet(db, petId, ifMatch(request.headers['if-match']), request.id)
+        await removePet(db, petId, ifMatch(request.headers['if-match']), deletion)
       } catch (error) {
         if (error instanceof AppError && error.code === 'outcome_unknown')
           request.log.warn(deletion, 'pet may have been deleted')

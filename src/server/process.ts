@@ -11,6 +11,12 @@ import { buildAdminApp, type Readiness } from './admin.ts'
 import { buildApp, CONNECTIONS_MAX } from './app.ts'
 import { openMetrics } from '../telemetry/metrics.ts'
 import { purgeIdempotencyKeys } from '../idempotency/idempotency.ts'
+import {
+  OLD_EVENTS_DELETED_EVERY_MS,
+  purgeEvents,
+  SEQUENCED_EVERY_MS,
+  sequenceDueEvents,
+} from '../events/sequencer.ts'
 import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
 import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
@@ -21,6 +27,7 @@ import { drain } from './shutdown.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
 const USAGE_WRITTEN_EVERY_MS = 60_000
+const EVENT_RETENTION_SECONDS = 30 * 24 * 3_600
 const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
 
 /** Runs the service until a signal ends the process. */
@@ -84,6 +91,18 @@ export async function runService(config: Config): Promise<void> {
         name: 'delete empty counts',
         everyMs: EMPTY_COUNTS_DELETED_EVERY_MS,
         work: () => deleteEmptyCounts(db),
+      },
+      {
+        name: 'sequence events',
+        everyMs: SEQUENCED_EVERY_MS,
+        work: async () => {
+          await sequenceDueEvents(db)
+        },
+      },
+      {
+        name: 'purge events',
+        everyMs: OLD_EVENTS_DELETED_EVERY_MS,
+        work: () => purgeEvents(db, EVENT_RETENTION_SECONDS),
       },
       { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
       {
