@@ -129,6 +129,11 @@ export const ERRORS = {
     message: 'This operation was removed on 5 December 2030; use GET /v1/pets with the parameter id.',
     fix: 'Use `GET /v1/pets?id=N`.',
   },
+  events_expired: {
+    status: 410,
+    message: 'The events after this position are no longer available; start again from an export.',
+    fix: 'Read all pets again, for example with `petstore export --with-position`, and follow the feed from the new position.',
+  },
   precondition_failed: {
     status: 412,
     message: 'The pet has changed since you read it; read it again and retry with its new ETag.',

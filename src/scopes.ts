@@ -1,6 +1,13 @@
 // The scopes of API keys. An operation requires one of them, or accepts any key.
 
-export const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin'] as const
+export const SCOPES = [
+  'pets:read',
+  'pets:write',
+  'orders:read',
+  'orders:write',
+  'events:read',
+  'admin',
+] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** The scopes of a new key if none are given. They allow reading and changing pets and categories. */

@@ -23,7 +23,7 @@ const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 const LAYERS = [
   // The client imports nothing of the service.
   /^client\/src\//,
-  /^src\/(caller|category-policy|counts|database-url|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
+  /^src\/(actor|caller|category-policy|counts|database-url|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
   /^src\/orders\/hold-limit\.ts$/,
   /^src\/config\.ts$/,
   /^src\/db\//,

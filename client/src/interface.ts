@@ -124,11 +124,34 @@ export interface Order {
 /** Orders, newest first. */
 export type Orders = Order[]
 
+/** A change. `pet.created` and `pet.updated` contain the whole pet after the change. `order.*` events contain the order. */
+export interface Event {
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** What happened. New types can be added: ignore types that you do not know. */
+  type: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: Pet
+  /** The fields that changed. Present only in `pet.updated`. */
+  changed?: ('name' | 'categoryId' | 'status')[]
+  order?: Order
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+}
+
+/** Events, oldest first. */
+export type Events = Event[]
+
 /** The API key in the request. */
 export interface OwnApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
+  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
   /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
 }
@@ -138,7 +161,7 @@ export interface ApiKey {
   id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
+  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number
   createdAt: string
@@ -155,7 +178,7 @@ export interface IssuedApiKey {
   id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[]
+  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number
   createdAt: string
@@ -176,7 +199,7 @@ export type ApiKeys = ApiKey[]
 export interface NewApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'admin')[] | undefined
+  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[] | undefined
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number | undefined
   /** Lifetime of the key, in seconds. Without it, the key does not expire. */
@@ -228,6 +251,15 @@ export interface ListOrdersQuery {
   cursor?: string | undefined
 }
 
+export interface ListEventsQuery {
+  /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
+  after?: string | undefined
+  /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  /** Max number of events to return. */
+  limit?: number | undefined
+}
+
 export interface ListApiKeysQuery {
   /** Max number of items to return. */
   limit?: number | undefined
@@ -260,6 +292,7 @@ export type ErrorCode =
   | 'invalid_transition'
   | 'order_closed'
   | 'operation_removed'
+  | 'events_expired'
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
@@ -377,6 +410,13 @@ export interface Operations {
     query: undefined
     body: undefined
     response: Counts
+  }
+  listEvents: {
+    method: 'GET'
+    path: '/events'
+    query: ListEventsQuery
+    body: undefined
+    response: Events
   }
   getOwnApiKey: {
     method: 'GET'

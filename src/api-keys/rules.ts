@@ -9,6 +9,15 @@ export function isServiceName(name: string): boolean {
   return visible.toLowerCase() === SERVICE_NAME
 }
 
+/**
+ * Returns the name of the key, or SERVICE_NAME if the service itself made the change. A key may have that name if it
+ * was created before the name was reserved. Its id is then appended.
+ */
+export function actorName(apiKeyId: bigint | null, apiKeyName: string | null): string {
+  if (apiKeyName === null) return SERVICE_NAME
+  return isServiceName(apiKeyName) ? `${apiKeyName} (API key ${apiKeyId})` : apiKeyName
+}
+
 export const SERVICE_NAME_FAULT = `name must not be "${SERVICE_NAME}", which stands for the service itself. Create a key with another name.`
 
 export const NAME_LENGTH_MAX = 100

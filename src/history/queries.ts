@@ -1,7 +1,7 @@
 // SQL statements on pet_history. The sweep of expired holds in src/orders/queries.ts has its own insert.
 // Knows nothing about HTTP.
 import type { Actor } from '../actor.ts'
-import { isServiceName, SERVICE_NAME } from '../api-keys/rules.ts'
+import { actorName } from '../api-keys/rules.ts'
 import type { Reader, Tx } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
@@ -89,18 +89,9 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
   return {
     at: row.at,
     event: 'created',
-    apiKeyName: nameOf(row),
+    apiKeyName: actorName(row.api_key_id, row.api_key_name),
     requestId: row.request_id ?? 'unknown',
   }
-}
-
-/**
- * Returns the name of the key, or SERVICE_NAME if the service itself made the change. A key may have that name if it
- * was created before the name was reserved. Its id is then appended.
- */
-function nameOf({ api_key_id, api_key_name }: Pick<HistoryRow, 'api_key_id' | 'api_key_name'>): string {
-  if (api_key_name === null) return SERVICE_NAME
-  return isServiceName(api_key_name) ? `${api_key_name} (API key ${api_key_id})` : api_key_name
 }
 
 function toEntry(row: HistoryRow): HistoryEntry {
@@ -109,7 +100,7 @@ function toEntry(row: HistoryRow): HistoryEntry {
     event: row.event,
     from: toFields(row.from_name, row.from_category_id, row.from_status),
     to: toFields(row.to_name, row.to_category_id, row.to_status),
-    apiKeyName: nameOf(row),
+    apiKeyName: actorName(row.api_key_id, row.api_key_name),
     requestId: row.request_id,
     reason: row.reason ?? undefined,
   }

@@ -92,11 +92,7 @@ export function authorise(
   // The default is never used, because requireScope guarantees a scope for every route. `admin` is the strictest scope.
   const { scope = 'admin' } = request.routeOptions.config
   const mayCall = request.is404 || scope === 'any' || request.caller?.scopes.includes(scope)
-  done(
-    mayCall
-      ? undefined
-      : new AppError('insufficient_scope', { headers: { 'www-authenticate': scopeChallenge(scope) } }),
-  )
+  done(mayCall ? undefined : insufficientScope(scope))
 }
 
 function readBearer(request: FastifyRequest): string {
@@ -117,6 +113,8 @@ function invalidApiKey(): AppError {
   })
 }
 
-function scopeChallenge(scope: Scope): string {
-  return `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`
+export function insufficientScope(scope: Scope): AppError {
+  return new AppError('insufficient_scope', {
+    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
+  })
 }

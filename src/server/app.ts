@@ -15,6 +15,7 @@ import type { Usage } from '../api-keys/usage.ts'
 import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
 import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
+import { type EventServices, listEventsRoute } from '../events/routes.ts'
 import { getPetHistoryRoute, type HistoryServices } from '../history/routes.ts'
 import { getInventoryRoute, type InventoryServices } from '../inventory/routes.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -88,6 +89,7 @@ export const OPERATIONS = [
   completeOrderRoute,
   cancelOrderRoute,
   getInventoryRoute,
+  listEventsRoute,
   getOwnApiKeyRoute,
   listApiKeysRoute,
   createApiKeyRoute,
@@ -98,6 +100,7 @@ export const OPERATIONS = [
 export interface AppOptions
   extends ApiKeyServices,
     CategoryServices,
+    EventServices,
     HistoryServices,
     InventoryServices,
     OrderServices,

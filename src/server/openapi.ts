@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
 import type { Scope } from '../scopes.ts'
 import { CATEGORY_SCHEMAS } from '../categories/schema.ts'
+import { EVENT_SCHEMAS } from '../events/schema.ts'
 import { HISTORY_SCHEMAS } from '../history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../orders/schema.ts'
@@ -35,6 +36,7 @@ const SCHEMAS = [
   ...INVENTORY_SCHEMAS,
   ...CATEGORY_SCHEMAS,
   ...ORDER_SCHEMAS,
+  ...EVENT_SCHEMAS,
   ...API_KEY_SCHEMAS,
 ]
 
@@ -45,6 +47,7 @@ const TAGS = [
     name: 'store',
     description: 'Orders and inventory. An open order holds a pet; completing the order sells the pet.',
   },
+  { name: 'events', description: 'Every change to pets and orders, in one ordered feed.' },
   { name: 'api-keys', description: 'API keys and their scopes.' },
 ]
 

@@ -1,0 +1,155 @@
+// Reads the feed: positions, which events a caller can read, and the events themselves.
+// Knows nothing about HTTP; the SQL is in queries.ts.
+import { actorName } from '../api-keys/rules.ts'
+import type { Caller } from '../caller.ts'
+import type { Reader } from '../db/database.ts'
+import { AppError } from '../errors.ts'
+import { INT64_MAX } from '../int64.ts'
+import { parseJson } from '../json.ts'
+import type { Order, OrderStatus } from '../orders/schema.ts'
+import { type EventRow, type EventsPage, findEvents } from './queries.ts'
+import {
+  type ChangedField,
+  type Event,
+  EVENT_TYPES,
+  type EventType,
+  LATEST,
+  PET_EVENT_TYPES,
+} from './schema.ts'
+
+/** `<epoch>-<number>`. Readers must treat it as opaque. */
+const POSITION = /^([0-9a-f]{12})-(\d{1,19})$/
+
+export interface Position {
+  epoch: string
+  number: bigint
+}
+
+export function writePosition({ epoch, number }: Position): string {
+  return `${epoch}-${number}`
+}
+
+/** Where a reader starts: at a position, at the start of the feed, or after the newest event. */
+export type Start = Position | 'start' | typeof LATEST
+
+export function readStart(after: string | undefined): Start {
+  if (after === undefined) return 'start'
+  if (after === LATEST) return LATEST
+  const [, epoch, digits] = POSITION.exec(after) ?? []
+  const number = digits === undefined ? undefined : BigInt(digits)
+  if (epoch === undefined || number === undefined || number > INT64_MAX) {
+    const message = `after must be the position of an event, or "${LATEST}".`
+    throw new AppError('invalid_parameter', { details: [{ field: 'after', code: 'invalid_value', message }] })
+  }
+  return { epoch, number }
+}
+
+/** The types of events that the caller can read. Without `orders:read`, these are the events of pets. */
+export function readableTypes({ scopes }: Pick<Caller, 'scopes'>): readonly EventType[] {
+  return scopes.includes('orders:read') ? EVENT_TYPES : PET_EVENT_TYPES
+}
+
+export interface ReadOptions {
+  types: readonly EventType[]
+  limit: number
+  /** Whether the caller can read who made a change. */
+  showActors: boolean
+}
+
+export interface FeedPage {
+  events: Event[]
+  /** The position after this page. All events of the wanted types up to it are in this page or earlier ones. */
+  next: Position
+}
+
+export async function readEvents(
+  db: Reader,
+  start: Start,
+  { types, limit, showActors }: ReadOptions,
+): Promise<FeedPage> {
+  const page = await findEvents(db, types, await numberOf(db, start), limit)
+  requireValid(start, page)
+  const { epoch, head, rows } = page
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return {
+    events: rows.map((row) => toEvent(row, epoch, showActors)),
+    next: { epoch, number: last?.number ?? head },
+  }
+}
+
+/** The number after which to read. The start of the epoch is known only from the database. */
+async function numberOf(db: Reader, start: Start): Promise<bigint> {
+  if (start === LATEST) return INT64_MAX
+  if (start !== 'start') return start.number
+  const { afterNumber } = await findEvents(db, [], INT64_MAX, 1)
+  return afterNumber
+}
+
+/** Rejects a position of another epoch, and one whose next events are no longer stored. */
+function requireValid(start: Start, { epoch, afterNumber, startsEmpty, oldest, head }: EventsPage): void {
+  if (start === LATEST) return
+  const isValid =
+    start === 'start'
+      ? startsEmpty && oldest <= afterNumber + 1n
+      : start.epoch === epoch &&
+        start.number >= afterNumber &&
+        start.number >= oldest - 1n &&
+        start.number <= head
+  if (!isValid) throw new AppError('events_expired')
+}
+
+export function toEvent(row: EventRow, epoch: string, showActors: boolean): Event {
+  const { number, type, at, petId } = row
+  return {
+    position: writePosition({ epoch, number }),
+    type,
+    occurredAt: at,
+    petId,
+    pet: toPet(row),
+    changed: type === 'pet.updated' ? toFields(row.changed ?? 0) : undefined,
+    order: row.orderState === null ? undefined : toOrder(row.orderState, row.orderPlacedBy),
+    ...(showActors &&
+      row.requestId !== null && {
+        apiKeyName: actorName(row.apiKeyId, row.apiKeyName),
+        requestId: row.requestId,
+      }),
+  }
+}
+
+function toPet({ petId: id, name, categoryId, status }: EventRow): Event['pet'] {
+  if (name === null || categoryId === null || status === null) return undefined
+  return { id, name, categoryId, status }
+}
+
+function toFields(changed: number): ChangedField[] {
+  const fields: ChangedField[] = []
+  if (changed & 1) fields.push('name')
+  if (changed & 2) fields.push('categoryId')
+  if (changed & 4) fields.push('status')
+  return fields
+}
+
+/** A row of the table `orders`, as PostgreSQL's to_jsonb writes it. */
+interface OrderState {
+  id: number | bigint
+  pet_id: number | bigint
+  status: OrderStatus
+  note: string | null
+  created_at: string
+  expires_at: string
+  closed_at: string | null
+}
+
+function toOrder(json: string, placedBy: string | null): Order {
+  const state = parseJson(json) as OrderState
+  return {
+    id: BigInt(state.id),
+    petId: BigInt(state.pet_id),
+    status: state.status,
+    note: state.note ?? undefined,
+    placedBy: placedBy ?? '',
+    createdAt: new Date(state.created_at),
+    expiresAt: new Date(state.expires_at),
+    closedAt: state.closed_at === null ? undefined : new Date(state.closed_at),
+  }
+}
