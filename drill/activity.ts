@@ -1,12 +1,12 @@
-// When changes and reads were acknowledged: per second for the chart, and the longest gap since a fault began.
+// When changes and reads were acknowledged, and when events were read: per second for the chart, and the longest gap since a fault began.
 // Knows nothing about requests. All times come from one clock, performance.now().
 
-export const SERIES = ['writes', 'reads', 'orders'] as const
+export const SERIES = ['writes', 'reads', 'orders', 'events'] as const
 export type Series = (typeof SERIES)[number]
 
 export interface Activity {
   startedAt: number
-  /** Records one acknowledged write, read or order. */
+  /** Records one acknowledged write, read or order, or one event that the follower read. */
   record: (series: Series) => void
   /** Starts a new window. Earlier gaps no longer count. */
   startWindow: () => void
@@ -28,7 +28,12 @@ interface Track {
 export function openActivity(now: () => number = () => performance.now()): Activity {
   const startedAt = now()
   const newTrack = (): Track => ({ lastAt: startedAt, gapMs: 0, total: 0, perSecond: [] })
-  const tracks: Record<Series, Track> = { writes: newTrack(), reads: newTrack(), orders: newTrack() }
+  const tracks: Record<Series, Track> = {
+    writes: newTrack(),
+    reads: newTrack(),
+    orders: newTrack(),
+    events: newTrack(),
+  }
   let windowStartedAt = startedAt
   return {
     startedAt,

@@ -9,7 +9,7 @@ export const APP_PASSWORD = 'drill-app'
 export const MIGRATOR_PASSWORD = 'drill-migrator'
 const DATABASE = 'petstore'
 const CONNECT_TIMEOUT_MS = 5_000
-const API_KEY_SCOPES = 'pets:read,pets:write,orders:read,orders:write'
+const API_KEY_SCOPES = 'pets:read,pets:write,orders:read,orders:write,events:read'
 
 /** Connects as superuser, directly to the PostgreSQL of one node. */
 export async function connectTo(address: string, database = DATABASE): Promise<Client> {

@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { openActivity } from './activity.ts'
 import { drawChart } from './chart.ts'
 import { ensureRoot } from './debian-root.ts'
+import { openFeedCheck } from './feed/feed-check.ts'
 import { emptyHistory, openHistoryFile } from './history.ts'
 import { type Lab, startLab } from './lab.ts'
 import { startLoad } from './load/load.ts'
@@ -18,7 +19,7 @@ import { createRandom } from './random.ts'
 import { checkGoals, type FaultRow, type Report, summarizeKinds, toMarkdown } from './report.ts'
 import { runRounds } from './rounds.ts'
 import { readTables } from './tables.ts'
-import { findViolations } from './verdict.ts'
+import { checkEvents, findViolations } from './verdict.ts'
 import { collectViolations, type Violations } from './violations.ts'
 
 const EXIT_VIOLATION = 1
@@ -105,7 +106,7 @@ interface MeasureOptions extends Options {
   violations: Violations
 }
 
-type Measured = Pick<Report, 'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'faults' | 'perSecond'>
+type Measured = Pick<Report, 'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'feed' | 'faults' | 'perSecond'>
 
 /** Runs load and faults, then compares the responses that the clients received with the tables of the primary. */
 async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
@@ -121,6 +122,8 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
   const cpuBefore = process.cpuUsage()
   const sampler = startSampler(lab)
   const load = startLoad({ lab, seed, history, historyFile, activity, violations, folder: runFolder })
+  const { gate, follower } = load
+  const feed = openFeedCheck({ lab, gate, follower, violations })
   const current = { fault: 0, name: 'warm-up' }
   progress.show(() => ({
     ...current,
@@ -134,6 +137,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     load,
     sampler,
     activity,
+    feed,
     violations,
     plan,
     settleMs: options.settleSeconds * 1000,
@@ -150,6 +154,9 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
   await sampler.stop()
   const { user, system } = process.cpuUsage(cpuBefore)
   const cpuSeconds = (user + system) / 1e6
+  await feed.checkAll()
+  for (const violation of checkEvents(history, follower.mirror)) violations.add(violation)
+  await follower.stop()
   try {
     for (const violation of findViolations(history, await readTables(lab, load.client)))
       violations.add(violation)
@@ -164,6 +171,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     totals: load.totals,
     acknowledged: load.acknowledged(),
     cpu: { seconds: cpuSeconds, share: cpuSeconds / seconds },
+    feed: feed.summary(),
     faults,
     perSecond,
   }
@@ -173,7 +181,13 @@ function rowText(row: FaultRow, number: number, total: number): string {
   const { fault, detail, leaderBefore = 'none', leaderAfter = 'none', secondsUntilHealthy } = row
   const leader = leaderBefore === leaderAfter ? leaderBefore : `${leaderBefore} → ${leaderAfter}`
   const healthy = secondsUntilHealthy === null ? 'not healthy' : `healthy after ${secondsUntilHealthy} s`
-  return `${number}/${total} ${fault} (${detail}): gap of writes ${row.writeGapSeconds} s, reads ${row.readGapSeconds} s, orders ${row.orderGapSeconds} s; leader ${leader}; ${healthy}; ${row.acknowledged} acknowledged; max ${row.peak.connections} connections, ${row.peak.waitingForReplication} waiting for replication`
+  return `${number}/${total} ${fault} (${detail}): gap of writes ${row.writeGapSeconds} s, reads ${row.readGapSeconds} s, orders ${row.orderGapSeconds} s, events ${row.feedGapSeconds} s; leader ${leader}; ${healthy}; ${row.acknowledged} acknowledged; max ${row.peak.connections} connections, ${row.peak.waitingForReplication} waiting for replication; ${mirrorText(row)}`
+}
+
+function mirrorText({ mirror, feedLagSeconds }: FaultRow): string {
+  if (mirror === null) return 'mirror not compared'
+  const { pets, orders, differences } = mirror
+  return `mirror of ${pets} pets and ${orders} orders: ${differences} differences; feed lag ${feedLagSeconds} s`
 }
 
 function writeReport(report: Report, runFolder: string, { json, chart }: Options): void {

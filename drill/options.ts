@@ -99,7 +99,8 @@ export function helpText(): string {
   return `Usage: npm run drill -- [fault…] [options]
 
 Starts a three-node PostgreSQL cluster and two service processes, puts load on them, causes faults, and checks
-that no acknowledged write is lost or duplicated. Needs root on Linux. Without faults: the full plan of 60 faults.
+that no acknowledged write is lost or duplicated, and that a mirror that follows the event feed equals the database.
+Needs root on Linux. Without faults: the full plan of 60 faults.
 
 Options:
   --short                 only isolate and kill-node, in at most six minutes

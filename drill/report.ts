@@ -1,5 +1,6 @@
 // The report of a run: a table by kind of fault, goals, totals and violations, as Markdown and as data.
 // Pure functions; knows nothing about files.
+import type { FeedSummary, MirrorCheck } from './feed/feed-check.ts'
 import type { LoadTotals } from './load/context.ts'
 import type { Peak } from './load/sampler.ts'
 import type { ViolationSummary } from './violations.ts'
@@ -16,6 +17,10 @@ export interface FaultRow {
   writeGapSeconds: number
   readGapSeconds: number
   orderGapSeconds: number
+  /** The longest time in which the follower of the event feed read no event. */
+  feedGapSeconds: number
+  /** The longest time from the acknowledgement of a pet until the follower read its event. */
+  feedLagSeconds: number
   /** From the end of the fault; null if the cluster did not become healthy in time. */
   secondsUntilHealthy: number | null
   acknowledged: number
@@ -23,6 +28,8 @@ export interface FaultRow {
   peak: Peak
   /** The longest time for which the drill itself did not run. The drill may have caused a gap shorter than this. */
   ownDelayMs: number
+  /** The mirror of the event feed, compared with the database; null if that was not possible. */
+  mirror: MirrorCheck | null
 }
 
 export interface Report {
@@ -36,6 +43,7 @@ export interface Report {
   acknowledged: number
   /** CPU time of the load and the checks, in seconds and as a share of one core. */
   cpu: { seconds: number; share: number }
+  feed: FeedSummary
   faults: FaultRow[]
   kinds: KindSummary[]
   goals: Goal[]
@@ -50,6 +58,8 @@ export interface KindSummary {
   writeGapWorst: number
   readGapWorst: number
   orderGapWorst: number
+  feedGapWorst: number
+  feedLagWorst: number
 }
 
 export interface Goal {
@@ -69,6 +79,8 @@ export function summarizeKinds(rows: readonly FaultRow[]): KindSummary[] {
       writeGapWorst: Math.max(...same.map(({ writeGapSeconds }) => writeGapSeconds)),
       readGapWorst: Math.max(...same.map(({ readGapSeconds }) => readGapSeconds)),
       orderGapWorst: Math.max(...same.map(({ orderGapSeconds }) => orderGapSeconds)),
+      feedGapWorst: Math.max(...same.map(({ feedGapSeconds }) => feedGapSeconds)),
+      feedLagWorst: Math.max(...same.map(({ feedLagSeconds }) => feedLagSeconds)),
     }))
 }
 
@@ -108,7 +120,7 @@ const seconds = (value: number) => value.toFixed(1)
 const count = (value: number) => value.toLocaleString('en')
 
 export function toMarkdown(report: Report): string {
-  const { totals, kinds, goals, violations, cpu } = report
+  const { totals, kinds, goals, violations, cpu, feed } = report
   const found = violations.filter(({ count: times }) => times > 0)
   const violationCount = found.reduce((sum, { count: times }) => sum + times, 0)
   return `# Drill of ${report.startedAt}
@@ -123,6 +135,8 @@ ${table(
     'Write gap, worst (s)',
     'Read gap, worst (s)',
     'Order gap, worst (s)',
+    'Feed gap, worst (s)',
+    'Feed lag, worst (s)',
   ],
   kinds.map((kind) => [
     kind.fault,
@@ -131,6 +145,8 @@ ${table(
     seconds(kind.writeGapWorst),
     seconds(kind.readGapWorst),
     seconds(kind.orderGapWorst),
+    seconds(kind.feedGapWorst),
+    seconds(kind.feedLagWorst),
   ]),
 )}
 
@@ -144,6 +160,7 @@ ${table(
 )}
 
 Acknowledged: ${count(report.acknowledged)} writes (${count(totals.keyedPets)} pets with a key, ${count(totals.unkeyedPets)} without; ${count(totals.orders)} orders, ${count(totals.completions)} completed, ${count(totals.cancellations)} cancelled; ${count(totals.statusChanges)} status changes; ${count(totals.importedRows)} imported rows) and ${count(totals.reads)} reads.
+Event feed: ${count(feed.events)} events. The mirror was compared with the database ${count(feed.comparisons)} times, and equal ${count(feed.comparisons - feed.failedComparisons)} times. ${count(feed.readAgain)} events were read again. Time from the acknowledgement of a pet to its event: median ${count(feed.lagMedianMs)} ms, p99 ${count(feed.lagP99Ms)} ms.
 The drill itself used ${Math.round(cpu.seconds)} s of CPU time, ${Math.round(cpu.share * 100)}% of one core.
 
 ${violationCount === 0 ? 'No violation.' : `**${count(violationCount)} violations:**`}

@@ -2,7 +2,8 @@
 // Knows nothing about how a fault is caused or what the load does.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Activity } from './activity.ts'
+import type { Activity, Series } from './activity.ts'
+import type { FeedCheck } from './feed/feed-check.ts'
 import type { Lab } from './lab.ts'
 import type { Load } from './load/load.ts'
 import type { Sampler } from './load/sampler.ts'
@@ -20,6 +21,7 @@ export interface RoundsOptions {
   load: Load
   sampler: Sampler
   activity: Activity
+  feed: FeedCheck
   violations: Violations
   plan: readonly PlannedFault[]
   settleMs: number
@@ -54,12 +56,13 @@ export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
 async function runRound(
   fault: PlannedFault,
   number: number,
-  { lab, load, sampler, activity, violations, settleMs }: RoundsOptions,
+  { lab, load, sampler, activity, feed, violations, settleMs }: RoundsOptions,
 ): Promise<FaultRow> {
   const leaderBefore = await lab.leader()
   load.client.takeCounts()
   sampler.takePeak()
   activity.startWindow()
+  feed.startWindow()
   const acknowledgedBefore = load.acknowledged()
   const ownDelay = monitorEventLoopDelay()
   ownDelay.enable()
@@ -85,8 +88,8 @@ async function runRound(
   await sleep(settleMs)
 
   ownDelay.disable()
-  const gap = (series: 'writes' | 'reads' | 'orders') => round(activity.longestGapMs(series) / 1000)
-  return {
+  const gap = (series: Series) => round(activity.longestGapMs(series) / 1000)
+  const measured = {
     fault,
     detail,
     startedAt: round(startedAt),
@@ -96,12 +99,16 @@ async function runRound(
     writeGapSeconds: gap('writes'),
     readGapSeconds: gap('reads'),
     orderGapSeconds: gap('orders'),
+    feedGapSeconds: gap('events'),
+    feedLagSeconds: round(feed.worstLagMs() / 1000),
     secondsUntilHealthy: secondsUntilHealthy === null ? null : round(secondsUntilHealthy),
     acknowledged: load.acknowledged() - acknowledgedBefore,
     responses: load.client.takeCounts(),
     peak: sampler.takePeak(),
     ownDelayMs: Math.round(ownDelay.max / 1e6),
   }
+  // Last, because it pauses the load.
+  return { ...measured, mirror: await feed.check(`after fault ${number}, ${fault}`) }
 }
 
 async function untilHealthy(lab: Lab): Promise<number | null> {

@@ -1,5 +1,6 @@
 // Compares the history of the clients with the rows of the primary. Pure functions.
 // Knows nothing about HTTP or SQL.
+import type { Mirror } from './feed/mirror.ts'
 import { type History, importedName } from './history.ts'
 import type { Violation } from './violations.ts'
 
@@ -169,4 +170,19 @@ export function checkInventory({ pets, inventory }: Tables): Violation[] {
       subject: status,
       text: `${status}: ${inventory[status] ?? 0} in the inventory, ${counted[status] ?? 0} pets`,
     }))
+}
+
+/** Acknowledged pets, orders and ends of orders without their event. compare.ts finds all other missing events. */
+export function checkEvents(history: History, mirror: Mirror): Violation[] {
+  const found: Violation[] = []
+  const missing = (subject: string, type: string) =>
+    found.push({ kind: 'eventMissing', subject, text: `${subject} has no ${type}` })
+  for (const id of history.pets.keys()) if (!mirror.wasCreated(id)) missing(`pet ${id}`, 'pet.created')
+  for (const [id, { petId, state }] of history.orders) {
+    const order = mirror.orders.get(id)
+    const allowed: readonly string[] = ORDER_STATUSES[state]
+    if (order?.petId !== petId) missing(`order ${id}`, `order.placed for pet ${petId}`)
+    else if (!allowed.includes(order.status)) missing(`order ${id}`, `order.${allowed.at(-1)}`)
+  }
+  return found
 }

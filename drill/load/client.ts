@@ -23,6 +23,8 @@ export interface Reply {
   body: unknown
   /** The version in the ETag header; undefined if the response has none. */
   version: number | undefined
+  /** The path of the next page; undefined if the response has no Link to it. */
+  next: string | undefined
   /** How long to wait before a retry. */
   waitMs: number
 }
@@ -106,6 +108,7 @@ export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Clie
         outcome: 'unknown',
         body: undefined,
         version: undefined,
+        next: undefined,
         waitMs: WAIT_DEFAULT_MS,
       }),
     )
@@ -137,6 +140,7 @@ export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Clie
       outcome: status < 300 ? 'done' : unfinished,
       body,
       version: headers.etag === undefined ? undefined : Number(headers.etag.replaceAll('"', '')),
+      next: /<[^>]*\/v1(\/[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1],
       waitMs: Math.min(WAIT_MAX_MS, retryAfter === undefined ? WAIT_DEFAULT_MS : Number(retryAfter) * 1000),
     }
   }

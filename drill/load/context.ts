@@ -2,6 +2,7 @@
 // Knows nothing about single operations.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Activity } from '../activity.ts'
+import type { Lag } from '../feed/lag.ts'
 import type { History, HistoryFile } from '../history.ts'
 import type { Random } from '../random.ts'
 import type { Violations } from '../violations.ts'
@@ -27,6 +28,7 @@ export interface LoadContext {
   history: History
   historyFile: HistoryFile
   activity: Activity
+  lag: Pick<Lag, 'acknowledge'>
   violations: Violations
   totals: LoadTotals
   /** Ids of recently acknowledged pets with a key, for buyers and readers. */
@@ -40,7 +42,7 @@ export interface LoadContext {
   endsAt: number
 }
 
-type Shared = Pick<LoadContext, 'client' | 'history' | 'historyFile' | 'activity' | 'violations'>
+type Shared = Pick<LoadContext, 'client' | 'history' | 'historyFile' | 'activity' | 'lag' | 'violations'>
 
 /** The context at the start of a run. */
 export function newContext(shared: Shared): LoadContext {
@@ -106,6 +108,7 @@ export function acknowledgePet(context: LoadContext, id: number, name: string): 
   context.historyFile.append({ pet: id, name })
   context.newestPetId = Math.max(context.newestPetId, id)
   context.activity.record('writes')
+  context.lag.acknowledge(id)
 }
 
 export function offerPet(context: LoadContext, id: number): void {

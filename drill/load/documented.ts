@@ -9,6 +9,7 @@ export type OperationName =
   | 'cancelOrder'
   | 'listPets'
   | 'getInventory'
+  | 'listEvents'
 
 const NOTHING_CHANGED = ['503 unavailable', '503 overloaded']
 const WRITE_FAILED = [...NOTHING_CHANGED, '503 outcome_unknown']
@@ -29,6 +30,8 @@ const DOCUMENTED: Record<OperationName, ReadonlySet<string>> = {
   cancelOrder: new Set(['200', ...ORDER_GONE, ...WRITE_FAILED]),
   listPets: new Set(['200', ...NOTHING_CHANGED]),
   getInventory: new Set(['200', ...NOTHING_CHANGED]),
+  // feed/follower.ts reports 410.
+  listEvents: new Set(['200', '410 events_expired', ...NOTHING_CHANGED]),
 }
 const NEED_RETRY_AFTER = new Set([...WRITE_FAILED, '409 idempotency_key_in_use'])
 

@@ -2,6 +2,7 @@
 // Knows nothing about faults.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Activity } from '../activity.ts'
+import { type Follower, startFollower } from '../feed/follower.ts'
 import type { History, HistoryFile } from '../history.ts'
 import type { Lab } from '../lab.ts'
 import { createRandom } from '../random.ts'
@@ -9,6 +10,7 @@ import type { Violations } from '../violations.ts'
 import { openMarket } from './buyers.ts'
 import { type Client, openClient } from './client.ts'
 import { type LoadTotals, newContext, type Worker } from './context.ts'
+import { type Gate, openGate } from './gate.ts'
 import { importerOf } from './importer.ts'
 import { reader } from './readers.ts'
 import { statusChanger } from './status-changers.ts'
@@ -31,6 +33,9 @@ interface LoadOptions {
 
 export interface Load {
   client: Client
+  /** Pauses all clients except the follower. */
+  gate: Gate
+  follower: Follower
   totals: LoadTotals
   acknowledged: () => number
   /** Lets the clients finish what they have begun; returns how many did not finish in time. */
@@ -39,7 +44,11 @@ export interface Load {
 
 export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
   const client = openClient({ ...lab, violations: shared.violations })
-  const context = newContext({ ...shared, client })
+  const follower = startFollower({ ...shared, client, random: createRandom(seed, 'follower') })
+  const gate = openGate()
+  const gated: Client = { ...client, send: (...sent) => gate.pass(() => client.send(...sent)) }
+  const runCommand: Lab['runCommand'] = (...sent) => gate.pass(() => lab.runCommand(...sent))
+  const context = newContext({ ...shared, client: gated, lag: follower.lag })
   const { auctioneer, buyer } = openMarket()
   const crew: [name: string, worker: Worker, count: number][] = [
     ['keyed-writer', keyedWriter, 8],
@@ -48,7 +57,7 @@ export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
     ['buyer', buyer, 8],
     ['reader', reader, 4],
     ['status-changer', statusChanger, 2],
-    ['importer', importerOf(lab, folder), 1],
+    ['importer', importerOf({ runCommand }, folder), 1],
   ]
   let running = 0
   const workers = crew.flatMap(([name, worker, count]) =>
@@ -63,6 +72,8 @@ export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
   finished.catch(() => {})
   return {
     client,
+    gate,
+    follower,
     totals: context.totals,
     acknowledged: () => {
       const { reads: _, ...changes } = context.totals

@@ -52,6 +52,7 @@ async function openContext(respond: Respond, stopAfter: number | 'PATCH'): Promi
     history: emptyHistory('run-'),
     historyFile: { append: () => {}, close: async () => {} },
     activity: openActivity(),
+    lag: { acknowledge: () => {} },
   })
   return context
 }

@@ -15,11 +15,14 @@ const row = (fault: string, writeGapSeconds: number): FaultRow => ({
   writeGapSeconds,
   readGapSeconds: writeGapSeconds / 2,
   orderGapSeconds: writeGapSeconds,
+  feedGapSeconds: writeGapSeconds,
+  feedLagSeconds: writeGapSeconds,
   secondsUntilHealthy: 1,
   acknowledged: 1,
   responses: {},
   peak: { connections: 1, waitingForReplication: 0 },
   ownDelayMs: 0,
+  mirror: null,
 })
 
 test('measures the longest gap in the window, including one that is still open', () => {
