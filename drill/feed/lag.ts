@@ -13,8 +13,6 @@ export interface Lag {
   worstMs: () => number
   /** Over the whole run, in milliseconds. */
   percentile: (percent: number) => number
-  /** Number of acknowledged pets whose event has not arrived. */
-  waiting: () => number
 }
 
 export function openLag(
@@ -47,6 +45,5 @@ export function openLag(
       return oldest === undefined ? worst : Math.max(worst, now() - oldest)
     },
     percentile: (percent) => (histogram.count === 0 ? 0 : histogram.percentile(percent)),
-    waiting: () => acknowledgedAt.size,
   }
 }
