@@ -22,7 +22,7 @@ interface Parameter {
 }
 
 interface Content {
-  content?: { 'application/json': { schema: Schema } }
+  content?: { 'application/json'?: { schema: Schema } }
 }
 
 interface Operation {
@@ -162,13 +162,13 @@ function requireIdName(name: string, schema: Schema): void {
 }
 
 function bodyOf({ requestBody }: Operation): string | undefined {
-  const reference = requestBody?.content?.['application/json'].schema.$ref
+  const reference = requestBody?.content?.['application/json']?.schema.$ref
   return reference === undefined ? undefined : nameOf(reference)
 }
 
 function responseOf({ responses }: Operation): string | undefined {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))
-  const reference = success?.[1].content?.['application/json'].schema.$ref
+  const reference = success?.[1].content?.['application/json']?.schema.$ref
   return reference === undefined ? undefined : nameOf(reference)
 }
 

@@ -86,6 +86,10 @@ export const VARIABLES = {
     help: 'Max requests without a valid API key, per second and client address. Further requests get 429. 0 means no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),
   },
+  EVENT_STREAMS_MAX: {
+    help: 'Max open streams of events per process, 0 to 1500. Further streams get 503. Default: 1000.',
+    read: integer(1_000, 0, 1_500),
+  },
   CORS_ORIGINS: {
     help: 'Origins of web pages that can call the service, separated by commas, or `*` for all. Default: none.',
     example: 'https://shop.example,https://staff.example',

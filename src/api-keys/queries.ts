@@ -40,6 +40,19 @@ export async function findCallersByHashes(
   )
 }
 
+/** Returns those of the keys that are neither revoked nor expired. */
+export async function findValidApiKeyIds(db: Reader, ids: readonly bigint[]): Promise<Set<bigint>> {
+  const rows = await db.read<{ id: bigint }>({
+    name: 'find_valid_api_key_ids',
+    text: `select id from api_keys
+      where id = any($1::bigint[])
+        and revoked_at is null
+        and (expires_at is null or expires_at > now())`,
+    values: [ids],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
 export async function insertApiKey(db: Writer, hash: Buffer, apiKey: NewApiKey): Promise<ApiKey> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'insert_api_key',

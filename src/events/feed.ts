@@ -32,14 +32,14 @@ export function writePosition({ epoch, number }: Position): string {
 /** Where a reader starts: at a position, at the start of the feed, or after the newest event. */
 export type Start = Position | 'start' | typeof LATEST
 
-export function readStart(after: string | undefined): Start {
+export function readStart(after: string | undefined, field = 'after'): Start {
   if (after === undefined) return 'start'
   if (after === LATEST) return LATEST
   const [, epoch, digits] = POSITION.exec(after) ?? []
   const number = digits === undefined ? undefined : BigInt(digits)
   if (epoch === undefined || number === undefined || number > INT64_MAX) {
-    const message = `after must be the position of an event, or "${LATEST}".`
-    throw new AppError('invalid_parameter', { details: [{ field: 'after', code: 'invalid_value', message }] })
+    const message = `${field} must be the position of an event, or "${LATEST}".`
+    throw new AppError('invalid_parameter', { details: [{ field, code: 'invalid_value', message }] })
   }
   return { epoch, number }
 }

@@ -1,14 +1,40 @@
 // HTTP route of the event feed.
 // Contains no SQL; the rules are in feed.ts.
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Caller } from '../caller.ts'
 import type { Db } from '../db/database.ts'
-import { response, type V1 } from '../http/operation.ts'
+import { response, streamResponse, type V1 } from '../http/operation.ts'
 import { insufficientScope } from '../http/authentication.ts'
+import { stopCounting } from '../http/overload.ts'
 import { readableTypes, readEvents, readStart, writePosition } from './feed.ts'
-import { type Event, EVENTS_LIMIT_DEFAULT, type EventType, ListEventsQuery } from './schema.ts'
+import type { Filter } from './recent.ts'
+import {
+  type Event,
+  EVENTS_LIMIT_DEFAULT,
+  type EventType,
+  ListEventsQuery,
+  STREAM_TYPE,
+  StreamEventsHeaders,
+  StreamEventsQuery,
+} from './schema.ts'
+import { type EventStreams, KEEP_ALIVE_EVERY_MS } from './streams.ts'
+
+const STREAM_DESCRIPTION = `Sends every change to pets and orders as it happens, as Server-Sent Events. The \`id\` of an event is its position, its
+\`event\` the type, and its \`data\` an \`Event\` as JSON. If the connection ends, send the last \`id\` as \`Last-Event-ID\` to
+continue without a skipped or repeated event. An \`id\` without data is only a newer position. A comment follows every
+${KEEP_ALIVE_EVERY_MS / 1_000} seconds without events. The service ends a stream when it shuts down, when the key is revoked or expires, and
+when the client stops reading.`
+const STREAM_EXAMPLE = `id: 3f1c9a52be07-19
+event: pet.deleted
+data: {"position":"3f1c9a52be07-19","type":"pet.deleted","occurredAt":"2026-11-15T10:00:01.000Z","petId":42}
+
+`
+/** nginx buffers responses without the header `X-Accel-Buffering`. */
+const STREAM_HEADERS = { 'content-type': STREAM_TYPE, 'x-accel-buffering': 'no' }
 
 export interface EventServices {
   db: Db
+  eventStreams: EventStreams
   publicUrl: string
 }
 
@@ -46,12 +72,9 @@ export function listEventsRoute(app: V1, { db, publicUrl }: EventServices): void
     },
     handler: async (request, reply): Promise<Event[]> => {
       const { after, type, limit } = request.query
-      const readable = readableTypes(request.caller as Caller)
-      requireReadable(type, readable)
       const { events, next } = await readEvents(db, readStart(after), {
-        types: type ?? readable,
+        ...readFilter(request.caller as Caller, type),
         limit: limit ?? EVENTS_LIMIT_DEFAULT,
-        showActors: (request.caller as Caller).scopes.includes('orders:read'),
       })
       const query = new URLSearchParams({ after: writePosition(next) })
       for (const wanted of type ?? []) query.append('type', wanted)
@@ -62,7 +85,55 @@ export function listEventsRoute(app: V1, { db, publicUrl }: EventServices): void
   })
 }
 
+export function streamEventsRoute(app: V1, { db, eventStreams }: EventServices): void {
+  // Otherwise, the server would wait until all clients have closed their streams.
+  app.addHook('preClose', async () => eventStreams.close())
+  app.route({
+    method: 'GET',
+    url: '/events/stream',
+    config: {
+      scope: 'events:read',
+      errors: ['events_expired', 'rate_limited', 'overloaded'],
+      isStream: true,
+    },
+    schema: {
+      operationId: 'streamEvents',
+      summary: 'Stream events',
+      description: STREAM_DESCRIPTION,
+      tags: ['events'],
+      querystring: StreamEventsQuery,
+      headers: StreamEventsHeaders,
+      response: { 200: streamResponse('Events, from the position on.', STREAM_TYPE, STREAM_EXAMPLE) },
+    },
+    handler: async (request, reply) => {
+      const { after, type } = request.query
+      const { 'last-event-id': lastEventId } = request.headers
+      const filter = readFilter(request.caller as Caller, type)
+      const start = lastEventId === undefined ? readStart(after) : readStart(lastEventId, 'last-event-id')
+      if (request.method === 'HEAD') {
+        await readEvents(db, start, { ...filter, limit: 1 })
+        return reply.type(STREAM_TYPE).send('')
+      }
+      await eventStreams.open((request.caller as Caller).id, start, filter, () => {
+        // The response timeout may already have sent a response.
+        if (reply.sent) return undefined
+        reply.hijack()
+        stopCounting(app.server, reply.raw)
+        if (!reply.raw.closed)
+          reply.raw.writeHead(200, { ...reply.getHeaders(), ...STREAM_HEADERS } as OutgoingHttpHeaders)
+        return reply.raw
+      })
+      return reply
+    },
+  })
+}
+
 /** Rejects a request for events that the caller cannot read (403). */
-function requireReadable(wanted: readonly EventType[] | undefined, readable: readonly EventType[]): void {
+function readFilter(caller: Caller, wanted: readonly EventType[] | undefined): Filter {
+  const readable = readableTypes(caller)
   if (wanted?.some((type) => !readable.includes(type))) throw insufficientScope('orders:read')
+  return {
+    types: readable.filter((type) => wanted?.includes(type) ?? true),
+    showActors: caller.scopes.includes('orders:read'),
+  }
 }

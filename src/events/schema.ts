@@ -115,3 +115,18 @@ export const ListEventsQuery = Type.Object({
     }),
   ),
 })
+
+export const STREAM_TYPE = 'text/event-stream'
+
+export const StreamEventsQuery = Type.Object({ after: AfterParameter, type: TypeParameter })
+
+export const StreamEventsHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: POSITION_LENGTH_MAX,
+      description:
+        'Continue after this position. Takes precedence over `after`. An `EventSource` sends it when it reconnects.',
+    }),
+  ),
+})

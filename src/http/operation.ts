@@ -25,6 +25,8 @@ declare module 'fastify' {
     scope?: Scope | 'any'
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
+    /** True if a response with status 200 stays open. It is logged when it ends, without an effect on the latency metric. */
+    isStream?: true
   }
   interface FastifyRequest {
     caller: Caller | null
@@ -83,6 +85,15 @@ export function response({ description, schema, example, headers = {} }: Respons
     content: {
       'application/json': { schema: { $ref: `${schema}#` }, examples: { example: { value: example } } },
     },
+  }
+}
+
+/** A success response that stays open, as text in a streaming format. */
+export function streamResponse(description: string, mediaType: string, example: string) {
+  return {
+    description,
+    headers: describeHeaders({}),
+    content: { [mediaType]: { schema: { type: 'string' }, examples: { example: { value: example } } } },
   }
 }
 

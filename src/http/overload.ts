@@ -1,7 +1,7 @@
 // Rejects requests beyond a max number in flight, before Fastify sees them. Rejecting is much cheaper than responding,
 // so the process stays responsive under overload. Writes have a lower max, so reads continue while writes wait for a
 // synchronous standby of PostgreSQL.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { corsHeaders } from './cors.ts'
 import { bareError } from './errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -27,7 +27,19 @@ export function writesInFlightMax(inFlightMax: number): number {
 /** Returns true if the request is admitted. Otherwise, the 503 response has already been sent. */
 export type Admit = (request: IncomingMessage, response: ServerResponse) => boolean
 
-export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }: OverloadLimits): Admit {
+/** For each server, the listener that ends the count of a read. */
+const endsOfReads = new WeakMap<Server, () => void>()
+
+/** Ends the count of a read whose response stays open, such as a stream. */
+export function stopCounting(server: Server, response: ServerResponse): void {
+  const endRead = endsOfReads.get(server)
+  if (endRead === undefined || !response.listeners('close').includes(endRead)) return
+  response.off('close', endRead)
+  endRead()
+}
+
+export function overloadGuard(server: Server, limits: OverloadLimits): Admit {
+  const { inFlightMax, corsOrigins, metrics, isDraining } = limits
   const writesMax = writesInFlightMax(inFlightMax)
   let inFlight = 0
   let writes = 0
@@ -38,6 +50,7 @@ export function overloadGuard({ inFlightMax, corsOrigins, metrics, isDraining }:
     inFlight -= 1
     writes -= 1
   }
+  endsOfReads.set(server, endRead)
   const headersFor = corsHeaders(corsOrigins)
 
   /** Preflights are never rejected: the web page would see a network error instead of 503. */

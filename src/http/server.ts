@@ -17,7 +17,7 @@ export interface ServerLimits extends OverloadLimits {
 export function openServer(route: RequestListener, limits: ServerLimits): Server {
   const server = createServer(limits.http)
   server.maxConnections = limits.connectionsMax
-  const admit = overloadGuard(limits)
+  const admit = overloadGuard(server, limits)
   const serve =
     (awaitsContinue: boolean): RequestListener =>
     (request, response) => {

@@ -15,7 +15,7 @@ import type { Usage } from '../api-keys/usage.ts'
 import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
 import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
-import { type EventServices, listEventsRoute } from '../events/routes.ts'
+import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/routes.ts'
 import { getPetHistoryRoute, type HistoryServices } from '../history/routes.ts'
 import { getInventoryRoute, type InventoryServices } from '../inventory/routes.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -90,6 +90,7 @@ export const OPERATIONS = [
   cancelOrderRoute,
   getInventoryRoute,
   listEventsRoute,
+  streamEventsRoute,
   getOwnApiKeyRoute,
   listApiKeysRoute,
   createApiKeyRoute,

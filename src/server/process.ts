@@ -17,6 +17,7 @@ import {
   SEQUENCED_EVERY_MS,
   sequenceDueEvents,
 } from '../events/sequencer.ts'
+import { openEventStreams } from '../events/streams.ts'
 import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
 import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
@@ -47,6 +48,11 @@ export async function runService(config: Config): Promise<void> {
   const metrics = openMetrics(db, log)
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log)
+  const eventStreams = openEventStreams({
+    db,
+    max: config.EVENT_STREAMS_MAX,
+    onCount: metrics.setEventStreams,
+  })
   let draining = false
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
 
@@ -59,6 +65,7 @@ export async function runService(config: Config): Promise<void> {
     verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),
     usage,
     holds,
+    eventStreams,
     holdMinutes: config.HOLD_MINUTES,
     environment: config.PETSTORE_ENV,
     rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
@@ -95,9 +102,7 @@ export async function runService(config: Config): Promise<void> {
       {
         name: 'sequence events',
         everyMs: SEQUENCED_EVERY_MS,
-        work: async () => {
-          await sequenceDueEvents(db)
-        },
+        work: async () => eventStreams.advance(await sequenceDueEvents(db)),
       },
       {
         name: 'purge events',
@@ -121,6 +126,7 @@ export async function runService(config: Config): Promise<void> {
     onDraining: () => {
       draining = true
       readiness = { ready: false, reason: 'the process is shutting down' }
+      eventStreams.close()
     },
     afterwards: async () => {
       await background.stop()

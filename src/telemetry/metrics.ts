@@ -8,6 +8,7 @@ export interface Metrics {
   observeRequest: (operation: string, status: number, seconds: number) => void
   /** Called once for each batch, with the number of requests in it. */
   observeBatch: (kind: string, size: number) => void
+  setEventStreams: (open: number) => void
 }
 
 export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, 'writer'>): Metrics {
@@ -27,6 +28,12 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     help: 'Number of requests in one batch.',
     labelNames: ['kind'],
     buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+    registers: [registry],
+  })
+
+  const eventStreams = new Gauge({
+    name: 'petstore_event_streams',
+    help: 'Open streams of events.',
     registers: [registry],
   })
 
@@ -54,5 +61,6 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     registry,
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
     observeBatch: (kind, size) => batches.observe({ kind }, size),
+    setEventStreams: (open) => eventStreams.set(open),
   }
 }
