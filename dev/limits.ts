@@ -10,6 +10,7 @@ import {
   RETRY_FOR_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../src/deadlines.ts'
+import { STREAMS_PER_KEY_MAX } from '../src/events/streams.ts'
 import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/history/routes.ts'
 import { BODY_LIMIT_BYTES, LARGE_BODIES_MAX_BYTES, LARGE_BODY_BYTES } from '../src/http/json-body.ts'
 import { writesInFlightMax } from '../src/http/overload.ts'
@@ -58,6 +59,8 @@ export const PROCESS_LIMITS: string[][] = [
   ['Open client connections', count(CONNECTIONS_MAX), 'new connections closed'],
   ['Requests in flight', count(REQUESTS_IN_FLIGHT_MAX), '503 `overloaded`'],
   ['Writes in flight', count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)), '503 `overloaded`'],
+  ['Streams of events', '`EVENT_STREAMS_MAX`', '503 `overloaded`'],
+  ['Streams of events of one API key', count(STREAMS_PER_KEY_MAX), '429 `rate_limited`'],
   [
     'Requests in flight for pages (`/docs` and its files)',
     count(PAGE_LIMITS.inFlightMax),

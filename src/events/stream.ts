@@ -27,8 +27,6 @@ export interface Stream {
   pump: (recent: RecentEvents) => boolean
   /** Sends a page that starts at the position of the stream. */
   send: (page: FeedPage) => void
-  /** True while the client accepts no more bytes. */
-  isBlocked: () => boolean
   keepAlive: () => void
   /** Ends the stream. If `retryMs` is given, the client waits that long before it reconnects. */
   end: (retryMs?: number) => void
@@ -58,7 +56,6 @@ export function startStream(apiKeyId: bigint, filter: Filter, first: FeedPage, s
     apiKeyId,
     filter,
     position: () => ({ epoch, number }),
-    isBlocked: () => sink.writableNeedDrain,
     send,
     pump: (recent) => {
       if (hasEnded || recent.epoch !== epoch) return true

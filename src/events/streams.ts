@@ -16,8 +16,8 @@ export const KEEP_ALIVE_EVERY_MS = 5_000
 const KEYS_CHECKED_EVERY_MS = 500
 /** Events that one query reads for all streams. */
 const SHARED_PAGE = 1_000
-/** Events that one query reads for a stream that is behind. With the next limit, it bounds the memory of a slow reader. */
-const OWN_PAGE = 100
+/** Events that one query reads for a stream that is behind. This limits the memory that a slow reader takes. */
+const OWN_PAGE = 200
 /** Max concurrent queries for streams that are behind, so that they leave connections for requests. */
 const OWN_READS_MAX = 2
 /** Writing to all streams pauses after this time, because requests wait meanwhile. */
@@ -59,7 +59,9 @@ export function openEventStreams({
   let isClosed = false
   let timers: NodeJS.Timeout[] = []
 
+  /** Streams that wait for a page of their own, and those whose page is being read. */
   const behind = new Set<Stream>()
+  const reading = new Set<Stream>()
   let ownReads = 0
 
   function pump(stream: Stream): void {
@@ -67,9 +69,6 @@ export function openEventStreams({
     behind.add(stream)
     if (ownReads < OWN_READS_MAX) void readOwnPages()
   }
-
-  /** Streams with a page read in flight. */
-  const reading = new Set<Stream>()
 
   async function readOwnPages(): Promise<void> {
     ownReads += 1

@@ -32,10 +32,11 @@ export function logRequests(
     })
   }
 
-  function record(request: FastifyRequest, reply: FastifyReply, hasEnded = false): void {
+  /** `on`: the event that calls this function. A stream is recorded when it closes, any other response when it finishes. */
+  function record(request: FastifyRequest, reply: FastifyReply, on: 'finish' | 'close'): void {
     const { schema, url: route, config } = request.routeOptions
     const isStream = config.isStream === true && reply.statusCode === 200
-    if (isStream && !hasEnded) return
+    if (isStream !== (on === 'close')) return
     const operation = schema?.operationId ?? 'none'
     const ms = reply.elapsedTime
     if (!isStream) metrics.observeRequest(operation, reply.statusCode, ms / 1000)
@@ -54,14 +55,14 @@ export function logRequests(
   }
 
   app.addHook('onResponse', (request, reply, done) => {
-    record(request, reply)
+    record(request, reply, 'finish')
     done()
   })
   // If the client closes the connection of a stream, Fastify does not call onResponse.
   app.addHook('onRoute', (route) => {
     if (route.config?.isStream !== true) return
     route.preHandler = (request, reply, done) => {
-      reply.raw.once('close', () => record(request, reply, true))
+      reply.raw.once('close', () => record(request, reply, 'close'))
       done()
     }
   })

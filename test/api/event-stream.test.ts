@@ -1,45 +1,330 @@
 // GET /v1/events/stream: order, resumption, filters, privacy, limits, and how a stream ends.
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
 import type { NewApiKey } from '../../src/api-keys/schema.ts'
-import { insertEpoch } from '../../src/events/queries.ts'
-import { sequenceDueEvents } from '../../src/events/sequencer.ts'
-import { type EventStreams, type EventStreamsOptions, openEventStreams } from '../../src/events/streams.ts'
-import { SCOPES } from '../../src/scopes.ts'
-import { type AppOptions, buildApp } from '../../src/server/app.ts'
+import type { Db } from '../../src/db/database.ts'
+import { findFeedState, insertEpoch } from '../../src/events/queries.ts'
+import { EVENT_TYPES } from '../../src/events/schema.ts'
+import { sequenceDueEvents, sequenceEvents } from '../../src/events/sequencer.ts'
+import { type EventStreamsOptions, openEventStreams } from '../../src/events/streams.ts'
+import { SCOPES, type Scope } from '../../src/scopes.ts'
+import type { AppOptions } from '../../src/server/app.ts'
 import { startBackground } from '../../src/server/background.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { issueApiKey, startApp } from '../support/app.ts'
+import { openMetrics } from '../../src/telemetry/metrics.ts'
+import { issueApiKey } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { openStream, type StreamOptions } from '../support/event-stream.ts'
+import { openStream, type StreamOptions, type TestStream } from '../support/event-stream.ts'
 import { openApiFixtureOn } from './fixture.ts'
 
 const databaseUrl = await createTestDatabase()
 const db = openTestDatabase(databaseUrl)
 
-/** An application with streams, and the background job that sends them events. */
-async function start(streamOptions: Partial<EventStreamsOptions> = {}, choices: Partial<AppOptions> = {}) {
+/** An application with streams, and the background job that sends events to them. */
+async function start(
+  streamOptions: Partial<EventStreamsOptions> & { db?: Db } = {},
+  choices: Partial<AppOptions> = {},
+) {
   const streams = openEventStreams({ db, max: 1_000, ...streamOptions })
   const api = await openApiFixtureOn(databaseUrl, db, { eventStreams: streams, ...choices })
-  const work = async () => streams.advance(await sequenceDueEvents(db))
-  const background = startBackground([{ name: 'sequence', everyMs: 20, work }], openLog('silent'))
-  afterAll(() => background.stop())
+  const work = async () => streams.advance(await sequenceDueEvents(streamOptions.db ?? db))
+  const background = startBackground([{ name: 'sequence events', everyMs: 20, work }], openLog('silent'))
   const newKey = async (values: Partial<NewApiKey> = {}) => issueApiKey(db, { scopes: SCOPES, ...values })
   const { text: apiKey } = await newKey()
   const open = (options: Partial<StreamOptions> = {}) =>
-    openStream({ origin: api.origin, apiKey, ...options })
-  return { ...api, streams, newKey, open }
+    openStream({ origin: api.origin, apiKey, query: 'after=latest', ...options })
+  return { ...api, streams, newKey, open, stop: background.stop }
 }
 
-const { addPet, patch, hold, end, open } = await start()
+/** Another application on the same database, until the end of the test. */
+async function startAnother(...options: Parameters<typeof start>) {
+  const another = await start(...options)
+  onTestFinished(another.stop)
+  return another
+}
 
-test('sends events in the order of the feed', async () => {
-  const stream = await open({ query: 'after=latest' })
+const api = await start()
+afterAll(api.stop)
+const { addPet, patch, hold, end, get, newKey, open } = api
+
+const typesOf = ({ events }: TestStream) => events.map(({ type }) => type)
+const numberOf = (position: string) => Number(position.split('-')[1])
+
+/** Adds pets in one statement. Their long names make the events large. */
+const insertPets = (count: number) =>
+  sql(
+    databaseUrl,
+    `insert into pets (name, category_id) select repeat('x', 100), 7 from generate_series(1, $1)`,
+    [count],
+  )
+
+/** The numbers of these events, which must be consecutive. */
+function expectNoGaps(events: readonly { position: string }[]): void {
+  const numbers = events.map(({ position }) => numberOf(position))
+  const first = numbers[0] ?? 0
+  expect(numbers).toEqual(numbers.map((_, index) => first + index))
+}
+
+test('sends events in the order of the feed, with their position as id', async () => {
+  const stream = await open()
   expect(stream.status).toBe(200)
+  expect(stream.headers['content-type']).toBe('text/event-stream')
+  expect(stream.headers['cache-control']).toBe('no-store')
   const { id } = await addPet()
   await patch(id, { name: 'Rex' })
   await end('complete', (await hold({ petId: id })).id)
   await expect
-    .poll(() => stream.events.map(({ type }) => type))
+    .poll(() => typesOf(stream))
     .toEqual(['pet.created', 'pet.updated', 'pet.updated', 'order.placed', 'order.completed', 'pet.updated'])
+  const { body } = await get(`/events?after=${stream.lastEventId()}`)
+  expect(body).toEqual([])
+  expectNoGaps(stream.events)
+  expect(stream.text()).toMatch(/^retry: 1000\n\n/)
+})
+
+test('sends the same events as GET /v1/events, from the start of the feed', async () => {
+  const { body } = await get('/events?limit=1000')
+  const stream = await open({ query: '' })
+  await expect.poll(() => stream.events).toEqual(body)
+})
+
+test('continues after Last-Event-ID without a skipped or repeated event, which wins over `after`', async () => {
+  // Keeps recent events in memory. Without it, each new stream reads from the database.
+  const witness = await open()
+  let stream = await open()
+  const seen: string[] = []
+  for (let round = 0; round < 10; round += 1) {
+    await addPet()
+    if (round % 3 > 0) await expect.poll(() => stream.events.length).toBeGreaterThan(0)
+    stream.close()
+    await stream.ended
+    seen.push(...stream.events.map(({ position }) => position))
+    await addPet()
+    await expect.poll(() => witness.events.length).toBe((round + 1) * 2)
+    stream = await open({ lastEventId: stream.lastEventId() })
+  }
+  await expect.poll(() => seen.length + stream.events.length).toBe(20)
+  seen.push(...stream.events.map(({ position }) => position))
+  expect(seen).toEqual(witness.events.map(({ position }) => position))
+})
+
+test('tells a new client its position before the first event', async () => {
+  const stream = await open()
+  await expect.poll(() => stream.lastEventId()).toBeDefined()
+  stream.close()
+  await addPet()
+  const resumed = await open({ lastEventId: stream.lastEventId() })
+  await expect.poll(() => typesOf(resumed)).toEqual(['pet.created'])
+})
+
+test('sends only the wanted types, and now and then the position that they do not show', async () => {
+  const { open: openHere } = await startAnother({ keepAliveEveryMs: 50 })
+  const stream = await openHere({
+    query: 'after=latest&type=pet.deleted&type=order.placed&type=order.placed',
+  })
+  const { petId } = await hold()
+  await expect.poll(() => typesOf(stream)).toEqual(['order.placed'])
+  await patch(petId, { name: 'Rex' })
+  await sequenceEvents(db)
+  const { epoch, head } = await findFeedState(db)
+  await expect.poll(() => stream.lastEventId()).toBe(`${epoch}-${head}`)
+  expect(typesOf(stream)).toEqual(['order.placed'])
+})
+
+test('hides orders and actors from a key without the scope orders:read', async () => {
+  const { text: apiKey } = await newKey({ scopes: ['events:read'] })
+  const [full, limited] = [await open(), await open({ apiKey })]
+  await hold()
+  await expect.poll(() => typesOf(full)).toContain('order.placed')
+  await expect.poll(() => typesOf(limited)).toEqual(['pet.created', 'pet.updated'])
+  expect(limited.text()).not.toMatch(/apiKeyName|requestId|order/)
+  expect(full.text()).toMatch(/apiKeyName/)
+  const resumed = await open({ apiKey, lastEventId: full.events[0]?.position })
+  await expect.poll(() => typesOf(resumed)).toEqual(['pet.updated'])
+  expect(resumed.text()).not.toMatch(/apiKeyName|requestId|order/)
+})
+
+const rejections: [name: string, query: string, status: number, code: string, scopes: Scope[]][] = [
+  ['a malformed position', 'after=x', 400, 'invalid_parameter', ['events:read']],
+  ['an unknown type', 'type=pet.sold', 400, 'invalid_parameter', ['events:read']],
+  ['a position of another epoch', 'after=000000000000-1', 410, 'events_expired', ['events:read']],
+  ['a key without the scope events:read', 'after=latest', 403, 'insufficient_scope', ['pets:read']],
+  ['orders without the scope orders:read', 'type=order.placed', 403, 'insufficient_scope', ['events:read']],
+]
+
+test.each(rejections)('rejects %s before the stream starts', async (_name, query, status, code, scopes) => {
+  const { text: apiKey } = await newKey({ scopes })
+  const response = await get(`/events/stream?${query}`, { apiKey })
+  expect(response).toMatchObject({ status, body: { code } })
+})
+
+test('rejects a request without a key (401) and a malformed Last-Event-ID (400)', async () => {
+  expect((await get('/events/stream', { apiKey: null })).status).toBe(401)
+  const malformed = await get('/events/stream', { headers: { 'last-event-id': 'x' } })
+  expect(malformed).toMatchObject({ status: 400, body: { details: [{ field: 'last-event-id' }] } })
+})
+
+test('responds to HEAD with the headers only', async () => {
+  const response = await api.call('HEAD', '/v1/events/stream?after=latest')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect((await api.call('HEAD', '/v1/events/stream?after=000000000000-1')).status).toBe(410)
+})
+
+test('allows web pages of CORS_ORIGINS to read the stream and to send Last-Event-ID', async () => {
+  const origin = 'https://shop.example'
+  const shop = await startAnother({}, { corsOrigins: [origin] })
+  const stream = await shop.open({ headers: { origin } })
+  expect(stream.headers['access-control-allow-origin']).toBe(origin)
+  const preflight = await shop.call('OPTIONS', '/v1/events/stream', {
+    headers: { origin, 'access-control-request-method': 'GET' },
+  })
+  expect(preflight.headers.get('access-control-allow-headers')).toContain('Last-Event-ID')
+})
+
+test('sends a comment at intervals while nothing happens', async () => {
+  const idle = await startAnother({ keepAliveEveryMs: 20 })
+  const stream = await idle.open()
+  await expect.poll(() => stream.text()).toMatch(/(: keep-alive\n\n){3}/)
+})
+
+test('ends within a second when the key is revoked or expires, and other streams go on', async () => {
+  const [kept, revoked, expiring] = [await newKey(), await newKey(), await newKey({ expiresInSeconds: 1 })]
+  const [keptStream, revokedStream, expiringStream] = [
+    await open({ apiKey: kept.text }),
+    await open({ apiKey: revoked.text }),
+    await open({ apiKey: expiring.text }),
+  ]
+  const revokedAt = performance.now()
+  await revokeApiKey(db, revoked.id)
+  const { at, isClean } = await revokedStream.ended
+  expect(at - revokedAt).toBeLessThan(1_000)
+  expect(isClean).toBe(true)
+  await expiringStream.ended
+  await addPet()
+  await expect.poll(() => keptStream.events).toHaveLength(1)
+  expect(revokedStream.events).toEqual([])
+})
+
+test('limits the streams of a key (429) and of the process (503)', async () => {
+  const limited = await startAnother({ max: 3, perKeyMax: 2 })
+  const [one, two] = [await limited.open(), await limited.open()]
+  const rejected = await limited.open()
+  expect([rejected.status, rejected.headers['retry-after']]).toEqual([429, '5'])
+  const others = (await limited.newKey()).text
+  expect((await limited.open({ apiKey: others })).status).toBe(200)
+  const overloaded = await limited.open({ apiKey: others })
+  expect([overloaded.status, overloaded.headers['retry-after']]).toEqual([503, '1'])
+  one.close()
+  await expect.poll(async () => (await limited.open()).status).toBe(200)
+  two.close()
+})
+
+test('gives the place of a rejected stream to others', async () => {
+  const limited = await startAnother({ max: 1 })
+  for (let tries = 0; tries < 3; tries += 1) {
+    expect((await limited.open({ query: 'after=000000000000-1' })).status).toBe(410)
+  }
+  expect((await limited.open()).status).toBe(200)
+})
+
+test('does not count streams as requests in flight, and leaves them out of the latency metric', async () => {
+  const metrics = openMetrics(db, openLog('silent'))
+  const small = await startAnother({ onCount: metrics.setEventStreams }, { inFlightMax: 2, metrics })
+  const streams = await Promise.all([small.open(), small.open()]).then(async (two) => [
+    ...two,
+    await small.open(),
+  ])
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(await metrics.registry.metrics()).toContain('petstore_event_streams 3')
+  expect((await small.get('/pets')).status).toBe(200)
+  for (const stream of streams) stream.close()
+  await expect.poll(() => metrics.registry.metrics()).toContain('petstore_event_streams 0')
+  expect(await metrics.registry.metrics()).not.toContain('streamEvents')
+  const responses = await Promise.all([small.get('/pets'), small.get('/pets')])
+  expect(responses.map(({ status }) => status)).toEqual([200, 200])
+})
+
+test('ends all streams on shutdown, with a random delay to reconnect, and rejects new ones (503)', async () => {
+  const { streams, open: openHere } = await startAnother()
+  const opened = await Promise.all(Array.from({ length: 5 }, () => openHere()))
+  streams.close()
+  const ends = await Promise.all(opened.map(({ ended }) => ended))
+  expect(ends.every(({ isClean }) => isClean)).toBe(true)
+  for (const { retryMs } of opened) expect(retryMs()).toBeGreaterThanOrEqual(100)
+  for (const { retryMs } of opened) expect(retryMs()).toBeLessThanOrEqual(1_000)
+  expect((await openHere()).status).toBe(503)
+})
+
+test('sends every event to a slow reader, from the database when it is too far behind', async () => {
+  const [slow, fast] = [await open(), await open()]
+  slow.pause()
+  await insertPets(20_000)
+  await expect.poll(() => fast.events.length).toBe(20_000)
+  slow.resume()
+  await expect.poll(() => slow.events.length).toBe(20_000)
+  await addPet()
+  await expect.poll(() => slow.events.length).toBe(20_001)
+  expectNoGaps(slow.events)
+  expectNoGaps(fast.events)
+})
+
+test('resets the connection of a reader that accepts nothing', async () => {
+  let openStreams = 0
+  const onCount = (count: number) => {
+    openStreams = count
+  }
+  const strict = await startAnother({ onCount }, { stalledAfterMs: 300 })
+  const stream = await strict.open()
+  stream.pause()
+  await insertPets(20_000)
+  await expect.poll(() => openStreams).toBe(0)
+  stream.resume()
+  expect((await stream.ended).isClean).toBe(false)
+})
+
+test('buffers a limited number of bytes for a reader that accepts nothing', async () => {
+  const { streams } = await startAnother()
+  const sink = new Writable({ highWaterMark: 16_384, write: () => {} })
+  await streams.open(1n, 'start', { types: EVENT_TYPES, showActors: true }, () => sink)
+  for (let round = 0; round < 5; round += 1) {
+    await insertPets(1_000)
+    await streams.advance(await sequenceDueEvents(db))
+  }
+  expect(sink.writableLength).toBeLessThan(128 * 1_024)
+  streams.close()
+})
+
+test('goes on after the database was unavailable', async () => {
+  let isUnavailable = false
+  const failing: Db = {
+    ...db,
+    read: (statement) => (isUnavailable ? Promise.reject(new Error('unavailable')) : db.read(statement)),
+  }
+  const { open: openHere } = await startAnother({ db: failing })
+  const stream = await openHere()
+  await addPet()
+  await expect.poll(() => stream.events).toHaveLength(1)
+  isUnavailable = true
+  await addPet()
+  await sleep(700)
+  expect(stream.events).toHaveLength(1)
+  isUnavailable = false
+  await addPet()
+  await expect.poll(() => stream.events).toHaveLength(3)
+  expectNoGaps(stream.events)
+})
+
+test('ends when a new epoch starts; the former position gets 410', async () => {
+  const stream = await open()
+  await addPet()
+  await expect.poll(() => stream.events).toHaveLength(1)
+  await insertEpoch(db)
+  expect((await stream.ended).isClean).toBe(true)
+  expect((await open({ lastEventId: stream.lastEventId() })).status).toBe(410)
+  const next = await open()
+  await addPet()
+  await expect.poll(() => next.events).toHaveLength(1)
 })

@@ -6,6 +6,7 @@ import { HARD_EXIT_AFTER_MS } from '../../src/server/shutdown.ts'
 import { readConfig, VARIABLES } from '../../src/config.ts'
 import { RESPONSE_TIMEOUT_MS } from '../../src/deadlines.ts'
 import { ERRORS, type ErrorBody, errorBody } from '../../src/errors.ts'
+import { KEEP_ALIVE_EVERY_MS } from '../../src/events/streams.ts'
 import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, REQUESTS_IN_FLIGHT_MAX } from '../../src/server/app.ts'
 import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
 
@@ -108,6 +109,14 @@ describe('haproxy.cfg', () => {
   const config = read('deploy/haproxy.cfg')
   const time = (name: string) => milliseconds(new RegExp(`timeout ${name} (\\w+)$`, 'm').exec(config)?.[1])
 
+  const sections = config.split(/^(?=\w)/m)
+  /** The max connections to the first instance, of each section that matches. */
+  const maxconnOf = (section: RegExp) =>
+    sections
+      .filter((text) => section.test(text))
+      .flatMap((text) => [...text.matchAll(/server one .* maxconn (\d+)$/gm)])
+      .map(([, count]) => Number(count))
+
   test('returns error bodies that are equal to those of the service', () => {
     const bodies = [...config.matchAll(/'(\{"code".*\})'/g)].map(
       ([, json = '']) => JSON.parse(json) as ErrorBody,
@@ -139,11 +148,19 @@ describe('haproxy.cfg', () => {
   })
 
   test('sends fewer concurrent requests than an instance accepts, and forwards headers that are too large for it', () => {
-    const max = [...config.matchAll(/server one .* maxconn (\d+)$/gm)].map(([, count]) => Number(count))
+    const max = maxconnOf(/^backend (?!event_streams)/)
     expect(max.length).toBe(2)
     expect(max.reduce((sum, count) => sum + count)).toBeLessThan(REQUESTS_IN_FLIGHT_MAX)
     const [, buffer] = /tune\.bufsize (\d+)/.exec(config) ?? []
     expect(Number(buffer)).toBeGreaterThanOrEqual(2 * HEADERS_LIMIT_BYTES)
+  })
+
+  test('sends as many streams of events as an instance accepts, and waits longer than a keep-alive comment takes', () => {
+    expect(maxconnOf(/^backend event_streams /)).toEqual([readConfig({ DATABASE_URL }).EVENT_STREAMS_MAX])
+    const [section = ''] = sections.filter((text) => text.startsWith('backend event_streams '))
+    const [, timeout] = /timeout server (\w+)$/m.exec(section) ?? []
+    expect(milliseconds(timeout)).toBeGreaterThan(2 * KEEP_ALIVE_EVERY_MS)
+    expect(time('client')).toBeGreaterThan(2 * KEEP_ALIVE_EVERY_MS)
   })
 
   test('detects that an instance is shutting down before the instance closes its port', () => {

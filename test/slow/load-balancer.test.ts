@@ -15,7 +15,9 @@ import {
 } from '../support/load-balancer.ts'
 import { slowness } from '../support/busy-host.ts'
 import { openTestClient } from '../support/client.ts'
-import { createTestDatabase, sql } from '../support/database.ts'
+import { issueApiKey } from '../support/app.ts'
+import { openStream } from '../support/event-stream.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { type Exchange, runClients } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
@@ -25,6 +27,7 @@ const SHUTDOWN_GRACE_MS = 3_000
 /** Longer than HAProxy waits between two checks of an instance that is down. */
 const CHECKED_WITHIN_MS = 2_000
 const CLIENTS = 16
+const RESPONSE_TIMEOUT_IN_HAPROXY_MS = 15_000
 
 const DATABASE_URL = await createTestDatabase()
 const { stdout } = await petstore(['api-keys', 'create', '--name', 'balanced'], { DATABASE_URL })
@@ -192,6 +195,28 @@ test('with both instances frozen, a read returns unavailable and a change return
   // By now HAProxy has detected that neither instance is ready.
   const next = await client.post('/pets', { name: 'Still', categoryId: 1 })
   expect(next).toMatchObject({ status: 503, body: errorBody('overloaded') })
+})
+
+test('a stream of events outlives the timeouts of other requests, and continues on the other instance', async () => {
+  const { loadBalancer, instances } = await openFixture()
+  const { text } = await issueApiKey(openTestDatabase(DATABASE_URL), { scopes: ['events:read'] })
+  const open = (lastEventId?: string) =>
+    openStream({ origin: loadBalancer.origin, apiKey: text, query: 'after=latest', lastEventId })
+  const addPet = () => sql(DATABASE_URL, `insert into pets (name, category_id) values ('Ada', 1)`)
+  // HAProxy sends them to different instances, because it prefers the one with fewer connections.
+  const streams = [await open(), await open()]
+  await sleep(RESPONSE_TIMEOUT_IN_HAPROXY_MS + 1_000)
+  await addPet()
+  for (const { events } of streams) await expect.poll(() => events).toHaveLength(1)
+
+  const stopped = instances[0]?.stop()
+  const stream = await Promise.race(streams.map((one) => one.ended.then(() => one)))
+  expect((await stream.ended).isClean).toBe(true)
+  const resumed = await open(stream.lastEventId())
+  expect(resumed.status).toBe(200)
+  await addPet()
+  await expect.poll(() => resumed.events).toHaveLength(1)
+  expect(await stopped).toBe(0)
 })
 
 test('if no instance is running, every request returns overloaded at once', async () => {
