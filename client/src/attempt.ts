@@ -44,28 +44,43 @@ export async function attempt(
   try {
     // Petstore never redirects. Following a redirect could send the API key to another server, and a POST as a GET.
     const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal })
-    return read(response, await response.text(), requestId)
+    return readResponse(response, await response.text(), requestId)
   } catch (cause) {
-    const failed = { requestId, cause, mayHaveTakenEffect: true, isTemporary: true, retryAfterMs: 0 }
-    if (signal?.aborted) return { failed: { ...failed, ...abortedBy(signal), isTemporary: false } }
-    if (controller.signal.aborted) {
-      return {
-        failed: { ...failed, code: 'timeout', message: `No response within ${Math.ceil(timeoutMs)} ms.` },
-      }
-    }
-    const message = 'Cannot reach the service, or the connection was lost before the response was complete.'
-    return { failed: { ...failed, code: 'network_error', message, mayHaveTakenEffect: !wasNotSent(cause) } }
+    const timedOutMs = controller.signal.aborted ? timeoutMs : undefined
+    return { failed: failureOf(cause, { requestId, signal, timedOutMs }) }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
   }
 }
 
+/** Classifies what `fetch` throws. `timedOutMs` is the timeout, if it was reached. */
+export function failureOf(
+  cause: unknown,
+  {
+    requestId,
+    signal,
+    timedOutMs,
+  }: {
+    requestId: string | undefined
+    signal: AbortSignal | undefined
+    timedOutMs: number | undefined
+  },
+): FailedAttempt {
+  const failed = { requestId, cause, mayHaveTakenEffect: true, isTemporary: true, retryAfterMs: 0 }
+  if (signal?.aborted) return { ...failed, ...abortedBy(signal), isTemporary: false }
+  if (timedOutMs !== undefined) {
+    return { ...failed, code: 'timeout', message: `No response within ${Math.ceil(timedOutMs)} ms.` }
+  }
+  const message = 'Cannot reach the service, or the connection was lost before the response was complete.'
+  return { ...failed, code: 'network_error', message, mayHaveTakenEffect: !wasNotSent(cause) }
+}
+
 export function abortedBy(signal: AbortSignal): Failure {
   return { code: 'aborted', message: 'The call was aborted.', cause: signal.reason }
 }
 
-function read(response: Response, text: string, requestId: string | undefined): Attempt {
+export function readResponse(response: Response, text: string, requestId: string | undefined): Attempt {
   const { status, headers, ok } = response
   const body = parse(text)
   if (ok && (status === 204 || body !== undefined)) return { value: body, headers }

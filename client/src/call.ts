@@ -5,6 +5,7 @@ import { type Deprecation, reportDeprecation } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
 import { writeJson, writeQuery } from './ids.ts'
 import type { ErrorCode, Operations } from './interface.ts'
+import { readStream } from './stream.ts'
 
 export interface PetstoreOptions {
   /** Address of the service, including `/v1`. In a browser it can be relative. */
@@ -50,12 +51,26 @@ export type Send = <Name extends keyof Operations>(
   options: CallOptions | undefined,
 ) => Promise<ApiResponse<Operations[Name]['response']>>
 
+/** Opens one connection to a stream of the service. */
+export type OpenStream = (
+  path: string,
+  query: object,
+  options: { signal: AbortSignal; timeoutMs: number | undefined },
+) => ReturnType<typeof readStream>
+
+/** What the client needs to send requests. */
+export interface Transport {
+  send: Send
+  openStream: OpenStream
+  deadlineMs: number
+}
+
 const TIMEOUT_MS = 15_000
 const DEADLINE_MS = 60_000
 const BACKOFF_FIRST_MS = 200
 const BACKOFF_MAX_MS = 5_000
 
-export function sender(defaults: PetstoreOptions): Send {
+export function transportOf(defaults: PetstoreOptions): Transport {
   if (!defaults.apiKey) throw new TypeError('apiKey is missing.')
   const baseUrl = String(defaults.baseUrl).replace(/\/+$/, '')
   const authorization = `Bearer ${defaults.apiKey}`
@@ -64,7 +79,7 @@ export function sender(defaults: PetstoreOptions): Send {
   // oxlint-disable-next-line no-console -- the default; `onDeprecated` replaces it.
   const { onDeprecated = ({ message }: Deprecation) => console.warn(message) } = defaults
 
-  return async (call, options = {}) => {
+  const send: Send = async (call, options = {}) => {
     const { signal } = options
     const timeoutMs = options.timeoutMs ?? defaults.timeoutMs ?? TIMEOUT_MS
     const deadlineAt = performance.now() + (options.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS)
@@ -111,6 +126,20 @@ export function sender(defaults: PetstoreOptions): Send {
       await sleep(waitMs, signal)
     }
   }
+
+  return {
+    send,
+    openStream: (path, query, { signal, timeoutMs }) => {
+      const accept = 'text/event-stream'
+      const headers = headersOf({ authorization, accept, 'x-request-id': randomId() })
+      return readStream(baseUrl + path + writeQuery(query), headers, {
+        fetch: defaults.fetch ?? fetch,
+        timeoutMs: timeoutMs ?? defaults.timeoutMs ?? TIMEOUT_MS,
+        signal,
+      })
+    },
+    deadlineMs: defaults.deadlineMs ?? DEADLINE_MS,
+  }
 }
 
 /** Makes request ids and idempotency keys. `crypto.randomUUID` exists only in secure contexts (HTTPS). */
@@ -120,7 +149,7 @@ export function randomId(): string {
 }
 
 /** Exponential backoff with full jitter, so that clients that failed at the same time do not retry together. */
-function backoffMs(attempts: number): number {
+export function backoffMs(attempts: number): number {
   return Math.random() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (attempts - 1))
 }
 
@@ -131,7 +160,7 @@ function headersOf(values: Record<string, string | undefined>): Headers {
 }
 
 /** Resolves early if the signal is aborted. */
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)

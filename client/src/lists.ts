@@ -18,8 +18,9 @@ export interface List<Item> extends AsyncIterable<Item> {
   pages: () => AsyncIterable<Page<Item>>
 }
 
+/** The operations with cursors. The feed of events has positions instead. */
 type ListName = {
-  [Name in keyof Operations]: Operations[Name]['response'] extends unknown[] ? Name : never
+  [Name in keyof Operations]: 'cursor' extends keyof Operations[Name]['query'] ? Name : never
 }[keyof Operations]
 type ItemOf<Name extends ListName> = Operations[Name]['response'][number]
 

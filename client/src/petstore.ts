@@ -1,7 +1,8 @@
 // The client and all public types.
 import { type ApiKeys, apiKeysOf } from './api-keys.ts'
-import { type CallOptions, type PetstoreOptions, sender } from './call.ts'
+import { type CallOptions, type PetstoreOptions, transportOf } from './call.ts'
 import { type Categories, categoriesOf } from './categories.ts'
+import { type Events, eventsOf } from './events.ts'
 import type { Counts } from './interface.ts'
 import { type Orders, ordersOf } from './orders.ts'
 import { type Pets, petsOf } from './pets.ts'
@@ -9,6 +10,17 @@ import { type Pets, petsOf } from './pets.ts'
 export type { CallOptions, PetstoreOptions } from './call.ts'
 export type { Deprecation } from './deprecation.ts'
 export { type ClientErrorCode, PetstoreError } from './errors.ts'
+export type {
+  EventPage,
+  EventType,
+  FutureEvent,
+  OrderEvent,
+  PetCreated,
+  PetDeleted,
+  PetUpdated,
+  StoreEvent,
+} from './events.ts'
+export type { FollowOptions } from './follow.ts'
 export type {
   ApiKey,
   Category,
@@ -23,6 +35,7 @@ export type {
   IssuedApiKey,
   ListApiKeysQuery,
   ListCategoriesQuery,
+  ListEventsQuery,
   ListOrdersQuery,
   ListPetsQuery,
   NewApiKey,
@@ -43,16 +56,19 @@ export class Petstore {
   readonly orders: Orders
   readonly categories: Categories
   readonly apiKeys: ApiKeys
+  readonly events: Events
   /** The number of pets by status. */
   readonly inventory: (options?: CallOptions) => Promise<Counts>
 
   constructor(options: PetstoreOptions) {
     // The API key stays in this closure, so that logging the client does not reveal it.
-    const send = sender(options)
+    const transport = transportOf(options)
+    const { send } = transport
     this.pets = petsOf(send)
     this.orders = ordersOf(send)
     this.categories = categoriesOf(send)
     this.apiKeys = apiKeysOf(send)
+    this.events = eventsOf(transport)
     this.inventory = async (call) => {
       const path = '/store/inventory'
       return (await send({ operation: 'getInventory', method: 'GET', path, idempotent: true }, call)).value

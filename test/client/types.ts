@@ -1,5 +1,5 @@
 // Code that tsc must accept, and marked lines that it must reject. `npm run check` compiles this file; nothing runs it.
-import type { Id, Order, Pet, PetstoreError, VersionedPet } from '@petstore/client'
+import type { FutureEvent, Id, Order, Pet, PetstoreError, StoreEvent, VersionedPet } from '@petstore/client'
 import { Petstore } from '@petstore/client'
 
 type Equal<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false
@@ -85,6 +85,31 @@ export async function keysAndOrders({ apiKeys, orders }: Petstore) {
   same<typeof key, string>(true)
   // @ts-expect-error only create and rotate return the key
   take((await apiKeys.list().page()).items[0]?.key)
+}
+
+export async function events({ events: feed }: Petstore) {
+  const { items, next } = await feed.list({ after: 'latest', type: ['pet.created'], limit: 5 })
+  same<typeof items, StoreEvent[]>(true)
+  same<typeof next, string>(true)
+  // @ts-expect-error no such type
+  feed.follow({ type: ['pet.fed'] })
+  for await (const event of feed.follow({ after: next, onPosition: async () => {} })) {
+    same<typeof event, StoreEvent>(true)
+    same<typeof event.pet, Pet | undefined>(true)
+    // @ts-expect-error not every event has a pet
+    take(event.pet.name)
+    if (event.type === 'pet.created') same<typeof event.pet, Pet>(true)
+    else if (event.type === 'pet.updated')
+      same<(typeof event.changed)[number], 'name' | 'categoryId' | 'status'>(true)
+    else if (event.type === 'pet.deleted') same<typeof event.pet, undefined>(true)
+    else if (event.type === 'order.placed') same<typeof event.order, Order>(true)
+    else if (event.type === 'order.expired' || event.type === 'order.completed') take(event.order.status)
+    else if (event.type === 'order.cancelled') take(event.order.closedAt)
+    // All that is left are types of later versions.
+    else same<typeof event, FutureEvent>(true)
+    const type: string = event.type
+    take(type)
+  }
 }
 
 export function errors(error: PetstoreError): number | undefined {

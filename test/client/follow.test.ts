@@ -1,0 +1,305 @@
+// store.events.follow on a server that breaks the stream: each position exactly once, in order.
+import { getEventListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { StoreEvent } from '@petstore/client'
+import { errorOf } from './fixture.ts'
+import {
+  eventsText,
+  eventText,
+  numberOf,
+  positionOf,
+  startEventServer,
+  startStream,
+  take,
+} from './event-server.ts'
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+/** Stops the test if the client does not end an iteration. */
+async function readAll(events: AsyncIterable<StoreEvent>): Promise<void> {
+  for await (const event of events) void event
+}
+
+test('keeps every character and digit wherever the chunks end', async () => {
+  const bytes = Buffer.from(`\ufeff: hi\n\n${eventsText(1, 2)}`)
+  const { store } = await startEventServer(() => {})
+  for (let at = 1; at < bytes.length; at += 1) {
+    const fetch = async () => {
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(bytes.subarray(0, at))
+          controller.enqueue(bytes.subarray(at))
+        },
+      })
+      return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+    }
+    const events = await take(store({ fetch }).events.follow(), 2)
+    expect(events.map((event) => event.pet?.name)).toEqual(['Zoë 🐶 1', 'Zoë 🐶 2'])
+    expect(events[1]).toMatchObject({ petId: '2', pet: { id: '2', categoryId: '9223372036854775807' } })
+  }
+})
+
+test.each(['reset', 'end'] as const)(
+  'resumes after the last event that it yielded if the connection breaks at any byte (%s)',
+  async (ending) => {
+    const length = Buffer.byteLength(eventText(1))
+    let cut = 0
+    // Each connection delivers one more byte than the one before it. A third of them end after their first event.
+    const server = await startEventServer((response, after) => {
+      startStream(response)
+      const bytes = Buffer.from(eventsText(after + 1, after + 2)).subarray(0, cut)
+      cut += 3
+      response.write(bytes, () => {
+        if (ending === 'end') response.end()
+        else setTimeout(() => response.socket?.resetAndDestroy(), 1)
+      })
+    })
+    const count = Math.floor((length / 3) * 0.3)
+    const random = Math.random
+    Math.random = () => 0
+    try {
+      const events = await take(server.store().events.follow(), count)
+      expect(events.map(numberOf)).toEqual(upTo(count))
+    } finally {
+      Math.random = random
+    }
+    expect(server.requests.length).toBeGreaterThan(length / 3)
+  },
+)
+
+test('a slow consumer gets every event, and the server is not read ahead without limit', async () => {
+  const total = 500
+  const long = 'x'.repeat(30_000)
+  let written = 0
+  const server = await startEventServer((response, after) => {
+    startStream(response)
+    let next = after + 1
+    const write = () => {
+      while (next <= total) {
+        const text = eventText(next, long)
+        next += 1
+        written += text.length
+        if (!response.write(text)) break
+      }
+    }
+    response.on('drain', write)
+    write()
+  })
+  const numbers: number[] = []
+  for await (const event of server.store().events.follow()) {
+    numbers.push(numberOf(event))
+    if (numbers.length === 10) {
+      await sleep(500)
+      // The buffers of the sockets hold a few MB; the whole stream has more.
+      expect(written).toBeLessThan(long.length * total * 0.7)
+    }
+    if (numbers.length === total) break
+  }
+  expect(numbers).toEqual(upTo(total))
+})
+
+test('resumes after the last event that a slow consumer got, not after the last one that arrived', async () => {
+  const server = await startEventServer((response, after) => {
+    startStream(response)
+    response.write(eventsText(after + 1, after + 5))
+    setTimeout(() => response.socket?.resetAndDestroy(), 50)
+  })
+  const numbers: number[] = []
+  for await (const event of server.store().events.follow()) {
+    numbers.push(numberOf(event))
+    if (numbers.length === 2) await sleep(200)
+    if (numbers.length === 20) break
+  }
+  expect(numbers).toEqual(upTo(20))
+})
+
+test('reconnects if no byte arrives within the timeout; keep-alive comments count as bytes', async () => {
+  const server = await startEventServer((response, after) => {
+    startStream(response)
+    response.write(eventText(after + 1))
+    if (after > 0) return
+    const timer = setInterval(() => response.write(': keep-alive\n\n'), 100)
+    setTimeout(() => clearInterval(timer), 1_200)
+  })
+  const errors: string[] = []
+  const startedAt = performance.now()
+  const options = { timeoutMs: 600, onReconnect: ({ code }: { code: string }) => errors.push(code) }
+  const events = await take(server.store().events.follow(options), 2)
+  expect(events.map(numberOf)).toEqual([1, 2])
+  expect(errors).toEqual(['timeout'])
+  expect(performance.now() - startedAt).toBeGreaterThan(1_500)
+})
+
+test('the time that the consumer needs does not count as silence of the server', async () => {
+  const server = await startEventServer((response) => {
+    startStream(response)
+    response.write(eventText(1))
+    setTimeout(() => response.write(eventText(2)), 300)
+  })
+  const numbers: number[] = []
+  for await (const event of server.store({ timeoutMs: 500 }).events.follow()) {
+    numbers.push(numberOf(event))
+    if (numbers.length === 2) break
+    await sleep(1_000)
+  }
+  expect(server.requests).toHaveLength(1)
+})
+
+test('waits as long as `retry` and Retry-After ask', async () => {
+  const times: number[] = []
+  const server = await startEventServer((response) => {
+    times.push(performance.now())
+    if (times.length === 1) {
+      startStream(response, 400)
+      response.end()
+    } else if (times.length === 2) {
+      response.writeHead(503, { 'retry-after': '1' }).end('{"code":"overloaded","message":"","status":503}')
+    } else {
+      startStream(response)
+      response.write(eventText(1))
+    }
+  })
+  await take(server.store().events.follow(), 1)
+  const [first = 0, second = 0, third = 0] = times
+  expect(second - first).toBeGreaterThanOrEqual(399)
+  expect(third - second).toBeGreaterThanOrEqual(999)
+})
+
+test('`latest` is resolved to a position first, so that no event is missed if the first connection breaks', async () => {
+  const server = await startEventServer((response, after) => {
+    startStream(response)
+    if (server.requests.length < 3) response.socket?.resetAndDestroy()
+    else response.write(eventText(after + 1))
+  })
+  const positions: string[] = []
+  const options = { after: 'latest', onPosition: (position: string) => void positions.push(position) }
+  expect((await take(server.store().events.follow(options), 1)).map(numberOf)).toEqual([1])
+  expect(server.requests).toEqual([positionOf(0), positionOf(0), positionOf(0)])
+  expect(positions).toEqual([positionOf(0)])
+})
+
+test('an id without an event moves the position, and onPosition reports every position that is done', async () => {
+  const server = await startEventServer((response, after) => {
+    startStream(response)
+    if (after === 0) response.write(`${eventText(1)}id: ${positionOf(1)}\n\nid: ${positionOf(7)}\n\n`)
+    if (after === 0) setTimeout(() => response.end(), 50)
+    else response.write(eventsText(8, 9))
+  })
+  const log: string[] = []
+  const onPosition = async (position: string) => {
+    await sleep(1)
+    log.push(`done ${position}`)
+  }
+  for await (const event of server.store().events.follow({ onPosition })) {
+    log.push(event.position)
+    if (numberOf(event) === 9) break
+  }
+  expect(server.requests).toEqual([null, positionOf(7)])
+  expect(log).toEqual([
+    positionOf(1),
+    `done ${positionOf(1)}`,
+    `done ${positionOf(7)}`,
+    positionOf(8),
+    `done ${positionOf(8)}`,
+    positionOf(9),
+  ])
+})
+
+test.each([
+  { status: 401, code: 'invalid_api_key' },
+  { status: 403, code: 'insufficient_scope' },
+  { status: 410, code: 'events_expired' },
+  { status: 400, code: 'invalid_parameter' },
+])('ends with $code ($status), also when it reconnects', async ({ status, code }) => {
+  const server = await startEventServer((response, after) => {
+    if (after > 0) {
+      response.writeHead(status).end(JSON.stringify({ code, message: 'No.', status }))
+      return
+    }
+    startStream(response)
+    response.end(eventText(1))
+  })
+  const error = await errorOf(readAll(server.store().events.follow()))
+  expect(error).toMatchObject({ code, status, outcomeUnknown: false })
+  expect(server.requests).toEqual([null, positionOf(1)])
+})
+
+test('ends with unexpected_answer if another server responds, or sends data that is no event', async () => {
+  const page = await startEventServer((response) => void response.end('<h1>Log in</h1>'))
+  expect(await errorOf(readAll(page.store().events.follow()))).toMatchObject({ code: 'unexpected_answer' })
+  const json = await startEventServer((response) => void response.end('[]'))
+  expect(await errorOf(readAll(json.store().events.follow()))).toMatchObject({ code: 'unexpected_answer' })
+  for (const data of ['hello', '{"position":5}', 'null']) {
+    const server = await startEventServer((response) => {
+      startStream(response)
+      response.write(`data: ${data}\n\n`)
+    })
+    const error = await errorOf(readAll(server.store().events.follow()))
+    expect(error).toMatchObject({ code: 'unexpected_answer' })
+    await expect.poll(server.open).toBe(0)
+  }
+})
+
+test('the first connection has a deadline', async () => {
+  const server = await startEventServer((response) => {
+    response.writeHead(503).end('{"code":"unavailable","message":"","status":503}')
+  })
+  const error = await errorOf(readAll(server.store().events.follow({ deadlineMs: 500 })))
+  expect(error).toMatchObject({ code: 'unavailable' })
+  expect(server.requests.length).toBeGreaterThan(1)
+})
+
+test('break, return and the signal close the connection at once and leave no listener', async () => {
+  const server = await startEventServer((response) => {
+    startStream(response)
+    response.write(eventText(1))
+  })
+  const { events } = server.store()
+  await take(events.follow(), 1)
+  await expect.poll(server.open).toBe(0)
+
+  const iterator = events.follow()[Symbol.asyncIterator]()
+  await iterator.next()
+  const waiting = iterator.next()
+  expect(await iterator.return?.()).toEqual({ done: true, value: undefined })
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  await expect.poll(server.open).toBe(0)
+
+  const controller = new AbortController()
+  const reason = new Error('the user closed the page')
+  const reading = errorOf(readAll(events.follow({ signal: controller.signal })))
+  await expect.poll(server.open).toBe(1)
+  controller.abort(reason)
+  expect(await reading).toMatchObject({ code: 'aborted', cause: reason })
+  await expect.poll(server.open).toBe(0)
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([])
+  expect(await errorOf(readAll(events.follow({ signal: controller.signal })))).toMatchObject({
+    code: 'aborted',
+  })
+})
+
+test('yields no further event after the signal was aborted', async () => {
+  const server = await startEventServer((response) => {
+    startStream(response)
+    response.write(eventsText(1, 5))
+  })
+  const controller = new AbortController()
+  const numbers: number[] = []
+  const read = async () => {
+    for await (const event of server.store().events.follow({ signal: controller.signal })) {
+      numbers.push(numberOf(event))
+      controller.abort()
+    }
+  }
+  expect(await errorOf(read())).toMatchObject({ code: 'aborted' })
+  expect(numbers).toEqual([1])
+})
+
+test('yields events of types that this version does not know', async () => {
+  const server = await startEventServer((response) => {
+    startStream(response)
+    response.write(`event: pet.fed\ndata: {"position":"p","type":"pet.fed","petId":1,"occurredAt":""}\n\n`)
+  })
+  expect(await take(server.store().events.follow(), 1)).toMatchObject([{ type: 'pet.fed', petId: '1' }])
+})
