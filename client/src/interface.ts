@@ -199,9 +199,7 @@ export type ApiKeys = ApiKey[]
 export interface NewApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes?:
-    | readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
-    | undefined
+  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[] | undefined
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number | undefined
   /** Lifetime of the key, in seconds. Without it, the key does not expire. */
@@ -257,17 +255,7 @@ export interface ListEventsQuery {
   /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
   after?: string | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
-  type?:
-    | readonly (
-        | 'pet.created'
-        | 'pet.updated'
-        | 'pet.deleted'
-        | 'order.placed'
-        | 'order.completed'
-        | 'order.cancelled'
-        | 'order.expired'
-      )[]
-    | undefined
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
   /** Max number of events to return. */
   limit?: number | undefined
 }
@@ -276,17 +264,7 @@ export interface StreamEventsQuery {
   /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
   after?: string | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
-  type?:
-    | readonly (
-        | 'pet.created'
-        | 'pet.updated'
-        | 'pet.deleted'
-        | 'order.placed'
-        | 'order.completed'
-        | 'order.cancelled'
-        | 'order.expired'
-      )[]
-    | undefined
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
 }
 
 export interface ListApiKeysQuery {
