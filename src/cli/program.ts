@@ -6,6 +6,7 @@ import { VERSION } from '../version.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addCategories } from './categories.ts'
 import { addDoctor } from './doctor.ts'
+import { addEvents } from './events.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
@@ -32,6 +33,7 @@ Examples:
   petstore import pets.csv                    add the pets in a CSV file
   petstore doctor                             find problems and print how to fix them
   petstore pets list --status available       list the available pets
+  petstore events tail                        print changes as they happen
 
 The commands under "Run the service" need DATABASE_URL. docs/configuration.md lists all environment variables.
 The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
@@ -49,6 +51,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addCategories(program)
   addOrders(program)
   addInventory(program)
+  addEvents(program)
   return program
 }
 

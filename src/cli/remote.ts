@@ -37,11 +37,15 @@ export interface Remote {
   call: CallOptions
   /** Call this after each page of a list. It restarts the timer of the waiting message. */
   restartWaiting: () => void
+  /** Call this when the command has no timeout any more. It turns the waiting message off. */
+  stopWaiting: () => void
 }
 
 interface OptionHelp {
   json?: string
   timeout?: string
+  /** How the command ends on Ctrl-C, if that is no failure. */
+  success?: string
 }
 
 export const LIST_HELP = {
@@ -70,10 +74,9 @@ Set the API key in PETSTORE_API_KEY. There is no option for the key, because oth
 of the host can read command lines.
 
 Exit codes:
-  0    success
+  0    ${help.success ?? 'success'}
   ${EXIT_FAILED}    the request failed, or an argument or environment variable is wrong
-  ${EXIT_TRY_LATER}   no response within --timeout, or a temporary error; retry later
-  ${EXIT_INTERRUPTED}  stopped by Ctrl-C
+  ${EXIT_TRY_LATER}   no response within --timeout, or a temporary error; retry later${help.success === undefined ? `\n  ${EXIT_INTERRUPTED}  stopped by Ctrl-C` : ''}
 
 Examples:
 ${examples.map((example) => `  ${example}`).join('\n')}`,
@@ -127,7 +130,12 @@ export async function callService(
     },
   })
   try {
-    await work({ store, call: { signal: interrupt.signal }, restartWaiting: () => void waiting.refresh() })
+    await work({
+      store,
+      call: { signal: interrupt.signal },
+      restartWaiting: () => void waiting.refresh(),
+      stopWaiting: () => clearTimeout(waiting),
+    })
   } catch (error) {
     if (!(error instanceof client.PetstoreError)) throw error
     if (error.code === 'aborted') exitByInterrupt(error, options)
@@ -160,6 +168,9 @@ function report(error: PetstoreError, { config, options, missingScope }: ErrorCo
   if (cause !== undefined) say(`  ${visible(cause)}`)
   if (error.code === 'insufficient_scope' && missingScope !== undefined) {
     say(`The command needs the scope ${missingScope}. Ask the operator for a key with this scope.`)
+  }
+  if (error.code === 'events_expired') {
+    say('To continue with new events, use --after latest. To read all pets again, run: petstore export')
   }
   if (WRONG_KEY_CODES.has(error.code)) {
     say('Check PETSTORE_API_KEY: the key must be complete, valid, and issued by this service.')

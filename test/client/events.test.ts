@@ -1,34 +1,19 @@
 // store.events on the real service, also through a proxy that cuts connections.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Petstore, type PetstoreOptions, type StoreEvent } from '@petstore/client'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
 import { insertEpoch } from '../../src/events/queries.ts'
-import { sequenceDueEvents, sequenceEvents } from '../../src/events/sequencer.ts'
-import { openEventStreams } from '../../src/events/streams.ts'
 import { SCOPES } from '../../src/scopes.ts'
-import { startBackground } from '../../src/server/background.ts'
-import { openLog } from '../../src/telemetry/log.ts'
-import { openApiFixtureOn } from '../api/fixture.ts'
 import { issueApiKey } from '../support/app.ts'
-import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { openFeed } from '../support/feed.ts'
 import { type Link, type Relay, startProxy } from '../support/proxy.ts'
 import { numberOf, take } from './event-server.ts'
 import { errorOf } from './fixture.ts'
 
-const databaseUrl = await createTestDatabase()
-const db = openTestDatabase(databaseUrl)
-let streams = openEventStreams({ db, max: 100 })
-const api = await openApiFixtureOn(databaseUrl, db, {
-  eventStreams: {
-    open: (...stream) => streams.open(...stream),
-    advance: (state) => streams.advance(state),
-    close: () => streams.close(),
-  },
-})
-const work = async () => streams.advance(await sequenceDueEvents(db))
-const background = startBackground([{ name: 'sequence events', everyMs: 20, work }], openLog('silent'))
-afterAll(() => background.stop())
+const feed = await openFeed()
+const { api, sequence } = feed
+const { db } = api
 const { text: apiKey, id: apiKeyId } = await issueApiKey(db, { name: 'mirror', scopes: SCOPES })
 const open = (choices: Partial<PetstoreOptions> = {}) =>
   new Petstore({ baseUrl: `${api.origin}/v1`, apiKey, ...choices })
@@ -36,7 +21,7 @@ const store = open()
 
 /** The position of the newest event. */
 async function newest(): Promise<string> {
-  await sequenceEvents(db)
+  await sequence()
   return (await store.events.list({ after: 'latest', limit: 1 })).next
 }
 
@@ -68,7 +53,7 @@ test('lists pages of events, each with the position of the next one', async () =
   const start = await newest()
   const { id } = await store.pets.create({ name: 'Biscuit', categoryId: '9223372036854775807' })
   await store.pets.update(id, { name: 'Rex' })
-  await sequenceEvents(db)
+  await sequence()
   const first = await store.events.list({ after: start, limit: 1 })
   expect(first.items).toMatchObject([
     {
@@ -176,9 +161,9 @@ test('reconnects when the service shuts down, and gets the events of the meantim
   for await (const event of store.events.follow({ after: start, onReconnect })) {
     events.push(event)
     if (events.length === 2) break
-    streams.close()
+    feed.drain()
     await store.pets.update(id, { name: 'Rex' })
-    streams = openEventStreams({ db, max: 100 })
+    feed.accept()
   }
   expect(events.map(({ type }) => type)).toEqual(['pet.created', 'pet.updated'])
   expect(codes).toEqual(['network_error'])

@@ -24,6 +24,8 @@ type Environment = Record<string, string>
 export interface Command {
   kill: (signal: NodeJS.Signals) => void
   stderr: Readable
+  /** The output so far. */
+  printed: () => Pick<Finished, 'stdout' | 'stderr'>
   finished: Promise<Finished>
 }
 
@@ -79,13 +81,13 @@ function startCommand(file: string, args: string[], environment: Environment): C
   const child = track(spawn(file, args, { env: cleanEnvironment(environment) }))
   const stdout = collect(child, 'stdout')
   const stderr = collect(child, 'stderr')
+  const printed = () => ({ stdout: stdout(), stderr: stderr() })
   const finished = once(child, 'close').then(([code, signal]) => ({
     code: code as number | null,
     signal: signal as NodeJS.Signals | null,
-    stdout: stdout(),
-    stderr: stderr(),
+    ...printed(),
   }))
-  return { kill: (signal) => child.kill(signal), stderr: child.stderr, finished }
+  return { kill: (signal) => child.kill(signal), stderr: child.stderr, printed, finished }
 }
 
 export interface Service {

@@ -1,0 +1,41 @@
+// An application in the test process that numbers events and sends them to streams, as the service does.
+import { afterAll } from 'vitest'
+import { sequenceDueEvents, sequenceEvents } from '../../src/events/sequencer.ts'
+import { openEventStreams } from '../../src/events/streams.ts'
+import { startBackground } from '../../src/server/background.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { type ApiFixture, openApiFixtureOn } from '../api/fixture.ts'
+import { createTestDatabase, openTestDatabase } from './database.ts'
+
+export interface Feed {
+  api: ApiFixture
+  /** Ends all streams, as a service does that shuts down. Later streams are rejected until `accept`. */
+  drain: () => void
+  accept: () => void
+  /** Numbers all events. */
+  sequence: () => Promise<void>
+}
+
+export async function openFeed(): Promise<Feed> {
+  const databaseUrl = await createTestDatabase()
+  const db = openTestDatabase(databaseUrl)
+  let streams = openEventStreams({ db, max: 100 })
+  const api = await openApiFixtureOn(databaseUrl, db, {
+    eventStreams: {
+      open: (...stream) => streams.open(...stream),
+      advance: (state) => streams.advance(state),
+      close: () => streams.close(),
+    },
+  })
+  const work = async () => streams.advance(await sequenceDueEvents(db))
+  const background = startBackground([{ name: 'sequence events', everyMs: 20, work }], openLog('silent'))
+  afterAll(() => background.stop())
+  return {
+    api,
+    drain: () => streams.close(),
+    accept: () => {
+      streams = openEventStreams({ db, max: 100 })
+    },
+    sequence: () => sequenceEvents(db),
+  }
+}
