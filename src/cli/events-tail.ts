@@ -120,7 +120,7 @@ function toRow(event: StoreEvent): Cell[] {
 function detailsOf({ type, pet, changed, order }: StoreEvent): string {
   if (order !== undefined) return `order ${order.id}`
   if (pet === undefined) return ''
-  if (type === 'pet.created') return `${pet.status}, category ${pet.categoryId}`
+  if (type === 'pet.created') return pet.status
   const texts = { name: 'renamed', categoryId: `category ${pet.categoryId}`, status: pet.status }
   return (changed ?? []).map((field) => texts[field as keyof typeof texts] ?? field).join(', ')
 }
