@@ -54,7 +54,7 @@ create index event_numbers_by_type on event_numbers (type, first_number);
 -- numbers for other events, so a new epoch must follow. Epochs are random, so that a backup cannot bring one back.
 create table event_epochs (
   id bigint primary key generated always as identity,
-  epoch text not null unique default substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+  epoch text collate "C" not null unique default substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
   -- The events of the epoch have numbers above this one.
   after_number bigint not null,
   -- Whether the catalogue was empty at the start: the events of the epoch then describe the whole catalogue.

@@ -67,7 +67,7 @@ export async function readEvents(
   start: Start,
   { types, limit, showActors }: ReadOptions,
 ): Promise<FeedPage> {
-  const page = await findEvents(db, types, await numberOf(db, start), limit)
+  const page = await findEvents(db, types, numberOf(start), limit)
   requireValid(start, page)
   const { epoch, head, rows } = page
   const last = rows.length === limit ? rows.at(-1) : undefined
@@ -77,25 +77,20 @@ export async function readEvents(
   }
 }
 
-/** The number after which to read. The start of the epoch is known only from the database. */
-async function numberOf(db: Reader, start: Start): Promise<bigint> {
+/** The number after which to read. 0 stands for the start of the epoch. */
+function numberOf(start: Start): bigint {
   if (start === LATEST) return INT64_MAX
-  if (start !== 'start') return start.number
-  const { afterNumber } = await findEvents(db, [], INT64_MAX, 1)
-  return afterNumber
+  return start === 'start' ? 0n : start.number
 }
 
 /** Rejects a position of another epoch, and one whose next events are no longer stored. */
-function requireValid(start: Start, { epoch, afterNumber, startsEmpty, oldest, head }: EventsPage): void {
+function requireValid(start: Start, { epoch, afterNumber, startsEmpty, isStored, head }: EventsPage): void {
   if (start === LATEST) return
-  const isValid =
+  const isKnown =
     start === 'start'
-      ? startsEmpty && oldest <= afterNumber + 1n
-      : start.epoch === epoch &&
-        start.number >= afterNumber &&
-        start.number >= oldest - 1n &&
-        start.number <= head
-  if (!isValid) throw new AppError('events_expired')
+      ? startsEmpty
+      : start.epoch === epoch && start.number >= afterNumber && start.number <= head
+  if (!isKnown || !isStored) throw new AppError('events_expired')
 }
 
 export function toEvent(row: EventRow, epoch: string, showActors: boolean): Event {

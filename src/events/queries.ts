@@ -1,28 +1,34 @@
 // SQL statements on the event feed. migrations/0007_events.sql explains the tables.
 // Knows nothing about HTTP.
 import type { Reader, Tx, Writer } from '../db/database.ts'
+import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
 import type { EventType } from './schema.ts'
 
-/** Max outbox rows that one run of the sequencer numbers. A row holds up to 1,000 events. */
+/** Max outbox rows that one run of the sequencer numbers. */
 const ROWS_PER_RUN = 2_000
+/** Max events in one outbox row. The triggers split larger statements. */
+const EVENTS_PER_ROW_MAX = 1_000
 
 /** The newest row of event_numbers, which holds the state of the sequencer. */
 const STATE = `select first_number + count as next_number, scanned_to, gaps, gaps_end_at
   from event_numbers order by first_number desc limit 1`
 
-/** The outbox rows that have no number yet. A gap is filled when its transaction commits. */
-const UNNUMBERED = `select filled.id, filled.type, filled.count, filled.at
+/**
+ * The outbox rows that have no number yet, in no particular order: up to `max` after the scanned ids, and one more than
+ * `max` in each gap. A gap is filled when its transaction commits.
+ */
+const unnumbered = (max: number) => `select filled.id, filled.type, filled.count, filled.at
     from state cross join unnest(state.gaps) as gap
     cross join lateral (
-      select id, type, count, at from outbox where id >= lower(gap) and id < upper(gap) order by id
+      select id, type, count, at from outbox where id >= lower(gap) and id < upper(gap) order by id limit ${max + 1}
     ) as filled
   union all
   (
     select id, type, count, at from outbox
     where id > (select scanned_to from state)
     order by id
-    limit ${ROWS_PER_RUN}
+    limit ${max}
   )`
 
 export interface FeedState {
@@ -41,7 +47,7 @@ export async function findFeedState(db: Reader): Promise<FeedState> {
       select state.next_number - 1 as head,
         (select epoch from event_epochs order by id desc limit 1) as epoch,
         extract(epoch from clock_timestamp() - (
-          select at from (${UNNUMBERED}) as unnumbered order by id limit 1
+          select at from (${unnumbered(1)}) as oldest order by id limit 1
         ))::float8 as "unnumberedSeconds"
       from state`,
     values: [],
@@ -67,7 +73,7 @@ export async function tryLockSequencer(tx: Tx): Promise<boolean> {
 export async function numberEvents(tx: Tx): Promise<number> {
   const rows = await tx.write({
     name: 'number_events',
-    text: `with state as materialized (${STATE}), unnumbered as materialized (${UNNUMBERED}
+    text: `with state as materialized (${STATE}), unnumbered as materialized (${unnumbered(ROWS_PER_RUN)}
       ), taken as materialized (
         select id, type, count from unnumbered order by id limit ${ROWS_PER_RUN}
       ), reached as materialized (
@@ -120,15 +126,20 @@ export interface EventsPage {
   /** The epoch starts after this number. */
   afterNumber: bigint
   startsEmpty: boolean
-  /** The oldest number that is still stored. */
-  oldest: bigint
+  /** Whether all events after the number are still stored. */
+  isStored: boolean
   head: bigint
   rows: EventRow[]
 }
 
 /**
- * Returns up to `max` events of these types after the number, and the state of the feed in the same snapshot. Each type
- * is one range of the index. A plain filter on the type would scan all events between two rare ones.
+ * Returns up to `max` events of these types after the number, and the state of the feed in the same snapshot. A number
+ * below the start of the epoch stands for the start.
+ *
+ * Each type is one range of the index on types. The row comparisons rule out the index on numbers, with which PostgreSQL
+ * would read all events between two rare ones. Rows that the retention has deleted stay in the indexes until vacuum
+ * removes them, so no range reaches into them. "limit 1" makes PostgreSQL look up single outbox rows: it
+ * expects many rows, because it plans without the value of `max`.
  */
 export async function findEvents(
   db: Reader,
@@ -139,60 +150,69 @@ export async function findEvents(
   const rows = await db.read<Omit<EventsPage, 'rows'> & Partial<EventRow>>({
     name: 'find_events',
     text: `with state as materialized (
-        select first_number + count - 1 as head from event_numbers order by first_number desc limit 1
+        select feed.*, exists (
+            -- Numbers have no gaps, and the oldest are deleted first.
+            select from event_numbers
+            where first_number > feed.number - ${EVENTS_PER_ROW_MAX} and first_number <= least(feed.number, feed.head) + 1
+          ) as is_stored
+        from (
+          select epoch, after_number, starts_empty, greatest(after_number, $2) as number,
+            (select first_number + count - 1 from event_numbers order by first_number desc limit 1) as head
+          from event_epochs order by id desc limit 1
+        ) as feed
       ), spans as materialized (
         select span.first_number, span.outbox_id,
           sum(span.count) over (order by span.first_number) - span.count as events_before
-        from unnest($1::event_type[]) as wanted (type)
+        from state
+        cross join unnest($1::event_type[]) as wanted (type)
         cross join lateral (
           -- The page may start within the events of a row.
           select first_number, outbox_id, count from (
             select first_number, outbox_id, count from event_numbers
-            where event_numbers.type = wanted.type and first_number <= $2
-            order by first_number desc
+            where (event_numbers.type, first_number) > (wanted.type, state.number - ${EVENTS_PER_ROW_MAX})
+              and (event_numbers.type, first_number) <= (wanted.type, state.number)
+            order by event_numbers.type desc, first_number desc
             limit 1
           ) as last
-          where first_number + count - 1 > $2
+          where first_number + count - 1 > state.number
           union all
           (
             select first_number, outbox_id, count from event_numbers
-            where event_numbers.type = wanted.type and first_number > $2
-            order by first_number
+            where (event_numbers.type, first_number) > (wanted.type, state.number)
+              and (event_numbers.type, first_number) <= (wanted.type, ${INT64_MAX})
+            order by event_numbers.type, first_number
             limit $3
           )
         ) as span
+        where state.is_stored
       ), events as materialized (
-        select spans.first_number + event.position - 1 as number, outbox.type, outbox.at, event.pet_id as "petId",
+        select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
           event.name, event.category_id as "categoryId", event.status, event.changed,
-          event.api_key_id as "apiKeyId", event.request_id as "requestId", outbox.order_state
-        from spans
-        join outbox on outbox.id = spans.outbox_id
-        cross join lateral unnest(outbox.pet_ids, outbox.names, outbox.category_ids, outbox.statuses, outbox.changed,
-            outbox.api_key_ids, outbox.request_ids)
+          event.api_key_id as "apiKeyId", event.request_id as "requestId", change.order_state
+        from state
+        cross join spans
+        cross join lateral (select * from outbox where outbox.id = spans.outbox_id limit 1) as change
+        cross join lateral unnest(change.pet_ids, change.names, change.category_ids, change.statuses, change.changed,
+            change.api_key_ids, change.request_ids)
           with ordinality as event (pet_id, name, category_id, status, changed, api_key_id, request_id, position)
         -- The first span may start up to 1,000 events before the page.
-        where spans.events_before < $3 + 1000 and spans.first_number + event.position - 1 > $2
+        where spans.events_before < $3 + ${EVENTS_PER_ROW_MAX} and spans.first_number + event.position - 1 > state.number
         order by number
         limit $3
       )
-      select epoch.epoch, epoch.after_number as "afterNumber", epoch.starts_empty as "startsEmpty", state.head,
-        (select first_number from event_numbers order by first_number limit 1) as oldest,
+      select state.epoch, state.after_number as "afterNumber", state.starts_empty as "startsEmpty", state.head,
+        state.is_stored as "isStored",
         events.number, events.type, events.at, events."petId", events.name, events."categoryId", events.status,
-        events.changed, events."apiKeyId", events."requestId", actor.name as "apiKeyName",
-        events.order_state::text as "orderState", buyer.name as "orderPlacedBy"
-      from state
-      cross join (
-        select epoch, after_number, starts_empty from event_epochs order by id desc limit 1
-      ) as epoch
-      left join events on true
-      left join api_keys as actor on actor.id = events."apiKeyId"
-      left join api_keys as buyer on buyer.id = (events.order_state ->> 'placed_by')::bigint
+        events.changed, events."apiKeyId", events."requestId", events.order_state::text as "orderState",
+        (select name from api_keys where id = events."apiKeyId") as "apiKeyName",
+        (select name from api_keys where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
+      from state left join events on true
       order by events.number`,
     values: [types, after, max],
   })
-  const [{ epoch, afterNumber, startsEmpty, oldest, head }] = rows as [EventsPage]
+  const [{ epoch, afterNumber, startsEmpty, isStored, head }] = rows as [EventsPage]
   const found = rows.filter(({ number }) => number !== null) as EventRow[]
-  return { epoch, afterNumber, startsEmpty, oldest, head, rows: found }
+  return { epoch, afterNumber, startsEmpty, isStored, head, rows: found }
 }
 
 /** Starts a new epoch: all positions that readers hold become invalid. Returns its name. */
@@ -204,30 +224,60 @@ export async function insertEpoch(db: Writer): Promise<string> {
       from event_numbers order by first_number desc limit 1
       returning epoch`,
     values: [],
+    // A second new epoch does no harm.
+    isIdempotent: true,
   })
   return (row as { epoch: string }).epoch
 }
 
+export interface Purge {
+  deleted: number
+  /** All rows below this number were deleted. */
+  purgedTo: bigint
+}
+
 /**
  * Deletes up to `max` of the oldest numbers, with their outbox rows, until it meets an event within the retention.
- * Returns how many it deleted. Keeps the newest number, because it holds the state of the sequencer.
+ * Keeps the newest number, because it holds the state of the sequencer.
+ *
+ * `purgedTo` is the result of the previous call. Without it, each call would read all deleted rows that vacuum cannot
+ * remove yet. A failover can bring the latest of them back: the statement then starts with the oldest row again, because
+ * readers rely on numbers without gaps.
  */
-export async function deleteOldEvents(db: Writer, retentionSeconds: number, max: number): Promise<number> {
-  const rows = await db.write({
+export async function deleteOldEvents(
+  db: Writer,
+  retentionSeconds: number,
+  max: number,
+  purgedTo: bigint,
+): Promise<Purge> {
+  const [row] = await db.write<Purge>({
     name: 'delete_old_events',
-    text: `with oldest as materialized (
+    text: `with start as materialized (
+        select case when exists (
+          select from event_numbers where first_number >= $3::bigint - ${EVENTS_PER_ROW_MAX} and first_number < $3
+        ) then 0 else $3 end as number
+      ), oldest as materialized (
         select numbers.first_number, numbers.outbox_id,
-          bool_and(coalesce(outbox.at <= now() - make_interval(secs => $1), true)) over (order by first_number) as is_old
-        from (select first_number, outbox_id from event_numbers order by first_number limit $2) as numbers
-        left join outbox on outbox.id = numbers.outbox_id
-        where numbers.first_number < (select max(first_number) from event_numbers)
-      ), deleted as (
+          bool_and(coalesce(change.at <= now() - make_interval(secs => $1), true)) over (order by first_number) as is_old
+        from (
+          select first_number, outbox_id from event_numbers
+          where first_number >= (select number from start)
+          order by first_number
+          limit $2
+        ) as numbers
+        left join lateral (select at from outbox where outbox.id = numbers.outbox_id limit 1) as change on true
+        where numbers.first_number < (select first_number from event_numbers order by first_number desc limit 1)
+      ), deleted_changes as (
         delete from outbox where id = any(array(select outbox_id from oldest where is_old))
+      ), deleted_numbers as (
+        delete from event_numbers where first_number = any(array(select first_number from oldest where is_old))
+        returning first_number
       )
-      delete from event_numbers where first_number = any(array(select first_number from oldest where is_old))
-      returning 1`,
-    values: [retentionSeconds, max],
+      select (select count(*) from deleted_numbers)::int as deleted,
+        coalesce((select max(first_number) + 1 from oldest where is_old), start.number) as "purgedTo"
+      from start`,
+    values: [retentionSeconds, max, purgedTo],
     isIdempotent: true,
   })
-  return rows.length
+  return row as Purge
 }

@@ -9,12 +9,21 @@ export const OLD_EVENTS_DELETED_EVERY_MS = 10_000
 /** Max outbox rows that one transaction deletes. */
 const DELETE_BATCH = 1_000
 
-/** Numbers events if some have no number. Most runs find none and cost one small query. */
-export async function sequenceDueEvents(db: Db): Promise<FeedState> {
+/**
+ * Numbers events if some have no number. Most runs find none and cost one small query. `observe` gets every state, also
+ * the one before events are numbered: it must show a delay even if the numbering fails.
+ */
+export async function sequenceDueEvents(
+  db: Db,
+  observe: (state: FeedState) => void = () => {},
+): Promise<FeedState> {
   const state = await findFeedState(db)
+  observe(state)
   if (state.unnumberedSeconds === null) return state
   await sequenceEvents(db)
-  return findFeedState(db)
+  const after = await findFeedState(db)
+  observe(after)
+  return after
 }
 
 /** Numbers all visible events, unless another process does so at the same time. */
@@ -25,7 +34,11 @@ export async function sequenceEvents(db: Db): Promise<void> {
   } while (numbered > 0)
 }
 
-/** Deletes events that are older than the retention. */
-export async function purgeEvents(db: Db, retentionSeconds: number): Promise<void> {
-  while ((await deleteOldEvents(db, retentionSeconds, DELETE_BATCH)) === DELETE_BATCH);
+/** Deletes events that are older than the retention. Pass the result of the previous call; 0 in the first call. */
+export async function purgeEvents(db: Db, retentionSeconds: number, purgedTo = 0n): Promise<bigint> {
+  let purge = { deleted: 0, purgedTo }
+  do {
+    purge = await deleteOldEvents(db, retentionSeconds, DELETE_BATCH, purge.purgedTo)
+  } while (purge.deleted === DELETE_BATCH)
+  return purge.purgedTo
 }

@@ -199,7 +199,7 @@ test('upgrades the schema of version 1.0.0, and instances of both versions count
   await addPets(databaseUrl, 200)
   await sql(databaseUrl, OLD_FOLD)
   await addPets(databaseUrl, 300)
-  expect(await migrate(asOwner(databaseUrl))).toEqual(['0005_pet_count_positions'])
+  expect(await migrate(asOwner(databaseUrl))).toContain('0005_pet_count_positions')
   const db = openTestDatabase(asSuperuser(databaseUrl))
   expect(await countPets(db)).toMatchObject({ available: 500n })
 

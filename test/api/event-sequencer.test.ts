@@ -89,11 +89,16 @@ test('stops waiting for the ids of transactions that were rolled back', async ()
   await sequenceEvents(db)
   await aborted.query('rollback')
   await open.query('commit')
-  await run(insert(404, 'Di'))
   await sequenceEvents(db)
-  const [state] = await run(`select gaps::text from event_numbers order by first_number desc limit 1`)
-  expect(state).toEqual({ gaps: '{}' })
-  expect(await events()).toEqual(['pet.created 403 Cy', 'pet.created 402 Bo', 'pet.created 404 Di'])
+  expect(await events()).toEqual(['pet.created 403 Cy', 'pet.created 402 Bo'])
+  // Transactions of other tests on this server can be older than the one that was rolled back.
+  const gapsAfterChange = async () => {
+    await run(`update pets set category_id = category_id + 1 where id = 403`)
+    await sequenceEvents(db)
+    const [state] = await run(`select gaps::text from event_numbers order by first_number desc limit 1`)
+    return state
+  }
+  await expect.poll(gapsAfterChange).toEqual({ gaps: '{}' })
 })
 
 test('numbers the changes of a pet in the order in which they were made', async () => {
@@ -179,17 +184,34 @@ test('deletes events after their retention, oldest first, and goes on numbering'
   await sequenceEvents(db)
   await run(`update outbox set at = now() - interval '2 days' where pet_ids <> '{902}'`)
   await purgeEvents(db, 24 * 3_600)
-  expect(await events().catch(String)).toContain('AssertionError')
-  const page = await findEvents(db, EVENT_TYPES, start, 100)
+  expect(await findEvents(db, EVENT_TYPES, start, 100)).toMatchObject({ isStored: false, rows: [] })
+  const page = await findEvents(db, EVENT_TYPES, start + 1n, 100)
+  expect(page.isStored).toBe(true)
   expect(page.rows.map(({ petId }) => petId)).toEqual([902n, 903n])
-  expect(page.oldest).toBe(page.rows[0]?.number)
   await run(`update outbox set at = now() - interval '2 days'`)
   await purgeEvents(db, 24 * 3_600)
-  const emptied = await findEvents(db, EVENT_TYPES, start, 100)
+  const emptied = await findEvents(db, EVENT_TYPES, start + 2n, 100)
   expect(emptied.rows.map(({ petId }) => petId)).toEqual([903n])
   await run(insert(904, 'Di'))
   await sequenceEvents(db)
   expect((await findFeedState(db)).head).toBe(page.head + 1n)
+})
+
+test('deletes all old events although a failover has undone the latest deletion', async () => {
+  for (const id of [951, 952, 953, 954]) await run(insert(id, 'Ada'))
+  await sequenceEvents(db)
+  const makeOldExcept = (...ids: number[]) =>
+    run(`update outbox set at = now() - interval '2 days' where pet_ids[1] <> all('{${ids.join()}}')`)
+  await makeOldExcept(952, 953, 954)
+  const undone = await run(`select * from event_numbers where first_number = ${start + 1n}`)
+  const purgedTo = await purgeEvents(db, 24 * 3_600)
+  expect(purgedTo).toBe(start + 2n)
+  await run(
+    `insert into event_numbers select * from json_populate_record(null::event_numbers, '${JSON.stringify(undone[0])}')`,
+  )
+  await makeOldExcept(953, 954)
+  expect(await purgeEvents(db, 24 * 3_600, purgedTo)).toBe(start + 3n)
+  expect(await run(`select min(first_number) from event_numbers`)).toEqual([{ min: String(start + 3n) }])
 })
 
 test('reports the age of the oldest change without a number', async () => {

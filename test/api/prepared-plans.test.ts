@@ -1,5 +1,6 @@
 // PostgreSQL plans each statement of the service once per connection, and not at each execution.
 import { expect, test } from 'vitest'
+import { purgeEvents, sequenceDueEvents } from '../../src/events/sequencer.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { openApiFixtureOn } from './fixture.ts'
 
@@ -20,6 +21,8 @@ const LISTS = [
   '/store/orders?petId=1&status=open',
   '/store/inventory',
   '/categories',
+  '/events',
+  '/events?after=latest&type=pet.updated',
 ]
 
 test('no statement is planned at each execution', async () => {
@@ -35,6 +38,8 @@ test('no statement is planned at each execution', async () => {
     expect((await api.put('/categories/1', { name: `category ${round}` })).status).toBeLessThan(300)
     const idempotencyKey = { 'idempotency-key': `key ${round}` }
     expect((await api.post('/pets', { name: 'Rex', categoryId: 1 }, idempotencyKey)).status).toBe(201)
+    await sequenceDueEvents(db)
+    await purgeEvents(db, 60)
     for (const path of LISTS) expect((await api.get(path)).status, path).toBe(200)
   }
   const statements = await db.read<{ name: string; custom: number; executions: number }>({
@@ -44,5 +49,9 @@ test('no statement is planned at each execution', async () => {
     values: [],
   })
   expect(statements.length).toBeGreaterThan(25)
+  const names = statements.map(({ name }) => name)
+  expect(names).toEqual(
+    expect.arrayContaining(['find_events', 'find_feed_state', 'number_events', 'delete_old_events']),
+  )
   expect(statements.filter(({ custom }) => custom > 0)).toEqual([])
 })

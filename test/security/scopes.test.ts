@@ -24,6 +24,7 @@ const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
   completeOrder: 'orders:write',
   cancelOrder: 'orders:write',
   getInventory: 'pets:read',
+  listEvents: 'events:read',
   getOwnApiKey: 'any',
   listApiKeys: 'admin',
   createApiKey: 'admin',
