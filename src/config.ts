@@ -78,6 +78,10 @@ export const VARIABLES = {
     help: 'How many minutes an order holds its pet, 1 to 10080, if the request has no `holdMinutes`. Default: 60.',
     read: integer(60, 1, HOLD_MINUTES_MAX),
   },
+  EVENT_RETENTION_DAYS: {
+    help: 'How many days the service keeps events, 1 to 3650. A reader that falls further behind gets 410. Default: 30.',
+    read: integer(30, 1, 3_650),
+  },
   RATE_LIMIT_PER_SECOND: {
     help: 'Max requests per second for each API key without its own limit; 0 means no limit. Default: 0.',
     read: integer(0, 0, 1_000_000),

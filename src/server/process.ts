@@ -28,7 +28,7 @@ import { drain } from './shutdown.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
 const USAGE_WRITTEN_EVERY_MS = 60_000
-const EVENT_RETENTION_SECONDS = 30 * 24 * 3_600
+const DAY_SECONDS = 24 * 3_600
 const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
 
 /** Runs the service until a signal ends the process. */
@@ -90,6 +90,7 @@ export async function runService(config: Config): Promise<void> {
   // anyway: without the database, requests cannot read stale holds.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
 
+  let purgedTo = 0n
   const background = startBackground(
     [
       { name: 'sweep expired holds', everyMs: SWEPT_EVERY_MS, work: holds.sweep },
@@ -102,12 +103,14 @@ export async function runService(config: Config): Promise<void> {
       {
         name: 'sequence events',
         everyMs: SEQUENCED_EVERY_MS,
-        work: async () => eventStreams.advance(await sequenceDueEvents(db)),
+        work: async () => eventStreams.advance(await sequenceDueEvents(db, metrics.observeFeed)),
       },
       {
         name: 'purge events',
         everyMs: OLD_EVENTS_DELETED_EVERY_MS,
-        work: () => purgeEvents(db, EVENT_RETENTION_SECONDS),
+        work: async () => {
+          purgedTo = await purgeEvents(db, config.EVENT_RETENTION_DAYS * DAY_SECONDS, purgedTo)
+        },
       },
       { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
       {

@@ -9,6 +9,8 @@ export interface Metrics {
   /** Called once for each batch, with the number of requests in it. */
   observeBatch: (kind: string, size: number) => void
   setEventStreams: (open: number) => void
+  /** Called many times a second, with the state of the event feed. */
+  observeFeed: (state: { head: bigint; unnumberedSeconds: number | null }) => void
 }
 
 export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, 'writer'>): Metrics {
@@ -57,10 +59,25 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     },
   })
 
+  const newestEvent = new Gauge({
+    name: 'petstore_events_newest_number',
+    help: 'Number of the newest event in the feed.',
+    registers: [registry],
+  })
+  const unnumbered = new Gauge({
+    name: 'petstore_events_unnumbered_seconds',
+    help: 'Age of the oldest change that is not in the event feed yet; 0 if all changes are.',
+    registers: [registry],
+  })
+
   return {
     registry,
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
     observeBatch: (kind, size) => batches.observe({ kind }, size),
     setEventStreams: (open) => eventStreams.set(open),
+    observeFeed: ({ head, unnumberedSeconds }) => {
+      newestEvent.set(Number(head))
+      unnumbered.set(unnumberedSeconds ?? 0)
+    },
   }
 }

@@ -22,6 +22,7 @@ test('every variable except DATABASE_URL has a default', () => {
     LOG_CLIENT_ADDRESS: 'off',
     CATEGORIES: 'any',
     HOLD_MINUTES: 60,
+    EVENT_RETENTION_DAYS: 30,
     RATE_LIMIT_PER_SECOND: 0,
     UNAUTHENTICATED_LIMIT_PER_SECOND: 0,
     SHARE_PORT: 'off',

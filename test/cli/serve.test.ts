@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
+import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { makeApiKeyText } from '../../src/api-keys/format.ts'
+import { sequenceEvents } from '../../src/events/sequencer.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { asOwner } from '../support/roles.ts'
+import { asOwner, asSuperuser } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 import { runInProcess } from './in-process.ts'
 
@@ -92,4 +94,43 @@ test('with SHARE_PORT two processes share one port, and requests succeed after o
   expect(countIn(second)).toBeGreaterThan(0)
   expect(countIn(first) + countIn(second)).toBe(40)
   for (const id of idsAfterwards) expect(second.log()).toContain(`"${id}"`)
+})
+
+test('`serve` deletes events after EVENT_RETENTION_DAYS', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const db = openTestDatabase(DATABASE_URL)
+  for (const name of ['Old', 'New', 'Newest']) {
+    await sql(DATABASE_URL, `insert into pets (name, category_id) values ('${name}', 1)`)
+  }
+  await sequenceEvents(db)
+  await sql(DATABASE_URL, `update outbox set at = now() - interval '49 hours' where names = '{Old}'`)
+  await sql(DATABASE_URL, `update outbox set at = now() - interval '47 hours' where names = '{New}'`)
+  const service = await startService({ DATABASE_URL, EVENT_RETENTION_DAYS: '2' })
+  const names = () => sql(DATABASE_URL, 'select names from outbox order by id')
+  await expect.poll(names, { timeout: 30_000 }).toEqual([{ names: ['New'] }, { names: ['Newest'] }])
+  expect(await service.stop()).toBe(0)
+})
+
+test('/metrics shows the newest event, and how late changes reach the feed', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const service = await startService({ DATABASE_URL })
+  const metric = async (name: string) => {
+    const text = await (await fetch(`${service.adminOrigin}/metrics`)).text()
+    return Number(new RegExp(`^petstore_events_${name} (\\S+)$`, 'm').exec(text)?.[1])
+  }
+  await expect.poll(() => metric('newest_number')).toBe(1)
+  await sql(DATABASE_URL, `insert into pets (name, category_id) values ('Rex', 1)`)
+  await expect.poll(() => metric('newest_number')).toBe(2)
+  await expect.poll(() => metric('unnumbered_seconds')).toBe(0)
+
+  const blocker = new Client(asSuperuser(DATABASE_URL))
+  await blocker.connect()
+  await blocker.query(`select pg_advisory_lock(hashtext('petstore sequence events'))`)
+  await sql(DATABASE_URL, `insert into pets (name, category_id) values ('Max', 1)`)
+  await expect.poll(() => metric('unnumbered_seconds'), { timeout: 10_000 }).toBeGreaterThan(0.2)
+  expect(await metric('newest_number')).toBe(2)
+  await blocker.end()
+  await expect.poll(() => metric('newest_number')).toBe(3)
+  await expect.poll(() => metric('unnumbered_seconds')).toBe(0)
+  expect(await service.stop()).toBe(0)
 })
