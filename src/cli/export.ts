@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Transform, type Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { countOf } from '../counts.ts'
@@ -10,13 +10,15 @@ import { connectClient } from '../db/hosts.ts'
 import { liftTimeouts } from '../db/pool.ts'
 import type { ExportFormat } from '../exports/queries.ts'
 import { openProgress } from './progress.ts'
-import { CommandError, say } from './terminal.ts'
+import { CommandError, print, say } from './terminal.ts'
 
 const FORMATS: readonly ExportFormat[] = ['csv', 'ndjson']
 
 interface Options {
   format: ExportFormat
   output?: string
+  /** True without the name of a file. */
+  withPosition?: string | true
 }
 
 export function addExport(program: Command): void {
@@ -32,18 +34,38 @@ export function addExport(program: Command): void {
       '--output <file>',
       'write to this file instead of standard output; the file appears when the export is complete',
     )
+    .option(
+      '--with-position [file]',
+      'also print the position in the event feed that follows the export, or write it to this file',
+    )
     .addHelpText(
       'after',
-      '\nAn export is a snapshot: it contains no changes made after the export started.\n\nExamples:\n  petstore export --output pets.csv\n  petstore export --format ndjson | gzip > pets.ndjson.gz',
+      `
+An export is a snapshot: it contains no changes made after the export started.
+
+To keep a copy of the catalogue up to date, apply the events after the position to the export, in order. The export may
+already contain the changes of the first events. Apply them anyway.
+
+Examples:
+  petstore export --output pets.csv
+  petstore export --format ndjson | gzip > pets.ndjson.gz
+  POSITION=$(petstore export --output pets.csv --with-position)
+  petstore export --with-position pets.position | gzip > pets.csv.gz`,
     )
     .action(async (options: Options) => {
+      if (options.withPosition === true && options.output === undefined) {
+        throw new CommandError(
+          'Standard output cannot contain both the pets and the position. Add --output FILE, or name a file for the position: --with-position FILE',
+        )
+      }
       const config = readConfig()
       const client = await connectClient(config.DATABASE_URL, 'petstore-export')
       const progress = openProgress('Exporting')
       try {
         // Imported on demand, so that other commands start faster.
-        const { copyPetsTo } = await import('../exports/queries.ts')
+        const { copyPetsTo, startSnapshot } = await import('../exports/queries.ts')
         await liftTimeouts(client)
+        const position = options.withPosition === undefined ? undefined : await startSnapshot(client)
         const copy = copyPetsTo(client, options.format)
         let bytes = 0
         const meter = new Transform({
@@ -56,6 +78,9 @@ export function addExport(program: Command): void {
         await writeTo(options.output, (output) => pipeline(copy, meter, output))
         progress.end()
         say(`${countOf(copy.rowCount, 'pet')} exported.`)
+        // Last: after a crash, an earlier position with this export is correct. A new position with an earlier export
+        // would skip events.
+        if (position !== undefined) await reportPosition(position, options.withPosition)
       } catch (error) {
         // The reader closed the pipe, as `head` does.
         if (hasCode(error, 'EPIPE')) return
@@ -67,6 +92,14 @@ export function addExport(program: Command): void {
         await client.end()
       }
     })
+}
+
+async function reportPosition(position: string, file: Options['withPosition']): Promise<void> {
+  if (typeof file !== 'string') return print(position)
+  await writeTo(file, async (output) => {
+    output.end(`${position}\n`)
+    await finished(output)
+  })
 }
 
 /** Renames a regular file when it is complete. Devices and pipes are written directly. */

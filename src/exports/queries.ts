@@ -1,9 +1,23 @@
-// The SQL statement of an export. It runs on its own connection and may take hours.
+// The SQL statements of an export. They run on their own connection and may take hours.
 // Knows nothing about files.
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
 
 export type ExportFormat = 'csv' | 'ndjson'
+
+/**
+ * Starts a snapshot for `copyPetsTo`, and returns the position in the event feed that follows it: the snapshot contains
+ * the changes of all events up to the position. It may also contain changes whose events follow the position, because
+ * the service numbers events shortly after their change commits.
+ */
+export async function startSnapshot(client: Client): Promise<string> {
+  await client.query('begin transaction isolation level repeatable read, read only')
+  const { rows } = await client.query<{ position: string }>(
+    `select (select epoch from event_epochs order by id desc limit 1) || '-' || (first_number + count - 1) as position
+      from event_numbers order by first_number desc limit 1`,
+  )
+  return (rows[0] as { position: string }).position
+}
 
 /** Streams all pets from one snapshot, sorted by id. If the reader is slow, PostgreSQL waits for it. */
 export function copyPetsTo(client: Client, format: ExportFormat): CopyToStreamQuery {
