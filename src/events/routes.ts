@@ -86,8 +86,6 @@ export function listEventsRoute(app: V1, { db, publicUrl }: EventServices): void
 }
 
 export function streamEventsRoute(app: V1, { db, eventStreams }: EventServices): void {
-  // Otherwise, the server would wait until all clients have closed their streams.
-  app.addHook('preClose', async () => eventStreams.close())
   app.route({
     method: 'GET',
     url: '/events/stream',

@@ -181,6 +181,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (options.isDraining()) reply.header('connection', 'close')
     done()
   })
+  // Otherwise, app.close() would wait until all clients have closed their streams.
+  app.addHook('preClose', async () => options.eventStreams.close())
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
   await app.register((pages) => pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS))

@@ -23,6 +23,8 @@ const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
   getOrder: 'orders:read',
   completeOrder: 'orders:write',
   cancelOrder: 'orders:write',
+  listEvents: 'events:read',
+  streamEvents: 'events:read',
   getInventory: 'pets:read',
   listEvents: 'events:read',
   getOwnApiKey: 'any',

@@ -49,7 +49,7 @@ export function openTestClient({ origin, apiKey }: Target): TestClient {
         ? {}
         : { body: isRaw ? (options.body as string) : JSON.stringify(options.body) }),
     })
-    const text = await fetched.text()
+    const text = isStream(fetched.headers) ? await readStart(fetched) : await fetched.text()
     const response = { status: fetched.status, headers: fetched.headers, text, body: parseExactly(text) }
     checkResponse({ method, path, ...response })
     return response
@@ -60,6 +60,16 @@ export function openTestClient({ origin, apiKey }: Target): TestClient {
     get: (path, options) => call('GET', `/v1${path}`, options),
     post: (path, body, headers = {}) => call('POST', `/v1${path}`, { body, headers }),
   }
+}
+
+function isStream(headers: Headers): boolean {
+  return headers.get('content-type') === 'text/event-stream'
+}
+
+/** Reads the first bytes of a stream, which has no end, and closes it. */
+async function readStart({ body }: Response): Promise<string> {
+  for await (const chunk of body ?? []) return new TextDecoder().decode(chunk)
+  return ''
 }
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown

@@ -7,7 +7,7 @@ import { assert } from 'vitest'
 
 interface Operation {
   operationId: string
-  responses: Record<string, { content?: { 'application/json'?: { schema: object } } }>
+  responses: Record<string, { content?: Record<string, { schema: object }> }>
 }
 
 export interface SeenResponse {
@@ -65,7 +65,11 @@ interface Found {
   pointer: string
   method: string
   statuses: number[]
+  /** Whether a success is a stream of events instead of JSON. */
+  streams: boolean
 }
+
+const STREAM_TYPE = 'text/event-stream'
 
 const operations: Found[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([verb, { responses }]) => {
@@ -74,6 +78,7 @@ const operations: Found[] = Object.entries(document.paths).flatMap(([path, verbs
       pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
       pointer: `/paths/${escape(path)}/${verb}`,
       method: verb.toUpperCase(),
+      streams: STREAM_TYPE in (responses['200']?.content ?? {}),
       statuses: [...documented.map(Number), ...ANYWHERE, ...(verb === 'get' ? [] : WITH_BODY)],
     }
   }),
@@ -101,7 +106,11 @@ function checkErrorBody(response: SeenResponse): void {
   must(error.message !== '', response, 'an error without a message')
 }
 
-function checkSchema(response: SeenResponse, { pointer }: Found): void {
+function checkSchema(response: SeenResponse, { pointer, streams }: Found): void {
+  if (streams) {
+    must(response.headers.get('content-type') === STREAM_TYPE, response, 'a stream of another type')
+    return must(response.text.startsWith('retry: '), response, 'a stream without a retry time')
+  }
   must(response.headers.get('content-type') === JSON_TYPE, response, 'a success that is not JSON')
   const schema = `openapi.json#${pointer}/responses/${response.status}/content/application~1json/schema`
   // JSON.parse rounds large ids to numbers, which the validator needs. Tests compare the exact values.
