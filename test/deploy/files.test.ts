@@ -157,7 +157,7 @@ describe('haproxy.cfg', () => {
 
   test('sends as many streams of events as an instance accepts, and waits longer than a keep-alive comment takes', () => {
     expect(maxconnOf(/^backend event_streams /)).toEqual([readConfig({ DATABASE_URL }).EVENT_STREAMS_MAX])
-    const [section = ''] = sections.filter((text) => text.startsWith('backend event_streams '))
+    const section = sections.find((text) => text.startsWith('backend event_streams ')) ?? ''
     const [, timeout] = /timeout server (\w+)$/m.exec(section) ?? []
     expect(milliseconds(timeout)).toBeGreaterThan(2 * KEEP_ALIVE_EVERY_MS)
     expect(time('client')).toBeGreaterThan(2 * KEEP_ALIVE_EVERY_MS)
