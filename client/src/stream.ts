@@ -32,7 +32,7 @@ export async function* readStream(
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()
   try {
-    const init = { headers, redirect: 'manual', signal: controller.signal } as const
+    const init = { method: 'GET', headers, redirect: 'manual', signal: controller.signal } as const
     const response = await withTimeout(fetch(url, init))
     if (!isStream(response)) {
       const result = readResponse(response, await withTimeout(response.text()), requestId)

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { freePort } from '../../dev/cluster.ts'
+import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { take } from './event-server.ts'
 import { collect, errorOf, openClientFixture } from './fixture.ts'
 
 const client = await openClientFixture()
@@ -29,7 +31,7 @@ test('calls every operation of openapi.json and no other', async () => {
       return fetch(url, init)
     },
   })
-  const { pets, orders, categories, apiKeys } = watched
+  const { pets, orders, categories, events, apiKeys } = watched
   const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
   await pets.list().page()
   await pets.get(pet.id)
@@ -45,6 +47,9 @@ test('calls every operation of openapi.json and no other', async () => {
   await orders.cancel((await orders.place({ petId: other.id })).id)
   await pets.delete((await pets.create({ name: 'Mistake', categoryId: 1 })).id)
   await watched.inventory()
+  await sequenceEvents(api.db)
+  const { next } = await events.list({ limit: 1 })
+  await take(events.follow({ after: next }), 1)
   await apiKeys.own()
   await apiKeys.list().page()
   const issued = await apiKeys.create({ name: 'till' })
