@@ -1,0 +1,160 @@
+// Checks whether the event feed describes the store: a mirror that applies every event equals the pets, and every change
+// in the history and every order has its event. The store must be quiet.
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Db, openDatabase } from '../../src/db/database.ts'
+import { toEvent } from '../../src/events/feed.ts'
+import { type EventRow, findEvents, findFeedState } from '../../src/events/queries.ts'
+import { EVENT_TYPES } from '../../src/events/schema.ts'
+import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { sql } from './database.ts'
+import { compareMirror, describeUpdate, type Mirror, type MirroredPet, openMirror } from './mirror.ts'
+import type { RunQuery } from './store-audit.ts'
+
+/** Two readers with different pages must see the same events at the same positions. */
+const PAGE_SIZES = [1_000, 701] as const
+const SHOWN_MAX = 5
+const NUMBERED_WITHIN_MS = 60_000
+
+/** Returns a description of every inconsistency; empty if the feed is correct. */
+export async function auditFeed(databaseUrl: string): Promise<string[]> {
+  const db = openDatabase({ databaseUrl, applicationName: 'petstore-audit', size: 2, onError: () => {} })
+  try {
+    return await auditFeedAfter(db, (text) => sql(databaseUrl, text))
+  } finally {
+    await db.close()
+  }
+}
+
+/**
+ * Like `auditFeed`, for events after a number at which the catalogue was empty. Default: where the catalogue was last
+ * known to be empty, which is its creation or TRUNCATE.
+ */
+export async function auditFeedAfter(db: Db, run: RunQuery, after?: bigint): Promise<string[]> {
+  await numberAllEvents(db)
+  const start = after ?? (await findEmptyStart(run))
+  if (start === undefined) return ['the feed does not start with an empty catalogue']
+  const mirror = openMirror()
+  const [seen, seenByOther] = [
+    await readFeed(db, start, PAGE_SIZES[0], mirror.apply),
+    await readFeed(db, start, PAGE_SIZES[1]),
+  ]
+  return [
+    ...shorten('an event that does not fit the state before it', mirror.faults),
+    ...seen.faults,
+    ...(seen.digest === seenByOther.digest ? [] : ['two readers saw different events']),
+    ...shorten('a pet that differs from its mirror', compareMirror(mirror, await findPets(run))),
+    ...shorten('a pet whose updates differ from its history', await compareHistory(mirror, run)),
+    ...shorten('an order that differs from its events', await compareOrders(mirror, run)),
+    ...(await auditNumbers(run, start)),
+  ]
+}
+
+/** The running service may number events at the same time. */
+export async function numberAllEvents(db: Db): Promise<void> {
+  const giveUpAt = performance.now() + NUMBERED_WITHIN_MS
+  while ((await findFeedState(db)).unnumberedSeconds !== null) {
+    if (performance.now() > giveUpAt) throw new Error('some events have no number')
+    await sequenceEvents(db)
+    await sleep(1)
+  }
+}
+
+async function findEmptyStart(run: RunQuery): Promise<bigint | undefined> {
+  const [row] = await run<{ number: string }>(
+    `select after_number::text as number from event_epochs where starts_empty order by id desc limit 1`,
+  )
+  return row === undefined ? undefined : BigInt(row.number)
+}
+
+/** Reads all events after the number, and returns the digest of their positions and contents. */
+async function readFeed(
+  db: Db,
+  start: bigint,
+  pageSize: number,
+  apply: Mirror['apply'] = () => {},
+): Promise<{ digest: string; faults: string[] }> {
+  const hash = createHash('sha256')
+  const faults: string[] = []
+  let last = start
+  for (let isLast = false; !isLast; ) {
+    const { rows, epoch } = await findEvents(db, EVENT_TYPES, last, pageSize)
+    for (const row of rows) {
+      if (row.number !== last + 1n) faults.push(`event ${row.number} follows event ${last}`)
+      last = row.number
+      hash.update(describe(row))
+      apply(toEvent(row, epoch, true))
+    }
+    isLast = rows.length < pageSize
+  }
+  return { digest: hash.digest('hex'), faults: shorten('a gap', faults) }
+}
+
+function describe(row: EventRow): string {
+  return `${[row.number, row.type, row.at.getTime(), row.petId, row.name, row.categoryId, row.status, row.changed].join()}
+${[row.apiKeyId, row.requestId, row.orderState].join()}\n`
+}
+
+export async function findPets(run: RunQuery): Promise<[string, MirroredPet][]> {
+  const rows = await run<{ id: string } & MirroredPet>(
+    `select id::text, name, category_id::text as "categoryId", status::text from pets`,
+  )
+  return rows.map(({ id, ...pet }) => [id, pet])
+}
+
+async function compareHistory({ updates }: Mirror, run: RunQuery): Promise<string[]> {
+  const rows = await run<Partial<Record<keyof MirroredPet, string | null>> & { petId: string }>(
+    `select pet_id::text as "petId", to_name as name, to_category_id::text as "categoryId", to_status::text as status
+      from pet_history order by pet_id, id`,
+  )
+  const recorded = Map.groupBy(rows, ({ petId }) => petId)
+  return [...updates].flatMap(([id, seen]) => {
+    const entries = (recorded.get(id) ?? []).map(({ petId: _petId, ...to }) => {
+      const changed = Object.keys(to).filter((field) => to[field as keyof MirroredPet] !== null)
+      return describeUpdate(changed, to as Partial<MirroredPet>)
+    })
+    const [events, history] = [seen.join('; '), entries.join('; ')]
+    return events === history ? [] : [`pet ${id}, updated: ${events}; in its history: ${history}`]
+  })
+}
+
+async function compareOrders({ orders }: Mirror, run: RunQuery): Promise<string[]> {
+  const left = new Map(orders)
+  const rows = await run<{ id: string; status: string }>(`select id::text, status::text from orders`)
+  const faults = rows.flatMap(({ id, status }) => {
+    const mirrored = left.get(id)
+    left.delete(id)
+    return mirrored === status ? [] : [`order ${id} is ${status}, in its events ${mirrored}`]
+  })
+  return [...faults, ...[...left.keys()].map((id) => `order ${id} exists only in its events`)]
+}
+
+/** Checks in the tables that every outbox row has its numbers, once. */
+async function auditNumbers(run: RunQuery, start: bigint): Promise<string[]> {
+  const checks: Record<string, string> = {
+    'outbox rows without a number': `select id from outbox
+      where id > (select coalesce(max(scanned_to), 0) from event_numbers where first_number <= ${start})
+        and not exists (select from event_numbers where outbox_id = outbox.id)`,
+    'outbox rows with two numbers': `select outbox_id as id from event_numbers where first_number > ${start}
+      group by outbox_id having count(*) > 1`,
+    'numbers that do not fit their outbox row': `select event_numbers.first_number as id
+      from event_numbers left join outbox on outbox.id = event_numbers.outbox_id
+      where event_numbers.first_number > ${start} and event_numbers.outbox_id is not null
+        and (event_numbers.count, event_numbers.type) is distinct from (cardinality(outbox.pet_ids), outbox.type)`,
+  }
+  const faults: string[] = []
+  for (const [what, text] of Object.entries(checks)) {
+    const rows = await run<{ id: unknown }>(text)
+    faults.push(
+      ...shorten(
+        what,
+        rows.map(({ id }) => String(id)),
+      ),
+    )
+  }
+  return faults
+}
+
+function shorten(what: string, faults: readonly string[]): string[] {
+  return faults.length === 0 ? [] : [`${what} (${faults.length}): ${faults.slice(0, SHOWN_MAX).join('; ')}`]
+}
