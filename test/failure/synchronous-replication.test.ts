@@ -6,6 +6,7 @@ import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { writeSlots } from '../../src/db/slots.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { synchronousReplication, until } from '../support/synchronous-replication.ts'
 
@@ -116,6 +117,7 @@ test('a hold that expires while no standby confirms writes does not block reads,
   expect(await waitingBackends()).toBe(1)
   await standby('')
   await until(async () => (await read()) === 'available')
+  expect(await auditFeed(databaseUrl)).toEqual([])
 })
 
 test('an unrelated PostgreSQL warning does not make the outcome unknown', async () => {

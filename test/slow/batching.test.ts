@@ -6,6 +6,7 @@ import type { Db } from '../../src/db/database.ts'
 import { type PetBatches, openPetBatches } from '../../src/pets/batches.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { watchReads } from '../support/stale-reads.ts'
 import { openConnection } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
@@ -126,4 +127,5 @@ test(`no create is lost or duplicated while connections are killed, and only 201
   expect(duplicated).toEqual([])
   expect([...statuses.keys()].filter((status) => ![201, 503].includes(status))).toEqual([])
   expect(await service.stop()).toBe(0)
+  expect(await auditFeed(DATABASE_URL)).toEqual([])
 })

@@ -12,6 +12,7 @@ import {
   type SeenRequest,
   startFaultInjector,
 } from '../support/fault-injector.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { petstore, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
@@ -111,6 +112,7 @@ test(`${CREATES} creates through a faulty proxy make exactly ${CREATES} pets`, a
   expect([...counts.keys()].sort()).toEqual([...kinds, 'none'].sort())
   expect(total).toBeGreaterThan(CREATES * 1.1)
   expect(await service.stop()).toBe(0)
+  expect(await auditFeed(databaseUrl), REPLAY).toEqual([])
 })
 
 test(`${ORDERS} orders through a faulty proxy hold their pets once and close once`, async () => {
@@ -136,6 +138,7 @@ test(`${ORDERS} orders through a faulty proxy hold their pets once and close onc
     { status: 'completed', count: (ORDERS * 3) / 4 },
     { status: 'cancelled', count: ORDERS / 4 },
   ])
-  expect(await auditStore(databaseUrl), REPLAY).toEqual([])
   expect(await service.stop()).toBe(0)
+  expect(await auditStore(databaseUrl), REPLAY).toEqual([])
+  expect(await auditFeed(databaseUrl), REPLAY).toEqual([])
 })

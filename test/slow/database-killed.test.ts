@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type ClusterOptions, embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { slowness } from '../support/busy-host.ts'
 import { sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { runClients } from '../support/load.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
@@ -108,6 +109,7 @@ test(`no acknowledged write is lost or duplicated when PostgreSQL is killed ${RO
   for (const key of statuses.keys()) expect(key).toMatch(/^(200|201|409 idempotency_key_in_use|503 \w+)$/)
   for (const [round, gap] of gaps.entries()) expect(gap).toBeLessThan(limits[round] ?? 0)
   expect(await service.stop()).toBe(0)
+  expect(await auditFeed(DATABASE_URL)).toEqual([])
 })
 
 /** PostgreSQL does not start until the processes of the killed server have released its shared memory. */

@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { volume } from '../support/volume.ts'
 
@@ -135,6 +136,7 @@ test(`imports each of ${ROWS} rows exactly once despite ${KILLS} kills; import a
   expect(counted).toEqual({ all: ROWS, different: ROWS })
   expect(listed).toHaveLength(ROWS / 1_000)
   expect(new Set(listed)).toHaveProperty('size', ROWS / 1_000)
+  expect(await auditFeed(url)).toEqual([])
 
   const output = join(folder, 'exported.csv')
   const exporting = start(['export', '--output', output], url)

@@ -18,6 +18,7 @@ import { openTestClient } from '../support/client.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openStream } from '../support/event-stream.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { type Exchange, runClients } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
@@ -178,6 +179,7 @@ test(`no pet is created twice and every error is documented when instances are k
   }
   // Guards the test itself: at least one instance was killed with a create in flight.
   expect(unknown).toBeGreaterThan(0)
+  expect(await auditFeed(DATABASE_URL)).toEqual([])
 })
 
 test('with both instances frozen, a read returns unavailable and a change returns outcome_unknown', async () => {

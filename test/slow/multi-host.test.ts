@@ -8,6 +8,7 @@ import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../de
 import { connectClient } from '../../src/db/hosts.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { petstore } from '../support/service.ts'
 import { until } from '../support/synchronous-replication.ts'
@@ -93,6 +94,7 @@ test('the service follows a promotion within seconds, although the old primary s
   expect((await api.post('/pets', { name: 'second', categoryId: 1 })).status).toBe(201)
   expect(await sql(urlTwo, `select from pets where name = 'second'`)).toHaveLength(1)
   expect(await sql(urlOne, `select from pets where name = 'second'`)).toHaveLength(0)
+  expect(await auditFeed(urlTwo)).toEqual([])
 })
 
 test('the service does not return to the old primary when the new one is lost', async () => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { type Connection, runClients, openConnection, retryWhileBusy } from '../support/load.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
@@ -73,6 +74,7 @@ test('exactly one of many buyers gets each pet, with two processes', async () =>
       expect(ended.status).toBe(200)
     }
     expect(await auditStore(databaseUrl)).toEqual([])
+    expect(await auditFeed(databaseUrl)).toEqual([])
   }
   const inventory = await closer.send('GET', '/v1/store/inventory')
   expect(inventory.body).toEqual({ available: 0, pending: 0, sold: pets })
@@ -169,4 +171,5 @@ test('the store stays consistent while 32 clients act at random and processes ar
   )
   expect(Number(expired?.count)).toBeGreaterThan(0)
   expect(await auditStore(databaseUrl)).toEqual([])
+  expect(await auditFeed(databaseUrl)).toEqual([])
 })

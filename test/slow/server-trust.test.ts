@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { synchronousReplication, until } from '../support/synchronous-replication.ts'
 
@@ -73,6 +74,7 @@ test('after a crash, a commit that no standby has is neither returned nor replay
   const replay = await create()
   expect(replay).toMatchObject({ status: 201, body: { name: 'unconfirmed' } })
   expect(replay.headers.get('idempotency-replayed')).toBe('true')
+  expect(await auditFeed(databaseUrl)).toEqual([])
 })
 
 test('a replay waits for a standby, as its first response did', async () => {

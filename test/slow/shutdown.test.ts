@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { slowness } from '../support/busy-host.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import { runClients } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
@@ -48,6 +49,7 @@ test(`on SIGTERM under load, no request fails and the process ends within 10 sec
   }
   console.log(`${accepted} requests succeeded, ${closing} of them with Connection: close, none failed`)
   expect(closing).toBeGreaterThan(0)
+  expect(await auditFeed(DATABASE_URL)).toEqual([])
 })
 
 test('a second SIGTERM ends the process at once', async () => {

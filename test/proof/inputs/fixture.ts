@@ -153,6 +153,7 @@ export async function snapshot(databaseUrl: string): Promise<Record<string, stri
     orders: 'orders',
     categories: 'categories',
     idempotency_keys: 'idempotency_keys',
+    outbox: 'outbox',
     api_keys: `(select id, name, scopes, rate_limit, expires_at, revoked_at from api_keys)`,
   }
   const states: Record<string, string> = {}

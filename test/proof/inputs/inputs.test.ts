@@ -1,6 +1,7 @@
 // Valid and hostile inputs for every operation of openapi.json, generated from that document and sent to a running service.
 import { afterAll, assert, describe, expect, test } from 'vitest'
 import { auditStore } from '../../support/store-audit.ts'
+import { auditFeed } from '../../support/feed-audit.ts'
 import { recordFigures } from '../figures.ts'
 import { SCALE } from '../seed.ts'
 import { type Acknowledged, expectAcceptance, expectWholeList, type Things } from './accepting.ts'
@@ -117,6 +118,7 @@ describe('accepts valid input, and returns it as it was sent:', () => {
     }
     await expectAll(group, fixture.connections, [...done])
     expect(await auditStore(fixture.databaseUrl)).toEqual([])
+    expect(await auditFeed(fixture.databaseUrl)).toEqual([])
   })
 })
 
