@@ -6,11 +6,14 @@ import { afterAll, expect } from 'vitest'
 import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../../src/scopes.ts'
 import type { Db } from '../../../src/db/database.ts'
+import { writePosition } from '../../../src/events/feed.ts'
+import { findFeedState } from '../../../src/events/queries.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
 import { issueApiKey, startApp } from '../../support/app.ts'
 import type { TestResponse, TestClient } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/database.ts'
+import { numberAllEvents } from '../../support/feed-audit.ts'
 import { asSuperuser } from '../../support/roles.ts'
 import { mayBeCached, rejectCaller } from './reference/api-keys.ts'
 import type { List, Place } from './reference/lists.ts'
@@ -49,6 +52,10 @@ export interface Fixture {
 /** The state of one sequence of commands. */
 export interface Session extends Fixture {
   store: Store
+  /** The position of the feed at which the store was empty. */
+  feedStart: string
+  /** The event that was seen at each position. */
+  positions: Map<string, string>
   /** Pages that have a next page, newest last. */
   cursors: { list: List; after: Place; cursor: string }[]
   /** Every call and its response, for the report of a failure. */
@@ -116,7 +123,12 @@ export async function openSession(fixture: Fixture): Promise<Session> {
   const store = emptyStore()
   for (const apiKey of apiKeys) store.apiKeys.set(apiKey.id, apiKey)
   store.newestIds.apiKey = staff.id
-  return { ...fixture, store, cursors: [], calls: [] }
+  // The service has also recorded the deletions above.
+  const [{ db }] = fixture.instances
+  await numberAllEvents(db)
+  const { epoch, head } = await findFeedState(db)
+  const feedStart = writePosition({ epoch, number: head })
+  return { ...fixture, store, feedStart, positions: new Map(), cursors: [], calls: [] }
 }
 
 const SECOND_PAST_MS = 1_001

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { linkTo } from '../../contract/pets.ts'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
+import { auditFeed } from '../../support/feed-audit.ts'
 import { findContradiction } from '../../support/linearizability.ts'
 import { responsesAfter, startProxy } from '../../support/proxy.ts'
 import { petstore, type Service, startService } from '../../support/service.ts'
@@ -10,6 +11,7 @@ import { auditStore, findSoldTwice } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
 import { describeOperation, specificationOf } from './pet.ts'
+import { contradictEvents, readEvents } from './hot-events.ts'
 import { type HotPet, keepPetsHot } from './hot-pets.ts'
 import { raceForKeys } from './key-races.ts'
 
@@ -20,7 +22,7 @@ const KEYS = Math.ceil(500 * SCALE)
 const RACERS = 8
 const LATE_MS = 2
 const NAME = 'buyer'
-const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
+const SCOPES = 'pets:read,pets:write,orders:read,orders:write,events:read'
 const REPLAY = `seed ${SEED}; run with the same choices: ${replayWith(FILE)}`
 
 const counted: Record<string, number> = {}
@@ -80,6 +82,11 @@ test('the history of every pet is linearizable and no pet is sold twice (16 clie
   // Clients replace an operation that the service rejected because the host is busy.
   expect(operations.length).toBeGreaterThan(OPERATIONS * 0.97)
   expect(await auditStore(environment.DATABASE_URL)).toEqual([])
+  expect(await auditFeed(environment.DATABASE_URL), REPLAY).toEqual([])
+  const events = await readEvents(origins, apiKey)
+  const wrongEvents = contradictEvents(pets, events, NAME)
+  count({ 'events checked': events.length, 'requests with wrong events': wrongEvents.length })
+  expect(wrongEvents, REPLAY).toEqual([])
 })
 
 function contradictionOf(pet: HotPet): string | undefined {
@@ -124,6 +131,7 @@ test('concurrent creates with one Idempotency-Key make one pet, which is listed 
   expect(missedAtOnce).toEqual([])
   expect(duplicates).toBe(0)
   expect(acknowledged).toHaveLength(KEYS)
+  expect(await auditFeed(environment.DATABASE_URL)).toEqual([])
 })
 
 function countDuplicates(ids: readonly number[]): number {

@@ -4,12 +4,22 @@ import { type Connection, isBusy, openConnection, retryWhileBusy } from '../../s
 import { seeded } from '../random.ts'
 import type { PetCall, PetOperation } from './pet.ts'
 
+/** A request and its response, to compare with the events. */
+export interface HotRequest {
+  call: PetCall['call'] | 'create'
+  status: number
+  /** Of an error. */
+  code: string | undefined
+}
+
 export interface HotPet {
   id: number
   name: string
   categoryId: number
   history: PetOperation[]
   orders: number[]
+  /** Every request by its id, including those that the service rejected because the host is busy. */
+  requests: Map<string, HotRequest>
   /** The newest version that any client has seen. */
   version: number
   /** The number of operations after which the history is long enough. */
@@ -39,19 +49,27 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
   async function addPet({ send }: Connection): Promise<HotPet> {
     const categoryId = FIRST_CATEGORY + pets.length
     const values = { name: 'Pet', categoryId }
-    const pet = { ...values, id: 0, history: [], orders: [], version: 1, enough: OPERATIONS_EACH }
+    const requests = new Map<string, HotRequest>()
+    const pet = { ...values, id: 0, history: [], orders: [], requests, version: 1, enough: OPERATIONS_EACH }
     pets.push(pet)
-    const { status, body } = await retryWhileBusy(() => send('POST', '/v1/pets', values))
+    const requestId = `create-${pets.length}`
+    const headers = { 'x-request-id': requestId }
+    const { status, body } = await retryWhileBusy(() => send('POST', '/v1/pets', values, headers))
+    requests.set(requestId, { call: 'create', status, code: undefined })
     if (status !== 201) throw new Error(`a pet could not be created: ${status}`)
     pet.id = (body as { id: number }).id
     return pet
   }
 
   async function record(connection: Connection, pet: HotPet, input: PetCall): Promise<void> {
+    const requestId = `call-${pet.categoryId}-${pet.requests.size}`
+    const request: HotRequest = { call: input.call, status: 0, code: undefined }
+    pet.requests.set(requestId, request)
     const calledAt = performance.now()
-    const exchange = await sendCall(connection, pet, input)
+    const exchange = await sendCall(connection, pet, input, requestId)
     const { status, body, etag } = exchange
     const returnedAt = performance.now()
+    Object.assign(request, { status, code: (body as { code?: string } | undefined)?.code })
     if (isBusy(exchange) && busy < operations) {
       // The service did nothing: send another operation instead.
       busy += 1
@@ -117,25 +135,26 @@ function isWrite({ call }: PetCall): boolean {
   return call !== 'get' && call !== 'list' && call !== 'getOrder'
 }
 
-function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCall) {
+function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCall, requestId: string) {
+  const headers = { 'x-request-id': requestId }
   switch (input.call) {
     case 'get':
-      return send('GET', `/v1/pets/${id}`)
+      return send('GET', `/v1/pets/${id}`, undefined, headers)
     case 'list':
-      return send('GET', `/v1/pets?categoryId=${categoryId}`)
+      return send('GET', `/v1/pets?categoryId=${categoryId}`, undefined, headers)
     case 'update':
-      return send('PATCH', `/v1/pets/${id}`, input.change, ifMatchHeader(input.ifMatch))
+      return send('PATCH', `/v1/pets/${id}`, input.change, { ...headers, ...ifMatchHeader(input.ifMatch) })
     case 'delete':
-      return send('DELETE', `/v1/pets/${id}`, undefined, ifMatchHeader(input.ifMatch))
+      return send('DELETE', `/v1/pets/${id}`, undefined, { ...headers, ...ifMatchHeader(input.ifMatch) })
     case 'place':
-      return send('POST', '/v1/store/orders', { petId: id })
+      return send('POST', '/v1/store/orders', { petId: id }, headers)
     case 'complete':
     case 'cancel':
-      return send('POST', `/v1/store/orders/${input.orderId}/${input.call}`)
+      return send('POST', `/v1/store/orders/${input.orderId}/${input.call}`, undefined, headers)
     case 'getOrder':
       break
   }
-  return send('GET', `/v1/store/orders/${input.orderId}`)
+  return send('GET', `/v1/store/orders/${input.orderId}`, undefined, headers)
 }
 
 function ifMatchHeader(ifMatch: string | undefined): Record<string, string> {

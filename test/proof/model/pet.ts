@@ -38,7 +38,7 @@ export function specificationOf(
       case 'update':
         return updatePet(store, caller, pet.id, input.change, input.ifMatch)
       case 'delete':
-        return deletePet(store, pet.id, input.ifMatch)
+        return deletePet(store, caller, pet.id, input.ifMatch)
       case 'place':
         return placeOrder(store, caller, { petId: pet.id }, undefined, seen)
       case 'complete':

@@ -7,6 +7,7 @@ import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
 import { apiKeyCommands } from './commands/api-keys.ts'
 import type { Command } from './commands/choices.ts'
+import { eventCommands } from './commands/events.ts'
 import { listCommands } from './commands/lists.ts'
 import { orderCommands } from './commands/orders.ts'
 import { petCommands } from './commands/pets.ts'
@@ -26,7 +27,14 @@ const SHRINK_MS = 20_000
 const PATH = process.env['PROOF_PATH']
 
 const sequence = fc.array(
-  fc.oneof(...petCommands, ...orderCommands, ...listCommands, ...apiKeyCommands, ...timeCommands),
+  fc.oneof(
+    ...petCommands,
+    ...orderCommands,
+    ...listCommands,
+    ...eventCommands,
+    ...apiKeyCommands,
+    ...timeCommands,
+  ),
   { maxLength: COMMANDS_MAX, size: 'max' },
 )
 

@@ -1,6 +1,9 @@
 // After a sequence: compares everything that clients can read, on both instances, and audits the database.
+import { auditFeedAfter } from '../../support/feed-audit.ts'
 import { auditStore } from '../../support/store-audit.ts'
+import { walkEvents } from './commands/events.ts'
 import { walk } from './commands/lists.ts'
+import { type Position, readStart } from '../../../src/events/feed.ts'
 import { countsOf } from './reference/store.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
 
@@ -12,6 +15,7 @@ export async function compareWholeState(session: Session): Promise<void> {
     await walk(session, staff, { of: 'pets' }, undefined)
     await walk(session, staff, { of: 'orders' }, undefined)
     await walk(session, staff, { of: 'categories' }, undefined)
+    await walkEvents(session, staff, { limit: at === 0 ? undefined : 7 })
     await callBoth(
       session,
       staff,
@@ -25,4 +29,7 @@ export async function compareWholeState(session: Session): Promise<void> {
   }
   session.calls.push('the audit of the database')
   requireSame('audit of the database', await auditStore(session.query), [])
+  const start = readStart(session.feedStart) as Position
+  const faults = await auditFeedAfter(session.instances[0].db, session.query, start.number)
+  requireSame('audit of the feed', faults, [])
 }

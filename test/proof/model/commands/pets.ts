@@ -124,7 +124,7 @@ const remove = command(
         path: `/pets/${id}`,
         headers: { 'if-match': match },
       },
-      () => deletePet(session.store, id, match),
+      (caller) => deletePet(session.store, caller, id, match),
     )
   },
 )

@@ -2,6 +2,7 @@
 // changing timestamps in the database.
 import * as fc from 'fast-check'
 import { purgeIdempotencyKeys } from '../../../../src/idempotency/idempotency.ts'
+import { sequenceDueEvents } from '../../../../src/events/sequencer.ts'
 import { foldAllCounts } from '../../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../../src/inventory/queries.ts'
 import { endApiKey } from '../reference/api-keys.ts'
@@ -45,12 +46,13 @@ const dayPasses = command({}, async (session, { at }) => {
 
 /** Background jobs, whose effects must never be visible to clients. */
 const housekeeping = command(
-  { job: fc.constantFrom('fold counts', 'delete empty counts', 'sweep holds') },
+  { job: fc.constantFrom('fold counts', 'delete empty counts', 'sweep holds', 'sequence events') },
   async ({ instances, calls }, { at }, { job }) => {
     const { db, holds } = instances[at]
     calls.push(`${'AB'[at]}: ${job}`)
     if (job === 'fold counts') await foldAllCounts(db)
     else if (job === 'sweep holds') await holds.sweep()
+    else if (job === 'sequence events') await sequenceDueEvents(db)
     else await deleteEmptyCounts(db)
   },
 )

@@ -1,4 +1,5 @@
 // The rules of orders: at most one open order holds a pet. An order is completed or cancelled, or expires.
+import { emitOrder } from './events.ts'
 import { change } from './pets.ts'
 import {
   type Caller,
@@ -44,7 +45,9 @@ export function placeOrder(
       expiresAt: new Date(Date.parse(createdAt) + heldForMs).toISOString(),
     }
     store.orders.set(order.id, order)
-    change(pet, { status: 'pending' }, byCaller('order_placed', caller))
+    const entry = byCaller('order_placed', caller)
+    change(store, pet, { status: 'pending' }, entry)
+    emitOrder(store, order, entry)
     return { status: 201, body: { ...order } }
   })
 }
@@ -71,7 +74,9 @@ export function endOrder(
     Object.assign(order, { status: as, closedAt })
     const pet = store.pets.get(order.petId)
     const status = as === 'completed' ? 'sold' : 'available'
-    if (pet !== undefined) change(pet, { status }, byCaller(`order_${as}`, caller))
+    const entry = byCaller(`order_${as}`, caller)
+    emitOrder(store, order, entry)
+    if (pet !== undefined) change(store, pet, { status }, entry)
   }
   return { status: 200, body: { ...order } }
 }
@@ -82,7 +87,8 @@ export function endHold(store: Store, orderId: number, expiresAt: string): void 
   Object.assign(order, { status: 'expired', expiresAt, closedAt: expiresAt })
   const pet = store.pets.get(order.petId)
   const entry = { event: 'order_expired', apiKeyName: 'petstore', requestId: undefined }
-  if (pet !== undefined) change(pet, { status: 'available' }, entry)
+  emitOrder(store, order, entry)
+  if (pet !== undefined) change(store, pet, { status: 'available' }, entry)
 }
 
 function byCaller(event: string, { name, requestId }: Caller) {

@@ -1,4 +1,5 @@
 // The rules of pets and categories.
+import { emitPet } from './events.ts'
 import {
   type Caller,
   type Change,
@@ -48,6 +49,7 @@ export function createPet(
       history: [created],
     }
     store.pets.set(pet.id, pet)
+    emitPet(store, 'pet.created', pet, created)
     return { status: 201, body: petBody(pet), etag: etagOf(pet) }
   })
 }
@@ -78,7 +80,7 @@ export function updatePet(
   if (to.status === 'pending' && pet.status === 'sold') return reject('invalid_transition')
   if (to.status !== undefined && isHeld(store, pet)) return reject('pet_on_hold')
   if (Object.keys(to).length > 0) {
-    change(pet, to, {
+    change(store, pet, to, {
       event: 'updated',
       apiKeyName: caller.name,
       requestId: caller.requestId,
@@ -88,22 +90,29 @@ export function updatePet(
   return { status: 200, body: petBody(pet), etag: etagOf(pet) }
 }
 
-export function deletePet(store: Store, petId: Id, ifMatch: string | undefined): Expected {
+export function deletePet(
+  store: Store,
+  { name, requestId }: Caller,
+  petId: Id,
+  ifMatch: string | undefined,
+): Expected {
   const pet = store.pets.get(Number(petId))
   if (pet === undefined) return reject('pet_not_found')
   if (!matches(pet, ifMatch)) return reject('precondition_failed')
   if (ordersOf(store, pet).length > 0) return reject('pet_has_orders')
   store.pets.delete(pet.id)
   store.deletedPets.push(pet.id)
+  emitPet(store, 'pet.deleted', pet, { apiKeyName: name, requestId })
   return { status: 204 }
 }
 
-/** Every change to a pet adds a version, and an entry to its history. */
-export function change(pet: Pet, to: Change, entry: Omit<Entry, 'from' | 'to'>): void {
+/** Every change to a pet adds a version, an entry to its history, and an event. */
+export function change(store: Store, pet: Pet, to: Change, entry: Omit<Entry, 'from' | 'to'>): void {
   const from = Object.fromEntries(Object.keys(to).map((field) => [field, pet[field as keyof Change]]))
   Object.assign(pet, to)
   pet.version += 1
   pet.history.push({ ...entry, from, to })
+  emitPet(store, 'pet.updated', pet, entry, to)
 }
 
 export function putCategory(store: Store, id: Id, name: string): Expected {

@@ -1,5 +1,6 @@
 // The reference model of the service: maps and a few rules, written from docs/interface.md and docs/selling.md.
 // Nothing in this folder knows SQL, HTTP or how many instances there are.
+import type { StoreEvent } from './events.ts'
 
 /** A bigint if the id is greater than 2^53, as the test client parses it. */
 export type Id = number | bigint
@@ -65,6 +66,8 @@ export interface Store {
   /** The first response to each Idempotency-Key of each API key. */
   kept: Map<string, { values: string; response: Expected }>
   deletedPets: number[]
+  /** Every event since the store was empty, oldest first. */
+  events: StoreEvent[]
   newestIds: { pet: number; order: number; apiKey: number }
   second: number
 }
@@ -103,6 +106,7 @@ export const REJECTIONS = {
   pet_has_orders: 409,
   invalid_transition: 409,
   order_closed: 409,
+  events_expired: 410,
   precondition_failed: 412,
   idempotency_key_reused: 422,
 }
@@ -119,6 +123,7 @@ export function emptyStore(): Store {
     apiKeys: new Map(),
     kept: new Map(),
     deletedPets: [],
+    events: [],
     newestIds: { pet: 0, order: 0, apiKey: 0 },
     second: 0,
   }

@@ -1,0 +1,72 @@
+// Compares the event feed with the requests that clients sent to hot pets: each request has exactly its own events.
+import { openConnection } from '../../support/load.ts'
+import type { HotPet, HotRequest } from './hot-pets.ts'
+
+interface SeenEvent {
+  position: string
+  type: string
+  petId: number
+  apiKeyName: string
+  requestId: string
+}
+
+const PAGE = 1_000
+
+/** All events, read from one process after another. */
+export async function readEvents(origins: readonly string[], apiKey: string): Promise<SeenEvent[]> {
+  const connections = origins.map((origin) => openConnection({ origin, apiKey }))
+  const events: SeenEvent[] = []
+  for (let pages = 0, isLast = false; !isLast; pages += 1) {
+    const last = events.at(-1)
+    const path = `/v1/events?limit=${PAGE}${last === undefined ? '' : `&after=${last.position}`}`
+    const { status, body } = (await connections[pages % connections.length]?.send('GET', path)) ?? {}
+    if (status !== 200) throw new Error(`the feed returned ${status}: ${JSON.stringify(body)}`)
+    events.push(...(body as SeenEvent[]))
+    isLast = (body as SeenEvent[]).length < PAGE
+  }
+  for (const each of connections) each.close()
+  return events
+}
+
+/** The events that a request may have caused. A request that changes nothing has none. */
+function expectedOf({ call, status, code }: HotRequest): string[] | undefined {
+  if (code === 'outcome_unknown') return undefined
+  if (status >= 400) return ['']
+  switch (call) {
+    case 'create':
+      return ['pet.created']
+    case 'place':
+      return ['pet.updated, order.placed']
+    case 'delete':
+      return ['pet.deleted']
+    case 'update':
+      return ['', 'pet.updated']
+    case 'complete':
+      return ['', 'order.completed, pet.updated']
+    case 'cancel':
+      return ['', 'order.cancelled, pet.updated']
+    default:
+      return ['']
+  }
+}
+
+/** Requests whose events are wrong, and events that no request has caused. */
+export function contradictEvents(
+  pets: readonly HotPet[],
+  events: readonly SeenEvent[],
+  callerName: string,
+): string[] {
+  const left = Map.groupBy(events, ({ requestId }) => requestId)
+  const wrong: string[] = []
+  for (const { id: petId, requests } of pets) {
+    for (const [requestId, request] of requests) {
+      const own = left.get(requestId) ?? []
+      left.delete(requestId)
+      const types = own.map(({ type }) => type).join(', ')
+      const isOwn = own.every((event) => event.petId === petId && event.apiKeyName === callerName)
+      if (expectedOf(request)?.includes(types) === false || !isOwn)
+        wrong.push(`${request.call} of pet ${petId}, ${request.status}: ${JSON.stringify(own)}`)
+    }
+  }
+  return [...wrong, ...[...left.keys()].map((requestId) => `events of an unknown request ${requestId}`)]
+}
