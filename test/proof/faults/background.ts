@@ -3,10 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../../src/api-keys/api-keys.ts'
 import { DEFAULT_SCOPES } from '../../../src/scopes.ts'
 import { upsertCategories } from '../../../src/categories/queries.ts'
+import { insertEpoch } from '../../../src/events/queries.ts'
+import { purgeEvents, sequenceDueEvents } from '../../../src/events/sequencer.ts'
 import { purgeIdempotencyKeys } from '../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../src/inventory/queries.ts'
 import { type Operation, outcomeOfWork } from './operation.ts'
+
+const RETENTION_SECONDS = 30 * 86_400
 
 export const BACKGROUND: Operation[] = [
   {
@@ -71,6 +75,53 @@ export const BACKGROUND: Operation[] = [
       return {
         run: () => outcomeOfWork(purgeIdempotencyKeys(db)),
         effects: async () => 1 - (await query('select count(*) from idempotency_keys where key = $1', [key])),
+      }
+    },
+  },
+  {
+    // Without effects: a retry may find the lock still held by the lost connection. The next run then numbers the events.
+    name: 'numbering events',
+    commits: 'commit',
+    isIdempotent: true,
+    prepare: async ({ api, db }) => {
+      await api.addPet()
+      return { run: () => outcomeOfWork(sequenceDueEvents(db)) }
+    },
+  },
+  {
+    name: 'purging events',
+    prepare: async ({ api, query, db }) => {
+      // Below all other ids and numbers, so that no event of the store is purged: the audit reads them all.
+      const id = -Number(`0x${randomUUID().slice(0, 8)}`) - 1
+      await api.sql(
+        `with expired as (
+          insert into outbox (id, at, type, count, pet_ids) overriding system value
+          values (${id}, now() - interval '40 days', 'pet.deleted', 1, '{1}') returning id, type
+        )
+        insert into event_numbers (first_number, outbox_id, type, count) select id, id, type, 1 from expired`,
+      )
+      return {
+        run: () => outcomeOfWork(purgeEvents(db, RETENTION_SECONDS)),
+        effects: async () =>
+          1 -
+          (await query(
+            `select count(*) from outbox full join event_numbers on outbox.id = outbox_id
+              where coalesce(outbox.id, outbox_id) = $1`,
+            [id],
+          )),
+      }
+    },
+  },
+  {
+    name: 'starting an epoch of the feed',
+    commits: 'insert_epoch',
+    prepare: async ({ api, query, db }) => {
+      const countEpochs = () => query('select count(*) from event_epochs', [])
+      await api.addPet()
+      const before = await countEpochs()
+      return {
+        run: () => outcomeOfWork(insertEpoch(db)),
+        effects: async () => (await countEpochs()) - before,
       }
     },
   },

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { auditStore } from '../../support/store-audit.ts'
+import { auditFeed } from '../../support/feed-audit.ts'
 import { type Fault, isBeforeResponse } from '../../support/wire-faults.ts'
 import { recordFigures } from '../figures.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
@@ -154,8 +155,13 @@ test('`petstore import` prints how to resume after a lost connection, and resume
   }
 })
 
-test('pets, orders, history and counts agree after all faults', async () => {
-  const audits = await Promise.all(fixtures.map(({ api }) => auditStore(api.databaseUrl)))
+test('pets, orders, history, counts and events agree after all faults', async () => {
+  const audits = await Promise.all(
+    fixtures.map(async ({ api }) => [
+      ...(await auditStore(api.databaseUrl)),
+      ...(await auditFeed(api.databaseUrl)),
+    ]),
+  )
   expectNothing(audits.flat())
 })
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
+import { auditFeed } from '../../support/feed-audit.ts'
 import { startProxy } from '../../support/proxy.ts'
 import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore } from '../../support/store-audit.ts'
@@ -83,7 +84,7 @@ export async function loadWithFaults(seed: number, faultsWanted: number): Promis
       buyers.flatMap((buyer) => buyer.changes),
     )),
   )
-  wrong.push(...(await auditStore(databaseUrl)))
+  wrong.push(...(await auditStore(databaseUrl)), ...(await auditFeed(databaseUrl)))
   return wrong
 }
 

@@ -1,6 +1,8 @@
 // Every operation that changes nothing. With a fault, each must return what it returns without one.
 import { findAllApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
 import { readSchemaState } from '../../../src/db/migrate.ts'
+import { sequenceEvents } from '../../../src/events/sequencer.ts'
+import { linkTo } from '../../contract/pets.ts'
 import type { ApiFixture } from '../../api/fixture.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
@@ -30,6 +32,17 @@ function read(path: (stock: Stock) => string) {
   })
 }
 
+/** Reads the event of a new pet, at a position that no other operation has made invalid. */
+async function readNewEvent(fixture: FaultFixture) {
+  const { api } = fixture
+  const path = linkTo('next', await api.get('/events?after=latest'), api.origin) ?? ''
+  await api.addPet()
+  await sequenceEvents(api.db)
+  const { body } = await api.call('GET', path)
+  if (!Array.isArray(body) || body.length === 0) throw new Error('the feed lacks the event of the new pet')
+  return read(() => path.replace('/v1', ''))(fixture)
+}
+
 function work(doIt: (fixture: FaultFixture) => Promise<unknown>) {
   return async (fixture: FaultFixture) => ({ run: () => outcomeOfWork(doIt(fixture)) })
 }
@@ -52,6 +65,7 @@ export const READING: Operation[] = [
   { name: 'listOrders by both', prepare: read(({ petId }) => `/store/orders?petId=${petId}&status=open`) },
   { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
   { name: 'getInventory', prepare: read(() => '/store/inventory') },
+  { name: 'listEvents', prepare: readNewEvent },
   { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
   { name: 'listApiKeys', prepare: read(() => '/api-keys') },
   { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
