@@ -1,7 +1,7 @@
 // Checks whether the event feed describes the store: a mirror that applies every event equals the pets, and every change
 // in the history and every order has its event. The store must be quiet.
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import { type Db, openDatabase } from '../../src/db/database.ts'
 import { toEvent } from '../../src/events/feed.ts'
 import { type EventRow, findEvents, findFeedState } from '../../src/events/queries.ts'
@@ -13,6 +13,8 @@ import type { RunQuery } from './store-audit.ts'
 
 /** Two readers with different pages must see the same events at the same positions. */
 const PAGE_SIZES = [1_000, 701] as const
+/** The second reader reads only the newest events of a large feed. */
+const COMPARED_MAX = 20_000
 const SHOWN_MAX = 5
 const NUMBERED_WITHIN_MS = 60_000
 
@@ -35,14 +37,14 @@ export async function auditFeedAfter(db: Db, run: RunQuery, after?: bigint): Pro
   const start = after ?? (await findEmptyStart(run))
   if (start === undefined) return ['the feed does not start with an empty catalogue']
   const mirror = openMirror()
-  const [seen, seenByOther] = [
-    await readFeed(db, start, PAGE_SIZES[0], mirror.apply),
-    await readFeed(db, start, PAGE_SIZES[1]),
-  ]
+  const seen = await readFeed(db, start, PAGE_SIZES[0], mirror.apply)
+  const skipped = Math.max(0, seen.checksums.length - COMPARED_MAX)
+  const seenByOther = await readFeed(db, start + BigInt(skipped), PAGE_SIZES[1])
+  const isSame = seen.checksums.slice(skipped).join() === seenByOther.checksums.join()
   return [
     ...shorten('an event that does not fit the state before it', mirror.faults),
     ...seen.faults,
-    ...(seen.digest === seenByOther.digest ? [] : ['two readers saw different events']),
+    ...(isSame ? [] : ['two readers saw different events']),
     ...shorten('a pet that differs from its mirror', compareMirror(mirror, await findPets(run))),
     ...shorten('a pet whose updates differ from its history', await compareHistory(mirror, run)),
     ...shorten('an order that differs from its events', await compareOrders(mirror, run)),
@@ -67,14 +69,14 @@ async function findEmptyStart(run: RunQuery): Promise<bigint | undefined> {
   return row === undefined ? undefined : BigInt(row.number)
 }
 
-/** Reads all events after the number, and returns the digest of their positions and contents. */
+/** Reads all events after the number, and returns the checksums of their positions and contents. */
 async function readFeed(
   db: Db,
   start: bigint,
   pageSize: number,
   apply: Mirror['apply'] = () => {},
-): Promise<{ digest: string; faults: string[] }> {
-  const hash = createHash('sha256')
+): Promise<{ checksums: number[]; faults: string[] }> {
+  const checksums: number[] = []
   const faults: string[] = []
   let last = start
   for (let isLast = false; !isLast; ) {
@@ -82,12 +84,12 @@ async function readFeed(
     for (const row of rows) {
       if (row.number !== last + 1n) faults.push(`event ${row.number} follows event ${last}`)
       last = row.number
-      hash.update(describe(row))
+      checksums.push(crc32(describe(row)))
       apply(toEvent(row, epoch, true))
     }
     isLast = rows.length < pageSize
   }
-  return { digest: hash.digest('hex'), faults: shorten('a gap', faults) }
+  return { checksums, faults: shorten('a gap', faults) }
 }
 
 function describe(row: EventRow): string {
