@@ -14,7 +14,7 @@ const filesIn = (folder: string, ending: string) =>
     .filter((path) => path.endsWith(ending))
     .map((path) => join(folder, path))
 
-const sources = ['src', 'bin', 'dev', 'bench', 'drill', 'client/src'].flatMap((folder) =>
+const sources = ['src', 'bin', 'dev', 'bench', 'drill', 'examples', 'client/src'].flatMap((folder) =>
   filesIn(folder, '.ts'),
 )
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
@@ -23,6 +23,8 @@ const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 const LAYERS = [
   // The client imports nothing of the service.
   /^client\/src\//,
+  // Examples import the client as a package, like a program of a user.
+  /^examples\//,
   /^src\/(actor|caller|category-policy|counts|database-url|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
   /^src\/orders\/hold-limit\.ts$/,
   /^src\/config\.ts$/,
@@ -91,9 +93,9 @@ test('no two folders of src import each other, except orders and pets', () => {
   expect(mutual).toEqual(MUTUAL_IMPORTS)
 })
 
-test('only src/config.ts reads environment variables, and the drill a marker of its own', () => {
+test('only src/config.ts and the examples read environment variables, and the drill a marker of its own', () => {
   const readers = sources.filter((path) => read(path).includes('process.env'))
-  expect(readers).toEqual(['src/config.ts', 'drill/namespaces.ts'])
+  expect(readers).toEqual(['src/config.ts', 'drill/namespaces.ts', 'examples/nats-relay/relay.ts'])
 })
 
 test(`no source file has more than ${FILE_LINES_MAX} lines`, () => {

@@ -19,6 +19,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'runs until a signal; test/cli/serve.test.ts runs it',
   ],
   [/^node (bench|test)\//, 'takes minutes'],
+  [/^(nats-server|node examples\/nats-relay)\b/, 'runs until a signal; test/slow/nats-relay.test.ts runs it'],
   [/^git clone\b/, 'needs a network'],
   [
     /^(createdb|pg_dump|pg_restore|psql)\b/,
@@ -31,7 +32,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
   `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
-  openssl pg_dump pg_restore printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
+  nats-server openssl pg_dump pg_restore printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
     /\s+/,
   ),
 )

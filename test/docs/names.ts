@@ -121,7 +121,7 @@ export function otherPaths({ spans, text }: Document): string[] {
 const VARIABLES_OF_TOOLS = new Set(
   [
     ...files
-      .filter((file) => /^(?:test|bench|dev|drill)\/.*\.ts$|^\.ci\/run$/.test(file))
+      .filter((file) => /^(?:test|bench|dev|drill|examples)\/.*\.ts$|^\.ci\/run$/.test(file))
       .flatMap((file) => read(file).match(/^.*process\.env.*$|^(?:export )?[A-Z_]+=/gm) ?? []),
     ...files.filter((file) => /^(?:Dockerfile|compose\.yaml|deploy\/.*)$/.test(file)).map(read),
   ].flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
