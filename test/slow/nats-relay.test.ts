@@ -236,9 +236,10 @@ describe.skipIf(NATS_VERSION === undefined)(`nats-server ${NATS_VERSION}`, () =>
     const [startedAt, first] = [performance.now(), await countMessages()]
     await untilMessages(feed.length)
     const seconds = (performance.now() - startedAt) / 1_000
-    console.log(`${Math.round((feed.length - first) / seconds)} events/s`)
     await expectEqualFeed()
     expect(await stopped(relay)).toBe(0)
+    const retries = (await relay.finished).stderr.match(/Retrying/g)?.length ?? 0
+    console.log(`${Math.round((feed.length - first) / seconds)} events/s, ${retries} retries`)
   })
 
   test('a relay with START_AFTER fills a new stream from that position', async () => {
