@@ -1,6 +1,7 @@
 // Builds the OpenAPI document from the routes, without listening on a port or connecting to a database.
 import { trackUsage } from '../src/api-keys/usage.ts'
 import { openDatabase } from '../src/db/database.ts'
+import { durableEvents } from '../src/events/durable.ts'
 import { openEventStreams } from '../src/events/streams.ts'
 import { buildApp } from '../src/server/app.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
@@ -24,6 +25,7 @@ export async function interfaceDocument(): Promise<object> {
     verifyApiKey: async () => undefined,
     usage: trackUsage(() => new Date()),
     holds: { waitUntilFresh: () => undefined },
+    findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 0 }),
     holdMinutes: 60,
     environment: 'production',

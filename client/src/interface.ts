@@ -151,7 +151,8 @@ export type Events = Event[]
 export interface OwnApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
+  /** What the key can do. New scopes can be added. */
+  scopes: string[]
   /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
 }
@@ -161,7 +162,8 @@ export interface ApiKey {
   id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
+  /** What the key can do. New scopes can be added. */
+  scopes: string[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number
   createdAt: string
@@ -178,7 +180,8 @@ export interface IssuedApiKey {
   id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes: ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[]
+  /** What the key can do. New scopes can be added. */
+  scopes: string[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number
   createdAt: string

@@ -37,6 +37,12 @@ const scopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPES }), 
   maxItems: SCOPES.length,
   uniqueItems: true,
 })
+/** Open, because new scopes can be added: clients must accept scopes that they do not know. */
+const grantedScopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', examples: SCOPES }), {
+  minItems: 1,
+  uniqueItems: true,
+  description: 'What the key can do. New scopes can be added.',
+})
 const name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
@@ -54,14 +60,14 @@ const time = (description: string) =>
   Type.Optional(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description }))
 
 const OwnApiKeySchema = Type.Object(
-  { name, scopes, expiresAt: time('When the key expires. Absent if it does not expire.') },
+  { name, scopes: grantedScopes, expiresAt: time('When the key expires. Absent if it does not expire.') },
   { $id: 'OwnApiKey', description: 'The API key in the request.' },
 )
 
 const properties = {
   id: Int64,
   name,
-  scopes,
+  scopes: grantedScopes,
   rateLimit,
   createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
   lastUsedAt: time('When the key was last used. Updated once a minute.'),

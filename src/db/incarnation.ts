@@ -13,6 +13,9 @@ export const INCARNATION = `case when pg_is_in_recovery() then null else concat_
     (select extract(epoch from stats_reset) from pg_stat_bgwriter)
   ) end`
 
+/** SQL expression that writes a commit record, which waits for the synchronous standbys, and leaves no dead row. */
+export const BARRIER = `pg_logical_emit_message(true, 'petstore', '')`
+
 /** True if a failover has replaced the first server: both are of one cluster, and the other has a newer timeline. */
 export function isOlder(incarnation: string, other: string): boolean {
   const [system = '', timeline = ''] = incarnation.split(' ')

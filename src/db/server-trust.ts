@@ -3,7 +3,7 @@
 // docs/decisions/0009-trusted-servers.md explains why this is needed.
 import type pg from 'pg'
 import { NotTrusted } from './failures.ts'
-import { INCARNATION, isOlder } from './incarnation.ts'
+import { BARRIER, INCARNATION, isOlder } from './incarnation.ts'
 import { backendPid } from './pool.ts'
 import { withTimeout } from './timeout.ts'
 
@@ -16,9 +16,6 @@ interface Identity {
 }
 
 const IDENTIFY = `select ${INCARNATION} as incarnation, pg_backend_pid() as pid`
-
-/** Writes a commit record, which waits for the synchronous standbys, and leaves no dead row. */
-const BARRIER = `pg_logical_emit_message(true, 'petstore', '')`
 
 /** A statement for a transaction that has only read: its commit then waits until a standby has all that it read. */
 export const DURABLE_READ = { name: 'wait_for_standbys', text: `select ${BARRIER}`, values: [] }

@@ -2,12 +2,12 @@
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import { actorName } from '../api-keys/rules.ts'
 import type { Caller } from '../caller.ts'
-import type { Reader } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import { INT64_MAX } from '../int64.ts'
 import { parseJson } from '../json.ts'
 import type { Order, OrderStatus } from '../orders/schema.ts'
-import { type EventRow, type EventsPage, findEvents } from './queries.ts'
+import type { FindDurableEvents } from './durable.ts'
+import type { EventRow, EventsPage } from './queries.ts'
 import {
   type ChangedField,
   type Event,
@@ -63,11 +63,11 @@ export interface FeedPage {
 }
 
 export async function readEvents(
-  db: Reader,
+  find: FindDurableEvents,
   start: Start,
   { types, limit, showActors }: ReadOptions,
 ): Promise<FeedPage> {
-  const page = await findEvents(db, types, numberOf(start), limit)
+  const page = await find(types, numberOf(start), limit)
   requireValid(start, page)
   const { epoch, head, rows } = page
   const last = rows.length === limit ? rows.at(-1) : undefined

@@ -1,6 +1,7 @@
-// SQL statements on the event feed. migrations/0007_events.sql explains the tables.
+// SQL statements on the event feed. migrations/0006_events.sql explains the tables.
 // Knows nothing about HTTP.
 import type { Reader, Tx, Writer } from '../db/database.ts'
+import { BARRIER, INCARNATION } from '../db/incarnation.ts'
 import { INT64_MAX } from '../int64.ts'
 import type { PetStatus } from '../pet-status.ts'
 import type { EventType } from './schema.ts'
@@ -126,6 +127,8 @@ export interface EventsPage {
   /** The epoch starts after this number. */
   afterNumber: bigint
   startsEmpty: boolean
+  /** The server that returned the page; null if its commits wait for no standby. */
+  server: string | null
   /** Whether all events after the number are still stored. */
   isStored: boolean
   head: bigint
@@ -157,7 +160,8 @@ export async function findEvents(
           ) as is_stored
         from (
           select epoch, after_number, starts_empty, greatest(after_number, $2) as number,
-            (select first_number + count - 1 from event_numbers order by first_number desc limit 1) as head
+            (select first_number + count - 1 from event_numbers order by first_number desc limit 1) as head,
+            case when current_setting('synchronous_standby_names') <> '' then ${INCARNATION} end as server
           from event_epochs order by id desc limit 1
         ) as feed
       ), spans as materialized (
@@ -201,7 +205,7 @@ export async function findEvents(
         limit $3
       )
       select state.epoch, state.after_number as "afterNumber", state.starts_empty as "startsEmpty", state.head,
-        state.is_stored as "isStored",
+        state.is_stored as "isStored", state.server,
         events.number, events.type, events.at, events."petId", events.name, events."categoryId", events.status,
         events.changed, events."apiKeyId", events."requestId", events.order_state::text as "orderState",
         (select name from api_keys where id = events."apiKeyId") as "apiKeyName",
@@ -210,9 +214,19 @@ export async function findEvents(
       order by events.number`,
     values: [types, after, max],
   })
-  const [{ epoch, afterNumber, startsEmpty, isStored, head }] = rows as [EventsPage]
+  const [{ epoch, afterNumber, startsEmpty, isStored, server, head }] = rows as [EventsPage]
   const found = rows.filter(({ number }) => number !== null) as EventRow[]
-  return { epoch, afterNumber, startsEmpty, isStored, head, rows: found }
+  return { epoch, afterNumber, startsEmpty, isStored, server, head, rows: found }
+}
+
+/** Makes a commit, which waits for the synchronous standbys. They then have all earlier commits of the returned server. */
+export async function commitBarrier(db: Writer): Promise<string | null> {
+  const [row] = await db.write<{ server: string | null }>({
+    name: 'commit_barrier',
+    text: `select ${INCARNATION} as server, ${BARRIER}`,
+    values: [],
+  })
+  return row?.server ?? null
 }
 
 /** Starts a new epoch: all positions that readers hold become invalid. Returns its name. */

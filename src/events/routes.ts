@@ -2,10 +2,10 @@
 // Contains no SQL; the rules are in feed.ts.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Caller } from '../caller.ts'
-import type { Db } from '../db/database.ts'
 import { response, streamResponse, type V1 } from '../http/operation.ts'
 import { insufficientScope } from '../http/authentication.ts'
 import { stopCounting } from '../http/overload.ts'
+import type { FindDurableEvents } from './durable.ts'
 import { readableTypes, readEvents, readStart, writePosition } from './feed.ts'
 import type { Filter } from './recent.ts'
 import {
@@ -33,12 +33,12 @@ data: {"position":"3f1c9a52be07-19","type":"pet.deleted","occurredAt":"2026-11-1
 const STREAM_HEADERS = { 'content-type': STREAM_TYPE, 'x-accel-buffering': 'no' }
 
 export interface EventServices {
-  db: Db
+  findEvents: FindDurableEvents
   eventStreams: EventStreams
   publicUrl: string
 }
 
-export function listEventsRoute(app: V1, { db, publicUrl }: EventServices): void {
+export function listEventsRoute(app: V1, { findEvents, publicUrl }: EventServices): void {
   app.route({
     method: 'GET',
     url: '/events',
@@ -72,7 +72,7 @@ export function listEventsRoute(app: V1, { db, publicUrl }: EventServices): void
     },
     handler: async (request, reply): Promise<Event[]> => {
       const { after, type, limit } = request.query
-      const { events, next } = await readEvents(db, readStart(after), {
+      const { events, next } = await readEvents(findEvents, readStart(after), {
         ...readFilter(request.caller as Caller, type),
         limit: limit ?? EVENTS_LIMIT_DEFAULT,
       })
@@ -85,7 +85,7 @@ export function listEventsRoute(app: V1, { db, publicUrl }: EventServices): void
   })
 }
 
-export function streamEventsRoute(app: V1, { db, eventStreams }: EventServices): void {
+export function streamEventsRoute(app: V1, { findEvents, eventStreams }: EventServices): void {
   app.route({
     method: 'GET',
     url: '/events/stream',
@@ -109,7 +109,7 @@ export function streamEventsRoute(app: V1, { db, eventStreams }: EventServices):
       const filter = readFilter(request.caller as Caller, type)
       const start = lastEventId === undefined ? readStart(after) : readStart(lastEventId, 'last-event-id')
       if (request.method === 'HEAD') {
-        await readEvents(db, start, { ...filter, limit: 1 })
+        await readEvents(findEvents, start, { ...filter, limit: 1 })
         return reply.type(STREAM_TYPE).send('')
       }
       await eventStreams.open((request.caller as Caller).id, start, filter, () => {

@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { findValidApiKeyIds } from '../api-keys/queries.ts'
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
+import { durableEvents, type FindDurableEvents } from './durable.ts'
 import { type FeedPage, readEvents, type Start } from './feed.ts'
-import { type FeedState, findEvents } from './queries.ts'
+import type { FeedState } from './queries.ts'
 import { type Filter, keepRecentEvents, type RecentEvents } from './recent.ts'
 import { EVENT_TYPES, LATEST } from './schema.ts'
 import { type Sink, startStream, type Stream } from './stream.ts'
@@ -28,6 +29,7 @@ const LIMIT_RETRY_SECONDS = 5
 
 export interface EventStreamsOptions {
   db: Db
+  findEvents?: FindDurableEvents
   max: number
   perKeyMax?: number
   keepAliveEveryMs?: number
@@ -48,6 +50,7 @@ export interface EventStreams {
 
 export function openEventStreams({
   db,
+  findEvents = durableEvents(db),
   max,
   perKeyMax = STREAMS_PER_KEY_MAX,
   keepAliveEveryMs = KEEP_ALIVE_EVERY_MS,
@@ -75,9 +78,10 @@ export function openEventStreams({
     for (const stream of behind) {
       behind.delete(stream)
       reading.add(stream)
-      const page = await readEvents(db, stream.position(), { ...stream.filter, limit: OWN_PAGE }).catch(
-        (error: unknown) => error as AppError,
-      )
+      const page = await readEvents(findEvents, stream.position(), {
+        ...stream.filter,
+        limit: OWN_PAGE,
+      }).catch((error: unknown) => error as AppError)
       reading.delete(stream)
       if (!streams.has(stream)) continue
       // After any other failure, the next call of `advance` tries again.
@@ -110,7 +114,7 @@ export function openEventStreams({
     // The head can move back after a failover without synchronous replication. Clients then find out when they reconnect.
     if (state.epoch !== recent.epoch || state.head < recent.newest()) return restart(state)
     for (let current = recent; current.newest() < state.head; ) {
-      const { epoch, head, rows } = await findEvents(db, EVENT_TYPES, current.newest(), SHARED_PAGE)
+      const { epoch, head, rows } = await findEvents(EVENT_TYPES, current.newest(), SHARED_PAGE)
       if (epoch !== current.epoch) return restart({ epoch, head })
       // Without the next event, because it was purged, each stream reads on its own and finds out.
       if (rows[0]?.number === current.newest() + 1n) current.append(rows)
@@ -155,7 +159,7 @@ export function openEventStreams({
     const isPosition = start !== LATEST && start !== 'start'
     const isRecent = isPosition && recent?.epoch === start.epoch && recent.covers(start.number)
     if (isRecent && start.number <= (recent?.newest() ?? 0n)) return { events: [], next: start }
-    return readEvents(db, start, { ...filter, limit: OWN_PAGE })
+    return readEvents(findEvents, start, { ...filter, limit: OWN_PAGE })
   }
 
   return {

@@ -17,6 +17,7 @@ import {
   SEQUENCED_EVERY_MS,
   sequenceDueEvents,
 } from '../events/sequencer.ts'
+import { durableEvents } from '../events/durable.ts'
 import { openEventStreams } from '../events/streams.ts'
 import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
 import { deleteEmptyCounts } from '../inventory/queries.ts'
@@ -48,8 +49,10 @@ export async function runService(config: Config): Promise<void> {
   const metrics = openMetrics(db, log)
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log)
+  const findEvents = durableEvents(db)
   const eventStreams = openEventStreams({
     db,
+    findEvents,
     max: config.EVENT_STREAMS_MAX,
     onCount: metrics.setEventStreams,
   })
@@ -65,6 +68,7 @@ export async function runService(config: Config): Promise<void> {
     verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),
     usage,
     holds,
+    findEvents,
     eventStreams,
     holdMinutes: config.HOLD_MINUTES,
     environment: config.PETSTORE_ENV,

@@ -260,7 +260,7 @@ describe('the start of the feed', () => {
       databaseUrl,
       `insert into pets (name, category_id) select 'Old', 1 from generate_series(1, ${count})`,
     )
-    expect(await migrate(asOwner(databaseUrl))).toContain('0007_events')
+    expect(await migrate(asOwner(databaseUrl))).toContain('0006_events')
     await makeRoles(databaseUrl)
     const store = await open(databaseUrl)
     const latest = positionOf(await store.get('/events?after=latest'))

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
 import { writeSlots } from '../../src/db/slots.ts'
+import { sequenceEvents } from '../../src/events/sequencer.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
@@ -129,4 +130,26 @@ test('an unrelated PostgreSQL warning does not make the outcome unknown', async 
   )
   expect((await petstore.post('/pets', { name: 'warned of', categoryId: 1 })).status).toBe(201)
   await sql(databaseUrl, 'drop trigger warn on pets')
+})
+
+test('the feed shows no event that no standby has, although its commit is visible', async () => {
+  await standby('')
+  await until(() => db.connections().unacknowledged === 0)
+  await sequenceEvents(db)
+  const before = await petstore.get('/events?after=latest')
+  const next = /events\?[^>]+/.exec(before.headers.get('link') ?? '')?.[0] ?? ''
+  await standby('missing')
+  await sql(
+    databaseUrl,
+    `set synchronous_commit = local; insert into pets (name, category_id) values ('unprotected', 1)`,
+  )
+  const sequencing = sequenceEvents(db).catch(() => {})
+  await cancelWaiting()
+  await sequencing
+  expect((await petstore.get('/pets?name=unprotected')).body).toHaveLength(1)
+  expect((await petstore.get(`/${next}`)).body).toMatchObject({ code: 'unavailable' })
+  expect((await petstore.get('/events?after=latest')).body).toMatchObject({ code: 'unavailable' })
+  await standby('')
+  await until(() => db.connections().unacknowledged === 0)
+  expect((await petstore.get(`/${next}`)).body).toMatchObject([{ pet: { name: 'unprotected' } }])
 })

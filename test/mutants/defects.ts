@@ -354,7 +354,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: '"order.placed" gets its id before the pet changes',
-    file: 'migrations/0007_events.sql',
+    file: 'migrations/0006_events.sql',
     find: 'deferrable initially deferred for each row execute function record_placed_order()',
     replace: 'for each row execute function record_placed_order()',
     test: 'test/proof/model/sequences.test.ts',
@@ -372,7 +372,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a deletion by hand has no event',
-    file: 'migrations/0007_events.sql',
+    file: 'migrations/0006_events.sql',
     find: `create trigger record_deleted after delete on pets
   referencing old table as deleted for each statement execute function record_deleted_pets();`,
     replace: '',

@@ -26,7 +26,6 @@ const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
   listEvents: 'events:read',
   streamEvents: 'events:read',
   getInventory: 'pets:read',
-  listEvents: 'events:read',
   getOwnApiKey: 'any',
   listApiKeys: 'admin',
   createApiKey: 'admin',

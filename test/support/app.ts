@@ -4,6 +4,7 @@ import { apiKeyVerifier, createApiKey } from '../../src/api-keys/api-keys.ts'
 import type { NewApiKey } from '../../src/api-keys/schema.ts'
 import { DEFAULT_SCOPES } from '../../src/scopes.ts'
 import { trackUsage } from '../../src/api-keys/usage.ts'
+import { durableEvents } from '../../src/events/durable.ts'
 import { openEventStreams } from '../../src/events/streams.ts'
 import type { Db } from '../../src/db/database.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
@@ -24,6 +25,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promi
     verifyApiKey: apiKeyVerifier(db, 'production'),
     usage: trackUsage(() => new Date()),
     holds: trackHolds(db, log),
+    findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 1_000 }),
     holdMinutes: 60,
     environment: 'production',

@@ -1,5 +1,5 @@
 -- Events: every change to a pet or the status of an order, in one order that all readers see alike.
--- docs/decisions/0011-event-feed.md explains the choices.
+-- docs/decisions/0010-event-feed.md explains the choices.
 --
 -- Triggers write the events of a statement into `outbox`, in the transaction of the change. Commit order differs from
 -- the order of outbox ids, so a reader of "ids above the last one" would skip events. The sequencer
