@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
 import { connect, nanos, type NatsConnection } from '@nats-io/transport-node'
 import { Petstore, type StoreEvent } from '@petstore/client'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readJson } from '../../client/src/ids.ts'
 import type { Scope } from '../../src/scopes.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
@@ -190,14 +190,18 @@ async function stopped(relay: Command): Promise<unknown> {
 describe.skipIf(NATS_VERSION === undefined)(`nats-server ${NATS_VERSION}`, () => {
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-relay-'))
-    afterAll(() => rmSync(folder, { recursive: true, force: true }))
     // Builds the client, which the relay imports.
     const pack = ['pack', '--workspace', 'client', '--pack-destination', folder]
     await promisify(execFile)('npm', pack, { cwd: ROOT })
+    rmSync(folder, { recursive: true })
     apiKey = await newApiKey('pets:read', 'pets:write', 'orders:read', 'orders:write', 'events:read')
     service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
-    afterAll(() => service.stop())
     nats = await startNatsServer()
+    // Vitest ignores an afterAll that is called inside a hook.
+    return async () => {
+      await service.stop()
+      await nats.stop()
+    }
   })
 
   test('the stream equals the feed after kills of two relays and of nats-server', async () => {

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '@nats-io/transport-node'
-import { afterAll } from 'vitest'
 import { freePort } from '../../dev/cluster.ts'
 
 const START_TIMEOUT_MS = 120_000
@@ -20,9 +19,10 @@ export interface NatsServer {
   url: string
   /** Kills the server and starts it again with the same data. */
   killAndRestart: () => Promise<void>
+  /** Kills the server and deletes its data. */
+  stop: () => Promise<void>
 }
 
-/** Starts nats-server until the tests of the file have ended. */
 export async function startNatsServer(): Promise<NatsServer> {
   const port = await freePort()
   const url = `nats://127.0.0.1:${port}`
@@ -46,15 +46,15 @@ export async function startNatsServer(): Promise<NatsServer> {
   }
 
   let server = await start()
-  afterAll(async () => {
-    await kill(server)
-    rmSync(folder, { recursive: true, force: true })
-  })
   return {
     url,
     killAndRestart: async () => {
       await kill(server)
       server = await start()
+    },
+    stop: async () => {
+      await kill(server)
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
