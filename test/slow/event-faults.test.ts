@@ -106,7 +106,7 @@ async function restartCluster(): ReturnType<typeof startCluster> {
 
 /** Imports one file after another. Runs a command that a fault has interrupted again. */
 function startImports() {
-  let isStopping = false
+  const stopping = new AbortController()
   let files = 0
   let interrupted = 0
   let pausing: PromiseWithResolvers<void> | undefined
@@ -126,7 +126,7 @@ function startImports() {
   }
 
   const working = (async () => {
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       await pausing?.promise
       running = importFile()
       await running
@@ -144,7 +144,7 @@ function startImports() {
       pausing = undefined
     },
     stop: async () => {
-      isStopping = true
+      stopping.abort()
       pausing?.resolve()
       await working
     },
@@ -215,7 +215,7 @@ test(`readers of the feed miss, repeat and reorder nothing, with ${FAULTS} kills
   for (const [fault, kill] of Array.from({ length: FAULTS }, (_, n) => Object.entries(KILLS)[n % 4] ?? [])) {
     while (readers[0].number() < (EVENTS * (kills.length + 1)) / FAULTS) await sleep(50)
     await kill?.(services)
-    kills.push(String(fault))
+    kills.push(fault)
     await Promise.all([load.pause(), imports.pause()])
     await catchUp()
     const differences = compareMirror(mirror, await findPets(query))

@@ -31,7 +31,7 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
   const requests = new Map<string, { outcome: Outcome; events: string }>()
   const unexpected: string[] = []
   const recent: number[] = []
-  let isStopping = false
+  const stopping = new AbortController()
   let inFlight = 0
   let gate = Promise.withResolvers<void>()
   let isOpen = true
@@ -86,7 +86,7 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
 
   async function runLane(writer: number): Promise<void> {
     let connection = openConnection({ origin: origin(writer), apiKey })
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       if (!isOpen) {
         await gate.promise
         continue
@@ -115,11 +115,12 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
     pause: async () => {
       gate = Promise.withResolvers<void>()
       isOpen = false
-      while (inFlight > 0) await sleep(10)
+      const isIdle = () => inFlight === 0
+      while (!isIdle()) await sleep(10)
     },
     resume,
     stop: async () => {
-      isStopping = true
+      stopping.abort()
       resume()
       await running
     },
