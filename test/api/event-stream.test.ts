@@ -277,13 +277,14 @@ test('sends every event to a slow reader', async () => {
 test('sends every event to a reader that is too far behind for the events in memory', async () => {
   const { streams } = await startAnother()
   // Accepts nothing until it is released. Unlike a socket, it has no buffer in the kernel.
-  const released = Promise.withResolvers<void>()
-  let text = ''
+  let [isReleased, text] = [false, '']
+  let release = () => {}
   const sink = new Writable({
     highWaterMark: 1,
     write: (chunk, _encoding, done) => {
       text += String(chunk)
-      void released.promise.then(() => done())
+      if (isReleased) setImmediate(done)
+      else release = done
     },
   })
   await streams.open(api.apiKeyId, 'latest', { types: EVENT_TYPES, showActors: true }, () => sink)
@@ -293,7 +294,8 @@ test('sends every event to a reader that is too far behind for the events in mem
   await sequenceEvents(db)
   await streams.advance(await findFeedState(db))
   expect(positions()).toEqual([])
-  released.resolve()
+  isReleased = true
+  release()
   await expect.poll(() => positions().length).toBe(5_000)
   await addPet()
   await expect.poll(() => positions().length).toBe(5_001)
