@@ -26,6 +26,8 @@ const IMPORT_ROWS = volume(500, 2_000)
 const IMPORT_PAUSE_MS = 500
 const PAGE_SIZES = [1_000, 137] as const
 const CAUGHT_UP_WITHIN_MS = 120_000
+/** Only ends a test that hangs. */
+const TEST_TIMEOUT_MS = volume(900_000, 5_400_000)
 const SEQUENCING_WITHIN_MS = 60_000
 /** How long to wait for an import, so that the fault interrupts it. */
 const IMPORTING_WITHIN_MS = 5_000
@@ -167,7 +169,9 @@ function compareRequests(
   return { missing, extra }
 }
 
-test(`readers of the feed miss, repeat and reorder nothing, with ${FAULTS} kills under load`, async () => {
+test(`readers of the feed miss, repeat and reorder nothing, with ${FAULTS} kills under load`, {
+  timeout: TEST_TIMEOUT_MS,
+}, async () => {
   const services = [await startService(environment), await startService(environment)]
   const made = await petstore(['api-keys', 'create', '--name', 'load', '--scopes', SCOPES], environment)
   const apiKey = made.stdout.trim()

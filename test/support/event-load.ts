@@ -32,7 +32,7 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
   const unexpected: string[] = []
   const recent: number[] = []
   const stopping = new AbortController()
-  let inFlight = 0
+  const inFlight = new Set<Promise<void>>()
   let gate = Promise.withResolvers<void>()
   let isOpen = true
 
@@ -91,15 +91,16 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
         await gate.promise
         continue
       }
-      inFlight += 1
+      const action = act(connection)
+      inFlight.add(action)
       try {
-        await act(connection)
+        await action
       } catch {
         connection.close()
         await sleep(AFTER_FAULT_MS)
         connection = openConnection({ origin: origin(writer), apiKey })
       }
-      inFlight -= 1
+      inFlight.delete(action)
     }
     connection.close()
   }
@@ -115,8 +116,7 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
     pause: async () => {
       gate = Promise.withResolvers<void>()
       isOpen = false
-      const isIdle = () => inFlight === 0
-      while (!isIdle()) await sleep(10)
+      await Promise.allSettled(inFlight)
     },
     resume,
     stop: async () => {

@@ -40,10 +40,10 @@ export function startFeedReader({ origin, apiKey, pageSize, onEvent }: FeedReade
   async function readPage(): Promise<void> {
     const after = last === undefined ? '' : `&after=${last.position}`
     const { status, body } = await connection.send('GET', `/v1/events?limit=${pageSize}${after}`)
-    if (status === 503) return sleep(AFTER_FAULT_MS)
     if (status !== 200) {
-      faults.push(`${status} ${JSON.stringify(body)}`)
-      return sleep(AFTER_FAULT_MS)
+      if (status !== 503) faults.push(`${status} ${JSON.stringify(body)}`)
+      await sleep(AFTER_FAULT_MS)
+      return
     }
     const events = body as FeedEvent[]
     for (const event of events) {
