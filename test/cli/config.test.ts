@@ -23,6 +23,7 @@ test('every variable except DATABASE_URL has a default', () => {
     CATEGORIES: 'any',
     HOLD_MINUTES: 60,
     EVENT_RETENTION_DAYS: 30,
+    EVENT_STREAMS_MAX: 1000,
     RATE_LIMIT_PER_SECOND: 0,
     UNAUTHENTICATED_LIMIT_PER_SECOND: 0,
     SHARE_PORT: 'off',

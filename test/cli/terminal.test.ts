@@ -72,7 +72,7 @@ test('the help of every command has examples; the help of commands for users nam
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
     expect(help, name).toContain(`petstore ${name}`)
-    const isForUsers = /^(?:pets|categories|orders|inventory)/.test(name)
+    const isForUsers = /^(?:pets|categories|orders|inventory|events tail)/.test(name)
     expect(help.includes('Set the API key in PETSTORE_API_KEY'), name).toBe(isForUsers)
   }
 })

@@ -75,6 +75,7 @@ test('the service opens connections to PostgreSQL only', () => {
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/categories.ts',
+    'cli/events-tail.ts',
     'cli/inventory.ts',
     'cli/orders.ts',
     'cli/output.ts',
