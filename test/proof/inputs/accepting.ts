@@ -211,7 +211,7 @@ async function expectList(
   const items = response.body as Item[]
   const itemSchema = resolve(operation.response?.items as Schema)
   const { default: usual, maximum } = operation.query['limit'] as { default?: number; maximum?: number }
-  const isById = Object.values(query).some((value) => Array.isArray(value))
+  const isById = query['id'] !== undefined
   const limit = Number(query['limit'] ?? (isById ? maximum : usual))
   assert.isAtMost(items.length, limit, 'more than the limit')
   for (const [name, value] of Object.entries(query)) {
@@ -222,6 +222,8 @@ async function expectList(
   const ids = items.map(({ id }) => id as number | bigint | undefined)
   const next = linkTo('next', response, 'http://petstore.test')
   if (next === undefined) return
+  // The event feed has no last page.
+  if ('after' in operation.query && items.length < limit) return
   assert.equal(items.length, limit, 'a page that is not full has a next page')
   const page = await via.send({
     method: 'GET',

@@ -29,7 +29,10 @@ export interface Parameter {
 }
 
 interface Response {
-  content?: { 'application/json': { schema: Schema; examples: Record<string, unknown> } }
+  content?: {
+    'text/event-stream'?: unknown
+    'application/json'?: { schema: Schema; examples: Record<string, unknown> }
+  }
 }
 
 interface DescribedOperation {
@@ -54,6 +57,8 @@ export type Fields = Record<string, Schema>
 
 export interface Operation {
   id: string
+  /** Whether the response has no end. */
+  isStream: boolean
   method: string
   /** As in the document: `/pets/{petId}`. */
   path: string
@@ -88,9 +93,9 @@ function toOperation(path: string, method: string, described: DescribedOperation
     Object.fromEntries(parameters.filter((one) => one.in === where).map(({ name, schema }) => [name, schema]))
   const body = requestBody && resolve(requestBody.content['application/json'].schema)
   const success = Object.keys(responses).filter((status) => status.startsWith('2'))
-  const response = responses[success[0] ?? '']?.content?.['application/json'].schema
+  const response = responses[success[0] ?? '']?.content?.['application/json']?.schema
   const codesOf = (status: string) =>
-    Object.keys(responses[status]?.content?.['application/json'].examples ?? {})
+    Object.keys(responses[status]?.content?.['application/json']?.examples ?? {})
   return {
     id: operationId,
     method: method.toUpperCase(),
@@ -101,6 +106,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
     headers: resolveAll(fieldsIn('header')),
     body: body && { fields: resolveAll(body.properties ?? {}), required: body.required ?? [] },
     success: success.map(Number),
+    isStream: responses['200']?.content?.['text/event-stream'] !== undefined,
     response: response && resolve(response),
     codes: new Set(
       Object.keys(responses)
@@ -146,6 +152,11 @@ export function readerOf({ path, pathParameter }: Operation): Operation | undefi
 export function listOf({ path }: Operation): Operation | undefined {
   const [collection = path] = path.split('/{')
   return findOperation('GET', collection)
+}
+
+/** Whether a valid value of the parameter is the position of an event, which only the service can make. */
+export function isPosition(parameter: string): boolean {
+  return parameter === 'after'
 }
 
 /** Whether only the service can make valid values, such as cursors: other values have an error code of their own. */

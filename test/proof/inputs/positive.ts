@@ -1,7 +1,7 @@
 // Inputs that an operation must accept, in every form that the document allows.
 import * as fc from 'fast-check'
 import { goodBody, writeObject } from './bodies.ts'
-import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
+import { type Fields, isOpaque, isPosition, makerOf, type Operation, type Schema } from './document.ts'
 import { anyJson } from './faults.ts'
 import { encode, INT64 } from './negative.ts'
 import { isReference } from './fixture.ts'
@@ -85,7 +85,9 @@ function unknownParameters(query: Fields): fc.Arbitrary<[string, string][]> {
 }
 
 function goodQuery(operation: Operation): fc.Arbitrary<Record<string, Sent>> {
-  const known = Object.entries(operation.query).filter(([name]) => !isOpaque(operation, name))
+  const known = Object.entries(operation.query).filter(
+    ([name]) => !isOpaque(operation, name) && !isPosition(name),
+  )
   return fc
     .record(Object.fromEntries(known.map(([name, schema]) => [name, valueOf(schema)])), { requiredKeys: [] })
     .map((chosen) => {
@@ -207,7 +209,7 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
         : edgesOf(schema).map((sent) => input(`${name} at an edge`, free(), { [name]: sent })),
     ),
     ...Object.entries(query).flatMap(([name, schema]) =>
-      isOpaque(operation, name)
+      isOpaque(operation, name) || isPosition(name)
         ? []
         : edgesOf(schema)
             .filter((sent) => inAddress(sent).length > 0)

@@ -119,7 +119,15 @@ const foreignPosition = command({}, async (session, sender) => {
   await callBoth(session, sender, { ...LISTING, path }, () => reject('events_expired'))
 })
 
+/** A stream has no end: the test client reads its first bytes. */
+const openStream = command({}, async (session, sender) => {
+  const call = { ...LISTING, operation: 'streamEvents', path: `/events/stream?after=${session.feedStart}` }
+  const { status, text } = await callBoth(session, sender, call, () => ({ status: 200 }))
+  if (status === 200) requireSame('start of the stream', text.slice(0, 13), 'retry: 1000\n\n')
+})
+
 export const eventCommands: fc.WeightedArbitrary<Command>[] = [
   { arbitrary: walkFeed, weight: 3 },
   { arbitrary: foreignPosition, weight: 1 },
+  { arbitrary: openStream, weight: 1 },
 ]
