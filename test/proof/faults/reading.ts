@@ -1,5 +1,5 @@
 // Every operation that changes nothing. With a fault, each must return what it returns without one.
-import { findAllApiKeys, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
+import { findAllApiKeys, findValidApiKeyIds, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
 import { readSchemaState } from '../../../src/db/migrate.ts'
 import { sequenceEvents } from '../../../src/events/sequencer.ts'
 import { linkTo } from '../../contract/pets.ts'
@@ -69,6 +69,7 @@ export const READING: Operation[] = [
   { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
   { name: 'listApiKeys', prepare: read(() => '/api-keys') },
   { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
+  { name: 'the keys of open streams', prepare: work(({ db }) => findValidApiKeyIds(db, [1n])) },
   { name: 'the list of deprecated calls', prepare: work(({ db }) => listDeprecatedUse(db)) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]
