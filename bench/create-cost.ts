@@ -40,11 +40,11 @@ const VARIANTS: Record<string, string> = {
   'without pets_by_category': 'drop index pets_by_category',
   'without pets_by_category_and_status': 'drop index pets_by_category_and_status',
   'without pets_by_name': 'drop index pets_by_name',
-  'without the counting trigger': 'drop trigger count_inserted on pets',
+  'without counts and events': 'drop trigger record_created on pets',
   'without check constraints':
     'alter table pets drop constraint pets_category_id_check, drop constraint pets_name_check',
   'without all of these': `drop index pets_by_status, pets_by_category, pets_by_category_and_status, pets_by_name;
-    drop trigger count_inserted on pets;
+    drop trigger record_created on pets;
     alter table pets drop constraint pets_category_id_check, drop constraint pets_name_check`,
   ...Object.fromEntries(options.variant.map((text) => text.split(/=(.*)/s).slice(0, 2))),
 }

@@ -29,7 +29,9 @@ create table outbox (
   request_ids text[],
   -- The order after the change.
   order_state jsonb
-);
+)
+-- Up to this size, PostgreSQL neither compresses a row nor splits it, which took 3 µs per created pet.
+with (toast_tuple_target = 8160);
 
 -- The numbers of the events of an outbox row: `count` numbers from `first_number`. The last row of each run of the
 -- sequencer also holds the sequencer's state. Rows are only appended, and deleted at the end of their retention. A
@@ -70,13 +72,29 @@ create function event_api_key_id() returns bigint language sql stable
 create function event_request_id() returns text language sql stable
   return nullif(current_setting('petstore.request_id', true), '');
 
+-- Also counts the pets, instead of the trigger count_inserted: a second trigger took 6 µs more per created pet. Most
+-- statements insert few pets, so that they need no parts.
 create function record_created_pets() returns trigger language plpgsql as $$
+declare
+  inserted_count bigint := (select count(*) from inserted);
 begin
-  insert into outbox (type, count, pet_ids, category_ids, statuses, names, api_key_ids, request_ids)
-  select 'pet.created', count(*), array_agg(id), array_agg(category_id), array_agg(status), array_agg(name),
-    array_agg(created_by), array_agg(request_id)
-  from (select *, (row_number() over () - 1) / 1000 as part from inserted) as pets
-  group by part;
+  if inserted_count = 0 then
+    return null;
+  end if;
+  insert into pet_count_deltas (category_id, status, delta)
+  select category_id, status, count(*) from inserted group by category_id, status;
+  if inserted_count <= 1000 then
+    insert into outbox (type, count, pet_ids, category_ids, statuses, names, api_key_ids, request_ids)
+    select 'pet.created', count(*), array_agg(id), array_agg(category_id), array_agg(status), array_agg(name),
+      array_agg(created_by), array_agg(request_id)
+    from inserted;
+  else
+    insert into outbox (type, count, pet_ids, category_ids, statuses, names, api_key_ids, request_ids)
+    select 'pet.created', count(*), array_agg(id), array_agg(category_id), array_agg(status), array_agg(name),
+      array_agg(created_by), array_agg(request_id)
+    from (select *, (row_number() over () - 1) / 1000 as part from inserted) as pets
+    group by part;
+  end if;
   return null;
 end $$;
 
@@ -128,6 +146,7 @@ begin
   return null;
 end $$;
 
+drop trigger count_inserted on pets;
 create trigger record_created after insert on pets
   referencing new table as inserted for each statement execute function record_created_pets();
 create trigger record_deleted after delete on pets

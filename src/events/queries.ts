@@ -7,7 +7,7 @@ import type { PetStatus } from '../pet-status.ts'
 import type { EventType } from './schema.ts'
 
 /** Max outbox rows that one run of the sequencer numbers. */
-const ROWS_PER_RUN = 2_000
+export const ROWS_PER_RUN = 2_000
 /** Max events in one outbox row. The triggers split larger statements. */
 const EVENTS_PER_ROW_MAX = 1_000
 

@@ -1,7 +1,14 @@
 // The sequencer gives every event its number. One process at a time numbers events; every process tries.
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Db } from '../db/database.ts'
-import { deleteOldEvents, type FeedState, findFeedState, numberEvents, tryLockSequencer } from './queries.ts'
+import {
+  deleteOldEvents,
+  type FeedState,
+  findFeedState,
+  numberEvents,
+  ROWS_PER_RUN,
+  tryLockSequencer,
+} from './queries.ts'
 
 /** How often each process checks for events without a number. */
 export const SEQUENCED_EVERY_MS = 50
@@ -26,12 +33,15 @@ export async function sequenceDueEvents(
   return after
 }
 
-/** Numbers all visible events, unless another process does so at the same time. */
+/**
+ * Numbers all visible events, unless another process does so at the same time. Stops after a run that was not full:
+ * otherwise, it would commit all the time while the store is busy.
+ */
 export async function sequenceEvents(db: Db): Promise<void> {
   let numbered: number
   do {
     numbered = await db.transaction(async (tx) => ((await tryLockSequencer(tx)) ? numberEvents(tx) : 0))
-  } while (numbered > 0)
+  } while (numbered === ROWS_PER_RUN)
 }
 
 /** Deletes events that are older than the retention. Pass the result of the previous call; 0 in the first call. */

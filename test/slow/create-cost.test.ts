@@ -1,4 +1,5 @@
-// What the inventory counts and the name index cost a create: compares the whole schema with one that has neither.
+// What the inventory counts, the event feed and the name index cost a create: compares the whole schema with one that has
+// none of them.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
@@ -38,11 +39,11 @@ async function open(name: string, prepare: string) {
   return { origin: service.origin, apiKey: stdout.trim(), stop: service.stop }
 }
 
-test('the inventory counts and the name index reduce the throughput of creates by less than a quarter', async () => {
+test('the inventory counts, the event feed and the name index reduce the throughput of creates by less than a third', async () => {
   const whole = await open('whole', 'select 1')
   const bare = await open(
     'bare',
-    `drop trigger count_inserted on pets; drop trigger count_updated on pets; drop trigger count_deleted on pets;
+    `drop trigger record_created on pets; drop trigger count_updated on pets; drop trigger count_deleted on pets;
       drop index pets_by_name`,
   )
   async function measure(target: typeof whole): Promise<number> {
@@ -67,7 +68,7 @@ test('the inventory counts and the name index reduce the throughput of creates b
   const ratios = rounds.map(({ ratio }) => ratio).sort((a, b) => a - b)
   console.table(rounds)
   console.log(`median ratio ${ratios[Math.floor(ROUNDS / 2)]?.toFixed(3)}`)
-  // Measured: 0.91 and more. The limit is lower, because rounds on a shared machine vary by a fifth.
-  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.75)
+  // Measured: 0.84. The limit is lower, because rounds on a shared machine vary by a fifth.
+  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.66)
   await Promise.all([whole.stop(), bare.stop()])
 })
