@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Lab } from '../lab.ts'
 import { connect } from '../load/sampler.ts'
+import type { OrderRow, PetRow } from '../verdict.ts'
 import type { Violation } from '../violations.ts'
 import { hashOf } from './events.ts'
 import type { Follower } from './follower.ts'
@@ -16,19 +17,8 @@ const QUIET_TIMEOUT_MS = 60_000
 const DIFFERENCES_STAY_MS = 20_000
 const RETRY_AFTER_MS = 1_000
 
-export interface PetRow {
-  id: number
-  name: string
-  categoryId: number
-  status: string
-  version: number
-}
-
-export interface OrderRow {
-  id: number
-  petId: number
-  status: string
-}
+export type ComparedPet = PetRow & { categoryId: number }
+export type ComparedOrder = Omit<OrderRow, 'note'>
 
 export interface Comparison {
   pets: number
@@ -62,7 +52,7 @@ async function compareOnce(lab: Lab, mirror: Mirror): Promise<Comparison> {
       pets += rows.length
       after = until
     }
-    const { rows } = await database.query<OrderRow>(
+    const { rows } = await database.query<ComparedOrder>(
       `select id::float8 as id, pet_id::float8 as "petId", status from orders`,
     )
     differences.push(...compareOrders(mirror, rows))
@@ -72,8 +62,8 @@ async function compareOnce(lab: Lab, mirror: Mirror): Promise<Comparison> {
   }
 }
 
-async function readPets(database: Client, after: number): Promise<PetRow[]> {
-  const { rows } = await database.query<PetRow>(
+async function readPets(database: Client, after: number): Promise<ComparedPet[]> {
+  const { rows } = await database.query<ComparedPet>(
     `select id::float8 as id, name, category_id::float8 as "categoryId", status, version from pets
     where id > $1 order by id limit $2`,
     [after, PAGE_ROWS],
@@ -84,7 +74,7 @@ async function readPets(database: Client, after: number): Promise<PetRow[]> {
 /** Compares the pets with ids above `after`, up to `until`. The rows are sorted by id. */
 export function comparePets(
   mirror: Mirror,
-  rows: readonly PetRow[],
+  rows: readonly ComparedPet[],
   after: number,
   until: number,
 ): Violation[] {
@@ -101,7 +91,7 @@ export function comparePets(
   return found
 }
 
-function comparePet(mirror: Mirror, id: number, row: PetRow | undefined): string | undefined {
+function comparePet(mirror: Mirror, id: number, row: ComparedPet | undefined): string | undefined {
   const pet = mirror.pet(id)
   if (pet === undefined && row === undefined) return undefined
   if (row === undefined) return 'only in the mirror'
@@ -116,7 +106,7 @@ function comparePet(mirror: Mirror, id: number, row: PetRow | undefined): string
   return `${pet.updates} pet.updated events, and version ${row.version} in the database`
 }
 
-export function compareOrders({ orders }: Mirror, rows: readonly OrderRow[]): Violation[] {
+export function compareOrders({ orders }: Mirror, rows: readonly ComparedOrder[]): Violation[] {
   const found: Violation[] = []
   const add = (id: number, text: string) =>
     found.push({ kind: 'mirror', subject: `order ${id}`, text: `order ${id}: ${text}` })

@@ -1,7 +1,5 @@
 // Folding of pet counts: reads skip folded deltas. Counts stay exact with transactions in flight, old snapshots, instances
 // of version 1.0.0, and after a restore.
-import { join } from 'node:path'
-import { runner } from 'node-pg-migrate'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { type Reader } from '../../src/db/database.ts'
@@ -9,6 +7,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { foldAllCounts, foldDueCounts } from '../../src/inventory/inventory.ts'
 import { countPets } from '../../src/inventory/queries.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { migrateUpTo } from '../support/earlier-schema.ts'
 import { asOwner, asSuperuser } from '../support/roles.ts'
 
 const DEAD_DELTAS = 40_000
@@ -188,14 +187,7 @@ test('folds if there are 1,000 deltas, or if the last fold was more than 2 secon
 
 test('upgrades the schema of version 1.0.0, and instances of both versions count exactly', async () => {
   const databaseUrl = await createTestDatabase('empty')
-  await runner({
-    databaseUrl: asOwner(databaseUrl),
-    dir: join(import.meta.dirname, '../../migrations'),
-    direction: 'up',
-    migrationsTable: 'petstore_migrations',
-    count: 4,
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-  })
+  await migrateUpTo(databaseUrl, 4)
   await addPets(databaseUrl, 200)
   await sql(databaseUrl, OLD_FOLD)
   await addPets(databaseUrl, 300)

@@ -1,6 +1,4 @@
 // Positions, paging, filters and privacy of GET /v1/events.
-import { join } from 'node:path'
-import { runner } from 'node-pg-migrate'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { insertEpoch } from '../../src/events/queries.ts'
@@ -9,6 +7,7 @@ import { purgeEvents, sequenceEvents } from '../../src/events/sequencer.ts'
 import { issueApiKey } from '../support/app.ts'
 import type { TestResponse } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { migrateUpTo } from '../support/earlier-schema.ts'
 import { asOwner, makeRoles } from '../support/roles.ts'
 import { type FeedEvent, positionOf } from './event-fixture.ts'
 import { type ApiFixture, openApiFixture, openApiFixtureOn } from './fixture.ts'
@@ -248,14 +247,7 @@ describe('the start of the feed', () => {
     { pets: 'without', count: 0 },
   ])('after an upgrade from a version without events, $pets pets', async ({ count }) => {
     const databaseUrl = await createTestDatabase('empty')
-    await runner({
-      databaseUrl: asOwner(databaseUrl),
-      dir: join(import.meta.dirname, '../../migrations'),
-      direction: 'up',
-      migrationsTable: 'petstore_migrations',
-      count: 5,
-      logger: { debug() {}, info() {}, warn() {}, error() {} },
-    })
+    await migrateUpTo(databaseUrl, 5)
     await sql(
       databaseUrl,
       `insert into pets (name, category_id) select 'Old', 1 from generate_series(1, ${count})`,

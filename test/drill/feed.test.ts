@@ -1,6 +1,6 @@
 // Plants each kind of violation in a small event feed, and checks that the drill reports it.
 import { describe, expect, test } from 'vitest'
-import { compareOrders, comparePets, type OrderRow, type PetRow } from '../../drill/feed/compare.ts'
+import { compareOrders, comparePets, type ComparedOrder, type ComparedPet } from '../../drill/feed/compare.ts'
 import { EventLog, PositionCheck } from '../../drill/feed/event-log.ts'
 import type { FeedEvent } from '../../drill/feed/events.ts'
 import { openLag } from '../../drill/feed/lag.ts'
@@ -51,11 +51,11 @@ const SALES = [
   ordered(2, 2, 'cancelled'),
   { type: 'pet.deleted', petId: 3 },
 ]
-const PETS: PetRow[] = [
+const PETS: ComparedPet[] = [
   { id: 1, name: 'run-k1', categoryId: 1, status: 'sold', version: 3 },
   { id: 2, name: 'run-k2', categoryId: 1, status: 'available', version: 3 },
 ]
-const ORDERS: OrderRow[] = [
+const ORDERS: ComparedOrder[] = [
   { id: 1, petId: 1, status: 'completed' },
   { id: 2, petId: 2, status: 'cancelled' },
 ]
@@ -74,7 +74,7 @@ function read(events: FeedEvent[], log = new EventLog()): { mirror: Mirror; foun
 }
 
 const kindsOf = (violations: Violation[]) => [...new Set(violations.map(({ kind }) => kind))].sort()
-const differences = (mirror: Mirror, pets: PetRow[], orders: OrderRow[]) => [
+const differences = (mirror: Mirror, pets: ComparedPet[], orders: ComparedOrder[]) => [
   ...comparePets(mirror, pets, 0, Math.max(mirror.maxPetId, pets.at(-1)?.id ?? 0)),
   ...compareOrders(mirror, orders),
 ]
@@ -137,7 +137,7 @@ describe('reports in the feed', () => {
 })
 
 describe('reports in the mirror', () => {
-  const planted: [title: string, pets: PetRow[], orders: OrderRow[]][] = [
+  const planted: [title: string, pets: ComparedPet[], orders: ComparedOrder[]][] = [
     ['a pet that is missing in the database', PETS.slice(1), ORDERS],
     [
       'a pet without events',

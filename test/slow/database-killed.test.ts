@@ -9,6 +9,7 @@ import { sql } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
 import { runClients } from '../support/load.ts'
 import { prepareDatabase } from '../support/roles.ts'
+import { restartCluster } from '../support/restart-cluster.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
@@ -81,7 +82,7 @@ test(`no acknowledged write is lost or duplicated when PostgreSQL is killed ${RO
     await sleep(1_500)
     process.kill(cluster.pid as number, 'SIGKILL')
     await sleep(500)
-    cluster = await restart()
+    cluster = await restartCluster(options)
     const back = Date.now()
     const gap = await untilAcknowledged(back)
     gaps.push(gap)
@@ -111,15 +112,3 @@ test(`no acknowledged write is lost or duplicated when PostgreSQL is killed ${RO
   expect(await service.stop()).toBe(0)
   expect(await auditFeed(DATABASE_URL)).toEqual([])
 })
-
-/** PostgreSQL does not start until the processes of the killed server have released its shared memory. */
-async function restart(): ReturnType<typeof startCluster> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await startCluster(options)
-    } catch (error) {
-      if (tries === 1_000) throw error
-      await sleep(100)
-    }
-  }
-}

@@ -14,6 +14,7 @@ import { auditFeed, findPets } from '../support/feed-audit.ts'
 import { type FeedEvent, startFeedReader } from '../support/feed-reader.ts'
 import { compareMirror, openMirror } from '../support/mirror.ts'
 import { asSuperuser, prepareDatabase } from '../support/roles.ts'
+import { restartCluster } from '../support/restart-cluster.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
@@ -57,7 +58,7 @@ const KILLS: Record<string, (services: Service[]) => Promise<void>> = {
     await untilImporting()
     process.kill(cluster.pid as number, 'SIGKILL')
     await sleep(200)
-    cluster = await restartCluster()
+    cluster = await restartCluster(options)
   },
   sequencer: killSequencer,
   'service B': (services) => replaceService(services, 1),
@@ -92,18 +93,6 @@ async function killSequencer(): Promise<void> {
     killed = rows.length
   }
   await client.end()
-}
-
-/** PostgreSQL does not start until the processes of the killed server have released its shared memory. */
-async function restartCluster(): ReturnType<typeof startCluster> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await startCluster(options)
-    } catch (error) {
-      if (tries === 1_000) throw error
-      await sleep(100)
-    }
-  }
 }
 
 /** Imports one file after another. Runs a command that a fault has interrupted again. */
