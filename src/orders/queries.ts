@@ -19,7 +19,7 @@ export interface OrderFilters {
   petId?: bigint | undefined
 }
 
-/** Returns orders with an id below `beforeId`, newest first. findPetsBefore explains the row comparisons. */
+/** Returns orders with an id below `beforeId`, newest first. src/pets/queries.ts explains the row comparisons. */
 export async function findOrdersBefore(
   db: Reader,
   { status, petId }: OrderFilters,
