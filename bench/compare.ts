@@ -19,6 +19,7 @@ node bench/compare.ts --pgbouncer FILE [options]
   --pets N          number of pets to load before the run (default 100000)
   --seconds S       length of each measurement (default 3)
   --rounds R        number of rounds; each one measures both services with each workload (default 9)
+  --connections C   number of connections (default 64)
   --json FILE       write all measurements to FILE
 
 Prints the median of the ratios of all rounds, with quartiles. Needs wrk.
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
     pets: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '9' },
+    connections: { type: 'string', default: '64' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -39,8 +41,8 @@ const { values: options } = parseArgs({
 
 const COMPARED = WORKLOADS.filter((name) => name === (options.workload ?? name))
 const SIDES = ['before', 'after'] as const
-const CONNECTIONS = 64
-const [pets, seconds, rounds] = [Number(options.pets), Number(options.seconds), Number(options.rounds)]
+const [pets, seconds] = [Number(options.pets), Number(options.seconds)]
+const [rounds, connections] = [Number(options.rounds), Number(options.connections)]
 
 type Side = (typeof SIDES)[number]
 
@@ -127,7 +129,7 @@ async function measure(targets: Record<Side, Target>): Promise<Pair[]> {
 async function sample({ store, service }: Target, workload: Workload): Promise<Sample> {
   const script = wrkScript(workload, pets, store.apiKey, store.folder)
   const cpuBefore = usedBy(service.pid).cpuSeconds
-  const measured = await runWrk(script, service.origin, CONNECTIONS, seconds, store.folder)
+  const measured = await runWrk(script, service.origin, connections, seconds, store.folder)
   const cpuSeconds = usedBy(service.pid).cpuSeconds - cpuBefore
   return {
     perSecond: measured.perSecond,

@@ -20,6 +20,8 @@ export interface FollowOptions extends CallOptions {
    * moved on without an event for you. Store the position, and pass it as `after` when your program starts again.
    */
   onPosition?: ((position: string) => void | Promise<void>) | undefined
+  /** Called each time that a connection is open: at first, and after each reconnection. */
+  onConnect?: (() => void) | undefined
   /** Called when the connection is lost or cannot be opened, before the iteration reconnects. */
   onReconnect?: ((error: PetstoreError) => void) | undefined
 }
@@ -97,12 +99,15 @@ async function* follow(
 async function* readConnection(
   transport: Transport,
   progress: Progress,
-  { type, timeoutMs, onPosition }: FollowOptions,
+  { type, timeoutMs, onPosition, onConnect }: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<StoreEvent, FailedAttempt, undefined> {
   const query = { after: progress.position, type }
+  let isOpen = false
   for await (const part of transport.openStream('/events/stream', query, { signal, timeoutMs })) {
     if ('failed' in part) return part.failed
+    if (!isOpen) onConnect?.()
+    isOpen = true
     for (const { id, data, retryMs } of part) {
       if (signal.aborted) break
       progress.isConnected = true

@@ -34,3 +34,13 @@ export const REFERENCE_HEADERS = {
     "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
     `img-src 'self' data:; ${NO_MORE}`,
 }
+
+/**
+ * Headers of the console, which runs its own scripts from this host and sends requests to this host only. Inline styles
+ * are allowed, because the components of Mantine insert <style> elements at run time.
+ */
+export const CONSOLE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
+    `img-src 'self'; ${NO_MORE}`,
+}

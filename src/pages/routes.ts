@@ -1,15 +1,22 @@
 // Routes of the HTML pages, their assets and openapi.json. They need no API key.
 // Knows nothing about the database.
 import type { FastifyInstance } from 'fastify'
-import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
+import {
+  CONSOLE_PAGES,
+  ERRORS_PAGE,
+  GET_PET_PAGE,
+  INTERFACE_DOCUMENT,
+  REFERENCE_PAGE,
+} from '../http/page-addresses.ts'
 import { ICON, START_SCALAR, STYLE } from './assets.ts'
+import { consoleFiles } from './console.ts'
 import { errorsPage } from './errors-page.ts'
 import { CACHED_AND_REVALIDATED, CACHED_FOREVER, type PageFile, pageFile, sendFile } from './files.ts'
 import { getPetPage } from './get-pet-page.ts'
 import { limitPages, type PageLimits } from './limits.ts'
 import { referencePage } from './reference-page.ts'
 import { SCALAR_ADDRESS, scalarScript } from './scalar.ts'
-import { JSON_TYPE, PAGE_HEADERS, REFERENCE_HEADERS } from '../http/security-headers.ts'
+import { CONSOLE_HEADERS, JSON_TYPE, PAGE_HEADERS, REFERENCE_HEADERS } from '../http/security-headers.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -48,4 +55,8 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
 
   for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)
   serve(SCALAR_ADDRESS, CACHED_FOREVER, scalarScript)
+
+  const { page, assets } = consoleFiles()
+  for (const path of CONSOLE_PAGES) serve(path, CACHED_AND_REVALIDATED, () => page, CONSOLE_HEADERS)
+  for (const { address, file } of assets) serve(address, CACHED_FOREVER, () => file, CONSOLE_HEADERS)
 }

@@ -1,6 +1,5 @@
 // Many streams of events on one process: their memory, how much they slow down lists, and how soon an event arrives.
 import { readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,6 +10,7 @@ import { openStream } from '../support/event-stream.ts'
 import { runClients } from '../support/load.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
+import { openStreams } from '../support/stream-readers.ts'
 import { volume } from '../support/volume.ts'
 
 const STREAMS = volume(300, 1_000)
@@ -45,30 +45,6 @@ async function openSql(): Promise<Client> {
 }
 
 const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor(sorted.length * part)] ?? 0
-
-/** Opens streams that count their events. Raw sockets take less CPU time in this process than HTTP clients. */
-async function openStreams(origin: string, apiKeys: readonly string[]) {
-  const { hostname, port } = new URL(origin)
-  const sockets: Socket[] = []
-  let [started, events] = [0, 0]
-  for (let index = 0; index < STREAMS; index += 1) {
-    const socket = connect(Number(port), hostname)
-    const apiKey = apiKeys[Math.floor(index / STREAMS_PER_KEY)]
-    socket.write(
-      `GET /v1/events/stream?after=latest HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
-    )
-    socket.on('data', (chunk: Buffer) => {
-      if (chunk.includes('\nretry: 1000')) started += 1
-      if (chunk.includes('\nevent: ')) events += 1
-    })
-    socket.on('error', () => {})
-    sockets.push(socket)
-    // More requests at once than the service accepts would get 503.
-    if (sockets.length % STREAMS_PER_KEY === 0) await expect.poll(() => started).toBe(sockets.length)
-  }
-  await expect.poll(() => started).toBe(STREAMS)
-  return { events: () => events, close: () => sockets.forEach((socket) => void socket.destroy()) }
-}
 
 /** The resident memory of the service. */
 function residentBytes({ pid }: Service): number {
@@ -113,11 +89,11 @@ test(`${STREAMS} streams take little memory, and lists stay fast`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = residentBytes(service)
     const alone = await measureLists()
-    const streams = await openStreams(service.origin, apiKeys)
+    const streams = await openStreams({ origin: service.origin, count: STREAMS, apiKeys, perKey: STREAMS_PER_KEY })
     const withStreams = await measureLists()
     extra.push(residentBytes(service) - before)
     expect(streams.events()).toBeGreaterThanOrEqual(STREAMS)
-    streams.close()
+    await streams.close()
     ratios.push(withStreams / alone)
     console.log({ alone, withStreams, ratio: withStreams / alone, extraMegabytes: (extra.at(-1) ?? 0) / 1e6 })
     await sleep(200)

@@ -1,0 +1,50 @@
+// Explains an error to a person who does not know the API.
+import { PetstoreError } from '@petstore/client'
+
+export interface ErrorText {
+  title: string
+  text: string
+  requestId: string | undefined
+}
+
+const TEXTS: Record<string, { title: string; text: string }> = {
+  network_error: { title: 'No connection', text: 'Cannot reach the shop’s server. Check your network and try again.' },
+  timeout: { title: 'No response', text: 'The server did not respond in time. Try again.' },
+  overloaded: { title: 'The server is busy', text: 'Wait a moment and try again.' },
+  unavailable: { title: 'The server is busy', text: 'The database is not available. Wait a moment and try again.' },
+  outcome_unknown: {
+    title: 'Not sure whether it worked',
+    text: 'The connection was lost before the server confirmed the change. Check the pet before you try again.',
+  },
+  rate_limited: { title: 'Too many requests', text: 'Wait a moment and try again.' },
+  insufficient_scope: {
+    title: 'Not allowed',
+    text: 'Your key does not allow this. Ask your administrator for a key with more permissions.',
+  },
+  pet_not_found: { title: 'No such pet', text: 'This pet does not exist, or was deleted.' },
+  pet_not_available: { title: 'Not available any more', text: 'This pet is on hold or sold.' },
+  pet_on_hold: { title: 'On hold', text: 'This pet is held for a customer. Complete or cancel the hold first.' },
+  pet_has_orders: {
+    title: 'Cannot be deleted',
+    text: 'This pet was held or sold before, so it stays in the books. Change it instead.',
+  },
+  order_closed: { title: 'The hold has ended', text: 'It was completed, cancelled, or its time ran out.' },
+  precondition_failed: {
+    title: 'Changed by another person',
+    text: 'Another person changed this pet after you opened it. Check the new values and try again.',
+  },
+  invalid_transition: { title: 'Not possible', text: 'A sold pet cannot be put on hold. Make it available first.' },
+}
+
+export function describeError(error: Error): ErrorText {
+  if (!(error instanceof PetstoreError)) {
+    return { title: 'Something went wrong', text: error.message, requestId: undefined }
+  }
+  const known = TEXTS[error.outcomeUnknown ? 'outcome_unknown' : error.code]
+  return { title: 'Something went wrong', text: error.message, ...known, requestId: error.requestId }
+}
+
+/** True if the service has this error code. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof PetstoreError && error.code === code
+}

@@ -1,0 +1,66 @@
+// The icons of the console, 24 × 24, drawn in the colour of the text. They are decoration: a label is always next to them.
+import type { ReactNode } from 'react'
+
+function icon(drawing: ReactNode) {
+  return ({ size = 20 }: { size?: number }) => (
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={1.8}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
+      {drawing}
+    </svg>
+  )
+}
+
+export const PetsIcon = icon(
+  <>
+    <circle cx="5.5" cy="10.5" r="1.7" />
+    <circle cx="9.6" cy="6" r="1.8" />
+    <circle cx="14.4" cy="6" r="1.8" />
+    <circle cx="18.5" cy="10.5" r="1.7" />
+    <path d="M12 11.5c2.6 0 5 3 5 5.4 0 1.7-1.2 2.4-2.5 2.4-1 0-1.7-.4-2.5-.4s-1.5.4-2.5.4c-1.3 0-2.5-.7-2.5-2.4 0-2.4 2.4-5.4 5-5.4z" />
+  </>,
+)
+export const HoldsIcon = icon(
+  <>
+    <circle cx="12" cy="12" r="8.5" />
+    <path d="M12 7.5V12l3 2" />
+  </>,
+)
+export const OverviewIcon = icon(<path d="M4 20V10m5.3 10V4m5.4 16v-7m5.3 7V8" />)
+export const KeyIcon = icon(
+  <>
+    <circle cx="8" cy="15" r="4" />
+    <path d="M11 12l8.5-8.5M16 7l3 3" />
+  </>,
+)
+export const SearchIcon = icon(
+  <>
+    <circle cx="10.5" cy="10.5" r="6.5" />
+    <path d="M15.5 15.5L20 20" />
+  </>,
+)
+export const PlusIcon = icon(<path d="M12 5v14M5 12h14" />)
+export const SignOutIcon = icon(<path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m-3.5-3.5L20 12l-3.5 3.5" />)
+export const SunIcon = icon(
+  <>
+    <circle cx="12" cy="12" r="4" />
+    <path d="M12 3v1.5M12 19.5V21M3 12h1.5M19.5 12H21M5.6 5.6l1 1M17.4 17.4l1 1M5.6 18.4l1-1M17.4 6.6l1-1" />
+  </>,
+)
+export const MoonIcon = icon(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z" />)
+export const PrintIcon = icon(<path d="M7 9V4h10v5M7 17H4v-7h16v7h-3M7 14h10v6H7z" />)
+export const BookIcon = icon(<path d="M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11" />)
+export const KeyboardIcon = icon(
+  <>
+    <rect x="3" y="6" width="18" height="12" rx="2" />
+    <path d="M7 10h.01M11 10h.01M15 10h.01M8 14h8" />
+  </>,
+)

@@ -1,0 +1,78 @@
+// The links to all pages, and the account of the person.
+import { Box, Button, NavLink, Stack, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { Link, useRouterState } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { useSession } from '../session/session.ts'
+import { signOut } from '../session/sign-out.ts'
+import { BookIcon, HoldsIcon, KeyIcon, MoonIcon, OverviewIcon, PetsIcon, SignOutIcon, SunIcon } from './icons.tsx'
+import { Logo } from './logo.tsx'
+
+interface Item {
+  to: '/' | '/holds' | '/overview' | '/api-keys'
+  label: string
+  Icon: ComponentType
+  /** Only keys with this scope see the link. */
+  scope: string
+}
+
+const ITEMS: Item[] = [
+  { to: '/', label: 'Pets', Icon: PetsIcon, scope: 'pets:read' },
+  { to: '/holds', label: 'Holds', Icon: HoldsIcon, scope: 'orders:read' },
+  { to: '/overview', label: 'Overview', Icon: OverviewIcon, scope: 'pets:read' },
+  { to: '/api-keys', label: 'API keys', Icon: KeyIcon, scope: 'admin' },
+]
+
+export function Navigation({ onNavigate }: { onNavigate: () => void }) {
+  const { session } = useSession()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isCurrent = (to: string) => (to === '/' ? path === '/' || path.startsWith('/pets/') : path === to)
+  const { name = '', scopes = [] } = session?.own ?? {}
+  return (
+    <Stack h="100%" justify="space-between">
+      <Box>
+        <Box visibleFrom="sm" mb="lg">
+          <Logo />
+        </Box>
+        <nav aria-label="Pages">
+          {ITEMS.filter(({ scope }) => scopes.includes(scope)).map(({ to, label, Icon }) => (
+            <NavLink
+              key={to}
+              component={Link}
+              to={to}
+              label={label}
+              leftSection={<Icon />}
+              active={isCurrent(to)}
+              aria-current={isCurrent(to) ? 'page' : undefined}
+              onClick={onNavigate}
+              className="navigation-link"
+            />
+          ))}
+        </nav>
+      </Box>
+      <Stack gap={4}>
+        <NavLink component="a" href="/docs" label="API reference" leftSection={<BookIcon />} className="navigation-link" />
+        <ColorSchemeButton />
+        <Text size="sm" c="dimmed" px="sm" mt="xs" truncate title={name}>
+          Signed in as <b>{name}</b>
+        </Text>
+        <Button variant="subtle" color="gray" justify="flex-start" leftSection={<SignOutIcon />} onClick={() => void signOut()}>
+          Sign out
+        </Button>
+      </Stack>
+    </Stack>
+  )
+}
+
+function ColorSchemeButton() {
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme('light') === 'dark'
+  return (
+    <NavLink
+      component="button"
+      label={isDark ? 'Light colours' : 'Dark colours'}
+      leftSection={isDark ? <SunIcon /> : <MoonIcon />}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+      className="navigation-link"
+    />
+  )
+}

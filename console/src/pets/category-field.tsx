@@ -1,0 +1,78 @@
+// Chooses the category of a pet, or adds a category with a new name.
+import { Button, Group, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { describeError } from '../layout/describe-error.ts'
+import { KEYS } from '../query-keys.ts'
+import { useStore } from '../session/session.ts'
+import { CategorySelect } from './category-select.tsx'
+import { categoriesQuery } from './queries.ts'
+
+interface Props {
+  value?: string
+  error?: React.ReactNode
+  onChange?: (categoryId: string) => void
+}
+
+export function CategoryField({ value, error, onChange }: Props) {
+  const [isNew, setNew] = useState(false)
+  const [name, setName] = useState('')
+  const store = useStore()
+  const cache = useQueryClient()
+  const { data: categories } = useQuery(categoriesQuery(store))
+  const add = useMutation({
+    mutationFn: async () => {
+      const id = nextId((categories ?? []).map((category) => category.id))
+      await store.categories.put(id, { name: name.trim() })
+      return id
+    },
+    onSuccess: async (id) => {
+      await cache.invalidateQueries({ queryKey: KEYS.categories })
+      setNew(false)
+      onChange?.(id)
+    },
+  })
+  if (!isNew) {
+    return (
+      <Group align="flex-start" wrap="nowrap" gap="xs">
+        <CategorySelect
+          label="Category"
+          withAsterisk
+          placeholder="Choose one"
+          flex={1}
+          value={value === undefined || value === '' ? null : value}
+          error={error}
+          onChange={(id) => onChange?.(id ?? '')}
+        />
+        <Button variant="default" mt={25} onClick={() => setNew(true)}>
+          New
+        </Button>
+      </Group>
+    )
+  }
+  return (
+    <Group align="flex-start" wrap="nowrap" gap="xs">
+      <TextInput
+        label="New category"
+        placeholder="Dogs"
+        flex={1}
+        data-autofocus
+        maxLength={100}
+        value={name}
+        error={add.error && describeError(add.error).text}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Button mt={25} loading={add.isPending} disabled={name.trim() === ''} onClick={() => add.mutate()}>
+        Add
+      </Button>
+      <Button mt={25} variant="default" onClick={() => setNew(false)}>
+        Back
+      </Button>
+    </Group>
+  )
+}
+
+/** The smallest id above all others. Ids can exceed 2^53. */
+function nextId(ids: string[]): string {
+  return String(ids.map(BigInt).reduce((max, id) => (id > max ? id : max), 0n) + 1n)
+}

@@ -1,0 +1,124 @@
+// The form for a new pet, and for changes to a pet. It shows the faults that the service reports at their fields.
+import { Button, Group, Modal, Select, Stack, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { type PetStatus, PetstoreError, type VersionedPet } from '@petstore/client'
+import { useMediaQuery } from '@mantine/hooks'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { notifyDone } from '../layout/notify.tsx'
+import { useStore } from '../session/session.ts'
+import { CategoryField } from './category-field.tsx'
+import { STATUSES } from './filters.ts'
+import { useCreatePet, useRefresh, useUpdatePet } from './queries.ts'
+import { statusText } from './status-badge.tsx'
+
+interface Props {
+  /** The pet to change. Without it, the form adds a pet. */
+  pet?: VersionedPet
+  onClose: () => void
+}
+
+interface Values {
+  name: string
+  categoryId: string
+  status: PetStatus
+  reason: string
+}
+
+const FIELDS: string[] = ['name', 'categoryId', 'status', 'reason'] satisfies (keyof Values)[]
+
+export function PetForm({ pet, onClose }: Props) {
+  const isPhone = useMediaQuery('(max-width: 40em)')
+  const form = useForm<Values>({
+    initialValues: { name: pet?.name ?? '', categoryId: pet?.categoryId ?? '', status: pet?.status ?? 'available', reason: '' },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
+      categoryId: (id) => (id === '' ? 'Choose a category.' : null),
+    },
+  })
+  const { save, error, isPending } = useSave(pet, onClose)
+  const hasOtherFaults = error !== null && !(error instanceof PetstoreError && error.details.some(isFieldFault))
+
+  function submit(values: Values): void {
+    save(values, (failure) => {
+      if (!(failure instanceof PetstoreError)) return
+      for (const { field, message } of failure.details.filter(isFieldFault)) form.setFieldError(field, message)
+    })
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={pet ? `Edit ${pet.name}` : 'Add a pet'}
+      fullScreen={isPhone ?? false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={form.onSubmit(submit)} noValidate>
+        <Stack>
+          <TextInput label="Name" withAsterisk data-autofocus maxLength={500} {...form.getInputProps('name')} />
+          <CategoryField {...form.getInputProps('categoryId')} />
+          <Select
+            label="Status"
+            data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
+            allowDeselect={false}
+            {...form.getInputProps('status')}
+          />
+          {pet && (
+            <Textarea
+              label="Reason"
+              description="Optional. It appears in the history of the pet."
+              maxLength={500}
+              {...form.getInputProps('reason')}
+            />
+          )}
+          {hasOtherFaults && <ErrorMessage error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending}>
+              {pet ? 'Save' : 'Add'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+/** Saves the values, then offers to undo the change. */
+function useSave(pet: VersionedPet | undefined, onSaved: () => void) {
+  const store = useStore()
+  const create = useCreatePet()
+  const update = useUpdatePet()
+  const refresh = useRefresh()
+
+  function save({ reason, ...values }: Values, onError: (error: Error) => void): void {
+    if (pet === undefined) {
+      create.mutate(values, {
+        onError,
+        onSuccess: ({ id, name, etag }) => {
+          onSaved()
+          notifyDone(`Added ${name}.`, () => store.pets.delete(id, { ifMatch: etag }).then(refresh))
+        },
+      })
+      return
+    }
+    const { id, etag } = pet
+    const before = { name: pet.name, categoryId: pet.categoryId, status: pet.status }
+    const change = { ...values, ...(reason.trim() !== '' && { reason }) }
+    const onSuccess = (saved: VersionedPet) => {
+      onSaved()
+      const undone = { ...before, reason: 'Undo' }
+      notifyDone(`Saved ${saved.name}.`, () => store.pets.update(id, undone, { ifMatch: saved.etag }).then(refresh))
+    }
+    update.mutate({ id, change, etag }, { onError, onSuccess })
+  }
+
+  const { error, isPending } = pet ? update : create
+  return { save, error, isPending }
+}
+
+function isFieldFault({ field }: { field: string }): boolean {
+  return FIELDS.includes(field)
+}

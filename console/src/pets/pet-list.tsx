@@ -1,0 +1,141 @@
+// The list of pets. It loads the next page before you reach its end, and renders only the rows on the screen.
+import { Button, Center, Loader, Skeleton, Stack, Text } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { useStore } from '../session/session.ts'
+import type { PetSearch } from './filters.ts'
+import { PetRow } from './pet-row.tsx'
+import { categoriesQuery, categoryName, petListQuery } from './queries.ts'
+
+const ROW_HEIGHT_PX = 57
+/** Rows that are rendered above and below the screen. */
+const OVERSCAN = 12
+/** The next page is requested when this many rows are left. */
+const LOAD_AHEAD = 40
+
+interface Props {
+  filters: PetSearch
+  onReset: () => void
+}
+
+export function PetList({ filters, onReset }: Props) {
+  const store = useStore()
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery(petListQuery(store, filters))
+  const { data: categories } = useQuery(categoriesQuery(store))
+  const pets = data?.pages.flatMap(({ items }) => items) ?? []
+
+  const list = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0), [isPending])
+  const virtualizer = useWindowVirtualizer({
+    count: pets.length,
+    estimateSize: () => ROW_HEIGHT_PX,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+    getItemKey: (index) => pets[index]?.id ?? index,
+  })
+  const rows = virtualizer.getVirtualItems()
+
+  const lastShown = rows.at(-1)?.index ?? 0
+  useEffect(() => {
+    const isNearEnd = lastShown >= pets.length - LOAD_AHEAD
+    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage()
+  }, [lastShown, pets.length, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
+
+  const selected = useSelection(pets.length, (index) => pets[index]?.id, virtualizer.scrollToIndex)
+
+  if (isPending) return <LoadingRows />
+  if (error !== null && data === undefined) return <ErrorMessage error={error} onRetry={() => void refetch()} />
+  if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} />
+  return (
+    <>
+      <div ref={list} role="list" aria-label="Pets" style={{ position: 'relative', height: virtualizer.getTotalSize() }}>
+        {rows.map(({ index, key, start }) => {
+          const pet = pets[index]
+          return (
+            pet && (
+              <div
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                role="listitem"
+                aria-posinset={index + 1}
+                aria-setsize={hasNextPage ? -1 : pets.length}
+                style={{ position: 'absolute', top: 0, left: 0, right: 0, transform: `translateY(${start - top}px)` }}
+              >
+                <PetRow pet={pet} category={categoryName(categories, pet.categoryId)} isSelected={index === selected} />
+              </div>
+            )
+          )
+        })}
+      </div>
+      {isFetchingNextPage && (
+        <Center p="md">
+          <Loader size="sm" aria-label="Loading more pets" />
+        </Center>
+      )}
+      {isFetchNextPageError && error !== null && <ErrorMessage error={error} onRetry={() => void fetchNextPage()} />}
+    </>
+  )
+}
+
+/** Selects rows with `j` and `k`, and opens the selected one with Enter. */
+function useSelection(
+  count: number,
+  idAt: (index: number) => string | undefined,
+  scrollTo: (index: number) => void,
+): number | undefined {
+  const [selected, setSelected] = useState<number>()
+  const navigate = useNavigate()
+  const move = (by: number) => () => {
+    const next = Math.min(Math.max((selected ?? -1) + by, 0), count - 1)
+    setSelected(next)
+    scrollTo(next)
+  }
+  const open = () => {
+    const petId = selected === undefined ? undefined : idAt(selected)
+    if (petId !== undefined && document.activeElement === document.body) {
+      void navigate({ to: '/pets/$petId', params: { petId } })
+    }
+  }
+  useHotkeys([
+    ['j', move(1)],
+    ['k', move(-1)],
+    ['Enter', open],
+  ])
+  return selected
+}
+
+function LoadingRows() {
+  return (
+    <Stack gap={1} aria-busy="true" aria-label="Loading pets">
+      {Array.from({ length: 10 }, (_, index) => (
+        <Skeleton key={index} height={ROW_HEIGHT_PX} radius="sm" />
+      ))}
+    </Stack>
+  )
+}
+
+function NoPets({ filters, onReset }: Props) {
+  const isFiltered = filters.q !== undefined || filters.status !== undefined || filters.category !== undefined
+  return (
+    <Stack align="center" py="xl" gap="xs">
+      <Text fw={600}>{isFiltered ? 'No pet matches' : 'No pets yet'}</Text>
+      <Text c="dimmed" ta="center">
+        {isFiltered
+          ? 'The search looks for names that start with your text. Check the spelling, or show all pets.'
+          : 'Add the first pet with the button “Add a pet”. It appears here and in the web shop at once.'}
+      </Text>
+      {isFiltered && (
+        <Button variant="default" onClick={onReset}>
+          Show all pets
+        </Button>
+      )}
+    </Stack>
+  )
+}

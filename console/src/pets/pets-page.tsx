@@ -1,0 +1,80 @@
+// The list of pets with its filters, and the form for a new pet.
+import { Button, Group, SegmentedControl, Stack, TextInput, Title } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import type { PetStatus } from '@petstore/client'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { PlusIcon, SearchIcon } from '../layout/icons.tsx'
+import { useScopes } from '../session/session.ts'
+import { CategorySelect } from './category-select.tsx'
+import { type PetSearch, STATUSES } from './filters.ts'
+import { PetForm } from './pet-form.tsx'
+import { PetList } from './pet-list.tsx'
+import { statusText } from './status-badge.tsx'
+
+const SEARCH_AFTER_MS = 200
+const ANY_STATUS = 'all'
+
+export function PetsPage() {
+  const search = useSearch({ from: '/' })
+  const navigate = useNavigate({ from: '/' })
+  const canWrite = useScopes().has('pets:write')
+  const change = (part: Partial<PetSearch>) =>
+    void navigate({ search: (current) => ({ ...current, ...part }), replace: true, resetScroll: true })
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          Pets
+        </Title>
+        {canWrite && (
+          <Button leftSection={<PlusIcon />} onClick={() => change({ add: true })}>
+            Add a pet
+          </Button>
+        )}
+      </Group>
+      <Group gap="sm" align="flex-end">
+        <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
+        <SegmentedControl
+          aria-label="Status"
+          value={search.status ?? ANY_STATUS}
+          data={[{ value: ANY_STATUS, label: 'All' }, ...STATUSES.map((value) => ({ value, label: statusText(value) }))]}
+          onChange={(value) => change({ status: value === ANY_STATUS ? undefined : (value as PetStatus) })}
+        />
+        <CategorySelect
+          aria-label="Category"
+          placeholder="All categories"
+          clearable
+          disabled={search.q !== undefined}
+          value={search.category ?? null}
+          onChange={(category) => change({ category: category ?? undefined })}
+          w={{ base: '100%', xs: 200 }}
+        />
+      </Group>
+      <PetList filters={search} onReset={() => change({ q: undefined, status: undefined, category: undefined })} />
+      {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
+    </Stack>
+  )
+}
+
+/** Searches after a short pause in typing, not after each letter. */
+function SearchField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  const search = useDebouncedCallback(onChange, SEARCH_AFTER_MS)
+  return (
+    <TextInput
+      id="search"
+      aria-label="Search by name or number"
+      placeholder="Search by name or number"
+      type="search"
+      leftSection={<SearchIcon size={16} />}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value)
+        search(currentTarget.value.trim())
+      }}
+      w={{ base: '100%', xs: 260 }}
+    />
+  )
+}

@@ -1,0 +1,85 @@
+// What the pages about pets read and change.
+import type { Category, NewPet, Page, Pet, PetChange, Petstore } from '@petstore/client'
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { KEYS } from '../query-keys.ts'
+import { useStore } from '../session/session.ts'
+import { isId, type PetSearch } from './filters.ts'
+
+const PAGE_SIZE = 50
+/** A shop with more categories than this finds the others by their id. */
+const CATEGORIES_MAX = 1_000
+
+export function petListQuery(store: Petstore, { status, category, q }: PetSearch) {
+  const isById = q !== undefined && isId(q)
+  const filters = {
+    status,
+    // The service does not combine a name with a category.
+    categoryId: q === undefined ? category : undefined,
+    name: isById ? undefined : q,
+    id: isById ? [q] : undefined,
+  }
+  return infiniteQueryOptions({
+    queryKey: KEYS.petList(filters),
+    queryFn: ({ pageParam: cursor, signal }): Promise<Page<Pet>> =>
+      store.pets.list(isById ? { id: [q], status } : { ...filters, cursor, limit: PAGE_SIZE }, { signal }).page(),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+}
+
+export function categoriesQuery(store: Petstore) {
+  return queryOptions({
+    queryKey: KEYS.categories,
+    queryFn: async ({ signal }) => {
+      const categories: Category[] = []
+      for await (const category of store.categories.list({}, { signal })) {
+        categories.push(category)
+        if (categories.length === CATEGORIES_MAX) break
+      }
+      return categories
+    },
+  })
+}
+
+export function petQuery(store: Petstore, petId: string) {
+  return queryOptions({
+    queryKey: KEYS.pet(petId),
+    queryFn: async ({ signal }) => (await store.pets.find(petId, { signal })) ?? null,
+  })
+}
+
+/** The name of a category, or its id if it has no name. */
+export function categoryName(categories: Category[] | undefined, id: string): string {
+  return categories?.find((category) => category.id === id)?.name ?? `Category ${id}`
+}
+
+export function useCreatePet() {
+  const store = useStore()
+  const refresh = useRefresh()
+  return useMutation({ mutationFn: (pet: NewPet) => store.pets.create(pet), onSettled: refresh })
+}
+
+export function useUpdatePet() {
+  const store = useStore()
+  const refresh = useRefresh()
+  return useMutation({
+    mutationFn: ({ id, change, etag }: { id: string; change: PetChange; etag?: string | undefined }) =>
+      store.pets.update(id, change, { ifMatch: etag }),
+    onSettled: refresh,
+  })
+}
+
+export function useDeletePet() {
+  const store = useStore()
+  const refresh = useRefresh()
+  return useMutation({ mutationFn: (id: string) => store.pets.delete(id), onSettled: refresh })
+}
+
+/** Reads again what a change of a pet affects. The event stream does the same for changes by other people. */
+export function useRefresh(): () => Promise<void> {
+  const cache = useQueryClient()
+  return async () => {
+    const keys = [KEYS.petLists, ['pet'], KEYS.categories, KEYS.inventory, KEYS.figures]
+    await Promise.all(keys.map((queryKey) => cache.invalidateQueries({ queryKey })))
+  }
+}

@@ -1,0 +1,55 @@
+// Every page of the console with its path. The service serves the same paths: CONSOLE_PAGES in
+// src/http/page-addresses.ts.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
+import { Shell } from './layout/shell.tsx'
+import { UnknownPage } from './layout/unknown-page.tsx'
+import { readFilters } from './pets/filters.ts'
+import { PetsPage } from './pets/pets-page.tsx'
+
+const root = createRootRoute({ component: Shell, notFoundComponent: UnknownPage })
+const getParentRoute = () => root
+
+const pets = createRoute({ getParentRoute, path: '/', validateSearch: readFilters, component: PetsPage })
+
+const pet = createRoute({
+  getParentRoute,
+  path: '/pets/$petId',
+  component: lazyRouteComponent(() => import('./pet/pet-page.tsx'), 'PetPage'),
+})
+
+const holds = createRoute({
+  getParentRoute,
+  path: '/holds',
+  component: lazyRouteComponent(() => import('./selling/holds-page.tsx'), 'HoldsPage'),
+})
+
+const overview = createRoute({
+  getParentRoute,
+  path: '/overview',
+  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+})
+
+const apiKeys = createRoute({
+  getParentRoute,
+  path: '/api-keys',
+  component: lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+})
+
+/** The identity provider returns here. The shell shows the sign-in page while there is no session. */
+const signIn = createRoute({
+  getParentRoute,
+  path: '/sign-in',
+  component: () => <Navigate to="/" replace />,
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([pets, pet, holds, overview, apiKeys, signIn]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,81 @@
+// The session of this tab: the API key that it uses, and what the key allows.
+// The key is kept in memory and in sessionStorage, which ends with the tab. It never appears in a URL.
+import { type OwnApiKey, Petstore } from '@petstore/client'
+import { useSyncExternalStore } from 'react'
+
+export interface Session {
+  /** The same in all tabs that share the session. */
+  id: string
+  apiKey: string
+  own: OwnApiKey
+}
+
+/** Why the last session ended. */
+export type EndReason = 'signed-out' | 'rejected'
+
+interface State {
+  session: Session | undefined
+  store: Petstore | undefined
+  ended: EndReason | undefined
+}
+
+const STORAGE_NAME = 'petstore-session'
+/** A person waits for the response, so the client stops retrying earlier than a program would. */
+const DEADLINE_MS = 15_000
+
+let state: State = { session: undefined, store: undefined, ended: undefined }
+const listeners = new Set<() => void>()
+
+export function openStore(apiKey: string): Petstore {
+  return new Petstore({ baseUrl: '/v1', apiKey, deadlineMs: DEADLINE_MS, onDeprecated: () => {} })
+}
+
+export function currentSession(): Session | undefined {
+  return state.session
+}
+
+export function startSession(session: Session): void {
+  sessionStorage.setItem(STORAGE_NAME, JSON.stringify(session))
+  change({ session, store: openStore(session.apiKey), ended: undefined })
+}
+
+export function endSession(reason: EndReason): void {
+  if (state.session === undefined) return
+  sessionStorage.removeItem(STORAGE_NAME)
+  change({ session: undefined, store: undefined, ended: reason })
+}
+
+/** The session that this tab had before it was reloaded. */
+export function storedSession(): Session | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORAGE_NAME) ?? '') as Session
+  } catch {
+    return undefined
+  }
+}
+
+export function onSessionChange(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useSession(): State {
+  return useSyncExternalStore(onSessionChange, () => state)
+}
+
+/** The client of the current session. Pages use it only while a session exists. */
+export function useStore(): Petstore {
+  const { store } = useSession()
+  if (store === undefined) throw new Error('This page needs a session.')
+  return store
+}
+
+export function useScopes(): ReadonlySet<string> {
+  const { session } = useSession()
+  return new Set(session?.own.scopes)
+}
+
+function change(next: State): void {
+  state = next
+  for (const listener of listeners) listener()
+}

@@ -1,0 +1,44 @@
+// Shares the session between the tabs of one browser: sessionStorage is empty in a new tab, so the tab asks the others.
+// A BroadcastChannel reaches only pages of the same origin.
+import { currentSession, endSession, onSessionChange, type Session, startSession, storedSession } from './session.ts'
+
+type Message = { type: 'wanted' } | { type: 'session'; session: Session } | { type: 'signed-out'; id: string }
+
+/** How long a new tab waits for another tab. Tabs respond within a few milliseconds. */
+const WAIT_MS = 150
+
+const channel = new BroadcastChannel('petstore-session')
+const post = (message: Message) => channel.postMessage(message)
+
+channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  const session = currentSession()
+  if (data.type === 'wanted' && session !== undefined) post({ type: 'session', session })
+  if (data.type === 'session' && session === undefined && isWaiting) startSession(data.session)
+  if (data.type === 'signed-out' && session?.id === data.id) endSession('signed-out')
+})
+
+let isWaiting = false
+
+/** Restores the session of this tab, or takes over the session of another tab. */
+export async function restoreSession(): Promise<void> {
+  const stored = storedSession()
+  if (stored !== undefined) return startSession(stored)
+  isWaiting = true
+  post({ type: 'wanted' })
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, WAIT_MS)
+    onSessionChange(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+  isWaiting = false
+}
+
+/** Ends the session in all tabs that share it. */
+export function endSessionInAllTabs(): void {
+  const session = currentSession()
+  if (session === undefined) return
+  post({ type: 'signed-out', id: session.id })
+  endSession('signed-out')
+}
