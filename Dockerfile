@@ -1,16 +1,20 @@
 # Production image of the service and its commands. Build it with `docker build -t petstore .`; see docs/deploying.md.
-# Node 24.12 or newer runs TypeScript directly, so there is no build step.
+# Node 24.12 or newer runs TypeScript directly, so only the console has a build step.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
-RUN npm ci --omit=dev --ignore-scripts && rm package-lock.json .npmrc
+COPY console/package.json console/
+RUN npm ci --ignore-scripts
+COPY client/src client/src
+COPY console/index.html console/vite.config.ts console/
+COPY console/src console/src
+RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -r package-lock.json .npmrc console/src
 COPY LICENSE ./
 COPY bin bin
 COPY src src
-COPY client/src client/src
 COPY migrations migrations
 COPY deploy/roles.sql deploy/passwords.sql deploy/
 # Set permissions independently of the umask of the checkout: all users can read, only root can write.

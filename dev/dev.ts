@@ -1,4 +1,5 @@
-// `npm run dev`: starts PostgreSQL, migrates it, adds demo pets and an API key, and runs the service with reload.
+// `npm run dev`: starts PostgreSQL, migrates it, adds demo pets and an API key, builds the console, and runs the service
+// with reload.
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,6 +21,7 @@ import {
   runningPort,
   startCluster,
 } from './cluster.ts'
+import { buildConsole } from './console.ts'
 import { addDemoPets } from './demo.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -33,8 +35,8 @@ const KEY_FILE = join(FOLDER, 'api-key')
 
 async function dev(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
-  say(paint('dim', 'Starting PostgreSQL 18 …'))
-  const cluster = await openCluster()
+  say(paint('dim', 'Starting PostgreSQL 18 and building the console …'))
+  const [cluster] = await Promise.all([openCluster(), buildConsole()])
   const databaseUrl = cluster.url('postgres')
   await migrate(databaseUrl)
 
@@ -113,6 +115,7 @@ function printWelcome(at: { port: string; adminPort: string; databaseUrl: string
   say(`
 ${paint('bold', 'Petstore is ready.')}
 
+  Console    http://127.0.0.1:${at.port}/
   Service    http://127.0.0.1:${at.port}/v1
   Reference  http://127.0.0.1:${at.port}/docs
   Metrics    http://127.0.0.1:${at.adminPort}/metrics

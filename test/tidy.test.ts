@@ -9,13 +9,13 @@ const FILE_LINES_MAX = 300
 const SCRIPTS_MAX = 14
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const filesIn = (folder: string, ending: string) =>
+const filesIn = (folder: string, ending: RegExp) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith(ending))
+    .filter((path) => ending.test(path))
     .map((path) => join(folder, path))
 
-const sources = ['src', 'bin', 'dev', 'bench', 'drill', 'examples', 'client/src'].flatMap((folder) =>
-  filesIn(folder, '.ts'),
+const sources = ['src', 'bin', 'dev', 'bench', 'drill', 'examples', 'client/src', 'console/src'].flatMap(
+  (folder) => filesIn(folder, /\.tsx?$/),
 )
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
 
@@ -23,8 +23,9 @@ const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 const LAYERS = [
   // The client imports nothing of the service.
   /^client\/src\//,
-  // Examples import the client as a package, like a program of a user.
+  // Examples and the console import the client as a package, like a program of a user.
   /^examples\//,
+  /^console\/src\//,
   /^src\/(actor|caller|category-policy|counts|database-url|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|scopes|version)\.ts$/,
   /^src\/orders\/hold-limit\.ts$/,
   /^src\/config\.ts$/,

@@ -1,6 +1,14 @@
 // Every page of the console with its path. The service serves the same paths: CONSOLE_PAGES in
 // src/http/page-addresses.ts.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  parseSearchWith,
+  stringifySearchWith,
+} from '@tanstack/react-router'
 import { Shell } from './layout/shell.tsx'
 import { UnknownPage } from './layout/unknown-page.tsx'
 import { readFilters } from './pets/filters.ts'
@@ -46,6 +54,9 @@ export const router = createRouter({
   routeTree: root.addChildren([pets, pet, holds, overview, apiKeys, signIn]),
   defaultPreload: 'intent',
   scrollRestoration: true,
+  // All values are text. By default, the router reads digits as a number, which rounds long ids.
+  parseSearch: parseSearchWith((text) => text),
+  stringifySearch: stringifySearchWith(String),
 })
 
 declare module '@tanstack/react-router' {

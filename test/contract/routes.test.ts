@@ -75,7 +75,6 @@ describe('a path that does not exist', () => {
   })
 
   test.each([
-    '/',
     '/nothing',
     '/pets',
     '/v2/pets',

@@ -8,10 +8,10 @@ import { ROOT } from './documents.ts'
 
 /** Commands that the tests do not run, with the reason. names.test.ts still checks their names. */
 const NOT_RUN: [pattern: RegExp, why: string][] = [
-  [/^npm (install(?! \.\/)|ci)\b/, 'needs a registry'],
+  [/^npm (install(?! \.\/)|ci|prune)\b/, 'changes the installed packages'],
   [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
-    /^npm (start|test)\b|^npm run (dev|check|format|openapi|bench|drill|test:\w+)\b/,
+    /^npm (start|test)\b|^npm run (build|dev|check|format|openapi|bench|drill|test:\w+)\b/,
     'has its own tests, and takes long',
   ],
   [
@@ -37,7 +37,7 @@ const SYSTEM = new Set(
   ),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
-const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit'])
+const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit', 'prune'])
 
 export interface SimpleCommand {
   /** Variables set only for this command. */

@@ -89,7 +89,12 @@ test(`${STREAMS} streams take little memory, and lists stay fast`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = residentBytes(service)
     const alone = await measureLists()
-    const streams = await openStreams({ origin: service.origin, count: STREAMS, apiKeys, perKey: STREAMS_PER_KEY })
+    const streams = await openStreams({
+      origin: service.origin,
+      count: STREAMS,
+      apiKeys,
+      perKey: STREAMS_PER_KEY,
+    })
     const withStreams = await measureLists()
     extra.push(residentBytes(service) - before)
     expect(streams.events()).toBeGreaterThanOrEqual(STREAMS)

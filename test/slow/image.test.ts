@@ -44,9 +44,17 @@ test('contains no dev dependencies, and only the files needed at run time', () =
   expect(installed).toContain('node_modules/fastify')
   expect(known['node_modules/vitest']?.dev).toBe(true)
   expect(installed.filter((path) => known[path]?.dev === true)).toEqual([])
-  expect(readdirSync(app).toSorted()).toEqual(
-    ['LICENSE', 'bin', 'client', 'deploy', 'migrations', 'node_modules', 'package.json', 'src'].toSorted(),
-  )
+  expect(readdirSync(app).toSorted()).toEqual([
+    'LICENSE',
+    'bin',
+    'client',
+    'console',
+    'deploy',
+    'migrations',
+    'node_modules',
+    'package.json',
+    'src',
+  ])
 })
 
 test('every user can read the files, and only the owner can write them', () => {
@@ -83,6 +91,7 @@ test('migrates, creates a key, serves requests, is healthy, and writes no file',
   expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
   expect(await client.get('/pets?limit=1')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] })
   expect((await client.call('GET', '/openapi.json')).status).toBe(200)
+  expect((await client.call('GET', '/')).text).toMatch(/<script type="module" [^>]*src="\/console\//)
   expect(await service.stop()).toBe(0)
   expect(isHealthy()).toBe(false)
   expect(filesOf(app)).toEqual(before)

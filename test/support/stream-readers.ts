@@ -31,7 +31,9 @@ const REPORTED_EVERY_MS = 50
 
 /** Resolves when all streams have started. */
 export async function openStreams(streams: StreamsToOpen): Promise<StreamReaders> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { streamsToOpen: streams } satisfies WorkerData })
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { streamsToOpen: streams } satisfies WorkerData,
+  })
   let counts: Counts = { started: 0, events: 0 }
   await new Promise<void>((resolve, reject) => {
     worker.on('error', reject)

@@ -8,10 +8,16 @@ export interface ErrorText {
 }
 
 const TEXTS: Record<string, { title: string; text: string }> = {
-  network_error: { title: 'No connection', text: 'Cannot reach the shop’s server. Check your network and try again.' },
+  network_error: {
+    title: 'No connection',
+    text: 'Cannot reach the shop’s server. Check your network and try again.',
+  },
   timeout: { title: 'No response', text: 'The server did not respond in time. Try again.' },
   overloaded: { title: 'The server is busy', text: 'Wait a moment and try again.' },
-  unavailable: { title: 'The server is busy', text: 'The database is not available. Wait a moment and try again.' },
+  unavailable: {
+    title: 'The server is busy',
+    text: 'The database is not available. Wait a moment and try again.',
+  },
   outcome_unknown: {
     title: 'Not sure whether it worked',
     text: 'The connection was lost before the server confirmed the change. Check the pet before you try again.',
@@ -23,7 +29,10 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   },
   pet_not_found: { title: 'No such pet', text: 'This pet does not exist, or was deleted.' },
   pet_not_available: { title: 'Not available any more', text: 'This pet is on hold or sold.' },
-  pet_on_hold: { title: 'On hold', text: 'This pet is held for a customer. Complete or cancel the hold first.' },
+  pet_on_hold: {
+    title: 'On hold',
+    text: 'This pet is held for a customer. Complete or cancel the hold first.',
+  },
   pet_has_orders: {
     title: 'Cannot be deleted',
     text: 'This pet was held or sold before, so it stays in the books. Change it instead.',
@@ -33,7 +42,10 @@ const TEXTS: Record<string, { title: string; text: string }> = {
     title: 'Changed by another person',
     text: 'Another person changed this pet after you opened it. Check the new values and try again.',
   },
-  invalid_transition: { title: 'Not possible', text: 'A sold pet cannot be put on hold. Make it available first.' },
+  invalid_transition: {
+    title: 'Not possible',
+    text: 'A sold pet cannot be put on hold. Make it available first.',
+  },
 }
 
 export function describeError(error: Error): ErrorText {

@@ -48,7 +48,9 @@ export const SearchIcon = icon(
   </>,
 )
 export const PlusIcon = icon(<path d="M12 5v14M5 12h14" />)
-export const SignOutIcon = icon(<path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m-3.5-3.5L20 12l-3.5 3.5" />)
+export const SignOutIcon = icon(
+  <path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m-3.5-3.5L20 12l-3.5 3.5" />,
+)
 export const SunIcon = icon(
   <>
     <circle cx="12" cy="12" r="4" />

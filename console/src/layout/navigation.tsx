@@ -1,10 +1,27 @@
 // The links to all pages, and the account of the person.
-import { Box, Button, NavLink, Stack, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import {
+  Box,
+  Button,
+  NavLink,
+  Stack,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
 import { Link, useRouterState } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { useSession } from '../session/session.ts'
 import { signOut } from '../session/sign-out.ts'
-import { BookIcon, HoldsIcon, KeyIcon, MoonIcon, OverviewIcon, PetsIcon, SignOutIcon, SunIcon } from './icons.tsx'
+import {
+  BookIcon,
+  HoldsIcon,
+  KeyIcon,
+  MoonIcon,
+  OverviewIcon,
+  PetsIcon,
+  SignOutIcon,
+  SunIcon,
+} from './icons.tsx'
 import { Logo } from './logo.tsx'
 
 interface Item {
@@ -50,12 +67,24 @@ export function Navigation({ onNavigate }: { onNavigate: () => void }) {
         </nav>
       </Box>
       <Stack gap={4}>
-        <NavLink component="a" href="/docs" label="API reference" leftSection={<BookIcon />} className="navigation-link" />
+        <NavLink
+          component="a"
+          href="/docs"
+          label="API reference"
+          leftSection={<BookIcon />}
+          className="navigation-link"
+        />
         <ColorSchemeButton />
         <Text size="sm" c="dimmed" px="sm" mt="xs" truncate title={name}>
           Signed in as <b>{name}</b>
         </Text>
-        <Button variant="subtle" color="gray" justify="flex-start" leftSection={<SignOutIcon />} onClick={() => void signOut()}>
+        <Button
+          variant="subtle"
+          color="gray"
+          justify="flex-start"
+          leftSection={<SignOutIcon />}
+          onClick={() => void signOut()}
+        >
           Sign out
         </Button>
       </Stack>

@@ -35,7 +35,12 @@ export function Shortcuts() {
     ['o', go('/overview')],
   ])
   return (
-    <Modal opened={isOpen} onClose={list.close} title="Keyboard shortcuts" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened={isOpen}
+      onClose={list.close}
+      title="Keyboard shortcuts"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       <Table>
         <Table.Tbody>
           {SHORTCUTS.map(({ keys, does }) => (

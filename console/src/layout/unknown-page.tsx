@@ -8,9 +8,7 @@ export function UnknownPage() {
         This page does not exist
       </Title>
       <Text>The address may be wrong, or the page has moved.</Text>
-      <AnchorLink to="/">
-        Show all pets
-      </AnchorLink>
+      <AnchorLink to="/">Show all pets</AnchorLink>
     </Stack>
   )
 }

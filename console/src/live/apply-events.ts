@@ -34,7 +34,8 @@ export function eventApplier(cache: QueryClient, onChanged: (petIds: string[]) =
     onChanged(events.map(({ petId }) => petId))
     figuresTimer ??= setTimeout(() => {
       figuresTimer = undefined
-      for (const queryKey of [KEYS.inventory, KEYS.figures, KEYS.categories]) void cache.invalidateQueries({ queryKey })
+      for (const queryKey of [KEYS.inventory, KEYS.figures, KEYS.categories])
+        void cache.invalidateQueries({ queryKey })
     }, FIGURES_EVERY_MS)
   }
 

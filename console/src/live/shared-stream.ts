@@ -110,7 +110,11 @@ async function readStream(
   }
 }
 
-async function readWhileVisible(store: Petstore, handlers: StreamHandlers, signal: AbortSignal): Promise<void> {
+async function readWhileVisible(
+  store: Petstore,
+  handlers: StreamHandlers,
+  signal: AbortSignal,
+): Promise<void> {
   let position: string | undefined
   while (!signal.aborted) {
     await visible(signal)
@@ -123,7 +127,12 @@ async function readWhileVisible(store: Petstore, handlers: StreamHandlers, signa
       position = event.position
       handlers.onEvent(event)
     }
-    await readStream(store, () => position, { ...handlers, onEvent }, AbortSignal.any([signal, hidden.signal]))
+    await readStream(
+      store,
+      () => position,
+      { ...handlers, onEvent },
+      AbortSignal.any([signal, hidden.signal]),
+    )
     document.removeEventListener('visibilitychange', stop)
     if (!hidden.signal.aborted) return
   }

@@ -10,16 +10,18 @@ export interface PetSearch {
   add?: boolean | undefined
 }
 
+/** Names are not longer than this. */
+const SEARCH_LENGTH_MAX = 500
+
 export const STATUSES: PetStatus[] = ['available', 'pending', 'sold']
 
 /** Reads the filters from the URL, and ignores values that the page does not know. */
-export function readFilters(search: Record<string, unknown>): PetSearch {
-  const { status, category, q, add } = search
+export function readFilters({ status, category, q, add }: Record<string, unknown>): PetSearch {
   return {
     status: STATUSES.find((known) => known === status),
-    category: isId(String(category)) ? String(category) : undefined,
-    q: q === undefined || q === '' ? undefined : String(q).slice(0, 500),
-    add: add === true ? true : undefined,
+    category: typeof category === 'string' && isId(category) ? category : undefined,
+    q: typeof q === 'string' && q !== '' ? q.slice(0, SEARCH_LENGTH_MAX) : undefined,
+    add: String(add) === 'true' ? true : undefined,
   }
 }
 

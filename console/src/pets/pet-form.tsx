@@ -29,19 +29,26 @@ const FIELDS: string[] = ['name', 'categoryId', 'status', 'reason'] satisfies (k
 export function PetForm({ pet, onClose }: Props) {
   const isPhone = useMediaQuery('(max-width: 40em)')
   const form = useForm<Values>({
-    initialValues: { name: pet?.name ?? '', categoryId: pet?.categoryId ?? '', status: pet?.status ?? 'available', reason: '' },
+    initialValues: {
+      name: pet?.name ?? '',
+      categoryId: pet?.categoryId ?? '',
+      status: pet?.status ?? 'available',
+      reason: '',
+    },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
       categoryId: (id) => (id === '' ? 'Choose a category.' : null),
     },
   })
   const { save, error, isPending } = useSave(pet, onClose)
-  const hasOtherFaults = error !== null && !(error instanceof PetstoreError && error.details.some(isFieldFault))
+  const hasOtherFaults =
+    error !== null && !(error instanceof PetstoreError && error.details.some(isFieldFault))
 
   function submit(values: Values): void {
     save(values, (failure) => {
       if (!(failure instanceof PetstoreError)) return
-      for (const { field, message } of failure.details.filter(isFieldFault)) form.setFieldError(field, message)
+      for (const { field, message } of failure.details.filter(isFieldFault))
+        form.setFieldError(field, message)
     })
   }
 
@@ -55,7 +62,13 @@ export function PetForm({ pet, onClose }: Props) {
     >
       <form onSubmit={form.onSubmit(submit)} noValidate>
         <Stack>
-          <TextInput label="Name" withAsterisk data-autofocus maxLength={500} {...form.getInputProps('name')} />
+          <TextInput
+            label="Name"
+            withAsterisk
+            data-autofocus
+            maxLength={500}
+            {...form.getInputProps('name')}
+          />
           <CategoryField {...form.getInputProps('categoryId')} />
           <Select
             label="Status"
@@ -110,7 +123,9 @@ function useSave(pet: VersionedPet | undefined, onSaved: () => void) {
     const onSuccess = (saved: VersionedPet) => {
       onSaved()
       const undone = { ...before, reason: 'Undo' }
-      notifyDone(`Saved ${saved.name}.`, () => store.pets.update(id, undone, { ifMatch: saved.etag }).then(refresh))
+      notifyDone(`Saved ${saved.name}.`, () =>
+        store.pets.update(id, undone, { ifMatch: saved.etag }).then(refresh),
+      )
     }
     update.mutate({ id, change, etag }, { onError, onSuccess })
   }

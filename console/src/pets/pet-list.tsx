@@ -24,8 +24,16 @@ interface Props {
 
 export function PetList({ filters, onReset }: Props) {
   const store = useStore()
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(petListQuery(store, filters))
+  const {
+    data,
+    error,
+    isPending,
+    refetch,
+    hasNextPage,
+    fetchNextPage,
+    isFetchingNextPage,
+    isFetchNextPageError,
+  } = useInfiniteQuery(petListQuery(store, filters))
   const { data: categories } = useQuery(categoriesQuery(store))
   const pets = data?.pages.flatMap(({ items }) => items) ?? []
 
@@ -50,11 +58,17 @@ export function PetList({ filters, onReset }: Props) {
   const selected = useSelection(pets.length, (index) => pets[index]?.id, virtualizer.scrollToIndex)
 
   if (isPending) return <LoadingRows />
-  if (error !== null && data === undefined) return <ErrorMessage error={error} onRetry={() => void refetch()} />
+  if (error !== null && data === undefined)
+    return <ErrorMessage error={error} onRetry={() => void refetch()} />
   if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} />
   return (
     <>
-      <div ref={list} role="list" aria-label="Pets" style={{ position: 'relative', height: virtualizer.getTotalSize() }}>
+      <div
+        ref={list}
+        role="list"
+        aria-label="Pets"
+        style={{ position: 'relative', height: virtualizer.getTotalSize() }}
+      >
         {rows.map(({ index, key, start }) => {
           const pet = pets[index]
           return (
@@ -66,9 +80,19 @@ export function PetList({ filters, onReset }: Props) {
                 role="listitem"
                 aria-posinset={index + 1}
                 aria-setsize={hasNextPage ? -1 : pets.length}
-                style={{ position: 'absolute', top: 0, left: 0, right: 0, transform: `translateY(${start - top}px)` }}
+                style={{
+                  position: 'absolute',
+                  top: 0,
+                  left: 0,
+                  right: 0,
+                  transform: `translateY(${start - top}px)`,
+                }}
               >
-                <PetRow pet={pet} category={categoryName(categories, pet.categoryId)} isSelected={index === selected} />
+                <PetRow
+                  pet={pet}
+                  category={categoryName(categories, pet.categoryId)}
+                  isSelected={index === selected}
+                />
               </div>
             )
           )
@@ -79,7 +103,9 @@ export function PetList({ filters, onReset }: Props) {
           <Loader size="sm" aria-label="Loading more pets" />
         </Center>
       )}
-      {isFetchNextPageError && error !== null && <ErrorMessage error={error} onRetry={() => void fetchNextPage()} />}
+      {isFetchNextPageError && error !== null && (
+        <ErrorMessage error={error} onRetry={() => void fetchNextPage()} />
+      )}
     </>
   )
 }

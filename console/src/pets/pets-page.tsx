@@ -1,7 +1,6 @@
 // The list of pets with its filters, and the form for a new pet.
 import { Button, Group, SegmentedControl, Stack, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import type { PetStatus } from '@petstore/client'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { PlusIcon, SearchIcon } from '../layout/icons.tsx'
@@ -38,8 +37,11 @@ export function PetsPage() {
         <SegmentedControl
           aria-label="Status"
           value={search.status ?? ANY_STATUS}
-          data={[{ value: ANY_STATUS, label: 'All' }, ...STATUSES.map((value) => ({ value, label: statusText(value) }))]}
-          onChange={(value) => change({ status: value === ANY_STATUS ? undefined : (value as PetStatus) })}
+          data={[
+            { value: ANY_STATUS, label: 'All' },
+            ...STATUSES.map((value) => ({ value, label: statusText(value) })),
+          ]}
+          onChange={(value) => change({ status: value === ANY_STATUS ? undefined : value })}
         />
         <CategorySelect
           aria-label="Category"
@@ -51,7 +53,10 @@ export function PetsPage() {
           w={{ base: '100%', xs: 200 }}
         />
       </Group>
-      <PetList filters={search} onReset={() => change({ q: undefined, status: undefined, category: undefined })} />
+      <PetList
+        filters={search}
+        onReset={() => change({ q: undefined, status: undefined, category: undefined })}
+      />
       {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
     </Stack>
   )

@@ -21,7 +21,9 @@ export function petListQuery(store: Petstore, { status, category, q }: PetSearch
   return infiniteQueryOptions({
     queryKey: KEYS.petList(filters),
     queryFn: ({ pageParam: cursor, signal }): Promise<Page<Pet>> =>
-      store.pets.list(isById ? { id: [q], status } : { ...filters, cursor, limit: PAGE_SIZE }, { signal }).page(),
+      store.pets
+        .list(isById ? { id: [q], status } : { ...filters, cursor, limit: PAGE_SIZE }, { signal })
+        .page(),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })

@@ -1,5 +1,16 @@
 // Signs in with an API key, or with the identity provider if the operator has configured one.
-import { Alert, Anchor, Button, Card, Center, Divider, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Button,
+  Card,
+  Center,
+  Divider,
+  PasswordInput,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
 import { type OwnApiKey, PetstoreError } from '@petstore/client'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'

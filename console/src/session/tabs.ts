@@ -1,6 +1,13 @@
 // Shares the session between the tabs of one browser: sessionStorage is empty in a new tab, so the tab asks the others.
 // A BroadcastChannel reaches only pages of the same origin.
-import { currentSession, endSession, onSessionChange, type Session, startSession, storedSession } from './session.ts'
+import {
+  currentSession,
+  endSession,
+  onSessionChange,
+  type Session,
+  startSession,
+  storedSession,
+} from './session.ts'
 
 type Message = { type: 'wanted' } | { type: 'session'; session: Session } | { type: 'signed-out'; id: string }
 

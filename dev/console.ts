@@ -1,0 +1,32 @@
+// Builds the console if its sources have changed since the last build.
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { build } from 'vite'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const BUILT_PAGE = join(ROOT, 'console/dist/index.html')
+const SOURCES = [
+  'console/src',
+  'console/index.html',
+  'console/vite.config.ts',
+  'client/src',
+  'package-lock.json',
+]
+
+/** Returns false if the last build is up to date. */
+export async function buildConsole(): Promise<boolean> {
+  if (existsSync(BUILT_PAGE) && changedAt(BUILT_PAGE) > Math.max(...SOURCES.map(newestChange))) return false
+  await build({ configFile: join(ROOT, 'console/vite.config.ts'), logLevel: 'warn' })
+  return true
+}
+
+function newestChange(path: string): number {
+  const absolute = join(ROOT, path)
+  if (!statSync(absolute).isDirectory()) return changedAt(absolute)
+  const files = readdirSync(absolute, { recursive: true, encoding: 'utf8' })
+  return Math.max(...files.map((file) => changedAt(join(absolute, file))))
+}
+
+function changedAt(path: string): number {
+  return statSync(path).mtimeMs
+}
