@@ -21,6 +21,8 @@ const ATTEMPT_PAUSE_MS = 2_000
 /** Default time for which migrations are retried until they get their locks. After that, the command fails. */
 export const LOCK_WAIT_SECONDS = 300
 const LOCK_TIMEOUT_STATE = '55P03'
+/** With a `deadlock_timeout` below LOCK_TIMEOUT_MS, PostgreSQL can end a migration that deadlocks with a request. */
+const DEADLOCK_STATE = '40P01'
 
 export interface SchemaState {
   /** The newest migration in the database; undefined if the database has none. */
@@ -133,7 +135,7 @@ async function runMissing(client: Client, lockWaitSeconds: number, onWait: () =>
       if (name === undefined) return ran
       ran.push(name)
     } catch (error) {
-      if (!isLockTimeout(error)) throw error
+      if (!isLockFailure(error)) throw error
       await client.query('rollback')
       const blockers = onWait()
       const leftMs = giveUpAt - performance.now()
@@ -155,7 +157,7 @@ async function waitForOthers(client: Client, onWait: () => string): Promise<void
       await client.query(`select pg_advisory_lock(${PG_MIGRATE_LOCK_ID})`)
       return
     } catch (error) {
-      if (!isLockTimeout(error)) throw error
+      if (!isLockFailure(error)) throw error
       onWait()
     }
   }
@@ -181,8 +183,10 @@ function loadRunner() {
   return import('node-pg-migrate')
 }
 
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === LOCK_TIMEOUT_STATE
+/** True if the migration did not get its locks. Another attempt can succeed. */
+function isLockFailure(error: unknown): boolean {
+  const states: unknown[] = [LOCK_TIMEOUT_STATE, DEADLOCK_STATE]
+  return error instanceof Error && 'code' in error && states.includes(error.code)
 }
 
 async function lockWaitError(client: Client, blockers: string, seconds: number): Promise<Error> {

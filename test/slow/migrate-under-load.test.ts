@@ -1,11 +1,12 @@
 // `petstore migrate` while an export and the service use the tables: requests must not wait for the locks of the migration.
 import { once } from 'node:events'
+import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startExport } from '../support/long-export.ts'
 import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
-import { asOwner } from '../support/roles.ts'
+import { asOwner, asSuperuser } from '../support/roles.ts'
 import { petstore, startPetstore, startService } from '../support/service.ts'
 
 const NEXT = makeNextVersion('alter table pets add column chip text;')
@@ -46,4 +47,27 @@ test('while migrate waits for an export, reads succeed and a second migrate wait
     /^Waiting for a lock held by pid \d+ \(application petstore-migrate, role petstore_migrator\)\.$/m,
   )
   expect(stderr).toContain('The schema is up to date.')
+})
+
+test('a migration that PostgreSQL ends because of a deadlock is retried', async () => {
+  const databaseUrl = await createTestDatabase()
+  const locking = makeNextVersion(
+    'lock table pets; select pg_sleep(0.5); lock table orders; alter table pets add column chip text;',
+  )
+  const request = new Client(asSuperuser(databaseUrl))
+  await request.connect()
+  onTestFinished(() => request.end())
+  await request.query(`alter role petstore_migrator set deadlock_timeout = '50ms'`)
+  onTestFinished(async () => void (await request.query('alter role petstore_migrator reset deadlock_timeout')))
+  await request.query('begin; lock table orders in row exclusive mode')
+
+  const migrating = startPetstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) }, locking)
+  const isLocked = `select from pg_locks where relation = 'pets'::regclass and mode = 'AccessExclusiveLock' and granted`
+  await expect.poll(async () => (await request.query(isLocked)).rowCount).toBe(1)
+  // Waits for the migration, which then waits for this transaction.
+  await request.query('lock table pets in row exclusive mode; commit')
+  expect(await migrating.finished).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`Applied ${NEXT_MIGRATION}\n`),
+  })
 })
