@@ -63,4 +63,8 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+  interface HistoryState {
+    /** Set if the page before this one in the history of the browser is the list of pets. */
+    isFromList?: boolean
+  }
 }

@@ -48,7 +48,19 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   },
 }
 
+/** An error whose text already says what happened and what to do. */
+export class ExplainedError extends Error {
+  readonly title: string
+
+  constructor(title: string, text: string) {
+    super(text)
+    this.title = title
+  }
+}
+
 export function describeError(error: Error): ErrorText {
+  if (error instanceof ExplainedError)
+    return { title: error.title, text: error.message, requestId: undefined }
   if (!(error instanceof PetstoreError)) {
     return { title: 'Something went wrong', text: error.message, requestId: undefined }
   }

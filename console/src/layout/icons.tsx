@@ -59,6 +59,10 @@ export const SunIcon = icon(
 )
 export const MoonIcon = icon(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z" />)
 export const PrintIcon = icon(<path d="M7 9V4h10v5M7 17H4v-7h16v7h-3M7 14h10v6H7z" />)
+export const BackIcon = icon(<path d="M15 5l-7 7 7 7" />)
+export const EditIcon = icon(<path d="M4 20h4L19 9l-4-4L4 16zM13 7l4 4" />)
+export const DeleteIcon = icon(<path d="M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5" />)
+export const CheckIcon = icon(<path d="M5 12.5l4.5 4.5L19 7.5" />)
 export const BookIcon = icon(<path d="M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11" />)
 export const KeyboardIcon = icon(
   <>

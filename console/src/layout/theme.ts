@@ -1,4 +1,4 @@
-// Colours and sizes of the console. The status of a pet has its own colours in pets/status-badge.tsx.
+// Colours and sizes of the console. The colours of the status of a pet are in layout.css.
 import { createTheme, type MantineColorsTuple } from '@mantine/core'
 
 /** The teal of the icon is shade 7. White text on it has a contrast of 5.5. */

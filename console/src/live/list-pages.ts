@@ -6,6 +6,7 @@ export interface ListFilters {
   status?: string | undefined
   categoryId?: string | undefined
   name?: string | undefined
+  id?: string[] | undefined
 }
 
 /** Returns the same object if the event changes nothing. */
@@ -20,10 +21,11 @@ export function applyToPages(pages: Page<Pet>[], filters: ListFilters, event: St
   return filters.name === undefined ? inserted(pages, pet) : pages
 }
 
-function matches(pet: Pet, { status, categoryId, name }: ListFilters): boolean {
+function matches(pet: Pet, { status, categoryId, name, id }: ListFilters): boolean {
   return (
     (status === undefined || pet.status === status) &&
     (categoryId === undefined || pet.categoryId === categoryId) &&
+    (id === undefined || id.includes(pet.id)) &&
     (name === undefined || pet.name.toLowerCase().startsWith(name.toLowerCase()))
   )
 }

@@ -8,6 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useStore } from '../session/session.ts'
 import type { PetSearch } from './filters.ts'
+import { FROM_LIST } from './last-list.ts'
 import { PetRow } from './pet-row.tsx'
 import { categoriesQuery, categoryName, petListQuery } from './queries.ts'
 
@@ -126,7 +127,7 @@ function useSelection(
   const open = () => {
     const petId = selected === undefined ? undefined : idAt(selected)
     if (petId !== undefined && document.activeElement === document.body) {
-      void navigate({ to: '/pets/$petId', params: { petId } })
+      void navigate({ to: '/pets/$petId', params: { petId }, state: FROM_LIST })
     }
   }
   useHotkeys([

@@ -4,9 +4,11 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { PlusIcon, SearchIcon } from '../layout/icons.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
 import { type PetSearch, STATUSES } from './filters.ts'
+import { rememberFilters } from './last-list.ts'
 import { PetForm } from './pet-form.tsx'
 import { PetList } from './pet-list.tsx'
 import { statusText } from './status-badge.tsx'
@@ -17,6 +19,8 @@ const ANY_STATUS = 'all'
 export function PetsPage() {
   const search = useSearch({ from: '/' })
   const navigate = useNavigate({ from: '/' })
+  usePageTitle('Pets')
+  useEffect(() => rememberFilters(search), [search])
   const canWrite = useScopes().has('pets:write')
   const change = (part: Partial<PetSearch>) =>
     void navigate({ search: (current) => ({ ...current, ...part }), replace: true, resetScroll: true })

@@ -58,7 +58,7 @@ export function categoryName(categories: Category[] | undefined, id: string): st
 export function useCreatePet() {
   const store = useStore()
   const refresh = useRefresh()
-  return useMutation({ mutationFn: (pet: NewPet) => store.pets.create(pet), onSettled: refresh })
+  return useMutation({ mutationFn: (pet: NewPet) => store.pets.create(pet), onSettled: () => void refresh() })
 }
 
 export function useUpdatePet() {
@@ -67,21 +67,29 @@ export function useUpdatePet() {
   return useMutation({
     mutationFn: ({ id, change, etag }: { id: string; change: PetChange; etag?: string | undefined }) =>
       store.pets.update(id, change, { ifMatch: etag }),
-    onSettled: refresh,
+    onSettled: () => void refresh(),
   })
 }
 
 export function useDeletePet() {
   const store = useStore()
   const refresh = useRefresh()
-  return useMutation({ mutationFn: (id: string) => store.pets.delete(id), onSettled: refresh })
+  return useMutation({ mutationFn: (id: string) => store.pets.delete(id), onSettled: () => void refresh() })
 }
 
 /** Reads again what a change of a pet affects. The event stream does the same for changes by other people. */
 export function useRefresh(): () => Promise<void> {
   const cache = useQueryClient()
   return async () => {
-    const keys = [KEYS.petLists, ['pet'], KEYS.categories, KEYS.inventory, KEYS.figures]
+    const keys = [
+      KEYS.petLists,
+      KEYS.pets,
+      KEYS.orders,
+      KEYS.openOrders,
+      KEYS.categories,
+      KEYS.inventory,
+      KEYS.figures,
+    ]
     await Promise.all(keys.map((queryKey) => cache.invalidateQueries({ queryKey })))
   }
 }

@@ -1,9 +1,136 @@
-import { Title } from '@mantine/core'
+// The open holds: for whom, until when, and what to do with each. The hold that ends first is at the top.
+import { Alert, Skeleton, Stack, Text, Title } from '@mantine/core'
+import type { Order, Pet } from '@petstore/client'
+import { useQuery } from '@tanstack/react-query'
+import { AnchorLink } from '../layout/anchor-link.tsx'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
+import { useHasChanged } from '../live/live-feed.tsx'
+import { useScopes, useStore } from '../session/session.ts'
+import { EndHoldButtons } from './end-hold-buttons.tsx'
+import { clockText } from './hold-time.ts'
+import { heldPetsQuery, HOLDS_MAX, openHoldsQuery } from './queries.ts'
+import { TimeLeft } from './time-left.tsx'
 
 export function HoldsPage() {
+  usePageTitle('Holds')
+  const canRead = useScopes().has('orders:read')
   return (
-    <Title order={1} size="h2">
-      HoldsPage
-    </Title>
+    <Stack>
+      <div>
+        <Title order={1} size="h2">
+          Holds
+        </Title>
+        <Text c="dimmed" size="sm">
+          Pets that are held for a customer. The hold that ends first is at the top.
+        </Text>
+      </div>
+      {canRead ? <Holds /> : <NotAllowed />}
+    </Stack>
+  )
+}
+
+function Holds() {
+  const store = useStore()
+  const { data: holds, error, refetch } = useQuery(openHoldsQuery(store))
+  const petIds = holds?.orders.map(({ petId }) => petId) ?? []
+  const { data: pets } = useQuery({ ...heldPetsQuery(store, petIds), enabled: petIds.length > 0 })
+  if (holds === undefined) {
+    return error === null ? <LoadingRows /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+  }
+  if (holds.orders.length === 0) return <NoHolds />
+  return (
+    <>
+      <div role="list" aria-label="Holds">
+        {holds.orders.map((order) => (
+          <HoldRow key={order.id} order={order} pet={pets?.[order.petId]} />
+        ))}
+      </div>
+      {holds.hasMore && (
+        <Text c="dimmed" size="sm">
+          This page shows {HOLDS_MAX} holds. To find another one, search for the pet.
+        </Text>
+      )}
+    </>
+  )
+}
+
+function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
+  const hasChanged = useHasChanged(order.petId)
+  const { petId, note, placedBy, expiresAt } = order
+  return (
+    <div
+      className="list-row hold-row"
+      role="listitem"
+      data-status="pending"
+      data-changed={hasChanged || undefined}
+    >
+      <div className="name">
+        <AnchorLink
+          to="/pets/$petId"
+          params={{ petId }}
+          id={`pet-${petId}`}
+          fw={600}
+          underline="hover"
+          display="block"
+          truncate
+          title={pet?.name}
+        >
+          {pet?.name ?? `No. ${petId}`}
+        </AnchorLink>
+        <Text size="xs" c="dimmed">
+          No. {petId} · held by {placedBy}
+        </Text>
+      </div>
+      <Text
+        className="category"
+        size="sm"
+        lineClamp={2}
+        title={note}
+        c={note === undefined ? 'dimmed' : 'inherit'}
+      >
+        {note ?? 'No note'}
+      </Text>
+      <div className="status">
+        <TimeLeft expiresAt={expiresAt} size="sm" />
+        <Text size="xs" c="dimmed">
+          until {clockText(expiresAt, Date.now())}
+        </Text>
+      </div>
+      <div className="action">{pet && <EndHoldButtons pet={pet} order={order} />}</div>
+    </div>
+  )
+}
+
+function NoHolds() {
+  return (
+    <Stack align="center" py="xl" gap="xs">
+      <Text fw={600}>No pet is on hold</Text>
+      <Text c="dimmed" ta="center" maw={420}>
+        To hold a pet for a customer, choose “Hold” in the list of pets. It appears here with the time that is
+        left.
+      </Text>
+      <AnchorLink to="/" search={{ status: 'available' }}>
+        Show available pets
+      </AnchorLink>
+    </Stack>
+  )
+}
+
+function NotAllowed() {
+  return (
+    <Alert color="gray" title="Your key does not allow this page">
+      Ask your administrator for a key with the permission orders:read.
+    </Alert>
+  )
+}
+
+function LoadingRows() {
+  return (
+    <Stack gap={1} aria-busy="true" aria-label="Loading holds">
+      {Array.from({ length: 5 }, (_, index) => (
+        <Skeleton key={index} height={57} radius="sm" />
+      ))}
+    </Stack>
   )
 }

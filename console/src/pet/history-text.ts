@@ -1,0 +1,62 @@
+// A change of a pet in plain words: who did what, and why. Knows nothing about React.
+import type { HistoryEntry, PetStatus } from '@petstore/client'
+
+/** The name of the key with which the service itself makes changes. */
+const SERVICE = 'petstore'
+
+const STATUS_WORDS: Record<PetStatus, string> = { available: 'available', pending: 'on hold', sold: 'sold' }
+
+export interface EntryText {
+  who: string
+  what: string
+  why: string | undefined
+}
+
+/** `nameOf` returns the name of a category. */
+export function entryText(entry: HistoryEntry, nameOf: (categoryId: string) => string): EntryText {
+  const who = entry.apiKeyName === SERVICE ? 'Petstore' : entry.apiKeyName
+  return { who, what: whatText(entry, nameOf), why: entry.reason }
+}
+
+function whatText(entry: HistoryEntry, nameOf: (categoryId: string) => string): string {
+  switch (entry.event) {
+    case 'created':
+      return 'added the pet'
+    case 'order_placed':
+      return 'put the pet on hold'
+    case 'order_completed':
+      return 'sold the pet'
+    case 'order_cancelled':
+      return 'released the hold'
+    case 'order_expired':
+      return 'ended the hold, because its time ran out'
+    case 'updated':
+      return changesText(entry, nameOf)
+    default:
+      // A later version of the service can add events.
+      return 'changed the pet'
+  }
+}
+
+function changesText({ from, to }: HistoryEntry, nameOf: (categoryId: string) => string): string {
+  const changes = [
+    changeText('name', from?.name, to?.name),
+    changeText(
+      'category',
+      from?.categoryId && nameOf(from.categoryId),
+      to?.categoryId && nameOf(to.categoryId),
+    ),
+    changeText('status', from?.status && STATUS_WORDS[from.status], to?.status && STATUS_WORDS[to.status]),
+  ].filter((text) => text !== undefined)
+  return changes.length === 0 ? 'changed the pet' : `changed ${listText(changes)}`
+}
+
+function changeText(field: string, from: string | undefined, to: string | undefined): string | undefined {
+  if (to === undefined) return undefined
+  return from === undefined ? `the ${field} to ${to}` : `the ${field} from ${from} to ${to}`
+}
+
+/** Such as "a, b and c". */
+function listText(parts: string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+}

@@ -1,0 +1,75 @@
+// The history of a pet: who did what, when and why. The newest change is at the top.
+import { Button, Skeleton, Stack, Text, Title } from '@mantine/core'
+import type { Category, HistoryEntry, Page, Petstore } from '@petstore/client'
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
+import { useTimedText } from '../layout/clock.ts'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { categoryName } from '../pets/queries.ts'
+import { KEYS } from '../query-keys.ts'
+import { useStore } from '../session/session.ts'
+import { entryText } from './history-text.ts'
+import { agoText, exactText } from './when-text.ts'
+
+const PAGE_SIZE = 20
+
+function historyQuery(store: Petstore, petId: string) {
+  return infiniteQueryOptions({
+    queryKey: KEYS.history(petId),
+    queryFn: ({ pageParam: cursor, signal }): Promise<Page<HistoryEntry>> =>
+      store.pets.history(petId, { limit: PAGE_SIZE, cursor }, { signal }).page(),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+}
+
+interface Props {
+  petId: string
+  categories: Category[] | undefined
+}
+
+export function History({ petId, categories }: Props) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    historyQuery(useStore(), petId),
+  )
+  const entries = data?.pages.flatMap(({ items }) => items)
+  return (
+    <section aria-labelledby="history">
+      <Title order={2} size="h4" id="history" mb="sm">
+        History
+      </Title>
+      {entries === undefined && error === null && <Skeleton height={120} aria-label="Loading the history" />}
+      {entries && (
+        <ol className="history">
+          {entries.map((entry, index) => (
+            // Entries have no id. New ones are added at the top, so an entry is counted from the end.
+            <Entry key={entries.length - index} entry={entry} categories={categories} />
+          ))}
+        </ol>
+      )}
+      {error !== null && <ErrorMessage error={error} onRetry={() => void refetch()} />}
+      {hasNextPage && (
+        <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function Entry({ entry, categories }: { entry: HistoryEntry; categories: Category[] | undefined }) {
+  const { who, what, why } = entryText(entry, (id) => categoryName(categories, id))
+  const ago = useTimedText((now) => agoText(entry.at, now))
+  return (
+    <li>
+      <Stack gap={0}>
+        <Text size="sm">
+          <b>{who}</b> {what}
+          {why !== undefined && `: ${why}`}
+        </Text>
+        <Text component="time" size="xs" c="dimmed" dateTime={entry.at} title={exactText(entry.at)}>
+          {ago}
+        </Text>
+      </Stack>
+    </li>
+  )
+}

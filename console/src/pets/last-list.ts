@@ -1,0 +1,15 @@
+// The filters of the list that was shown last, so that the way back from a pet leads to the same list.
+import type { PetSearch } from './filters.ts'
+
+let filters: PetSearch = {}
+
+export function rememberFilters({ status, category, q }: PetSearch): void {
+  filters = { status, category, q }
+}
+
+export function lastFilters(): PetSearch {
+  return filters
+}
+
+/** The state of a page that was opened from the list. The browser keeps it, even if the page is reloaded. */
+export const FROM_LIST = { isFromList: true } as const

@@ -1,0 +1,111 @@
+// Holds, sells and releases pets, and undoes each of these. Knows nothing about React.
+//
+// A pet can be on hold without an order: a person can choose this status in the form. Such a hold has no end, and the
+// status is changed directly.
+import type { Order, Pet, PetStatus, Petstore } from '@petstore/client'
+import { ExplainedError, hasCode } from '../layout/describe-error.ts'
+import { conflictText, endedText } from './conflict-text.ts'
+import { minutesLeft } from './hold-time.ts'
+import { readOpenOrder } from './queries.ts'
+
+export interface Hold {
+  minutes: number
+  note: string
+}
+
+/** The state of the pet after an action. */
+export interface Outcome {
+  status: PetStatus
+  order: Order | undefined
+}
+
+/** A sale places an order and completes it. If the connection is lost in between, the pet stays on hold for this time. */
+const SALE_MINUTES = 15
+const UNDO_REASON = 'Undo'
+
+export async function hold(store: Petstore, pet: Pet, { minutes, note }: Hold): Promise<Outcome> {
+  return { status: 'pending', order: await place(store, pet, minutes, note) }
+}
+
+/** Sells a pet that is available. */
+export async function sell(store: Petstore, pet: Pet): Promise<Outcome> {
+  const order = await place(store, pet, SALE_MINUTES, '')
+  return complete(store, pet, order)
+}
+
+/** Sells a pet that is on hold. */
+export async function complete(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
+  if (order === undefined) return change(store, pet, 'pending', 'sold')
+  return { status: 'sold', order: await end(store, order, 'complete') }
+}
+
+export async function release(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
+  if (order === undefined) return change(store, pet, 'pending', 'available')
+  return { status: 'available', order: await end(store, order, 'cancel') }
+}
+
+/** Makes a sold pet available, then holds it again if it was on hold before the sale. */
+export async function undoSale(
+  store: Petstore,
+  pet: Pet,
+  order: Order | undefined,
+  before: PetStatus,
+): Promise<Outcome> {
+  const outcome = await change(store, pet, 'sold', 'available', UNDO_REASON)
+  return before === 'pending' ? undoRelease(store, pet, order) : outcome
+}
+
+/** Holds the pet again until the same time. */
+export async function undoRelease(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
+  if (order === undefined) return change(store, pet, 'available', 'pending', UNDO_REASON)
+  return hold(store, pet, { minutes: minutesLeft(order.expiresAt, Date.now()), note: order.note ?? '' })
+}
+
+async function place(store: Petstore, pet: Pet, holdMinutes: number, note: string): Promise<Order> {
+  const text = note.trim()
+  try {
+    return await store.orders.place({ petId: pet.id, holdMinutes, ...(text !== '' && { note: text }) })
+  } catch (error) {
+    if (!hasCode(error, 'pet_not_available')) throw error
+    throw new ExplainedError(`${pet.name} is not available`, await explainConflict(store, pet.id))
+  }
+}
+
+/** Says who has the pet. Without the scope `orders:read`, it says only the status. */
+async function explainConflict(store: Petstore, petId: string): Promise<string> {
+  const readOrder = readOpenOrder(store, petId).catch((error: unknown) => {
+    if (hasCode(error, 'insufficient_scope')) return null
+    throw error
+  })
+  const [pet, order] = await Promise.all([store.pets.find(petId), readOrder])
+  return conflictText(pet?.status, order ?? undefined, Date.now())
+}
+
+async function end(store: Petstore, { id }: Order, verb: 'complete' | 'cancel'): Promise<Order> {
+  try {
+    return await store.orders[verb](id)
+  } catch (error) {
+    if (!hasCode(error, 'order_closed')) throw error
+    throw new ExplainedError('The hold has ended', endedText(await store.orders.get(id), Date.now()))
+  }
+}
+
+/** Changes the status, but only if the pet still has the expected one. */
+async function change(
+  store: Petstore,
+  { id, name }: Pet,
+  from: PetStatus,
+  to: PetStatus,
+  reason?: string,
+): Promise<Outcome> {
+  const current = await store.pets.find(id)
+  if (current?.status !== from) {
+    const isFree = current?.status === 'available'
+    throw new ExplainedError(
+      `${name} has changed`,
+      isFree ? 'It is available now.' : await explainConflict(store, id),
+    )
+  }
+  await store.pets.update(id, { status: to, reason }, { ifMatch: current.etag })
+  return { status: to, order: undefined }
+}

@@ -1,0 +1,40 @@
+// Sells or releases a pet that is on hold.
+import { Button, Group } from '@mantine/core'
+import type { Order, Pet } from '@petstore/client'
+import { useScopes } from '../session/session.ts'
+import { useSelling } from './use-selling.ts'
+
+interface Props {
+  pet: Pet
+  /** Undefined for a pet that is on hold without an order. */
+  order: Order | undefined
+  size?: string
+}
+
+export function EndHoldButtons({ pet, order, size = 'xs' }: Props) {
+  const { complete, release, isPending } = useSelling(pet)
+  const scopes = useScopes()
+  const isAllowed = scopes.has(order === undefined ? 'pets:write' : 'orders:write')
+  if (!isAllowed) return null
+  return (
+    <Group gap="xs" wrap="nowrap" className="end-hold">
+      <Button
+        size={size}
+        aria-label={`Sold: ${pet.name}`}
+        disabled={isPending}
+        onClick={() => complete(order)}
+      >
+        Sold
+      </Button>
+      <Button
+        size={size}
+        variant="default"
+        aria-label={`Release ${pet.name}`}
+        disabled={isPending}
+        onClick={() => release(order)}
+      >
+        Release
+      </Button>
+    </Group>
+  )
+}

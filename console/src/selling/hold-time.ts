@@ -1,0 +1,57 @@
+// The times of a hold in words. Knows nothing about React.
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Seconds are shown only near the end: before that, they distract. */
+const SECONDS_BELOW_MS = 5 * MINUTE_MS
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+/** Such as "1 h 5 min left". Rounded down, so that the text never promises too much. */
+export function timeLeftText(expiresAt: string, nowMs: number): string {
+  const ms = Date.parse(expiresAt) - nowMs
+  if (ms < SECOND_MS) return 'Time is up'
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s left`
+  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS)
+  if (ms < SECONDS_BELOW_MS) return `${minutes} min ${Math.floor((ms % MINUTE_MS) / SECOND_MS)} s left`
+  if (ms < HOUR_MS) return `${minutes} min left`
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS)
+  if (ms < DAY_MS) return minutes === 0 ? `${hours} h left` : `${hours} h ${minutes} min left`
+  const days = Math.floor(ms / DAY_MS)
+  return hours === 0 ? `${days} d left` : `${days} d ${hours} h left`
+}
+
+/** True if the hold ends within five minutes. */
+export function isEnding(expiresAt: string, nowMs: number): boolean {
+  return Date.parse(expiresAt) - nowMs < SECONDS_BELOW_MS
+}
+
+/** The time of day, such as "14:30", with the date if it is another day than today. */
+export function clockText(time: string | number, nowMs: number): string {
+  const date = new Date(time)
+  const isToday = date.toDateString() === new Date(nowMs).toDateString()
+  return (isToday ? CLOCK : DAY_AND_CLOCK).format(date)
+}
+
+/** The minutes until a closing time such as "18:00" today, rounded up. Undefined if the time has passed or is no time. */
+export function minutesUntil(closingTime: string, nowMs: number): number | undefined {
+  const [, hours, minutes] = /^(\d{2}):(\d{2})$/.exec(closingTime) ?? []
+  if (hours === undefined || minutes === undefined) return undefined
+  const closing = new Date(nowMs).setHours(Number(hours), Number(minutes), 0, 0)
+  return closing <= nowMs ? undefined : Math.ceil((closing - nowMs) / MINUTE_MS)
+}
+
+/** The minutes that are left of a hold, to hold the pet again until the same time. The service accepts no less than one. */
+export function minutesLeft(expiresAt: string, nowMs: number): number {
+  return Math.max(1, Math.ceil((Date.parse(expiresAt) - nowMs) / MINUTE_MS))
+}

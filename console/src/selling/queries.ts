@@ -1,0 +1,83 @@
+// What the pages about holds read.
+import type { Order, Pet, Petstore } from '@petstore/client'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { KEYS } from '../query-keys.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { byTimeLeft, type OpenHolds } from './open-holds.ts'
+
+/** A page of holds that is longer than this helps nobody. */
+export const HOLDS_MAX = 200
+/** The max of the service for one request. */
+const PAGE_SIZE = 100
+
+/** The order that holds a pet, or null. */
+export function openOrderQuery(store: Petstore, petId: string) {
+  return queryOptions({
+    queryKey: KEYS.openOrder(petId),
+    queryFn: ({ signal }) => readOpenOrder(store, petId, signal),
+  })
+}
+
+export async function readOpenOrder(
+  store: Petstore,
+  petId: string,
+  signal?: AbortSignal,
+): Promise<Order | null> {
+  const { items } = await store.orders.list({ petId, status: 'open', limit: 1 }, { signal }).page()
+  return items[0] ?? null
+}
+
+export function openHoldsQuery(store: Petstore) {
+  return queryOptions({
+    queryKey: KEYS.openHolds,
+    queryFn: ({ signal }) => readOpenHolds(store, signal),
+  })
+}
+
+/** Reads the open holds. The service returns the newest orders first, so this function sorts them. */
+async function readOpenHolds(store: Petstore, signal: AbortSignal): Promise<OpenHolds> {
+  const orders: Order[] = []
+  for await (const order of store.orders.list({ status: 'open', limit: PAGE_SIZE }, { signal })) {
+    if (orders.length === HOLDS_MAX) return { orders: orders.sort(byTimeLeft), hasMore: true }
+    orders.push(order)
+  }
+  return { orders: orders.sort(byTimeLeft), hasMore: false }
+}
+
+/** The pets of the holds by their id, in as few requests as possible. */
+export function heldPetsQuery(store: Petstore, petIds: string[]) {
+  const ids = petIds.toSorted()
+  return queryOptions({
+    queryKey: KEYS.heldPets(ids),
+    queryFn: async ({ signal }): Promise<Record<string, Pet>> => {
+      const parts = Array.from({ length: Math.ceil(ids.length / PAGE_SIZE) }, (_, index) =>
+        ids.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE),
+      )
+      const pages = await Promise.all(parts.map((id) => store.pets.list({ id }, { signal }).page()))
+      return Object.fromEntries(pages.flatMap(({ items }) => items.map((pet) => [pet.id, pet])))
+    },
+    placeholderData: keepPreviousData,
+  })
+}
+
+export interface FoundOrder {
+  order: Order | undefined
+  isLoading: boolean
+}
+
+/**
+ * The open order of a pet in a list. All rows share one request for the open holds. Only in a shop with more holds than
+ * that request returns, a row reads its own order.
+ */
+export function useOpenOrder({ id, status }: Pet): FoundOrder {
+  const store = useStore()
+  const isWanted = useScopes().has('orders:read') && status === 'pending'
+  const { data: shared, isLoading } = useQuery({
+    ...openHoldsQuery(store),
+    enabled: isWanted,
+    select: ({ orders, hasMore }) => ({ order: orders.find(({ petId }) => petId === id), hasMore }),
+  })
+  const isUnknown = shared !== undefined && shared.order === undefined && shared.hasMore
+  const own = useQuery({ ...openOrderQuery(store, id), enabled: isWanted && isUnknown })
+  return { order: shared?.order ?? own.data ?? undefined, isLoading: isLoading || own.isLoading }
+}

@@ -1,0 +1,96 @@
+// Runs the actions of selling for a pet: shows the result at once, says what was done, and offers to undo it.
+import type { Order, Pet, Petstore } from '@petstore/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { notifyDone, notifyError } from '../layout/notify.tsx'
+import { applyOrder, applyPet } from '../live/apply-events.ts'
+import { useRefresh } from '../pets/queries.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { complete, type Hold, hold, type Outcome, release, sell, undoRelease, undoSale } from './actions.ts'
+import { clockText } from './hold-time.ts'
+
+type Action = (store: Petstore) => Promise<Outcome>
+
+interface Step {
+  run: Action
+  doneText: (outcome: Outcome) => string
+  undo?: ((outcome: Outcome) => Action) | undefined
+}
+
+export function useSelling(pet: Pet) {
+  const store = useStore()
+  const cache = useQueryClient()
+  const refresh = useRefresh()
+  const canChangePets = useScopes().has('pets:write')
+
+  async function apply(action: Action): Promise<Outcome> {
+    const outcome = await action(store)
+    if (outcome.order !== undefined) applyOrder(cache, outcome.order)
+    applyPet(cache, { ...pet, status: outcome.status })
+    keepFocus(pet.id)
+    return outcome
+  }
+
+  const { mutate, mutateAsync, isPending } = useMutation({
+    mutationFn: ({ run }: Step) => apply(run),
+    onSuccess: (outcome, { doneText, undo }) => {
+      notifyDone(doneText(outcome), undo && (() => apply(undo(outcome))))
+    },
+    // The page may have shown an earlier state.
+    onError: () => void refresh(),
+  })
+  const orReport = (step: Step) => mutate(step, { onError: notifyError })
+
+  return {
+    isPending,
+    /** Rejects with an error that says who has the pet. */
+    hold: (values: Hold) => mutateAsync(holdStep(pet, values)),
+    sell: () => orReport(sellStep(pet, canChangePets)),
+    complete: (order: Order | undefined) => orReport(completeStep(pet, order, canChangePets)),
+    release: (order: Order | undefined) => orReport(releaseStep(pet, order)),
+  }
+}
+
+function holdStep(pet: Pet, values: Hold): Step {
+  return {
+    run: (store) => hold(store, pet, values),
+    doneText: ({ order }) =>
+      `${pet.name} is on hold until ${order && clockText(order.expiresAt, Date.now())}.`,
+    undo:
+      ({ order }) =>
+      (store) =>
+        release(store, pet, order),
+  }
+}
+
+function sellStep(pet: Pet, canUndo: boolean): Step {
+  return {
+    run: (store) => sell(store, pet),
+    doneText: () => `${pet.name} is sold.`,
+    undo: canUndo ? () => (store) => undoSale(store, pet, undefined, 'available') : undefined,
+  }
+}
+
+function completeStep(pet: Pet, order: Order | undefined, canUndo: boolean): Step {
+  return {
+    run: (store) => complete(store, pet, order),
+    doneText: () => `${pet.name} is sold.`,
+    undo: canUndo ? () => (store) => undoSale(store, pet, order, 'pending') : undefined,
+  }
+}
+
+function releaseStep(pet: Pet, order: Order | undefined): Step {
+  return {
+    run: (store) => release(store, pet, order),
+    doneText: () => `${pet.name} is available again.`,
+    undo: () => (store) => undoRelease(store, pet, order),
+  }
+}
+
+/** The button that was pressed is replaced by others. Without this, the keyboard starts again at the top of the page. */
+function keepFocus(petId: string): void {
+  setTimeout(() => {
+    const { activeElement } = document
+    if (activeElement !== null && activeElement !== document.body) return
+    document.getElementById(`pet-${petId}`)?.focus({ preventScroll: true })
+  })
+}
