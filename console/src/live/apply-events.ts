@@ -1,6 +1,6 @@
 // Applies events to the cache of the pages. Events are collected for a moment and applied together, so that an import of
 // thousands of pets does not render the page thousands of times.
-import type { Order, Page, Pet, StoreEvent } from '@petstore/client'
+import type { Order, Page, Pet, StoreEvent, VersionedPet } from '@petstore/client'
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { applyToHolds, type OpenHolds } from '../selling/open-holds.ts'
@@ -39,6 +39,7 @@ export function eventApplier(cache: QueryClient, onChanged: (petIds: string[]) =
       .filter(({ at }) => at > now - KEPT_FOR_MS)
       .slice(-APPLIED_MAX)
     for (const event of events) applyEvent(cache, event)
+    readAgain(cache, events)
     onChanged(events.map(({ petId }) => petId))
     figuresTimer ??= setTimeout(() => {
       figuresTimer = undefined
@@ -70,31 +71,35 @@ export function eventApplier(cache: QueryClient, onChanged: (petIds: string[]) =
   }
 }
 
-function applyEvent(cache: QueryClient, event: StoreEvent): void {
-  for (const [queryKey] of cache.getQueriesData({ queryKey: KEYS.petLists })) {
-    const { name } = queryKey[1] as ListFilters
-    if (name !== undefined) void cache.invalidateQueries({ queryKey, exact: true })
-    applyToList(cache, queryKey, event)
-  }
-  if (event.pet !== undefined) applyToHeldPets(cache, event.pet)
-  // The cached pet has an ETag, which the event does not contain.
-  void cache.invalidateQueries({ queryKey: KEYS.pet(event.petId) })
-  if (event.order !== undefined) applyOrder(cache, event.order)
-}
-
 /** Shows a change that this tab has made, before its event arrives. */
-export function applyPet(cache: QueryClient, pet: Pet): void {
-  const change = { position: '', occurredAt: '', petId: pet.id, pet, changed: [] }
-  applyEvent(cache, { type: 'pet.updated', ...change })
+export function applyChange(cache: QueryClient, pet: Pet, order: Order | undefined): void {
+  const change = { position: '', occurredAt: '', petId: pet.id }
+  const event: StoreEvent = { ...change, type: 'pet.updated', pet, changed: [] }
+  applyEvent(cache, event)
+  if (order !== undefined) applyToOrders(cache, order)
+  readAgain(cache, [event])
 }
 
-export function applyOrder(cache: QueryClient, order: Order): void {
-  const isOpenHolds = (queryKey: readonly unknown[]) => queryKey[1] === KEYS.openHolds[1]
+function applyEvent(cache: QueryClient, event: StoreEvent): void {
+  for (const [queryKey] of cache.getQueriesData({ queryKey: KEYS.petLists }))
+    applyToList(cache, queryKey, event)
+  if (event.pet !== undefined) applyToPet(cache, event.pet)
+  if (event.order !== undefined) applyToOrders(cache, event.order)
+}
+
+/** Reads what the events do not contain: the ETag and the history of a pet, other orders, and the sort order by name. */
+function readAgain(cache: QueryClient, events: StoreEvent[]): void {
+  for (const petId of new Set(events.map((event) => event.petId)))
+    void cache.invalidateQueries({ queryKey: KEYS.pet(petId) })
+  void cache.invalidateQueries({
+    queryKey: KEYS.petLists,
+    predicate: ({ queryKey }) => (queryKey[1] as ListFilters).name !== undefined,
+  })
+  if (events.every(({ order }) => order === undefined)) return
   void cache.invalidateQueries({
     queryKey: KEYS.orders,
-    predicate: ({ queryKey }) => !isOpenHolds(queryKey),
+    predicate: ({ queryKey }) => queryKey[1] !== KEYS.openHolds[1],
   })
-  applyToOrders(cache, order)
 }
 
 function applyToList(cache: QueryClient, queryKey: readonly unknown[], event: StoreEvent): void {
@@ -105,16 +110,18 @@ function applyToList(cache: QueryClient, queryKey: readonly unknown[], event: St
   })
 }
 
-function applyToOrders(cache: QueryClient, order: Order): void {
-  cache.setQueryData<OpenHolds>(KEYS.openHolds, (holds) => holds && applyToHolds(holds, order))
-  cache.setQueryData<Order | null>(KEYS.openOrder(order.petId), (current) => {
-    if (current === undefined || order.status === 'open') return current === undefined ? undefined : order
-    return current?.id === order.id ? null : current
-  })
-}
-
-function applyToHeldPets(cache: QueryClient, pet: Pet): void {
+function applyToPet(cache: QueryClient, pet: Pet): void {
+  cache.setQueryData<VersionedPet | null>(KEYS.pet(pet.id), (cached) => cached && { ...cached, ...pet })
   cache.setQueriesData<Record<string, Pet>>({ queryKey: KEYS.heldPetLists }, (pets) =>
     pets?.[pet.id] === undefined ? pets : { ...pets, [pet.id]: pet },
   )
+}
+
+function applyToOrders(cache: QueryClient, order: Order): void {
+  cache.setQueryData<OpenHolds>(KEYS.openHolds, (holds) => holds && applyToHolds(holds, order))
+  const key = KEYS.openOrder(order.petId)
+  const cached = cache.getQueryData<Order | null>(key)
+  const isShown = cached !== undefined || cache.getQueryData(KEYS.pet(order.petId)) !== undefined
+  if (order.status === 'open' && isShown) cache.setQueryData(key, order)
+  if (order.status !== 'open' && cached?.id === order.id) cache.setQueryData(key, null)
 }

@@ -1,8 +1,9 @@
 // Deletes a pet that was added by mistake.
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import type { VersionedPet } from '@petstore/client'
 import { useNavigate } from '@tanstack/react-router'
 import { hasCode } from '../layout/describe-error.ts'
+import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { notifyDone } from '../layout/notify.tsx'
 import { lastFilters } from '../pets/last-list.ts'
@@ -28,12 +29,7 @@ export function DeleteDialog({ pet, onClose }: Props) {
   }
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Delete ${pet.name}?`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={`Delete ${pet.name}?`} onClose={onClose} isShort>
       <Stack>
         <Text size="sm">
           Delete a pet only if it was added by mistake. Its history is deleted too, and this cannot be undone.
@@ -57,6 +53,6 @@ export function DeleteDialog({ pet, onClose }: Props) {
           )}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

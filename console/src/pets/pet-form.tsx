@@ -1,8 +1,8 @@
 // The form for a new pet, and for changes to a pet. It shows the faults that the service reports at their fields.
-import { Button, Group, Modal, Select, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type PetStatus, PetstoreError, type VersionedPet } from '@petstore/client'
-import { useMediaQuery } from '@mantine/hooks'
+import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { notifyDone } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
@@ -27,7 +27,6 @@ interface Values {
 const FIELDS: string[] = ['name', 'categoryId', 'status', 'reason'] satisfies (keyof Values)[]
 
 export function PetForm({ pet, onClose }: Props) {
-  const isPhone = useMediaQuery('(max-width: 40em)')
   const form = useForm<Values>({
     initialValues: {
       name: pet?.name ?? '',
@@ -53,13 +52,7 @@ export function PetForm({ pet, onClose }: Props) {
   }
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={pet ? `Edit ${pet.name}` : 'Add a pet'}
-      fullScreen={isPhone ?? false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose}>
       <form onSubmit={form.onSubmit(submit)} noValidate>
         <Stack>
           <TextInput
@@ -95,7 +88,7 @@ export function PetForm({ pet, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 

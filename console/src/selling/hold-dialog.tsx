@@ -4,18 +4,17 @@ import {
   Button,
   Group,
   Input,
-  Modal,
   NumberInput,
   SegmentedControl,
   Stack,
   Text,
   TextInput,
 } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import type { Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTimedText } from '../layout/clock.ts'
+import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { petQuery } from '../pets/queries.ts'
 import { useStore } from '../session/session.ts'
@@ -44,7 +43,6 @@ interface Props {
 }
 
 export function HoldDialog({ pet, onClose }: Props) {
-  const isPhone = useMediaQuery('(max-width: 40em)')
   const [note, setNote] = useState('')
   const [isHeld, setHeld] = useState(false)
   const [error, setError] = useState<Error>()
@@ -68,13 +66,7 @@ export function HoldDialog({ pet, onClose }: Props) {
   }
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Hold ${pet.name}`}
-      fullScreen={isPhone ?? false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={`Hold ${pet.name}`} onClose={onClose} focusId={`pet-${pet.id}`}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack>
           <TextInput
@@ -104,7 +96,7 @@ export function HoldDialog({ pet, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -2,7 +2,7 @@
 import type { Order, Pet, Petstore } from '@petstore/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { notifyDone, notifyError } from '../layout/notify.tsx'
-import { applyOrder, applyPet } from '../live/apply-events.ts'
+import { applyChange } from '../live/apply-events.ts'
 import { useRefresh } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { complete, type Hold, hold, type Outcome, release, sell, undoRelease, undoSale } from './actions.ts'
@@ -24,8 +24,7 @@ export function useSelling(pet: Pet) {
 
   async function apply(action: Action): Promise<Outcome> {
     const outcome = await action(store)
-    if (outcome.order !== undefined) applyOrder(cache, outcome.order)
-    applyPet(cache, { ...pet, status: outcome.status })
+    applyChange(cache, { ...pet, status: outcome.status }, outcome.order)
     keepFocus(pet.id)
     return outcome
   }
