@@ -8,6 +8,8 @@ export interface Session {
   id: string
   apiKey: string
   own: OwnApiKey
+  /** The service issued the key to a person who signed in. Signing out revokes it. */
+  isPersonal: boolean
 }
 
 /** Why the last session ended. */
@@ -73,6 +75,11 @@ export function useStore(): Petstore {
 export function useScopes(): ReadonlySet<string> {
   const { session } = useSession()
   return new Set(session?.own.scopes)
+}
+
+/** `crypto.randomUUID` exists only in secure contexts (HTTPS). */
+export function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
 }
 
 function change(next: State): void {

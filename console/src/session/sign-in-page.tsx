@@ -1,40 +1,18 @@
-// Signs in with an API key, or with the identity provider if the operator has configured one.
-import {
-  Alert,
-  Anchor,
-  Button,
-  Card,
-  Center,
-  Divider,
-  PasswordInput,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core'
-import { type OwnApiKey, PetstoreError } from '@petstore/client'
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { ErrorMessage } from '../layout/error-message.tsx'
+// Signs in with the identity provider if the operator has configured one, otherwise with an API key.
+import { Alert, Anchor, Button, Card, Center, Divider, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Logo } from '../layout/logo.tsx'
 import { endedText } from './ended-text.ts'
-import { openStore, startSession, useSession } from './session.ts'
+import { findProvider, goToProvider, type Provider } from './identity-provider.ts'
+import { KeyForm } from './key-form.tsx'
+import { useSession } from './session.ts'
+import { signInError } from './sign-in-errors.ts'
 
 export function SignInPage() {
   const { ended } = useSession()
-  const [apiKey, setApiKey] = useState('')
-  const signIn = useMutation({
-    mutationFn: async (key: string): Promise<{ apiKey: string; own: OwnApiKey }> => ({
-      apiKey: key,
-      own: await openStore(key).apiKeys.own(),
-    }),
-    onSuccess: (session) => startSession({ id: randomId(), ...session }),
-  })
-
-  function submit(event: FormEvent): void {
-    event.preventDefault()
-    if (apiKey.trim() !== '') signIn.mutate(apiKey.trim())
-  }
-
+  const failure = signInError(location.search)
+  const { data: provider, isPending } = useQuery({ queryKey: ['provider'], queryFn: findProvider })
   return (
     <Center component="main" mih="100dvh" p="md">
       <Card withBorder padding="xl" radius="lg" w="100%" maw={420}>
@@ -44,23 +22,13 @@ export function SignInPage() {
             Sign in
           </Title>
           {ended !== undefined && <Alert color="yellow">{endedText(ended)}</Alert>}
-          <form onSubmit={submit}>
-            <Stack>
-              <PasswordInput
-                label="API key"
-                description="Your administrator gives you a key. It starts with petstore_."
-                autoComplete="off"
-                autoFocus
-                value={apiKey}
-                error={signIn.error && keyFault(signIn.error)}
-                onChange={(event) => setApiKey(event.currentTarget.value)}
-              />
-              {signIn.error && keyFault(signIn.error) === undefined && <ErrorMessage error={signIn.error} />}
-              <Button type="submit" loading={signIn.isPending} disabled={apiKey.trim() === ''}>
-                Sign in
-              </Button>
-            </Stack>
-          </form>
+          {ended === undefined && failure !== undefined && (
+            <Alert color="red" role="alert">
+              {failure}
+            </Alert>
+          )}
+          {isPending && <Skeleton height={120} />}
+          {!isPending && (provider ? <WithProvider provider={provider} /> : <KeyForm />)}
           <Divider />
           <Text size="sm" c="dimmed">
             You stay signed in until you close the browser. Developers: see the{' '}
@@ -75,16 +43,25 @@ export function SignInPage() {
   )
 }
 
-/** The text for a key that the service rejects. Other errors have their own message. */
-function keyFault(error: Error): string | undefined {
-  if (error instanceof PetstoreError && error.status === 401) {
-    return 'This key is not valid. Check that you copied all of it, or ask for a new one.'
+function WithProvider({ provider }: { provider: Provider }) {
+  const [isLeaving, setLeaving] = useState(false)
+  const [usesKey, setUsesKey] = useState(false)
+  const leave = () => {
+    setLeaving(true)
+    goToProvider(provider)
   }
-  // A key with characters that a header cannot contain.
-  return error instanceof TypeError ? 'A key contains only letters, digits and underscores.' : undefined
-}
-
-/** `crypto.randomUUID` exists only in secure contexts (HTTPS). */
-function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
+  return (
+    <>
+      <Button size="md" autoFocus loading={isLeaving} onClick={leave}>
+        Continue with {provider.name}
+      </Button>
+      {usesKey ? (
+        <KeyForm />
+      ) : (
+        <Button variant="subtle" onClick={() => setUsesKey(true)}>
+          Use an API key instead
+        </Button>
+      )}
+    </>
+  )
 }

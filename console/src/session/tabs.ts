@@ -1,5 +1,6 @@
 // Shares the session between the tabs of one browser: sessionStorage is empty in a new tab, so the tab asks the others.
 // A BroadcastChannel reaches only pages of the same origin.
+import { isHandOver, takeOver } from './identity-provider.ts'
 import {
   currentSession,
   endSession,
@@ -26,10 +27,10 @@ channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
 
 let isWaiting = false
 
-/** Restores the session of this tab, or takes over the session of another tab. */
+/** Restores the session of this tab, starts one after a sign-in, or takes over the session of another tab. */
 export async function restoreSession(): Promise<void> {
-  const stored = storedSession()
-  if (stored !== undefined) return startSession(stored)
+  const session = isHandOver() ? await takeOver() : storedSession()
+  if (session !== undefined) return startSession(session)
   isWaiting = true
   post({ type: 'wanted' })
   await new Promise<void>((resolve) => {
