@@ -223,7 +223,7 @@ export interface ListPetsQuery {
   categoryId?: IdInput | undefined
   /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`. */
   id?: readonly IdInput[] | undefined
-  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with another filter. */
+  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`. */
   name?: string | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined

@@ -85,8 +85,8 @@ export function addPets(program: Command): void {
     .addOption(
       new Option(
         '--name <text>',
-        'list only pets whose name starts with this text, ignoring case; cannot be combined with --status or --category',
-      ).conflicts(['status', 'category']),
+        'list only pets whose name starts with this text, ignoring case; cannot be combined with --category',
+      ).conflicts(['category']),
     )
     .action((options: PetListOptions) =>
       callService(options, async (remote) => {
@@ -100,7 +100,7 @@ export function addPets(program: Command): void {
     list,
     [
       'petstore pets list --status available --category 2',
-      'petstore pets list --name bis',
+      'petstore pets list --name bis --status available',
       'petstore pets list --all --json > pets.json',
     ],
     LIST_HELP,

@@ -10,6 +10,8 @@ const LISTED_MAX = 5
 export interface BlockerWatch {
   /** The blocking sessions last found, such as `pid 71 (application petstore-export, role petstore_app)`. */
   blockers: () => string
+  /** Whether the last poll found a blocking session. */
+  isBlocked: () => boolean
   stop: () => Promise<void>
 }
 
@@ -17,12 +19,15 @@ export interface BlockerWatch {
 export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
   const stopping = new AbortController()
   let blockers = 'another session'
+  let isBlocked = false
 
   async function watch(): Promise<void> {
     const client = await connectClient(databaseUrl, 'petstore-migrate-watch')
     try {
       while (!stopping.signal.aborted) {
-        blockers = (await readBlockers(client, pid)) ?? blockers
+        const found = await readBlockers(client, pid)
+        isBlocked = found !== undefined
+        blockers = found ?? blockers
         await sleep(POLLED_EVERY_MS, undefined, { signal: stopping.signal })
       }
     } finally {
@@ -34,6 +39,7 @@ export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
   const watching = watch().catch(() => {})
   return {
     blockers: () => blockers,
+    isBlocked: () => isBlocked,
     stop: () => {
       stopping.abort()
       return watching

@@ -18,8 +18,8 @@ export interface StaleCollation {
 export function listStaleCollations(db: Reader): Promise<StaleCollation[]> {
   return db.read<StaleCollation>({
     name: 'list_stale_collations',
-    // The index pets_by_name compares bytes, but pet_name_key lower-cases its entries with a collation. PostgreSQL does
-    // not record this dependency, so the query reads it from the source of the function.
+    // The indexes on names compare bytes, but pet_name_key lower-cases their entries with a collation. PostgreSQL does not
+    // record this dependency, so the query reads it from the source of the function.
     text: `with indexes as (
         select oid, relname, relowner from pg_class
         where relnamespace = current_schema()::regnamespace and relkind = 'i'
@@ -34,7 +34,7 @@ export function listStaleCollations(db: Reader): Promise<StaleCollation[]> {
         left join pg_collation named on position(
           'COLLATE ' || quote_ident(named.collname) in pg_get_function_sqlbody(folding)
         ) > 0
-        where indexes.relname = 'pets_by_name'
+        where indexes.relname in ('pets_by_name', 'pets_by_status_and_name')
       ),
       versions as (
         select oid, oid::regcollation::text as name, collversion as recorded,

@@ -80,14 +80,19 @@ export async function migrate(
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
     const watch = watchBlockers(databaseUrl, rows[0]?.pid ?? 0)
     let reported = ''
+    let reporting: NodeJS.Timeout | undefined
     try {
-      return await runMissing(client, lockWaitSeconds, () => {
+      const report = (): string => {
         const blockers = watch.blockers()
         if (blockers !== reported) onWait(blockers)
         reported = blockers
         return blockers
-      })
+      }
+      // An index that is built concurrently waits in one long attempt.
+      reporting = setInterval(() => watch.isBlocked() && report(), ATTEMPT_PAUSE_MS)
+      return await runMissing(client, lockWaitSeconds, report)
     } finally {
+      clearInterval(reporting)
       await watch.stop()
     }
   } finally {
@@ -123,7 +128,10 @@ async function checkDatabase(client: Client): Promise<SchemaState> {
   return state
 }
 
-/** Runs migrations one at a time, each in its own transaction, until the database has all of them. */
+/**
+ * Runs migrations one at a time, each in its own transaction, until the database has all of them. A migration that builds
+ * an index concurrently has no transaction and waits for up to `petstore.lock_wait`, because no request queues behind it.
+ */
 async function runMissing(client: Client, lockWaitSeconds: number, onWait: () => string): Promise<string[]> {
   await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
   await waitForOthers(client, onWait)
@@ -131,6 +139,8 @@ async function runMissing(client: Client, lockWaitSeconds: number, onWait: () =>
   const giveUpAt = performance.now() + lockWaitSeconds * 1_000
   for (;;) {
     try {
+      const longWaitMs = Math.ceil(Math.max(LOCK_TIMEOUT_MS, giveUpAt - performance.now()))
+      await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}; set petstore.lock_wait = '${longWaitMs}ms'`)
       const name = await runNext(client)
       if (name === undefined) return ran
       ran.push(name)

@@ -17,6 +17,7 @@ export const OWNED_OBJECTS = [
   'order_event_type',
   'pet_name_key',
   'record_created_pets',
+  'pet_search_key',
   'record_deleted_pets',
   'record_ended_orders',
   'record_placed_order',

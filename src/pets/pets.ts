@@ -13,7 +13,15 @@ import { findHold, hasOrders } from '../orders/queries.ts'
 import { type PageRequest, type Position, toPage } from '../paging.ts'
 import type { PetStatus } from '../pet-status.ts'
 import type { PetBatches } from './batches.ts'
-import { deletePet, findPetsByIds, findPetsByName, lockPet, type PetFilters, updatePet } from './queries.ts'
+import {
+  deletePet,
+  findPetsByIds,
+  findPetsByName,
+  lockPet,
+  type NameSearch,
+  type PetFilters,
+  updatePet,
+} from './queries.ts'
 import type { NewPet, Pet, PetChange, VersionedPet } from './schema.ts'
 
 /** A page as JSON text, and the position after which the next page starts; undefined on the last page. */
@@ -38,14 +46,14 @@ export async function listPets(
   return { json: `[${rows}]`, next: { id: BigInt(lastId), sortKey: '' } }
 }
 
-/** Lists pets whose name starts with the prefix, sorted by name. */
+/** Lists pets whose name starts with the prefix, of one status or of all, sorted by name. */
 export async function listPetsByName(
   db: Db,
-  prefix: string,
+  search: NameSearch,
   { after, limit }: PageRequest,
 ): Promise<JsonPage> {
   const position = after && { nameKey: after.sortKey, id: after.id }
-  const found = await findPetsByName(db, prefix, position, limit + 1)
+  const found = await findPetsByName(db, search, position, limit + 1)
   const { items, next } = toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
   return { json: `[${items.map(({ json }) => json).join(',')}]`, next }
 }

@@ -4,7 +4,7 @@ import { type Actor, actorFrom, actorValues } from '../actor.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
 import { LIST_LIMIT_MAX } from '../paging.ts'
-import type { PetStatus } from '../pet-status.ts'
+import { PET_STATUSES, type PetStatus } from '../pet-status.ts'
 import type { Pet, VersionedPet } from './schema.ts'
 
 const COLUMNS = 'id, name, category_id as "categoryId", status'
@@ -113,6 +113,11 @@ export async function findPetPages(
   })
 }
 
+export interface NameSearch {
+  prefix: string
+  status: PetStatus | undefined
+}
+
 export interface NamedRow {
   id: bigint
   nameKey: string
@@ -120,25 +125,45 @@ export interface NamedRow {
 }
 
 /**
- * Returns pets whose name starts with the prefix, after the given position, sorted by name. Reads one range of the
- * index on (key, id), whose keys are compared byte by byte. The range ends at the prefix followed by 500 repetitions of
- * U+10FFFF, the highest code point. No name with this prefix sorts after that, because a name has at most 500
- * characters.
+ * Returns pets whose name starts with the prefix, after the given position, sorted by name. Each status is one range of
+ * the index pets_by_status_and_name, whose keys are compared byte by byte. The range ends at the prefix followed by 500
+ * repetitions of U+10FFFF, the highest code point. No name with this prefix sorts after that, because a name has at most
+ * 500 characters. Without a status, the statement reads a page of each status and merges them. findPetPages explains the
+ * second limit.
  */
 export async function findPetsByName(
   db: Reader,
-  prefix: string,
+  { prefix, status }: NameSearch,
   after: { nameKey: string; id: bigint } | undefined,
   max: number,
 ): Promise<NamedRow[]> {
   return db.read<NamedRow>({
     name: 'find_pets_by_name',
-    text: `select id, pet_name_key(name) as "nameKey", ${JSON_ROW} as json from pets
-      where (pet_name_key(name) collate "C", id) > (greatest($2 collate "C", pet_name_key($1)), $3)
-        and pet_name_key(name) collate "C" <= pet_name_key($1) || repeat(chr(1114111), 500)
-      order by pet_name_key(name) collate "C", id
-      limit $4`,
-    values: [prefix, after?.nameKey ?? '', after?.id ?? 0n, max],
+    text: `select id, name_key as "nameKey", ${JSON_ROW} as json
+      from (
+        select found.* from unnest($1::pet_status[]) as wanted (status)
+        cross join lateral (
+          select * from (
+            select id, name, category_id, status, pet_name_key(name) collate "C" as name_key from pets
+            where (pet_search_key(pets.status, name) collate "C", id)
+                > (greatest(pet_search_key(wanted.status, '') || $3, pet_search_key(wanted.status, $2)) collate "C", $4)
+              and pet_search_key(pets.status, name) collate "C"
+                <= pet_search_key(wanted.status, $2) || repeat(chr(1114111), 500)
+            order by pet_search_key(pets.status, name) collate "C", id
+            limit $5
+          ) as in_range
+          limit ${LIST_LIMIT_MAX + 1}
+        ) as found
+        order by name_key, id
+        limit $5
+      ) as page`,
+    values: [
+      status === undefined ? PET_STATUSES : [status],
+      prefix,
+      after?.nameKey ?? '',
+      after?.id ?? 0n,
+      max,
+    ],
   })
 }
 

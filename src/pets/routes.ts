@@ -66,7 +66,9 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
         const { json, next } =
-          name === undefined ? await listPets(batches, filters, page) : await listPetsByName(db, name, page)
+          name === undefined
+            ? await listPets(batches, filters, page)
+            : await listPetsByName(db, { prefix: name, status }, page)
         return {
           body: Buffer.from(json),
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),

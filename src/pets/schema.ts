@@ -115,9 +115,9 @@ export const ListPetsQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: NAME_LENGTH_MAX,
-      'x-not-with': ['status', 'categoryId'],
+      'x-not-with': ['categoryId'],
       description:
-        'Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with another filter.',
+        'Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`.',
     }),
   ),
   cursor: CursorParameter,

@@ -129,10 +129,54 @@ describe('search results', () => {
   })
 })
 
+describe('a search within a status', () => {
+  test('returns only pets with the status, sorted by name across pages of any size', async () => {
+    const own = await emptyApi()
+    const statuses = ['available', 'pending', 'sold'] as const
+    const names = ['Labrador', 'labradoodle', 'LAB', 'Lab', 'lab', 'Labrador', 'Beagle', 'Lab\u{10ffff}']
+    for (const [index, name] of names.entries()) {
+      for (const status of statuses.slice(index % 3)) await own.addPet({ name, status })
+    }
+    const [all = []] = await walkPages<Pet>(own, '/pets?name=lab&limit=100')
+    expect(all).toHaveLength(14)
+    for (const status of statuses) {
+      for (const limit of [1, 2, 3, 100]) {
+        const pages = await walkPages<Pet>(own, `/pets?name=lAb&status=${status}&limit=${limit}`)
+        expect(pages.flat()).toEqual(all.filter((pet) => pet.status === status))
+        expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+      }
+    }
+  })
+
+  test('returns no pet if all pets with the name have another status', async () => {
+    const { id } = await api.addPet({ name: 'Xylo', status: 'sold' })
+    expect((await search('xylo', '&status=available')).body).toEqual([])
+    await api.patch(id, { status: 'available' })
+    expect((await search('xylo', '&status=available')).body).toMatchObject([{ id }])
+    expect((await search('xylo', '&status=sold')).body).toEqual([])
+  })
+
+  test('rejects a cursor of a search with another status, or without one (400)', async () => {
+    for (const name of ['Mark 1', 'Mark 2', 'Mark 3']) await api.addPet({ name })
+    const within = cursorOf(await search('mark', '&status=available&limit=1'), api)
+    const without = cursorOf(await search('mark', '&limit=1'), api)
+    for (const query of [
+      `&cursor=${within}`,
+      `&status=sold&cursor=${within}`,
+      `&status=available&cursor=${without}`,
+    ]) {
+      expect(await search('mark', query)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    }
+    expect((await search('mark', `&status=available&limit=1&cursor=${within}`)).body).toMatchObject([
+      { name: 'Mark 2' },
+    ])
+  })
+})
+
 describe('invalid searches', () => {
   const queries = [
-    'name=a&status=sold',
     'name=a&categoryId=1',
+    'name=a&status=none',
     'name=a&status=sold&categoryId=1',
     'name=a&id=1',
     'name=',

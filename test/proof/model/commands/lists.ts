@@ -128,7 +128,9 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
       categoryId: some.optional(some.categoryId),
     })
     .map((filters) => () => ({ of: 'pets' as const, ...filters })),
-  some.namePrefix.map((name) => () => ({ of: 'names' as const, name })),
+  fc
+    .record({ name: some.namePrefix, status: some.optional(some.petStatus) })
+    .map((search) => () => ({ of: 'names' as const, ...search })),
   fc
     .record({ status: some.optional(some.orderStatus), pet: some.optional(some.choice) })
     .map(({ status, pet }) => (session: Session) => ({

@@ -5,7 +5,7 @@ import type { Entry, Id, OrderStatus, PetStatus, Store } from './store.ts'
 
 export type List =
   | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
-  | { of: 'names'; name: string }
+  | { of: 'names'; name: string; status?: PetStatus | undefined }
   | { of: 'orders'; status?: OrderStatus | undefined; petId?: Id | undefined }
   | { of: 'history'; petId: Id }
   | { of: 'categories' }
@@ -35,6 +35,7 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
     case 'names':
       return [...store.pets.values()]
         .filter(({ name }) => name.toLowerCase().startsWith(list.name.toLowerCase()))
+        .filter((pet) => (list.status ?? pet.status) === pet.status)
         .map((pet) => ({ place: [pet.name.toLowerCase(), pet.id], item: petBody(pet) }))
     case 'orders':
       return [...store.orders.values()]
