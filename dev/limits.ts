@@ -106,6 +106,11 @@ export const LIST_DEFAULTS: string[][] = [
   ['pets searched by `name`', 'by name, then by id', count(PETS_DEFAULT)],
   ['history', 'newest first; the last entry is `created`', count(HISTORY_DEFAULT)],
   ['orders', 'newest first', count(ORDERS_DEFAULT)],
+  [
+    'open orders with `sort=expiresAt`',
+    'the order that expires next first, then by id',
+    count(ORDERS_DEFAULT),
+  ],
   ['categories', 'by id; only categories that have a name or a pet', count(CATEGORIES_DEFAULT)],
   ['API keys', 'newest first, including revoked keys', count(API_KEYS_DEFAULT)],
 ]

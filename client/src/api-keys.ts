@@ -1,7 +1,16 @@
-// API keys. All operations except `own` need the scope `admin`.
+// API keys. All operations except `own` and `revokeOwn` need the scope `admin`.
 import type { CallOptions, Send } from './call.ts'
 import { idText } from './ids.ts'
-import type { IdInput, IssuedApiKey, ListApiKeysQuery, NewApiKey, OwnApiKey, Rotation } from './interface.ts'
+import type {
+  DeprecatedCall,
+  IdInput,
+  IssuedApiKey,
+  ListApiKeysQuery,
+  ListDeprecatedCallsQuery,
+  NewApiKey,
+  OwnApiKey,
+  Rotation,
+} from './interface.ts'
 import { listOf } from './lists.ts'
 
 export type ApiKeys = ReturnType<typeof apiKeysOf>
@@ -12,6 +21,24 @@ export function apiKeysOf(send: Send) {
     own: async (options?: CallOptions): Promise<OwnApiKey> => {
       const path = '/api-keys/self'
       return (await send({ operation: 'getOwnApiKey', method: 'GET', path, idempotent: true }, options)).value
+    },
+
+    /** Revokes the key that this client uses. Within a second, every instance rejects it. */
+    revokeOwn: async (options?: CallOptions): Promise<void> => {
+      const path = '/api-keys/self'
+      // If an earlier attempt has revoked the key, a retry gets 401.
+      const call = { operation: 'revokeOwnApiKey', method: 'DELETE', path, idempotent: true } as const
+      await send({ ...call, successCode: 'invalid_api_key' }, options)
+    },
+
+    /** Lists which keys have called deprecated operations, those with the most calls in the last 30 days first. */
+    deprecatedCalls: async (
+      query: ListDeprecatedCallsQuery = {},
+      options?: CallOptions,
+    ): Promise<DeprecatedCall[]> => {
+      const path = '/api-keys/deprecated-calls'
+      const call = { operation: 'listDeprecatedCalls', method: 'GET', path, query, idempotent: true } as const
+      return (await send(call, options)).value
     },
 
     /** Lists keys, newest first, including revoked ones. */

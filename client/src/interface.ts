@@ -76,6 +76,26 @@ export interface Counts {
   sold: number
 }
 
+/** How many pets were added and sold on a day. */
+export interface DayFigures {
+  /** The day in the time zone of the request. */
+  day: string
+  /** Number of pets that were created, including those that were deleted later. */
+  added: number
+  /** How often the status of a pet changed to `sold`. A pet that was created as `sold` is not included. */
+  sold: number
+}
+
+/** How many pets were added and sold on each of the last days. */
+export interface Figures {
+  /** The time zone of the request. */
+  timeZone: string
+  /** The figures include no changes before this time. Absent if all days in the response are counted completely. */
+  countedSince?: string
+  /** One entry per day, oldest first. The last one is today. Days without changes have zeros. */
+  days: DayFigures[]
+}
+
 export interface CategoryName {
   /** Name of the category. Must not be blank. The length is counted in code points. */
   name: string
@@ -121,7 +141,7 @@ export interface Order {
   closedAt?: string
 }
 
-/** Orders, newest first. */
+/** Orders, newest first, or sorted by the time of expiry if `sort=expiresAt` is given. */
 export type Orders = Order[]
 
 /** A change. `pet.created` and `pet.updated` contain the whole pet after the change. `order.*` events contain the order. */
@@ -198,6 +218,29 @@ export interface IssuedApiKey {
 /** API keys, newest first. */
 export type ApiKeys = ApiKey[]
 
+/** How often an API key has called a deprecated operation. */
+export interface DeprecatedCall {
+  /** Id of the API key. */
+  apiKeyId: Id
+  /** Name of the API key. */
+  apiKeyName: string
+  /** The deprecated operation, such as `getPet`. */
+  operation: string
+  /** Number of calls since the operation is deprecated. */
+  calls: number
+  /** Number of calls in the last 30 days. */
+  callsLast30Days: number
+  /** Day of the first call, in UTC. */
+  firstDay: string
+  /** Day of the last call, in UTC. */
+  lastDay: string
+  /** When the operation will be removed. Absent if this version does not know the operation. */
+  removedAt?: string
+}
+
+/** Calls of deprecated operations, the most calls in the last 30 days first. */
+export type DeprecatedCalls = DeprecatedCall[]
+
 /** The API key to create. `scopes` defaults to `pets:read` and `pets:write`. */
 export interface NewApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
@@ -250,8 +293,17 @@ export interface ListOrdersQuery {
   status?: 'open' | 'completed' | 'cancelled' | 'expired' | undefined
   /** Return only orders for this pet. */
   petId?: IdInput | undefined
+  /** Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first. Requires `status=open`. */
+  sort?: 'expiresAt' | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
+}
+
+export interface GetFiguresQuery {
+  /** Number of days to return, including today. */
+  days?: number | undefined
+  /** Time zone in which a day starts and ends: a name of the IANA database, such as `Europe/Berlin`. */
+  timeZone?: string | undefined
 }
 
 export interface ListEventsQuery {
@@ -275,6 +327,11 @@ export interface ListApiKeysQuery {
   limit?: number | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
+}
+
+export interface ListDeprecatedCallsQuery {
+  /** Max number of items to return. */
+  limit?: number | undefined
 }
 
 /** The error codes of this version of the service. */
@@ -421,6 +478,13 @@ export interface Operations {
     body: undefined
     response: Counts
   }
+  getFigures: {
+    method: 'GET'
+    path: '/store/figures'
+    query: GetFiguresQuery
+    body: undefined
+    response: Figures
+  }
   listEvents: {
     method: 'GET'
     path: '/events'
@@ -442,6 +506,13 @@ export interface Operations {
     body: undefined
     response: OwnApiKey
   }
+  revokeOwnApiKey: {
+    method: 'DELETE'
+    path: '/api-keys/self'
+    query: undefined
+    body: undefined
+    response: undefined
+  }
   listApiKeys: {
     method: 'GET'
     path: '/api-keys'
@@ -455,6 +526,13 @@ export interface Operations {
     query: undefined
     body: NewApiKey
     response: IssuedApiKey
+  }
+  listDeprecatedCalls: {
+    method: 'GET'
+    path: '/api-keys/deprecated-calls'
+    query: ListDeprecatedCallsQuery
+    body: undefined
+    response: DeprecatedCalls
   }
   rotateApiKey: {
     method: 'POST'

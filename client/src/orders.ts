@@ -10,7 +10,7 @@ export type Orders = ReturnType<typeof ordersOf>
 
 export function ordersOf(send: Send) {
   return {
-    /** Lists orders, newest first. */
+    /** Lists orders, newest first. With `sort: 'expiresAt'`, the open order that expires next comes first. */
     list: (query?: ListOrdersQuery, options?: CallOptions) =>
       listOf(send, 'listOrders', () => '/store/orders', query, options),
 

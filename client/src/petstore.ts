@@ -3,7 +3,7 @@ import { type ApiKeys, apiKeysOf } from './api-keys.ts'
 import { type CallOptions, type PetstoreOptions, transportOf } from './call.ts'
 import { type Categories, categoriesOf } from './categories.ts'
 import { type Events, eventsOf } from './events.ts'
-import type { Counts } from './interface.ts'
+import type { Counts, Figures, GetFiguresQuery } from './interface.ts'
 import { type Orders, ordersOf } from './orders.ts'
 import { type Pets, petsOf } from './pets.ts'
 
@@ -26,8 +26,12 @@ export type {
   Category,
   CategoryName,
   Counts,
+  DayFigures,
+  DeprecatedCall,
   ErrorCode,
   ErrorDetail,
+  Figures,
+  GetFiguresQuery,
   GetPetHistoryQuery,
   HistoryEntry,
   Id,
@@ -35,6 +39,7 @@ export type {
   IssuedApiKey,
   ListApiKeysQuery,
   ListCategoriesQuery,
+  ListDeprecatedCallsQuery,
   ListEventsQuery,
   ListOrdersQuery,
   ListPetsQuery,
@@ -59,6 +64,8 @@ export class Petstore {
   readonly events: Events
   /** The number of pets by status. */
   readonly inventory: (options?: CallOptions) => Promise<Counts>
+  /** How many pets were added and sold on each of the last days, oldest first. */
+  readonly figures: (query?: GetFiguresQuery, options?: CallOptions) => Promise<Figures>
 
   constructor(options: PetstoreOptions) {
     // The API key stays in this closure, so that logging the client does not reveal it.
@@ -72,6 +79,11 @@ export class Petstore {
     this.inventory = async (call) => {
       const path = '/store/inventory'
       return (await send({ operation: 'getInventory', method: 'GET', path, idempotent: true }, call)).value
+    }
+    this.figures = async (query = {}, call) => {
+      const path = '/store/figures'
+      return (await send({ operation: 'getFigures', method: 'GET', path, query, idempotent: true }, call))
+        .value
     }
   }
 }

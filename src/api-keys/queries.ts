@@ -186,7 +186,7 @@ export interface DeprecatedUse {
 }
 
 /** Lists calls of deprecated operations by key and operation, the most calls in the last 30 days first. */
-export async function listDeprecatedUse(db: Reader): Promise<DeprecatedUse[]> {
+export async function listDeprecatedUse(db: Reader, max: number): Promise<DeprecatedUse[]> {
   return db.read<DeprecatedUse>({
     name: 'list_deprecated_use',
     text: `select api_keys.id as "apiKeyId", api_keys.name as "apiKeyName", operation,
@@ -197,8 +197,9 @@ export async function listDeprecatedUse(db: Reader): Promise<DeprecatedUse[]> {
       from deprecated_calls
       join api_keys on api_keys.id = deprecated_calls.api_key_id
       group by api_keys.id, operation
-      order by "callsLast30Days" desc, calls desc, api_keys.id`,
-    values: [],
+      order by "callsLast30Days" desc, calls desc, api_keys.id, operation
+      limit $1`,
+    values: [max],
   })
 }
 

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 import type { Caller } from '../caller.ts'
 import type { Db } from '../db/database.ts'
 import { response, emptyResponse, type V1 } from '../http/operation.ts'
-import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../paging.ts'
+import { REMOVALS } from '../pets/deprecation.ts'
+import { CursorParameter, LIST_LIMIT_MAX, LimitParameter, nextPageHeaders, readPage } from '../paging.ts'
 import {
   createApiKey,
   getApiKey,
@@ -13,7 +14,15 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from './api-keys.ts'
-import { type ApiKey, ApiKeyParams, ApiKeyRequestRef, LIST_LIMIT_DEFAULT, RotationRef } from './schema.ts'
+import { listDeprecatedUse } from './queries.ts'
+import {
+  type ApiKey,
+  ApiKeyParams,
+  ApiKeyRequestRef,
+  type DeprecatedCall,
+  LIST_LIMIT_DEFAULT,
+  RotationRef,
+} from './schema.ts'
 import { OVERLAP_SECONDS_DEFAULT } from './rules.ts'
 import type { Environment } from './format.ts'
 import { DEFAULT_SCOPES } from '../scopes.ts'
@@ -32,6 +41,16 @@ const EXAMPLE = {
   scopes: ['pets:read', 'orders:write'],
   createdAt: '2026-11-15T10:00:00.000Z',
   expiresAt: '2027-02-13T10:00:00.000Z',
+}
+const DEPRECATED_CALLS_EXAMPLE = {
+  apiKeyId: 3,
+  apiKeyName: 'web-shop',
+  operation: 'getPet',
+  calls: 5120,
+  callsLast30Days: 310,
+  firstDay: '2026-11-15',
+  lastDay: '2026-12-24',
+  removedAt: '2030-12-05T00:00:00.000Z',
 }
 const ISSUED = { ...EXAMPLE, key: 'petstore_live_…' }
 
@@ -53,6 +72,55 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       },
     },
     handler: (request): Promise<ApiKey> => getApiKey(db, (request.caller as Caller).id),
+  })
+}
+
+export function revokeOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api-keys/self',
+    config: { scope: 'any' },
+    schema: {
+      operationId: 'revokeOwnApiKey',
+      summary: 'Revoke the current API key',
+      description:
+        'Every instance rejects the key within one second. A later request with the key returns 401.',
+      tags: ['api-keys'],
+      response: {
+        204: emptyResponse('The API key in the request is revoked.'),
+      },
+    },
+    handler: async (request, reply) => {
+      await revokeApiKey(db, (request.caller as Caller).id)
+      return reply.code(204).send()
+    },
+  })
+}
+
+export function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'GET',
+    url: '/api-keys/deprecated-calls',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'listDeprecatedCalls',
+      summary: 'List calls of deprecated operations',
+      description:
+        'Returns which API keys have called deprecated operations, those with the most calls in the last 30 days first. The numbers are updated once a minute.',
+      tags: ['api-keys'],
+      querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_MAX) }),
+      response: {
+        200: response({
+          description: 'One entry per API key and operation.',
+          schema: 'DeprecatedCalls',
+          example: [DEPRECATED_CALLS_EXAMPLE],
+        }),
+      },
+    },
+    handler: async (request): Promise<DeprecatedCall[]> => {
+      const found = await listDeprecatedUse(db, request.query.limit ?? LIST_LIMIT_MAX)
+      return found.map((use) => ({ ...use, removedAt: REMOVALS[use.operation] }))
+    },
   })
 }
 

@@ -2,6 +2,7 @@
 // Knows nothing about the database.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../int64-schema.ts'
+import { LIST_LIMIT_MAX } from '../paging.ts'
 import { type Scope, SCOPES } from '../scopes.ts'
 import {
   LIFETIME_SECONDS_MAX,
@@ -91,6 +92,47 @@ const ApiKeysSchema = Type.Unsafe<ApiKey[]>({
   description: 'API keys, newest first.',
 })
 
+const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description })
+const DeprecatedCallSchema = Type.Object(
+  {
+    apiKeyId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the API key.' }),
+    apiKeyName: Type.String({ description: 'Name of the API key.' }),
+    operation: Type.String({ description: 'The deprecated operation, such as `getPet`.' }),
+    calls: count('Number of calls since the operation is deprecated.'),
+    callsLast30Days: count('Number of calls in the last 30 days.'),
+    firstDay: Type.String({ format: 'date', description: 'Day of the first call, in UTC.' }),
+    lastDay: Type.String({ format: 'date', description: 'Day of the last call, in UTC.' }),
+    removedAt: Type.Optional(
+      Type.Unsafe<Date>({
+        type: 'string',
+        format: 'date-time',
+        description:
+          'When the operation will be removed. Absent if this version does not know the operation.',
+      }),
+    ),
+  },
+  { $id: 'DeprecatedCall', description: 'How often an API key has called a deprecated operation.' },
+)
+/** Not derived from the schema, because here the optional field may be explicitly undefined. */
+export interface DeprecatedCall {
+  apiKeyId: bigint
+  apiKeyName: string
+  operation: string
+  calls: bigint
+  callsLast30Days: bigint
+  firstDay: string
+  lastDay: string
+  removedAt: Date | undefined
+}
+
+const DeprecatedCallsSchema = Type.Unsafe<DeprecatedCall[]>({
+  $id: 'DeprecatedCalls',
+  type: 'array',
+  items: { $ref: 'DeprecatedCall#' },
+  maxItems: LIST_LIMIT_MAX,
+  description: 'Calls of deprecated operations, the most calls in the last 30 days first.',
+})
+
 const ApiKeyRequestSchema = Type.Object(
   {
     name,
@@ -132,6 +174,8 @@ export const API_KEY_SCHEMAS = [
   ApiKeySchema,
   IssuedApiKeySchema,
   ApiKeysSchema,
+  DeprecatedCallSchema,
+  DeprecatedCallsSchema,
   ApiKeyRequestSchema,
   RotationSchema,
 ]

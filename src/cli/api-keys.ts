@@ -22,6 +22,7 @@ import { CommandError, print, say, table } from './terminal.ts'
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const DAY_MS = 86_400_000
+const DEPRECATED_LISTED_MAX = 10_000
 
 export function addApiKeys(program: Command): void {
   const apiKeys = program.command('api-keys').description('create, list, rotate and revoke API keys')
@@ -83,7 +84,9 @@ export function addApiKeys(program: Command): void {
     .action((options: { json?: boolean; deprecated?: boolean }) =>
       withDatabase(async (db) => {
         if (options.deprecated)
-          return print(describeDeprecatedUse(await listDeprecatedUse(db), options.json ?? false))
+          return print(
+            describeDeprecatedUse(await listDeprecatedUse(db, DEPRECATED_LISTED_MAX), options.json ?? false),
+          )
         const all = await findAllApiKeys(db)
         print(options.json ? JSON.stringify(all.map(toListEntry), null, 2) : toTable(all))
       }),

@@ -83,6 +83,8 @@ function classifyFailure(error: unknown): Failure {
 const POISONING = new Set(['25006', '25P03', '25P04'])
 export const UNIQUE_VIOLATION = '23505'
 export const FOREIGN_KEY_VIOLATION = '23503'
+/** For example, a time zone that PostgreSQL does not know. */
+export const INVALID_PARAMETER_VALUE = '22023'
 
 /** An error of PostgreSQL or of its connection, as opposed to a bug in the service. */
 export class QueryFailure extends Error {

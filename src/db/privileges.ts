@@ -17,6 +17,8 @@ export const NEEDED_PRIVILEGES: Record<string, readonly Privilege[]> = {
   pet_count_position: ['select', 'update'],
   pet_counts: ['select', 'update'],
   pet_counts_by_category: ['select', 'insert', 'update', 'delete'],
+  pet_figures: ['select', 'insert', 'update', 'delete'],
+  pet_figures_start: ['select'],
   pet_history: ['select', 'insert'],
   pets: ['select', 'insert', 'update', 'delete'],
   petstore_migrations: ['select'],

@@ -65,7 +65,8 @@ function translate(schema: unknown, isText: boolean): unknown {
   return {
     ...defined({ type, format, minimum, maximum }),
     ...translated,
-    ...(type === 'string' && { storable: true }),
+    // The format rejects everything that is not storable. Checking both would report one fault twice.
+    ...(type === 'string' && format === undefined && { storable: true }),
   }
 }
 
@@ -124,6 +125,18 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     validate: ((others: string[], _data, _parentSchema, context) =>
       !others.some((other) => other in (context?.parentData ?? {}))) as SchemaValidateFunction,
   })
+  // A parameter that is allowed only if other parameters have these values.
+  ajv.addKeyword({
+    keyword: 'x-only-with',
+    errors: false,
+    validate: ((needed: Record<string, string>, data, schema, context) =>
+      // Otherwise, an invalid value would be reported twice.
+      (schema?.['enum'] as unknown[] | undefined)?.includes(data) === false ||
+      Object.entries(needed).every(
+        ([name, value]) => context?.parentData?.[name] === value,
+      )) as SchemaValidateFunction,
+  })
+  ajv.addFormat('time-zone', isTimeZone)
   for (const schema of shared) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
   return ajv
 }
@@ -152,6 +165,19 @@ function readDigits(data: unknown, min: number, max: number): number | undefined
   return value !== undefined && value >= min && value <= max ? value : undefined
 }
 
+/**
+ * Returns whether Node knows the name. PostgreSQL cannot check this: it accepts any text such as `abc5` as an offset. Node
+ * also accepts offsets, which are not names.
+ */
+function isTimeZone(name: string): boolean {
+  if (/^[+-]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format !== undefined
+  } catch {
+    return false
+  }
+}
+
 type Describe = (params: Record<string, unknown>, schema: unknown) => [code: string, message: string]
 
 const FAULTS: Record<string, Describe> = {
@@ -175,6 +201,13 @@ const FAULTS: Record<string, Describe> = {
     'not_allowed',
     `cannot be combined with ${(others as string[]).join(' or ')}.`,
   ],
+  'x-only-with': (_params, needed) => [
+    'not_allowed',
+    `can be used only with ${Object.entries(needed as Record<string, string>)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' and ')}.`,
+  ],
+  format: () => ['unknown_time_zone', 'must be the name of a time zone, such as Europe/Berlin.'],
   enum: ({ allowedValues }) => ['not_allowed', `must be one of ${(allowedValues as string[]).join(', ')}.`],
 }
 

@@ -10,14 +10,16 @@ import { AppError } from '../errors.ts'
 import { insertHistory } from '../history/queries.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { parseJson, stringifyJson } from '../json.ts'
-import { type Page, type PageRequest, toPage } from '../paging.ts'
+import { type Page, type PageRequest, type Position, toPage } from '../paging.ts'
 import type { PetStatus } from '../pet-status.ts'
 import { lockPet, lockPetAmongBuyers, updatePet } from '../pets/queries.ts'
 import type { Pet } from '../pets/schema.ts'
 import {
   closeOrder,
+  type ExpiryPosition,
   expireOrder,
   findHold,
+  findOpenOrdersByExpiry,
   findOrdersBefore,
   findOrdersByIds,
   holdPet,
@@ -25,7 +27,7 @@ import {
   type OrderFilters,
   type OrderToInsert,
 } from './queries.ts'
-import type { NewOrder, Order } from './schema.ts'
+import type { NewOrder, Order, OrderSort } from './schema.ts'
 
 /** Max transactions per request. A transaction is retried if the pet was freed while it waited for the lock. */
 const PLACE_ATTEMPTS_MAX = 3
@@ -147,13 +149,29 @@ export async function getOrder(db: Db, id: bigint): Promise<Order> {
   return findOrder(db, id)
 }
 
+/** Lists orders, newest first, or open orders with the one first that expires next. */
 export async function listOrders(
   db: Db,
-  filters: OrderFilters,
+  { sort, ...filters }: OrderFilters & { sort?: OrderSort | undefined },
   { after, limit }: PageRequest,
 ): Promise<Page<Order>> {
+  // A pet has at most one open order, so there is nothing to sort.
+  if (sort === 'expiresAt' && filters.petId === undefined) {
+    const found = await findOpenOrdersByExpiry(db, after && toExpiryPosition(after), limit + 1)
+    const { items, next } = toPage(found, limit, ({ position: { id, expiresAtMicros } }) => ({
+      id,
+      sortKey: String(expiresAtMicros),
+    }))
+    return { items: items.map(({ order }) => order), next }
+  }
   const found = await findOrdersBefore(db, filters, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
+}
+
+/** The digits of a cursor are checked, because a client can forge them. */
+function toExpiryPosition({ id, sortKey }: Position): ExpiryPosition {
+  if (!/^[0-9]{1,16}$/.test(sortKey)) throw new AppError('invalid_cursor')
+  return { id, expiresAtMicros: BigInt(sortKey) }
 }
 
 /** Frees a locked pet if its hold has expired but is not swept yet; returns whether it did. */

@@ -65,6 +65,38 @@ export async function findOrdersBefore(
   })
 }
 
+/** The position of an order in the list of open orders by expiry. */
+export interface ExpiryPosition {
+  /** Microseconds since 1970: a Date has only milliseconds. */
+  expiresAtMicros: bigint
+  id: bigint
+}
+
+/**
+ * Returns open orders after the position, the one that expires next first. Reads one range of the index
+ * orders_open_by_expiry; orders that expire in the same microsecond are sorted by id.
+ */
+export async function findOpenOrdersByExpiry(
+  db: Reader,
+  after: ExpiryPosition | undefined,
+  max: number,
+): Promise<{ order: Order; position: ExpiryPosition }[]> {
+  const rows = await db.read<OrderRow & { expiresAtMicros: bigint }>({
+    name: 'find_open_orders_by_expiry',
+    text: `select ${COLUMNS}, (extract(epoch from orders.expires_at) * 1000000)::bigint as "expiresAtMicros"
+      from ${FROM}
+      where orders.status = 'open'
+        and (orders.expires_at, orders.id) > (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2)
+      order by orders.expires_at, orders.id
+      limit $3`,
+    values: [after?.expiresAtMicros ?? 0n, after?.id ?? 0n, max],
+  })
+  return rows.map(({ expiresAtMicros, ...row }) => ({
+    order: toOrder(row),
+    position: { expiresAtMicros, id: row.id },
+  }))
+}
+
 export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promise<Order[]> {
   return readOrders(db, {
     name: 'find_orders_by_ids',
@@ -203,5 +235,9 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
 
 async function readOrders(db: Reader, statement: Parameters<Reader['read']>[0]): Promise<Order[]> {
   const rows = await db.read<OrderRow>(statement)
-  return rows.map((row) => ({ ...row, note: row.note ?? undefined, closedAt: row.closedAt ?? undefined }))
+  return rows.map(toOrder)
+}
+
+function toOrder(row: OrderRow): Order {
+  return { ...row, note: row.note ?? undefined, closedAt: row.closedAt ?? undefined }
 }

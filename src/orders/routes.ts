@@ -127,7 +127,7 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       operationId: 'listOrders',
       summary: 'List orders',
       description:
-        'Returns orders, newest first. To read all pages, follow the `Link` header until it is absent.',
+        'Returns orders, newest first, or sorted by `sort`. To read all pages, follow the `Link` header until it is absent.',
       tags: ['store'],
       querystring: ListOrdersQuery,
       response: {
@@ -140,8 +140,8 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       },
     },
     handler: async (request, reply): Promise<Order[]> => {
-      const { limit, status, petId } = request.query
-      const filters = { status, petId }
+      const { limit, status, petId, sort } = request.query
+      const filters = { status, petId, sort }
       const boundTo = { list: 'orders', ...filters }
       await holds.waitUntilFresh()
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)

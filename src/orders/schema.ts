@@ -6,6 +6,9 @@ import { CursorParameter, LimitParameter } from '../paging.ts'
 import { HOLD_MINUTES_MAX } from './hold-limit.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
+/** Sort orders other than newest first. */
+const ORDER_SORTS = ['expiresAt'] as const
+export type OrderSort = (typeof ORDER_SORTS)[number]
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
 const NOTE_LENGTH_MAX = 500
@@ -73,7 +76,7 @@ const OrdersSchema = Type.Unsafe<Order[]>({
   $id: 'Orders',
   type: 'array',
   items: { $ref: 'Order#' },
-  description: 'Orders, newest first.',
+  description: 'Orders, newest first, or sorted by the time of expiry if `sort=expiresAt` is given.',
 })
 
 export const ORDER_SCHEMAS = [NewOrderSchema, OrderSchema, OrdersSchema]
@@ -88,6 +91,15 @@ export const ListOrdersQuery = Type.Object({
     }),
   ),
   petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Return only orders for this pet.' })),
+  sort: Type.Optional(
+    Type.Unsafe<OrderSort>({
+      type: 'string',
+      enum: ORDER_SORTS,
+      'x-only-with': { status: 'open' },
+      description:
+        'Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first. Requires `status=open`.',
+    }),
+  ),
   cursor: CursorParameter,
 })
 

@@ -18,6 +18,9 @@ export interface DeprecationServices {
 const DEPRECATED_SINCE = new Date('2026-11-15T00:00:00Z')
 export const GET_PET_REMOVAL = new Date('2030-12-05T00:00:00Z')
 
+/** When each deprecated operation will be removed. */
+export const REMOVALS: Readonly<Record<string, Date>> = { getPet: GET_PET_REMOVAL }
+
 /** Returns the URL of a pet for `Location`: that of getPet until its removal, then that of the list filtered by id. */
 export function petAddress({ publicUrl, clock }: Omit<DeprecationServices, 'usage'>, id: bigint): string {
   return clock() >= GET_PET_REMOVAL ? `${publicUrl}/v1/pets?id=${id}` : `${publicUrl}/v1/pets/${id}`

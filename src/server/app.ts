@@ -8,7 +8,9 @@ import {
   createApiKeyRoute,
   getOwnApiKeyRoute,
   listApiKeysRoute,
+  listDeprecatedCallsRoute,
   revokeApiKeyRoute,
+  revokeOwnApiKeyRoute,
   rotateApiKeyRoute,
 } from '../api-keys/routes.ts'
 import type { Usage } from '../api-keys/usage.ts'
@@ -16,6 +18,7 @@ import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '..
 import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/routes.ts'
+import { type FiguresServices, getFiguresRoute } from '../figures/routes.ts'
 import { getPetHistoryRoute, type HistoryServices } from '../history/routes.ts'
 import { getInventoryRoute, type InventoryServices } from '../inventory/routes.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -89,10 +92,13 @@ export const OPERATIONS = [
   completeOrderRoute,
   cancelOrderRoute,
   getInventoryRoute,
+  getFiguresRoute,
   listEventsRoute,
   streamEventsRoute,
   getOwnApiKeyRoute,
+  revokeOwnApiKeyRoute,
   listApiKeysRoute,
+  listDeprecatedCallsRoute,
   createApiKeyRoute,
   rotateApiKeyRoute,
   revokeApiKeyRoute,
@@ -102,6 +108,7 @@ export interface AppOptions
   extends ApiKeyServices,
     CategoryServices,
     EventServices,
+    FiguresServices,
     HistoryServices,
     InventoryServices,
     OrderServices,

@@ -6,6 +6,7 @@ import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
 import type { Scope } from '../scopes.ts'
 import { CATEGORY_SCHEMAS } from '../categories/schema.ts'
 import { EVENT_SCHEMAS } from '../events/schema.ts'
+import { FIGURES_SCHEMAS } from '../figures/schema.ts'
 import { HISTORY_SCHEMAS } from '../history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../orders/schema.ts'
@@ -27,13 +28,14 @@ without NUL; its length is counted in code points. Write numbers in a URL as pla
 parameters are ignored.
 
 The \`x-scope\` of an operation is the scope that it requires. The \`x-not-with\` of a parameter lists the parameters that
-cannot be combined with it.`
+cannot be combined with it, and \`x-only-with\` lists the parameters and values that it requires.`
 
 const SCHEMAS = [
   ErrorSchema,
   ...PET_SCHEMAS,
   ...HISTORY_SCHEMAS,
   ...INVENTORY_SCHEMAS,
+  ...FIGURES_SCHEMAS,
   ...CATEGORY_SCHEMAS,
   ...ORDER_SCHEMAS,
   ...EVENT_SCHEMAS,
@@ -45,7 +47,8 @@ const TAGS = [
   { name: 'categories', description: 'The categories of pets.' },
   {
     name: 'store',
-    description: 'Orders and inventory. An open order holds a pet; completing the order sells the pet.',
+    description:
+      'Orders, inventory and figures. An open order holds a pet; completing the order sells the pet.',
   },
   { name: 'events', description: 'Every change to pets and orders, in one ordered feed.' },
   { name: 'api-keys', description: 'API keys and their scopes.' },

@@ -21,6 +21,7 @@ import { durableEvents } from '../events/durable.ts'
 import { openEventStreams } from '../events/streams.ts'
 import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
 import { deleteEmptyCounts } from '../inventory/queries.ts'
+import { OLD_FIGURES_DELETED_EVERY_MS, purgeFigures } from '../figures/figures.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
 import { openPetBatches } from '../pets/batches.ts'
@@ -115,6 +116,11 @@ export async function runService(config: Config): Promise<void> {
         work: async () => {
           purgedTo = await purgeEvents(db, config.EVENT_RETENTION_DAYS * DAY_SECONDS, purgedTo)
         },
+      },
+      {
+        name: 'purge figures',
+        everyMs: OLD_FIGURES_DELETED_EVERY_MS,
+        work: () => purgeFigures(db),
       },
       { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
       {

@@ -258,9 +258,85 @@ describe('revoking a key', () => {
     expect((await find(id))?.revokedAt).toBe(revokedAt)
   })
 
-  test.each([UNKNOWN_ID, ...NOT_IDS, 'self'])('returns 404 for the key %s', async (id) => {
+  test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the key %s', async (id) => {
     const response = await api.remove(`/api-keys/${id}`)
     expect(response).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
+  })
+})
+
+describe('DELETE /v1/api-keys/self', () => {
+  test.each(SCOPES)('revokes a key that has only the scope %s, within a second', async (scope) => {
+    const made = await issue({ scopes: [scope] })
+    const other = await issue({ scopes: [scope] })
+    const response = await api.call('DELETE', '/v1/api-keys/self', { apiKey: made.key })
+    expect(response).toMatchObject({ status: 204, text: '' })
+    await expect.poll(() => statusWith(made.key, '/api-keys/self'), { timeout: 10_000 }).toBe(401)
+    expect((await find(made.id))?.revokedAt).toMatch(TIME)
+    expect(await statusWith(other.key, '/api-keys/self')).toBe(200)
+  })
+
+  test('rejects a missing key (401)', async () => {
+    expect((await api.call('DELETE', '/v1/api-keys/self', { apiKey: '' })).status).toBe(401)
+  })
+})
+
+describe('calls of deprecated operations', () => {
+  const list = async (query = '') => {
+    const response = await api.get(`/api-keys/deprecated-calls${query}`)
+    expect(response.status, response.text).toBe(200)
+    return response.body as Record<string, unknown>[]
+  }
+
+  test('are listed by API key and operation, the most calls in the last 30 days first', async () => {
+    expect(await list()).toEqual([])
+    const [often, rarely] = [await issue({ name: 'often' }), await issue({ name: 'rarely' })]
+    await api.sql(
+      `insert into deprecated_calls (api_key_id, operation, day, calls) values
+        ($1, 'getPet', (now() at time zone 'utc')::date - 200, 1000), ($1, 'getPet', (now() at time zone 'utc')::date, 2),
+        ($2, 'getPet', (now() at time zone 'utc')::date - 29, 3), ($2, 'getPet', (now() at time zone 'utc')::date - 30, 4),
+        ($2, 'getDog', (now() at time zone 'utc')::date, 1)`,
+      [rarely.id, often.id],
+    )
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+    const removedAt = '2030-12-05T00:00:00.000Z'
+    const uses = await list()
+    expect(uses).toEqual([
+      {
+        apiKeyId: often.id,
+        apiKeyName: 'often',
+        operation: 'getPet',
+        calls: 7,
+        callsLast30Days: 3,
+        firstDay: day(30),
+        lastDay: day(29),
+        removedAt,
+      },
+      {
+        apiKeyId: rarely.id,
+        apiKeyName: 'rarely',
+        operation: 'getPet',
+        calls: 1002,
+        callsLast30Days: 2,
+        firstDay: day(200),
+        lastDay: day(0),
+        removedAt,
+      },
+      {
+        apiKeyId: often.id,
+        apiKeyName: 'often',
+        operation: 'getDog',
+        calls: 1,
+        callsLast30Days: 1,
+        firstDay: day(0),
+        lastDay: day(0),
+      },
+    ])
+    expect(await list('?limit=1')).toEqual(uses.slice(0, 1))
+  })
+
+  test.each(['limit=0', 'limit=101', 'limit=x'])('rejects ?%s (400)', async (query) => {
+    const response = await api.get(`/api-keys/deprecated-calls?${query}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
   })
 })
 

@@ -25,12 +25,11 @@ function operationOf(method: string, pathname: string): string {
 
 test('calls every operation of openapi.json and no other', async () => {
   const called = new Set<string>()
-  const watched = open({
-    fetch: (url, init) => {
-      called.add(operationOf(init?.method ?? '', new URL(url as string).pathname))
-      return fetch(url, init)
-    },
-  })
+  const watchedFetch: typeof fetch = (url, init) => {
+    called.add(operationOf(init?.method ?? '', new URL(url as string).pathname))
+    return fetch(url, init)
+  }
+  const watched = open({ fetch: watchedFetch })
   const { pets, orders, categories, events, apiKeys } = watched
   const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
   await pets.list().page()
@@ -47,6 +46,7 @@ test('calls every operation of openapi.json and no other', async () => {
   await orders.cancel((await orders.place({ petId: other.id })).id)
   await pets.delete((await pets.create({ name: 'Mistake', categoryId: 1 })).id)
   await watched.inventory()
+  await watched.figures()
   await sequenceEvents(api.db)
   const { next } = await events.list({ limit: 1 })
   await take(events.follow({ after: next }), 1)
@@ -55,6 +55,9 @@ test('calls every operation of openapi.json and no other', async () => {
   const issued = await apiKeys.create({ name: 'till' })
   const successor = await apiKeys.rotate(issued.id, { overlapSeconds: 0 })
   await apiKeys.revoke(successor.id)
+  await apiKeys.deprecatedCalls()
+  const own = await apiKeys.create({ name: 'console' })
+  await open({ apiKey: own.key, fetch: watchedFetch }).apiKeys.revokeOwn()
   const existing = Object.values(paths).flatMap((verbs) =>
     Object.values(verbs).map(({ operationId }) => operationId),
   )
@@ -107,6 +110,24 @@ test('names a category and returns its counts', async () => {
   const counts = { available: 1, pending: 0, sold: 0 }
   expect(await store.categories.put(id, { name: 'Cats' })).toEqual({ id: String(id), name: 'Cats', counts })
   expect(await collect(store.categories.list())).toContainEqual({ id: String(id), name: 'Cats', counts })
+})
+
+test('revokes its own API key, which is then rejected within a second', async () => {
+  const { key } = await store.apiKeys.create({ name: 'console', scopes: ['pets:read'] })
+  const own = open({ apiKey: key })
+  expect(await own.apiKeys.revokeOwn()).toBeUndefined()
+  await expect
+    .poll(() => errorOf(own.pets.list().page()), { timeout: 10_000 })
+    .toMatchObject({ code: 'invalid_api_key' })
+})
+
+test('returns the figures of the last days', async () => {
+  await store.pets.create({ name: 'Biscuit', categoryId: 5 })
+  await sequenceEvents(api.db)
+  const { days, timeZone } = await store.figures({ days: 2, timeZone: 'Europe/Berlin' })
+  expect(timeZone).toBe('Europe/Berlin')
+  expect(days).toHaveLength(2)
+  expect(days.at(-1)?.added).toBeGreaterThan(0)
 })
 
 test('creates, uses, rotates and revokes an API key', async () => {

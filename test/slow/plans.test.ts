@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import type { Reader, Statement } from '../../src/db/database.ts'
 import { findHistoryBefore } from '../../src/history/queries.ts'
-import { findOrdersBefore } from '../../src/orders/queries.ts'
+import { findOpenOrdersByExpiry, findOrdersBefore } from '../../src/orders/queries.ts'
 import { ORDER_STATUSES } from '../../src/orders/schema.ts'
 import { PET_STATUSES } from '../../src/pet-status.ts'
 import { filterKind, findPetPages, findPetsByIds, findPetsByName } from '../../src/pets/queries.ts'
@@ -41,6 +41,11 @@ async function load(): Promise<void> {
         case when n <= 10 then 'open' when n % 100 = 0 then 'expired' else 'completed' end::order_status
       from generate_series(1, 100000) as n
       where n > 10 or n % 3 = 0`,
+  )
+  // Many newer ones are open. They expire in random order.
+  await client.query(
+    `insert into orders (pet_id, placed_by, created_at, expires_at)
+      select 500000 + n, 1, now(), now() + make_interval(secs => 1 + n * 7919 % 10000) from generate_series(1, 5000) as n`,
   )
   await client.query(
     `insert into pet_history (pet_id, event, api_key_id, request_id)
@@ -151,6 +156,10 @@ async function checkAll(state: string): Promise<void> {
           checked += 1
         }
       }
+    }
+    for (const after of [undefined, { expiresAtMicros: BigInt(Date.now()) * 1_000n, id: 5n }]) {
+      await checkOne(state, mode, (db) => findOpenOrdersByExpiry(db, after, LIMIT))
+      checked += 1
     }
     for (const petId of [1n, 2n, 900_000n]) {
       await checkOne(state, mode, (db) => findHistoryBefore(db, petId, undefined, LIMIT))

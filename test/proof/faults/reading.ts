@@ -71,6 +71,6 @@ export const READING: Operation[] = [
   { name: 'listApiKeys', prepare: read(() => '/api-keys') },
   { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
   { name: 'the keys of open streams', prepare: work(({ db }) => findValidApiKeyIds(db, [1n])) },
-  { name: 'the list of deprecated calls', prepare: work(({ db }) => listDeprecatedUse(db)) },
+  { name: 'the list of deprecated calls', prepare: work(({ db }) => listDeprecatedUse(db, 10)) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]
