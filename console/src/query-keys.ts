@@ -13,6 +13,8 @@ export const KEYS = {
   openOrder: (petId: string) => ['open-order', petId] as const,
   orders: ['orders'] as const,
   openHolds: ['orders', 'open'] as const,
+  /** The holds that end next. */
+  nextHolds: ['orders', 'next'] as const,
   /** The pets of the open holds. Their ids follow. */
   heldPetLists: ['held-pets'] as const,
   heldPets: (petIds: string[]) => ['held-pets', petIds] as const,

@@ -7,7 +7,7 @@ import { isId, type PetSearch } from './filters.ts'
 
 const PAGE_SIZE = 50
 /** A shop with more categories than this finds the others by their id. */
-const CATEGORIES_MAX = 1_000
+export const CATEGORIES_MAX = 1_000
 
 export function petListQuery(store: Petstore, { status, category, q }: PetSearch) {
   const isById = q !== undefined && isId(q)

@@ -1,0 +1,131 @@
+// The categories with the number of pets in each status. Each number opens the list of these pets.
+import { Button, Text } from '@mantine/core'
+import type { Category } from '@petstore/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { AnchorLink } from '../layout/anchor-link.tsx'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { STATUSES } from '../pets/filters.ts'
+import { CATEGORIES_MAX, categoriesQuery, categoryName } from '../pets/queries.ts'
+import { statusText } from '../pets/status-badge.tsx'
+import { useStore } from '../session/session.ts'
+import { barParts, bySize, petsIn } from './category-order.ts'
+import { countText } from './day-chart-shape.ts'
+import { LoadingSection, Section } from './section.tsx'
+
+const TITLE = 'Pets by category'
+const SHOWN_FIRST = 20
+
+export function CategoryCounts() {
+  const { data: categories, error, isPending, refetch } = useQuery(categoriesQuery(useStore()))
+  const [isComplete, setComplete] = useState(false)
+  if (isPending) return <LoadingSection title={TITLE} height={360} />
+  if (categories === undefined) {
+    return (
+      <Section title={TITLE}>
+        {error && <ErrorMessage error={error} onRetry={() => void refetch()} />}
+      </Section>
+    )
+  }
+  const sorted = bySize(categories)
+  const largest = Math.max(0, ...sorted.map(({ counts }) => petsIn(counts)))
+  const shown = isComplete ? sorted : sorted.slice(0, SHOWN_FIRST)
+  return (
+    <Section title={TITLE}>
+      <table className="category-table">
+        <thead>
+          <tr>
+            <th scope="col">Category</th>
+            <td className="bar-cell wide" />
+            {STATUSES.map((status) => (
+              <th key={status} scope="col">
+                <span className={`status-mark status-fill-${status}`} aria-hidden="true" />{' '}
+                {statusText(status)}
+              </th>
+            ))}
+            <th scope="col" className="wide">
+              All
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((category) => (
+            <CategoryRow key={category.id} category={category} categories={categories} largest={largest} />
+          ))}
+        </tbody>
+      </table>
+      {sorted.length > SHOWN_FIRST && (
+        <Button variant="default" mt="sm" aria-expanded={isComplete} onClick={() => setComplete(!isComplete)}>
+          {isComplete ? `Show the largest ${SHOWN_FIRST}` : `Show all ${countText(sorted.length)} categories`}
+        </Button>
+      )}
+      {categories.length === CATEGORIES_MAX && (
+        <Text size="sm" c="dimmed" mt="xs">
+          Only the first {countText(CATEGORIES_MAX)} categories are counted here.
+        </Text>
+      )}
+    </Section>
+  )
+}
+
+interface RowProps {
+  category: Category
+  categories: Category[]
+  largest: number
+}
+
+function CategoryRow({ category: { id, counts }, categories, largest }: RowProps) {
+  const name = categoryName(categories, id)
+  const parts = barParts(counts, largest)
+  return (
+    <tr>
+      <th scope="row">
+        <AnchorLink
+          to="/"
+          search={{ category: id }}
+          underline="hover"
+          inherit
+          truncate
+          display="block"
+          title={name}
+        >
+          {name}
+        </AnchorLink>
+      </th>
+      <td className="bar-cell wide">
+        <div className="category-bar" aria-hidden="true">
+          {STATUSES.map(
+            (status) =>
+              counts[status] > 0 && (
+                <div
+                  key={status}
+                  className={`status-fill-${status}`}
+                  style={{ width: `${parts[status]}%` }}
+                />
+              ),
+          )}
+        </div>
+      </td>
+      {STATUSES.map((status) => (
+        <td key={status}>
+          {counts[status] === 0 ? (
+            <div className="zero">0</div>
+          ) : (
+            <AnchorLink
+              to="/"
+              search={{ category: id, status }}
+              underline="hover"
+              inherit
+              aria-label={`${name}, ${statusText(status)}: ${countText(counts[status])}`}
+            >
+              {countText(counts[status])}
+            </AnchorLink>
+          )}
+        </td>
+      ))}
+      <td className="wide">
+        <div className="zero">{countText(petsIn(counts))}</div>
+      </td>
+    </tr>
+  )
+}

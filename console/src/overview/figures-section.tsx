@@ -1,0 +1,69 @@
+// The pets that were added and sold on each of the last days, as a chart or as a table.
+import { Box, Button, Table, Text } from '@mantine/core'
+import type { DayFigures } from '@petstore/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { dateText } from '../layout/dates.ts'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { useStore } from '../session/session.ts'
+import { countText, shortDay } from './day-chart-shape.ts'
+import { DayChart } from './day-chart.tsx'
+import { figuresQuery } from './queries.ts'
+import { LoadingSection, Section } from './section.tsx'
+
+const TITLE = 'Last 30 days'
+
+export function FiguresSection() {
+  const { data: figures, error, isPending, refetch } = useQuery(figuresQuery(useStore()))
+  const [isTable, setTable] = useState(false)
+  if (isPending) return <LoadingSection title={TITLE} height={275} />
+  if (figures === undefined) {
+    return (
+      <Section title={TITLE}>
+        {error && <ErrorMessage error={error} onRetry={() => void refetch()} />}
+      </Section>
+    )
+  }
+  const { days, countedSince, timeZone } = figures
+  const toggle = (
+    <Button variant="subtle" size="sm" mih={44} px="xs" mr={-8} onClick={() => setTable(!isTable)}>
+      {isTable ? 'Show as a chart' : 'Show as a table'}
+    </Button>
+  )
+  return (
+    <Section title={TITLE} action={toggle}>
+      {isTable ? <FiguresTable days={days} /> : <DayChart days={days} />}
+      <Text size="xs" c="dimmed" mt="xs">
+        Days in {timeZone.replaceAll('_', ' ')}.{' '}
+        {countedSince !== undefined && `Counted since ${dateText(countedSince)}.`}
+      </Text>
+    </Section>
+  )
+}
+
+function FiguresTable({ days }: { days: DayFigures[] }) {
+  return (
+    <Box className="figures-table" tabIndex={0} role="region" aria-label="Table of the last days">
+      <Table stickyHeader>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Day</Table.Th>
+            <Table.Th ta="right">Added</Table.Th>
+            <Table.Th ta="right">Sold</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {days.toReversed().map(({ day, added, sold }) => (
+            <Table.Tr key={day}>
+              <Table.Th scope="row" fw={400}>
+                {shortDay(day)}
+              </Table.Th>
+              <Table.Td ta="right">{countText(added)}</Table.Td>
+              <Table.Td ta="right">{countText(sold)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Box>
+  )
+}

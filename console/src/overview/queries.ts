@@ -1,0 +1,56 @@
+// What the overview reads.
+import { type Figures, type Order, type Petstore, PetstoreError } from '@petstore/client'
+import { queryOptions } from '@tanstack/react-query'
+import { KEYS } from '../query-keys.ts'
+
+const DAYS = 30
+const NEXT_HOLDS = 5
+/** A page that stays open shows the new day after midnight. */
+const FIGURES_EVERY_MS = 600_000
+
+export interface NextHold {
+  order: Order
+  /** Undefined if the pet was deleted in the meantime. */
+  petName: string | undefined
+}
+
+export function inventoryQuery(store: Petstore) {
+  return queryOptions({ queryKey: KEYS.inventory, queryFn: ({ signal }) => store.inventory({ signal }) })
+}
+
+export function figuresQuery(store: Petstore) {
+  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return queryOptions({
+    queryKey: [...KEYS.figures, timeZone],
+    queryFn: ({ signal }) => readFigures(store, timeZone, signal),
+    refetchInterval: FIGURES_EVERY_MS,
+  })
+}
+
+/** Days in the time zone of the browser, or in UTC if the service does not know that time zone. */
+async function readFigures(store: Petstore, timeZone: string, signal: AbortSignal): Promise<Figures> {
+  try {
+    return await store.figures({ days: DAYS, timeZone }, { signal })
+  } catch (error) {
+    const isUnknown =
+      error instanceof PetstoreError && error.details.some(({ field }) => field === 'timeZone')
+    if (!isUnknown) throw error
+    return store.figures({ days: DAYS, timeZone: 'UTC' }, { signal })
+  }
+}
+
+/** The holds that end next, with the names of their pets. */
+export function nextHoldsQuery(store: Petstore) {
+  return queryOptions({
+    queryKey: KEYS.nextHolds,
+    queryFn: async ({ signal }): Promise<NextHold[]> => {
+      const { items: orders } = await store.orders
+        .list({ status: 'open', sort: 'expiresAt', limit: NEXT_HOLDS }, { signal })
+        .page()
+      const { items: pets } = await store.pets
+        .list({ id: orders.map(({ petId }) => petId) }, { signal })
+        .page()
+      return orders.map((order) => ({ order, petName: pets.find(({ id }) => id === order.petId)?.name }))
+    },
+  })
+}
