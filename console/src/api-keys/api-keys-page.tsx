@@ -1,9 +1,174 @@
-import { Title } from '@mantine/core'
+// The API keys of programs and people, for administrators.
+import './api-keys.css'
+import { Badge, Button, Card, Group, Skeleton, Stack, Switch, Text, Title } from '@mantine/core'
+import type { ApiKey } from '@petstore/client'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useRef, useState } from 'react'
+import { dateText } from '../layout/dates.ts'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { PlusIcon } from '../layout/icons.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
+import { useNow } from '../layout/use-now.ts'
+import { useScopes, useSession, useStore } from '../session/session.ts'
+import { DeprecatedCalls } from './deprecated-calls.tsx'
+import { KeyList } from './key-list.tsx'
+import { hasEnded, ownKeyIds } from './key-state.ts'
+import { apiKeysQuery, KEYS_MAX } from './queries.ts'
+import { scopeLabel, sortedScopes } from './scopes.ts'
+import { useDialog } from './use-dialog.ts'
+
+const CreateDialog = lazy(() =>
+  import('./create-dialog.tsx').then((file) => ({ default: file.CreateDialog })),
+)
+const RotateDialog = lazy(() =>
+  import('./rotate-dialog.tsx').then((file) => ({ default: file.RotateDialog })),
+)
+const RevokeDialog = lazy(() =>
+  import('./revoke-dialog.tsx').then((file) => ({ default: file.RevokeDialog })),
+)
+
+type Content = { does: 'create' } | { does: 'rotate' | 'revoke'; apiKey: ApiKey }
 
 export function ApiKeysPage() {
+  usePageTitle('API keys')
+  return useScopes().has('admin') ? <AdminPage /> : <OwnKeyPage />
+}
+
+function AdminPage() {
+  const createButton = useRef<HTMLButtonElement>(null)
+  const dialog = useDialog<Content>(createButton)
+  const now = useNow()
+  const { session } = useSession()
+  const { data: apiKeys, error, isPending, refetch } = useQuery(apiKeysQuery(useStore()))
+  const ownIds = session === undefined ? [] : ownKeyIds(apiKeys ?? [], session.own, now)
   return (
-    <Title order={1} size="h2">
-      ApiKeysPage
-    </Title>
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          API keys
+        </Title>
+        <Button
+          ref={createButton}
+          leftSection={<PlusIcon />}
+          disabled={apiKeys === undefined}
+          onClick={() => dialog.open({ does: 'create' })}
+        >
+          Create a key
+        </Button>
+      </Group>
+      <Text size="sm" c="dimmed">
+        Every program and every person needs a key. Give each its own key, with only the permissions that it
+        needs.
+      </Text>
+      {isPending && <LoadingKeys />}
+      {error && apiKeys === undefined && <ErrorMessage error={error} onRetry={() => void refetch()} />}
+      {apiKeys && (
+        <KeyCard
+          apiKeys={apiKeys}
+          ownIds={ownIds}
+          now={now}
+          onRotate={(apiKey) => dialog.open({ does: 'rotate', apiKey })}
+          onRevoke={(apiKey) => dialog.open({ does: 'revoke', apiKey })}
+        />
+      )}
+      <DeprecatedCalls now={now} />
+      <Suspense>
+        <OpenDialog content={dialog.content} apiKeys={apiKeys ?? []} ownIds={ownIds} onClose={dialog.close} />
+      </Suspense>
+    </Stack>
+  )
+}
+
+interface OpenDialogProps {
+  content: Content | undefined
+  apiKeys: ApiKey[]
+  ownIds: string[]
+  onClose: () => void
+}
+
+function OpenDialog({ content, apiKeys, ownIds, onClose }: OpenDialogProps) {
+  if (content === undefined) return null
+  if (content.does === 'create') return <CreateDialog apiKeys={apiKeys} onClose={onClose} />
+  const { does, apiKey } = content
+  const Dialog = does === 'rotate' ? RotateDialog : RevokeDialog
+  return <Dialog apiKey={apiKey} isOwn={ownIds.includes(apiKey.id)} onClose={onClose} />
+}
+
+type KeyCardProps = Parameters<typeof KeyList>[0]
+
+function KeyCard({ apiKeys, now, ...props }: KeyCardProps) {
+  const [isEndedShown, setEndedShown] = useState(false)
+  const valid = apiKeys.filter((apiKey) => !hasEnded(apiKey, now))
+  const endedCount = apiKeys.length - valid.length
+  const shown = isEndedShown ? apiKeys : valid
+  return (
+    <Card component="section" withBorder aria-label="Keys">
+      <Group justify="space-between" mih={44}>
+        <Text size="sm" c="dimmed" role="status">
+          {valid.length === 1 ? '1 valid key' : `${valid.length} valid keys`}
+        </Text>
+        {endedCount > 0 && (
+          <Switch
+            classNames={{ body: 'ended-switch' }}
+            label={`Show ended keys (${endedCount})`}
+            checked={isEndedShown}
+            onChange={(event) => setEndedShown(event.currentTarget.checked)}
+          />
+        )}
+      </Group>
+      {shown.length === 0 ? (
+        <Text py="md">No key is valid. Create one for each program and each person.</Text>
+      ) : (
+        <KeyList apiKeys={shown} now={now} {...props} />
+      )}
+      {apiKeys.length === KEYS_MAX && (
+        <Text size="sm" c="dimmed">
+          The list shows the newest {KEYS_MAX} keys. The command “petstore api-keys list” shows all.
+        </Text>
+      )}
+    </Card>
+  )
+}
+
+/** For keys without the scope `admin`. */
+function OwnKeyPage() {
+  const { session } = useSession()
+  if (session === undefined) return null
+  const { name, scopes, expiresAt } = session.own
+  return (
+    <Stack align="flex-start">
+      <Title order={1} size="h2">
+        API keys
+      </Title>
+      <Text maw={640}>
+        An administrator can create, rotate and revoke API keys. If you need another key or more permissions,
+        ask your administrator.
+      </Text>
+      <Card withBorder maw={640} w="100%">
+        <Title order={2} size="h5">
+          Your key: {name}
+        </Title>
+        <Text size="sm" c="dimmed" mb="sm">
+          {expiresAt === undefined ? 'It does not expire.' : `It expires on ${dateText(expiresAt)}.`}
+        </Text>
+        <Group gap={4} role="list" aria-label="Permissions">
+          {sortedScopes(scopes).map((scope) => (
+            <Badge key={scope} variant="default" tt="none" fw={500} role="listitem">
+              {scopeLabel(scope)}
+            </Badge>
+          ))}
+        </Group>
+      </Card>
+    </Stack>
+  )
+}
+
+function LoadingKeys() {
+  return (
+    <Stack gap={4} aria-busy="true" aria-label="Loading keys" role="status">
+      {Array.from({ length: 4 }, (_, index) => (
+        <Skeleton key={index} height={64} radius="sm" />
+      ))}
+    </Stack>
   )
 }

@@ -32,11 +32,15 @@ interface Item {
   scope: string
 }
 
-const ITEMS: Item[] = [
-  { to: '/', label: 'Pets', Icon: PetsIcon, scope: 'pets:read' },
-  { to: '/holds', label: 'Holds', Icon: HoldsIcon, scope: 'orders:read' },
-  { to: '/overview', label: 'Overview', Icon: OverviewIcon, scope: 'pets:read' },
-  { to: '/api-keys', label: 'API keys', Icon: KeyIcon, scope: 'admin' },
+const GROUPS: { title?: string; items: Item[] }[] = [
+  {
+    items: [
+      { to: '/', label: 'Pets', Icon: PetsIcon, scope: 'pets:read' },
+      { to: '/holds', label: 'Holds', Icon: HoldsIcon, scope: 'orders:read' },
+      { to: '/overview', label: 'Overview', Icon: OverviewIcon, scope: 'pets:read' },
+    ],
+  },
+  { title: 'Administration', items: [{ to: '/api-keys', label: 'API keys', Icon: KeyIcon, scope: 'admin' }] },
 ]
 
 export function Navigation({ onNavigate }: { onNavigate: () => void }) {
@@ -51,19 +55,37 @@ export function Navigation({ onNavigate }: { onNavigate: () => void }) {
           <Logo />
         </Box>
         <nav aria-label="Pages">
-          {ITEMS.filter(({ scope }) => scopes.includes(scope)).map(({ to, label, Icon }) => (
-            <NavLink
-              key={to}
-              component={Link}
-              to={to}
-              label={label}
-              leftSection={<Icon />}
-              active={isCurrent(to)}
-              aria-current={isCurrent(to) ? 'page' : undefined}
-              onClick={onNavigate}
-              className="navigation-link"
-            />
-          ))}
+          {GROUPS.map(({ title, items }) => {
+            const allowed = items.filter(({ scope }) => scopes.includes(scope))
+            return (
+              allowed.length > 0 && (
+                <Box
+                  key={title ?? 'shop'}
+                  mb="md"
+                  {...(title !== undefined && { role: 'group', 'aria-label': title })}
+                >
+                  {title !== undefined && (
+                    <Text size="xs" c="dimmed" fw={600} px="sm" mb={4} aria-hidden="true">
+                      {title}
+                    </Text>
+                  )}
+                  {allowed.map(({ to, label, Icon }) => (
+                    <NavLink
+                      key={to}
+                      component={Link}
+                      to={to}
+                      label={label}
+                      leftSection={<Icon />}
+                      active={isCurrent(to)}
+                      aria-current={isCurrent(to) ? 'page' : undefined}
+                      onClick={onNavigate}
+                      className="navigation-link"
+                    />
+                  ))}
+                </Box>
+              )
+            )
+          })}
         </nav>
       </Box>
       <Stack gap={4}>

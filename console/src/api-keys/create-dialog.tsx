@@ -1,0 +1,152 @@
+// Creates a key: its name, what it allows, and how long it is valid.
+import { Button, Checkbox, Chip, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { type ApiKey, PetstoreError } from '@petstore/client'
+import type { ReactNode } from 'react'
+import { dateText } from '../layout/dates.ts'
+import { KeyDialog } from './key-dialog.tsx'
+import { KeyError } from './key-error.tsx'
+import { hasEnded } from './key-state.ts'
+import { LIFETIME_DEFAULT, LIFETIMES, secondsOf } from './lifetimes.ts'
+import { useCreateApiKey } from './queries.ts'
+import { PRESETS, presetOf, type Scope, SCOPE_TEXTS } from './scopes.ts'
+
+interface Props {
+  apiKeys: ApiKey[]
+  onClose: () => void
+}
+
+interface Values {
+  name: string
+  scopes: Scope[]
+  lifetime: string
+}
+
+const NAME_LENGTH_MAX = 100
+
+export function CreateDialog({ apiKeys, onClose }: Props) {
+  const create = useCreateApiKey()
+  const form = useForm<Values>({
+    initialValues: { name: '', scopes: PRESETS[0]?.scopes ?? [], lifetime: LIFETIME_DEFAULT },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Enter the program or person that uses the key.' : null),
+      scopes: (scopes) => (scopes.length === 0 ? 'Choose at least one permission.' : null),
+    },
+  })
+  const { name, lifetime } = form.values
+
+  function submit(values: Values): void {
+    const expiresInSeconds = secondsOf(LIFETIMES, values.lifetime)
+    const apiKey = { name: values.name.trim(), scopes: values.scopes, expiresInSeconds }
+    const onError = (error: Error) => {
+      const fault = nameFault(error)
+      if (fault !== undefined) form.setFieldError('name', fault)
+    }
+    create.mutate(apiKey, { onError })
+  }
+
+  return (
+    <KeyDialog
+      title="Create an API key"
+      issued={create.data}
+      hint="Give it only to the program or person that you made it for."
+      isPending={create.isPending}
+      onClose={onClose}
+    >
+      <form onSubmit={form.onSubmit(submit)} noValidate>
+        <Stack>
+          <TextInput
+            label="Name"
+            description="The program or person that uses the key. The history of a pet shows this name."
+            placeholder="web-shop"
+            withAsterisk
+            data-autofocus
+            maxLength={NAME_LENGTH_MAX}
+            {...form.getInputProps('name')}
+          />
+          {isNameTaken(name, apiKeys) && (
+            <Text size="sm" c="dimmed">
+              Another valid key has this name. To replace that key, choose “Rotate” in the list instead.
+            </Text>
+          )}
+          <Permissions
+            value={form.values.scopes}
+            error={form.errors['scopes']}
+            onChange={(scopes) => form.setFieldValue('scopes', scopes)}
+          />
+          <Input.Wrapper
+            label="Valid for"
+            description={expiryText(lifetime)}
+            labelElement="div"
+            id="lifetime"
+          >
+            <SegmentedControl
+              fullWidth
+              mt={6}
+              aria-label="Valid for"
+              data={LIFETIMES.map(({ value, label }) => ({ value, label }))}
+              {...form.getInputProps('lifetime')}
+            />
+          </Input.Wrapper>
+          {create.error && nameFault(create.error) === undefined && <KeyError error={create.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" disabled={create.isPending} onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              Create key
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </KeyDialog>
+  )
+}
+
+interface PermissionsProps {
+  value: Scope[]
+  error: ReactNode
+  onChange: (scopes: Scope[]) => void
+}
+
+function Permissions({ value, error, onChange }: PermissionsProps) {
+  const choose = (name: string) => onChange(PRESETS.find((preset) => preset.name === name)?.scopes ?? [])
+  return (
+    <Stack gap="xs">
+      <Chip.Group value={presetOf(value)?.name ?? null} onChange={(name) => choose(name)}>
+        <Text size="sm" fw={500} id="presets">
+          What the key is for
+        </Text>
+        <Group gap="xs" role="group" aria-labelledby="presets">
+          {PRESETS.map(({ name }) => (
+            <Chip key={name} value={name} className="preset">
+              {name}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+      <Checkbox.Group label="Permissions" value={value} error={error} onChange={(scopes) => onChange(scopes)}>
+        {SCOPE_TEXTS.map(({ scope, label, allows }) => (
+          <Checkbox key={scope} value={scope} label={label} description={allows} className="permission" />
+        ))}
+      </Checkbox.Group>
+    </Stack>
+  )
+}
+
+function isNameTaken(name: string, apiKeys: ApiKey[]): boolean {
+  return apiKeys.some((apiKey) => apiKey.name === name.trim() && !hasEnded(apiKey, Date.now()))
+}
+
+function expiryText(lifetime: string): string {
+  const seconds = secondsOf(LIFETIMES, lifetime)
+  return seconds === undefined
+    ? 'A lost key then stays dangerous until you revoke it.'
+    : `Until ${dateText(Date.now() + seconds * 1_000)}. Rotate the key before that day.`
+}
+
+/** What the service does not accept about the name, such as a reserved one. */
+function nameFault(error: Error): string | undefined {
+  if (!(error instanceof PetstoreError)) return undefined
+  return error.details.find(({ field }) => field === 'name')?.message
+}

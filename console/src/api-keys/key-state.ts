@@ -1,0 +1,52 @@
+// Whether a key is valid, and which key the page itself uses. Knows nothing about React.
+import type { ApiKey, DeprecatedCall, OwnApiKey } from '@petstore/client'
+import { DAY_MS } from '../layout/dates.ts'
+import { isSameSet } from './scopes.ts'
+
+export type KeyState = 'valid' | 'expires-soon' | 'expired' | 'revoked'
+
+/** Long enough to replace a key before it expires. */
+const SOON_DAYS = 14
+/** A key that was used within this time probably still has a user. */
+const IN_USE_DAYS = 7
+
+export function keyState(apiKey: ApiKey, now: number): KeyState {
+  if (apiKey.revokedAt !== undefined) return 'revoked'
+  if (apiKey.expiresAt === undefined) return 'valid'
+  const msLeft = Date.parse(apiKey.expiresAt) - now
+  if (msLeft <= 0) return 'expired'
+  // A key of a person who signed in lasts for hours and is replaced at the next sign-in.
+  return msLeft < SOON_DAYS * DAY_MS && !isPersonal(apiKey) ? 'expires-soon' : 'valid'
+}
+
+export function hasEnded(apiKey: ApiKey, now: number): boolean {
+  const state = keyState(apiKey, now)
+  return state === 'expired' || state === 'revoked'
+}
+
+/** Whether a person got the key by signing in. Such a key cannot be rotated. */
+export function isPersonal(apiKey: ApiKey): boolean {
+  return 'kind' in apiKey && apiKey.kind === 'personal'
+}
+
+export function isInUse({ lastUsedAt }: ApiKey, now: number): boolean {
+  return lastUsedAt !== undefined && now - Date.parse(lastUsedAt) < IN_USE_DAYS * DAY_MS
+}
+
+/**
+ * The ids of the keys that this page may be using. The service returns no id for the key of a request, so the keys are
+ * compared by name, scopes and expiry. More than one key can match.
+ */
+export function ownKeyIds(apiKeys: ApiKey[], own: OwnApiKey, now: number): string[] {
+  return apiKeys
+    .filter((apiKey) => !hasEnded(apiKey, now))
+    .filter(({ name, scopes }) => name === own.name && isSameSet(scopes, own.scopes))
+    .filter(({ expiresAt }) => expiresAt === own.expiresAt)
+    .map(({ id }) => id)
+}
+
+/** Whole days until the operation is removed; 0 from the last day on. Undefined if there is no date. */
+export function daysLeft({ removedAt }: Pick<DeprecatedCall, 'removedAt'>, now: number): number | undefined {
+  if (removedAt === undefined) return undefined
+  return Math.max(0, Math.floor((Date.parse(removedAt) - now) / DAY_MS))
+}

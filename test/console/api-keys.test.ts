@@ -1,0 +1,124 @@
+// Which keys the console shows as valid, what it says about scopes, and how long keys last.
+import type { ApiKey } from '@petstore/client'
+import { expect, test } from 'vitest'
+import {
+  daysLeft,
+  hasEnded,
+  isInUse,
+  isPersonal,
+  keyState,
+  ownKeyIds,
+} from '../../console/src/api-keys/key-state.ts'
+import {
+  LIFETIME_DEFAULT,
+  LIFETIMES,
+  OVERLAP_DEFAULT,
+  OVERLAPS,
+  oldKeyEndsAt,
+  secondsOf,
+} from '../../console/src/api-keys/lifetimes.ts'
+import {
+  PRESETS,
+  presetOf,
+  SCOPE_TEXTS,
+  scopeLabel,
+  sortedScopes,
+} from '../../console/src/api-keys/scopes.ts'
+import { LIFETIME_SECONDS_MAX, OVERLAP_SECONDS_DEFAULT } from '../../src/api-keys/rules.ts'
+import { SCOPES } from '../../src/scopes.ts'
+
+const NOW = Date.parse('2026-11-16T12:00:00Z')
+const DAY_MS = 86_400_000
+const inDays = (days: number) => new Date(NOW + days * DAY_MS).toISOString()
+
+const apiKey = (choices: Partial<ApiKey> & { kind?: string } = {}): ApiKey => ({
+  id: '1',
+  name: 'web-shop',
+  scopes: ['pets:read', 'orders:write'],
+  createdAt: inDays(-30),
+  ...choices,
+})
+
+test.each([
+  { key: {}, state: 'valid' },
+  { key: { expiresAt: inDays(14) }, state: 'valid' },
+  { key: { expiresAt: inDays(13.9) }, state: 'expires-soon' },
+  { key: { expiresAt: inDays(0.3), kind: 'personal' }, state: 'valid' },
+  { key: { expiresAt: inDays(0) }, state: 'expired' },
+  { key: { expiresAt: inDays(-1), kind: 'personal' }, state: 'expired' },
+  { key: { expiresAt: inDays(90), revokedAt: inDays(-1) }, state: 'revoked' },
+  { key: { expiresAt: inDays(-1), revokedAt: inDays(-2) }, state: 'revoked' },
+])('a key with $key is $state', ({ key, state }) => {
+  expect(keyState(apiKey(key), NOW)).toBe(state)
+  expect(hasEnded(apiKey(key), NOW)).toBe(state === 'expired' || state === 'revoked')
+})
+
+test('only a key of a person who signed in is personal', () => {
+  expect(isPersonal(apiKey({ kind: 'personal' }))).toBe(true)
+  expect(isPersonal(apiKey({ kind: 'program' }))).toBe(false)
+  expect(isPersonal(apiKey())).toBe(false)
+})
+
+test('a key that was used within a week is in use, and a key that was never used is not', () => {
+  expect(isInUse(apiKey({ lastUsedAt: inDays(-6.9) }), NOW)).toBe(true)
+  expect(isInUse(apiKey({ lastUsedAt: inDays(-7) }), NOW)).toBe(false)
+  expect(isInUse(apiKey(), NOW)).toBe(false)
+})
+
+test('the own key is found by name, scopes in any order, and expiry', () => {
+  const expiresAt = inDays(20)
+  const own = { name: 'till', scopes: ['orders:write', 'pets:read'], expiresAt }
+  const others = [
+    apiKey({ id: '1', name: 'till' }),
+    apiKey({ id: '2', name: 'till', expiresAt, scopes: ['pets:read'] }),
+    apiKey({ id: '3', name: 'till', expiresAt, revokedAt: inDays(-1) }),
+    apiKey({ id: '4', expiresAt }),
+  ]
+  expect(ownKeyIds([...others, apiKey({ id: '5', name: 'till', expiresAt })], own, NOW)).toEqual(['5'])
+  expect(ownKeyIds(others, own, NOW)).toEqual([])
+})
+
+test('the days until a removal are whole days, and never negative', () => {
+  expect(daysLeft({ removedAt: inDays(2.5) }, NOW)).toBe(2)
+  expect(daysLeft({ removedAt: inDays(-1) }, NOW)).toBe(0)
+  expect(daysLeft({}, NOW)).toBeUndefined()
+})
+
+test('every scope of the service is explained, and the presets contain no other', () => {
+  expect(SCOPE_TEXTS.map(({ scope }) => scope).sort()).toEqual(SCOPES.toSorted())
+  for (const { scopes } of PRESETS) expect(SCOPES).toEqual(expect.arrayContaining(scopes))
+})
+
+test('only the preset for administrators contains the scope admin', () => {
+  expect(PRESETS.filter(({ scopes }) => scopes.includes('admin')).map(({ name }) => name)).toEqual([
+    'Administrator',
+  ])
+})
+
+test('scopes select their preset in any order, and other scopes select none', () => {
+  for (const preset of PRESETS) expect(presetOf(preset.scopes.toReversed())).toBe(preset)
+  expect(presetOf(['admin'])).toBeUndefined()
+  expect(presetOf([])).toBeUndefined()
+})
+
+test('a scope that the console does not know is shown as it is, after the others', () => {
+  expect(scopeLabel('people:write')).toBe('people:write')
+  expect(sortedScopes(['people:write', 'admin', 'pets:read'])).toEqual(['pets:read', 'admin', 'people:write'])
+})
+
+test('the service accepts every lifetime and overlap of the forms', () => {
+  expect(secondsOf(LIFETIMES, LIFETIME_DEFAULT)).toBe(90 * 86_400)
+  expect(secondsOf(LIFETIMES, 'never')).toBeUndefined()
+  expect(secondsOf(OVERLAPS, OVERLAP_DEFAULT)).toBe(OVERLAP_SECONDS_DEFAULT)
+  for (const { seconds } of LIFETIMES) {
+    if (seconds === undefined) continue
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(LIFETIME_SECONDS_MAX)
+  }
+})
+
+test('the old key of a rotation does not outlive its own expiry', () => {
+  expect(oldKeyEndsAt(apiKey(), 3_600, NOW)).toBe(NOW + 3_600_000)
+  expect(oldKeyEndsAt(apiKey({ expiresAt: inDays(90) }), 3_600, NOW)).toBe(NOW + 3_600_000)
+  expect(oldKeyEndsAt(apiKey({ expiresAt: inDays(0.01) }), 3_600, NOW)).toBe(NOW + 864_000)
+})
