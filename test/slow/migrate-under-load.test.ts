@@ -58,7 +58,9 @@ test('a migration that PostgreSQL ends because of a deadlock is retried', async 
   await request.connect()
   onTestFinished(() => request.end())
   await request.query(`alter role petstore_migrator set deadlock_timeout = '50ms'`)
-  onTestFinished(async () => void (await request.query('alter role petstore_migrator reset deadlock_timeout')))
+  onTestFinished(
+    async () => void (await request.query('alter role petstore_migrator reset deadlock_timeout')),
+  )
   await request.query('begin; lock table orders in row exclusive mode')
 
   const migrating = startPetstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) }, locking)

@@ -133,7 +133,8 @@ function useSelection(
   useHotkeys([
     ['j', move(1)],
     ['k', move(-1)],
-    ['Enter', open],
+    // Enter must still press the button that has the focus.
+    ['Enter', open, { preventDefault: false }],
   ])
   return selected
 }

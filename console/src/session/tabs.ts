@@ -12,8 +12,11 @@ import {
 
 type Message = { type: 'wanted' } | { type: 'session'; session: Session } | { type: 'signed-out'; id: string }
 
-/** How long a new tab waits for another tab. Tabs respond within a few milliseconds. */
-const WAIT_MS = 150
+/**
+ * How long a new tab waits for another tab before it shows the sign-in page. A later response still signs it in: browsers
+ * slow down tabs in the background.
+ */
+const WAIT_MS = 200
 
 const channel = new BroadcastChannel('petstore-session')
 const post = (message: Message) => channel.postMessage(message)
@@ -21,17 +24,21 @@ const post = (message: Message) => channel.postMessage(message)
 channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   const session = currentSession()
   if (data.type === 'wanted' && session !== undefined) post({ type: 'session', session })
-  if (data.type === 'session' && session === undefined && isWaiting) startSession(data.session)
+  if (data.type === 'session' && isWanted) startSession(data.session)
   if (data.type === 'signed-out' && session?.id === data.id) endSession('signed-out')
 })
 
-let isWaiting = false
+/** This tab has asked for a session and has none yet. */
+let isWanted = false
+onSessionChange(() => {
+  isWanted = false
+})
 
 /** Restores the session of this tab, starts one after a sign-in, or takes over the session of another tab. */
 export async function restoreSession(): Promise<void> {
   const session = isHandOver() ? await takeOver() : storedSession()
   if (session !== undefined) return startSession(session)
-  isWaiting = true
+  isWanted = true
   post({ type: 'wanted' })
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, WAIT_MS)
@@ -40,7 +47,6 @@ export async function restoreSession(): Promise<void> {
       resolve()
     })
   })
-  isWaiting = false
 }
 
 /** Ends the session in all tabs that share it. */

@@ -1,0 +1,252 @@
+// The work of shop staff in the console, in Chromium: sign in, add, find and sell pets, alone and with others.
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { addDemoPets } from '../../dev/demo.ts'
+import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
+import { slowness } from '../support/busy-host.ts'
+import { issueApiKey } from '../support/app.ts'
+import { enterKey, rowOf, startConsole } from '../support/console.ts'
+
+const LIVE_MS_MAX = 1_000
+const { db, service, browser, signIn, issueKey } = await startConsole(addDemoPets)
+
+async function addPet(page: Page, name: string, category = 'Dogs'): Promise<void> {
+  await page.getByRole('button', { name: 'Add a pet' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a pet' })
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
+  await dialog.getByRole('combobox', { name: 'Category' }).fill(category)
+  await page.getByRole('option', { name: category }).click()
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await rowOf(page, name).waitFor()
+}
+
+async function hold(page: Page, name: string, note: string): Promise<void> {
+  await rowOf(page, name)
+    .getByRole('button', { name: `Hold ${name}` })
+    .click()
+  const dialog = page.getByRole('dialog', { name: `Hold ${name}` })
+  await dialog.getByLabel('Note').fill(note)
+  await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+test('rejects a wrong key and keeps the person on the sign-in page', async () => {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${service.origin}/holds`)
+  for (const key of ['nonsense', `petstore_live_${'a'.repeat(49)}`, 'ü']) {
+    await page.getByLabel('API key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByText(/This key is not valid|A key contains only/).waitFor()
+  }
+  // The page that the person wanted to see opens after the sign-in.
+  await enterKey(page, await issueKey('Ada'))
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Holds')
+  await context.close()
+})
+
+test('keeps the session in a second tab and after a reload, and ends it in both', async () => {
+  const { page } = await signIn('/')
+  const second = await page.context().newPage()
+  await second.goto(`${service.origin}/holds`)
+  await second.getByRole('heading', { name: 'Holds' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Pets' }).waitFor()
+  expect(page.url()).not.toContain('petstore_live')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You have signed out.').waitFor()
+  await second.getByText('You have signed out.').waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.context().close()
+})
+
+test('adds a pet, shows faults at their fields, edits it, and undoes both', async () => {
+  const { page, faults } = await signIn('/')
+  await page.getByRole('button', { name: 'Add a pet' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a pet' })
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByText('Enter a name.').waitFor()
+  await dialog.getByText('Choose a category.').waitFor()
+  await page.keyboard.press('Escape')
+  await addPet(page, 'Pemberley')
+
+  await rowOf(page, 'Pemberley').getByRole('link').click()
+  await page.getByRole('heading', { name: 'Pemberley' }).waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Pemberley II')
+  await page.getByRole('textbox', { name: 'Reason' }).fill('misspelt')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Pemberley II' }).waitFor()
+  await page.getByText(/misspelt/).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await page.getByRole('heading', { name: 'Pemberley', exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('heading', { name: 'Pets' }).waitFor()
+  await expect.poll(() => rowOf(page, 'Pemberley').count()).toBe(0)
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+test('shows the fault of the service at its field', async () => {
+  const { page } = await signIn('/')
+  await page.route('**/v1/pets', (route) =>
+    route.request().method() === 'POST'
+      ? // Blank for the service, but not for the page.
+        route.continue({ postData: JSON.stringify({ name: '\u0000', categoryId: 1 }) })
+      : route.continue(),
+  )
+  await page.getByRole('button', { name: 'Add a pet' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a pet' })
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Nul')
+  await dialog.getByRole('combobox', { name: 'Category' }).fill('Dogs')
+  await page.getByRole('option', { name: 'Dogs' }).click()
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  const name = dialog.getByRole('textbox', { name: 'Name' })
+  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
+  await page.context().close()
+})
+
+test('filters by status and category, and finds pets by name within a status and by number', async () => {
+  const { page } = await signIn('/')
+  const statuses = async () => [
+    ...new Set(
+      await page
+        .locator('.list-row')
+        .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-status'))),
+    ),
+  ]
+  await page.getByText('Sold', { exact: true }).first().click()
+  await expect.poll(statuses).toEqual(['sold'])
+  await page
+    .getByRole('textbox', { name: 'Category' })
+    .or(page.getByRole('combobox', { name: 'Category' }))
+    .click()
+  await page.getByRole('option', { name: 'Cats' }).click()
+  await expect.poll(() => page.url()).toMatch(/status=sold.*category=2|category=2.*status=sold/)
+  await page.goto(`${service.origin}/?status=available&q=luna`)
+  await rowOf(page, 'Luna').first().waitFor()
+  await expect.poll(statuses).toEqual(['available'])
+  const names = await page.locator('.list-row .name a').allTextContents()
+  expect(names.length).toBeGreaterThan(0)
+  expect(names.every((name) => name.startsWith('Luna'))).toBe(true)
+  await page.getByRole('searchbox').fill('500')
+  await rowOf(page, 'No. 500').waitFor()
+  await page.getByRole('searchbox').fill('no such pet')
+  await page.getByText('No pet matches').waitFor()
+  await page.context().close()
+})
+
+test('a hold appears in another browser within a second, and so does the sale', async () => {
+  const ada = await signIn('/', { name: 'Ada' })
+  const bo = await signIn('/', { name: 'Bo' })
+  await addPet(ada.page, 'Quincy')
+  await rowOf(bo.page, 'Quincy').waitFor()
+
+  await hold(ada.page, 'Quincy', 'Ms Okafor')
+  const heldAt = performance.now()
+  await rowOf(bo.page, 'Quincy').getByText('On hold').waitFor()
+  expect(performance.now() - heldAt).toBeLessThan(LIVE_MS_MAX * slowness())
+
+  await rowOf(ada.page, 'Quincy').getByRole('button', { name: 'Sold: Quincy' }).click()
+  const soldAt = performance.now()
+  await rowOf(bo.page, 'Quincy').getByText('Sold', { exact: true }).waitFor()
+  expect(performance.now() - soldAt).toBeLessThan(LIVE_MS_MAX * slowness())
+
+  await rowOf(bo.page, 'Quincy').getByRole('link').click()
+  await bo.page.getByRole('heading', { name: 'Quincy' }).waitFor()
+  const history = bo.page.getByRole('list', { name: 'History' }).or(bo.page.getByRole('main'))
+  await expect.poll(() => history.first().textContent()).toMatch(/Ada.*sold/i)
+  await Promise.all([ada, bo].map(({ page }) => page.context().close()))
+})
+
+test('a conflict says who has the pet', async () => {
+  const ada = await signIn('/', { name: 'Ada' })
+  const bo = await signIn('/', { name: 'Bo' })
+  await addPet(ada.page, 'Rosalind')
+  // Bo does not see changes while the dialog is open.
+  await bo.page.route('**/v1/events/**', (route) => route.abort())
+  await bo.page.reload()
+  await rowOf(bo.page, 'Rosalind').getByRole('button', { name: 'Hold Rosalind' }).click()
+  await hold(ada.page, 'Rosalind', 'Mr Abe')
+  const dialog = bo.page.getByRole('dialog', { name: 'Hold Rosalind' })
+  await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
+  await dialog.getByText(/Ada/).waitFor()
+  await Promise.all([ada, bo].map(({ page }) => page.context().close()))
+})
+
+test('a revoked key ends the session and says so', async () => {
+  const { id, text } = await issueApiKey(db, { name: 'Cy', scopes: ['pets:read', 'events:read'] })
+  const { page } = await signIn('/', { apiKey: text })
+  await revokeApiKey(db, id)
+  await page.getByText('Your key has expired or was revoked.').waitFor()
+  expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  await page.context().close()
+})
+
+test('a key that can only read shows no buttons that change something', async () => {
+  const apiKey = await issueKey('Dee', ['pets:read'])
+  const { page } = await signIn('/', { apiKey })
+  await rowOf(page, 'No. 500').waitFor()
+  expect(await page.getByRole('button', { name: /Add a pet|Hold|Sold|Release/ }).count()).toBe(0)
+  expect(await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).count()).toBe(0)
+  await page.context().close()
+})
+
+test('sells a pet with the keyboard only', async () => {
+  const { page } = await signIn('/')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('n')
+  await page.getByRole('dialog', { name: 'Add a pet' }).waitFor()
+  await page.keyboard.type('Sybil')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Cats')
+  await page.getByRole('option', { name: 'Cats' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('textbox', { name: 'Name' }).focus()
+  await page.keyboard.press('Enter')
+  await rowOf(page, 'Sybil').waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('/')
+  await page.keyboard.type('sybil')
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(1)
+  await page.keyboard.press('Tab')
+  const focused = () => page.evaluate('document.activeElement?.getAttribute("aria-label") ?? ""')
+  for (let presses = 0; presses < 10 && !String(await focused()).startsWith('Hold'); presses += 1) {
+    await page.keyboard.press('Tab')
+  }
+  expect(await focused()).toBe('Hold Sybil')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Hold Sybil' }).waitFor()
+  await page.keyboard.type('Ms Li')
+  await page.keyboard.press('Enter')
+  await rowOf(page, 'Sybil').getByText('On hold').waitFor()
+  await page.context().close()
+})
+
+test('scrolls through 30 pages without a gap or a repeated pet', async () => {
+  await db.write({
+    name: 'many_pets',
+    text: `insert into pets (name, category_id) select 'Many ' || number, 99 from generate_series(1, 1600) as number`,
+    values: [],
+  })
+  const { page } = await signIn('/?category=99')
+  await page.getByText('Many 1600').waitFor()
+  const seen = new Set<string>()
+  await page.getByRole('listitem').first().waitFor()
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 2_000)
+      for (const name of await page.locator('.list-row .name a').allTextContents()) seen.add(name)
+      return seen.size
+    })
+    .toBe(1_600)
+  await page.context().close()
+})

@@ -1,0 +1,62 @@
+// The console in Chromium, served by a service of its own with a database of its own.
+import type { Browser, Page } from 'playwright-core'
+import { buildConsole } from '../../dev/console.ts'
+import type { Db } from '../../src/db/database.ts'
+import { SCOPES, type Scope } from '../../src/scopes.ts'
+import { issueApiKey } from './app.ts'
+import { type Look, openBrowser, type Visit, visit } from './browser.ts'
+import { createTestDatabase, openTestDatabase } from './database.ts'
+import { type Service, startService } from './service.ts'
+
+export interface Console {
+  db: Db
+  service: Service
+  browser: Browser
+  /** Creates an API key with a name. Default: all scopes. */
+  issueKey: (name: string, scopes?: readonly Scope[]) => Promise<string>
+  /** Opens a page in a browser context of its own and signs in, with a new key unless one is given. */
+  signIn: (path: string, options?: SignInOptions) => Promise<Visit>
+}
+
+export interface SignInOptions extends Look {
+  apiKey?: string
+  name?: string
+}
+
+export async function startConsole(
+  prepare: (db: Db) => Promise<unknown>,
+  environment: Record<string, string> = {},
+): Promise<Console> {
+  await buildConsole()
+  const databaseUrl = await createTestDatabase()
+  const db = openTestDatabase(databaseUrl)
+  await prepare(db)
+  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error', ...environment })
+  const browser = await openBrowser()
+  const issueKey = async (name: string, scopes: readonly Scope[] = SCOPES) =>
+    (await issueApiKey(db, { name, scopes })).text
+  return {
+    db,
+    service,
+    browser,
+    issueKey,
+    signIn: async (path, { apiKey, name = 'Ada', ...look } = {}) => {
+      const opened = await visit(browser, service.origin + path, look)
+      await enterKey(opened.page, apiKey ?? (await issueKey(name)))
+      return opened
+    },
+  }
+}
+
+/** Types the key into the sign-in page, and waits for the navigation of the console. */
+export async function enterKey(page: Page, apiKey: string): Promise<void> {
+  await page.getByLabel('API key').fill(apiKey)
+  await page.keyboard.press('Enter')
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor({ state: 'detached' })
+}
+
+/** The row of a pet in the list. */
+export function rowOf(page: Page, name: string) {
+  return page.getByRole('listitem').filter({ hasText: name })
+}
