@@ -54,7 +54,7 @@ export const router = createRouter({
   routeTree: root.addChildren([pets, pet, holds, overview, apiKeys, signIn]),
   defaultPreload: 'intent',
   scrollRestoration: true,
-  // All values are text. By default, the router reads digits as a number, which rounds long ids.
+  // All values are text, which readFilters checks. By default, the router writes digits in quotes.
   parseSearch: parseSearchWith((text) => text),
   stringifySearch: stringifySearchWith(String),
 })

@@ -40,7 +40,7 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   order_closed: { title: 'The hold has ended', text: 'It was completed, cancelled, or its time ran out.' },
   precondition_failed: {
     title: 'Changed by another person',
-    text: 'Another person changed this pet after you opened it. Check the new values and try again.',
+    text: 'Another person changed this pet after you opened it. Check the new values, then save again.',
   },
   invalid_transition: {
     title: 'Not possible',

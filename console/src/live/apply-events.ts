@@ -84,12 +84,14 @@ function applyEvent(cache: QueryClient, event: StoreEvent): void {
   for (const [queryKey] of cache.getQueriesData({ queryKey: KEYS.petLists }))
     applyToList(cache, queryKey, event)
   if (event.pet !== undefined) applyToPet(cache, event.pet)
+  if (event.type === 'pet.deleted') cache.setQueryData(KEYS.pet(event.petId), (cached) => cached && null)
   if (event.order !== undefined) applyToOrders(cache, event.order)
 }
 
 /** Reads what the events do not contain: the ETag and the history of a pet, other orders, and the sort order by name. */
 function readAgain(cache: QueryClient, events: StoreEvent[]): void {
-  for (const petId of new Set(events.map((event) => event.petId)))
+  const changed = events.filter(({ type }) => type !== 'pet.deleted')
+  for (const petId of new Set(changed.map((event) => event.petId)))
     void cache.invalidateQueries({ queryKey: KEYS.pet(petId) })
   void cache.invalidateQueries({
     queryKey: KEYS.petLists,

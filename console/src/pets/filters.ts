@@ -16,13 +16,20 @@ const SEARCH_LENGTH_MAX = 500
 export const STATUSES: PetStatus[] = ['available', 'pending', 'sold']
 
 /** Reads the filters from the URL, and ignores values that the page does not know. */
-export function readFilters({ status, category, q, add }: Record<string, unknown>): PetSearch {
+export function readFilters(search: Record<string, unknown>): PetSearch {
+  const { status, add } = search
+  const category = textOf(search['category'])
   return {
     status: STATUSES.find((known) => known === status),
-    category: typeof category === 'string' && isId(category) ? category : undefined,
-    q: typeof q === 'string' && q !== '' ? q.slice(0, SEARCH_LENGTH_MAX) : undefined,
+    category: isId(category) ? category : undefined,
+    q: textOf(search['q']).slice(0, SEARCH_LENGTH_MAX) || undefined,
     add: String(add) === 'true' ? true : undefined,
   }
+}
+
+/** The router reads digits as a number, unless that would change them. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 export function isId(text: string): boolean {

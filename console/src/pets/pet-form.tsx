@@ -2,9 +2,11 @@
 import { Button, Group, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type PetStatus, PetstoreError, type VersionedPet } from '@petstore/client'
+import { useState } from 'react'
+import { hasCode } from '../layout/describe-error.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { notifyDone } from '../layout/notify.tsx'
+import { notifyDone, notifyError } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
 import { CategoryField } from './category-field.tsx'
 import { STATUSES } from './filters.ts'
@@ -26,7 +28,10 @@ interface Values {
 
 const FIELDS: string[] = ['name', 'categoryId', 'status', 'reason'] satisfies (keyof Values)[]
 
-export function PetForm({ pet, onClose }: Props) {
+export function PetForm({ pet: shown, onClose }: Props) {
+  // The page reads the pet again when another person changes it. The form keeps the version whose values it shows.
+  const [pet, setPet] = useState(shown)
+  const store = useStore()
   const form = useForm<Values>({
     initialValues: {
       name: pet?.name ?? '',
@@ -39,7 +44,8 @@ export function PetForm({ pet, onClose }: Props) {
       categoryId: (id) => (id === '' ? 'Choose a category.' : null),
     },
   })
-  const { save, error, isPending } = useSave(pet, onClose)
+  const { save, error, isPending, reset } = useSave(pet, onClose)
+  const isOutdated = hasCode(error, 'precondition_failed')
   const hasOtherFaults =
     error !== null && !(error instanceof PetstoreError && error.details.some(isFieldFault))
 
@@ -49,6 +55,14 @@ export function PetForm({ pet, onClose }: Props) {
       for (const { field, message } of failure.details.filter(isFieldFault))
         form.setFieldError(field, message)
     })
+  }
+
+  async function showNewValues(): Promise<void> {
+    const current = shown && (await store.pets.find(shown.id))
+    if (current === undefined) return onClose()
+    setPet(current)
+    form.setValues({ name: current.name, categoryId: current.categoryId, status: current.status })
+    reset()
   }
 
   return (
@@ -78,6 +92,11 @@ export function PetForm({ pet, onClose }: Props) {
             />
           )}
           {hasOtherFaults && <ErrorMessage error={error} />}
+          {isOutdated && (
+            <Button variant="default" onClick={() => void showNewValues().catch(notifyError)}>
+              Show the new values
+            </Button>
+          )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
@@ -123,8 +142,8 @@ function useSave(pet: VersionedPet | undefined, onSaved: () => void) {
     update.mutate({ id, change, etag }, { onError, onSuccess })
   }
 
-  const { error, isPending } = pet ? update : create
-  return { save, error, isPending }
+  const { error, isPending, reset } = pet ? update : create
+  return { save, error, isPending, reset }
 }
 
 function isFieldFault({ field }: { field: string }): boolean {

@@ -11,8 +11,9 @@ import type { PetSearch } from './filters.ts'
 import { FROM_LIST } from './last-list.ts'
 import { PetRow } from './pet-row.tsx'
 import { categoriesQuery, categoryName, petListQuery } from './queries.ts'
+import { knownHeights, rememberHeights } from './row-heights.ts'
 
-const ROW_HEIGHT_PX = 57
+const ROW_HEIGHT_PX = 56
 /** Rows that are rendered above and below the screen. */
 const OVERSCAN = 12
 /** The next page is requested when this many rows are left. */
@@ -41,7 +42,9 @@ export function PetList({ filters, onReset }: Props) {
   const list = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0), [isPending])
+  const listName = JSON.stringify([filters.status, filters.category, filters.q])
   const virtualizer = useWindowVirtualizer({
+    initialMeasurementsCache: useState(() => knownHeights(listName))[0],
     count: pets.length,
     estimateSize: () => ROW_HEIGHT_PX,
     overscan: OVERSCAN,
@@ -49,6 +52,8 @@ export function PetList({ filters, onReset }: Props) {
     getItemKey: (index) => pets[index]?.id ?? index,
   })
   const rows = virtualizer.getVirtualItems()
+
+  useEffect(() => () => rememberHeights(listName, virtualizer.takeSnapshot()), [listName, virtualizer])
 
   const lastShown = rows.at(-1)?.index ?? 0
   useEffect(() => {

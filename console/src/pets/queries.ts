@@ -73,8 +73,13 @@ export function useUpdatePet() {
 
 export function useDeletePet() {
   const store = useStore()
+  const cache = useQueryClient()
   const refresh = useRefresh()
-  return useMutation({ mutationFn: (id: string) => store.pets.delete(id), onSettled: () => void refresh() })
+  return useMutation({
+    mutationFn: (id: string) => store.pets.delete(id),
+    onSuccess: (_, id) => cache.removeQueries({ queryKey: KEYS.pet(id) }),
+    onSettled: () => void refresh(),
+  })
 }
 
 /** Reads again what a change of a pet affects. The event stream does the same for changes by other people. */

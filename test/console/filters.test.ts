@@ -1,0 +1,33 @@
+// The filters in the URL of the list of pets, and events that are applied to a filtered list.
+import type { Pet, StoreEvent } from '@petstore/client'
+import { expect, test } from 'vitest'
+import { applyToPages } from '../../console/src/live/list-pages.ts'
+import { readFilters } from '../../console/src/pets/filters.ts'
+
+test('reads ids and searches that the router has read as numbers', () => {
+  expect(readFilters({ category: 3, q: 42 })).toMatchObject({ category: '3', q: '42' })
+  expect(readFilters({ category: '9223372036854775807' })).toMatchObject({ category: '9223372036854775807' })
+})
+
+test('ignores values that the page does not know', () => {
+  const none = { status: undefined, category: undefined, q: undefined, add: undefined }
+  expect(readFilters({ status: 'lost', category: 'dogs', q: '', add: 'no' })).toEqual(none)
+  expect(readFilters({ category: { id: 1 }, q: ['a'] })).toEqual(none)
+})
+
+const pet = (id: string): Pet => ({ id, name: 'Rex', categoryId: '1', status: 'available' })
+const updated = (changed: Pet): StoreEvent => ({
+  position: '',
+  occurredAt: '',
+  type: 'pet.updated',
+  petId: changed.id,
+  pet: changed,
+  changed: ['name'],
+})
+
+test('a list by id contains no other pet after an event', () => {
+  const pages = [{ items: [pet('7')], nextCursor: undefined }]
+  expect(applyToPages(pages, { id: ['7'] }, updated(pet('8')))).toBe(pages)
+  const [page] = applyToPages(pages, { id: ['7'] }, updated({ ...pet('7'), name: 'Max' }))
+  expect(page?.items.map(({ name }) => name)).toEqual(['Max'])
+})
