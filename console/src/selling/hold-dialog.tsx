@@ -27,7 +27,7 @@ import { useSelling } from './use-selling.ts'
 const LENGTHS = [
   { value: '15', label: '15 min' },
   { value: '30', label: '30 min' },
-  { value: '60', label: '1 hour' },
+  { value: '60', label: '1 h' },
   { value: 'closing', label: 'Until closing' },
   { value: 'other', label: 'Other' },
 ]
@@ -170,6 +170,7 @@ function LengthField({ choice, choose, closingTime, setClosingTime, minutes, set
           min={1}
           max={MINUTES_MAX}
           allowDecimal={false}
+          hideControls
           value={minutes}
           onChange={setMinutes}
         />
