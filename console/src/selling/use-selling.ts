@@ -14,6 +14,8 @@ interface Step {
   run: Action
   doneText: (outcome: Outcome) => string
   undo?: ((outcome: Outcome) => Action) | undefined
+  /** True if a dialog shows the error. */
+  hasDialog?: boolean
 }
 
 export function useSelling(pet: Pet) {
@@ -34,23 +36,26 @@ export function useSelling(pet: Pet) {
     onSuccess: (outcome, { doneText, undo }) => {
       notifyDone(doneText(outcome), undo && (() => apply(undo(outcome))))
     },
-    // The page may have shown an earlier state.
-    onError: () => void refresh(),
+    onError: (error, { hasDialog }) => {
+      // The page may have shown an earlier state.
+      void refresh()
+      if (hasDialog !== true) notifyError(error)
+    },
   })
-  const orReport = (step: Step) => mutate(step, { onError: notifyError })
 
   return {
     isPending,
     /** Rejects with an error that says who has the pet. */
     hold: (values: Hold) => mutateAsync(holdStep(pet, values)),
-    sell: () => orReport(sellStep(pet, canChangePets)),
-    complete: (order: Order | undefined) => orReport(completeStep(pet, order, canChangePets)),
-    release: (order: Order | undefined) => orReport(releaseStep(pet, order)),
+    sell: () => mutate(sellStep(pet, canChangePets)),
+    complete: (order: Order | undefined) => mutate(completeStep(pet, order, canChangePets)),
+    release: (order: Order | undefined) => mutate(releaseStep(pet, order)),
   }
 }
 
 function holdStep(pet: Pet, values: Hold): Step {
   return {
+    hasDialog: true,
     run: (store) => hold(store, pet, values),
     doneText: ({ order }) =>
       `${pet.name} is on hold until ${order && clockText(order.expiresAt, Date.now())}.`,
