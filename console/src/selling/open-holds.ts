@@ -7,7 +7,7 @@ export interface OpenHolds {
   hasMore: boolean
 }
 
-export function byTimeLeft(one: Order, other: Order): number {
+function byTimeLeft(one: Order, other: Order): number {
   return Date.parse(one.expiresAt) - Date.parse(other.expiresAt)
 }
 

@@ -3,7 +3,7 @@ import type { Order, Pet, Petstore } from '@petstore/client'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { useScopes, useStore } from '../session/session.ts'
-import { byTimeLeft, type OpenHolds } from './open-holds.ts'
+import type { OpenHolds } from './open-holds.ts'
 
 /** A page of holds that is longer than this helps nobody. */
 export const HOLDS_MAX = 200
@@ -34,14 +34,15 @@ export function openHoldsQuery(store: Petstore) {
   })
 }
 
-/** Reads the open holds. The service returns the newest orders first, so this function sorts them. */
+/** Reads the holds that end first. */
 async function readOpenHolds(store: Petstore, signal: AbortSignal): Promise<OpenHolds> {
   const orders: Order[] = []
-  for await (const order of store.orders.list({ status: 'open', limit: PAGE_SIZE }, { signal })) {
-    if (orders.length === HOLDS_MAX) return { orders: orders.sort(byTimeLeft), hasMore: true }
+  const query = { status: 'open', sort: 'expiresAt', limit: PAGE_SIZE } as const
+  for await (const order of store.orders.list(query, { signal })) {
+    if (orders.length === HOLDS_MAX) return { orders, hasMore: true }
     orders.push(order)
   }
-  return { orders: orders.sort(byTimeLeft), hasMore: false }
+  return { orders, hasMore: false }
 }
 
 /** The pets of the holds by their id, in as few requests as possible. */
