@@ -1,19 +1,12 @@
-// Keyboard shortcuts that work on every page, and the list of all shortcuts, which `?` opens.
-import { Kbd, Modal, Table } from '@mantine/core'
+// Keyboard shortcuts that work on every page. `?` opens the list of all shortcuts.
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { lastFilters } from '../pets/last-list.ts'
 
-const SHORTCUTS = [
-  { keys: ['/'], does: 'Search pets' },
-  { keys: ['n'], does: 'Add a pet' },
-  { keys: ['j', 'k'], does: 'Next and previous pet in the list' },
-  { keys: ['Enter'], does: 'Open the selected pet' },
-  { keys: ['g', 'p'], does: 'Go to pets' },
-  { keys: ['g', 'h'], does: 'Go to holds' },
-  { keys: ['g', 'o'], does: 'Go to the overview' },
-  { keys: ['Esc'], does: 'Close a dialog' },
-  { keys: ['?'], does: 'Show this list' },
-]
+const ShortcutList = lazy(() =>
+  import('./shortcut-list.tsx').then((file) => ({ default: file.ShortcutList })),
+)
 
 /** How long `g` waits for the second key. */
 const SECOND_KEY_MS = 1_500
@@ -27,38 +20,14 @@ export function Shortcuts() {
   useHotkeys([
     ['shift+?', list.open],
     ['?', list.open],
-    ['/', () => void navigate({ to: '/' }).then(() => focus('search'))],
-    ['n', () => void navigate({ to: '/', search: (current) => ({ ...current, add: true }) })],
+    ['/', () => void navigate({ to: '/', search: lastFilters() }).then(() => focus('search'))],
+    ['n', () => void navigate({ to: '/', search: { ...lastFilters(), add: true } })],
     ['g', () => (goPressedAt = Date.now())],
     ['p', go('/')],
     ['h', go('/holds')],
     ['o', go('/overview')],
   ])
-  return (
-    <Modal
-      opened={isOpen}
-      onClose={list.close}
-      title="Keyboard shortcuts"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <Table>
-        <Table.Tbody>
-          {SHORTCUTS.map(({ keys, does }) => (
-            <Table.Tr key={does}>
-              <Table.Td>
-                {keys.map((key) => (
-                  <Kbd key={key} mr={4}>
-                    {key}
-                  </Kbd>
-                ))}
-              </Table.Td>
-              <Table.Td>{does}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
-  )
+  return <Suspense>{isOpen && <ShortcutList onClose={list.close} />}</Suspense>
 }
 
 let goPressedAt = 0

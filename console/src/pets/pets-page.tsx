@@ -2,16 +2,17 @@
 import { Button, Group, SegmentedControl, Stack, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { PlusIcon, SearchIcon } from '../layout/icons.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
 import { type PetSearch, STATUSES } from './filters.ts'
 import { rememberFilters } from './last-list.ts'
-import { PetForm } from './pet-form.tsx'
 import { PetList } from './pet-list.tsx'
 import { statusText } from './status-badge.tsx'
+
+const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
 
 const SEARCH_AFTER_MS = 200
 const ANY_STATUS = 'all'
@@ -61,7 +62,9 @@ export function PetsPage() {
         filters={search}
         onReset={() => change({ q: undefined, status: undefined, category: undefined })}
       />
-      {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
+      <Suspense>
+        {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
+      </Suspense>
     </Stack>
   )
 }

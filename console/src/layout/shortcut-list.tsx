@@ -1,0 +1,38 @@
+// The list of all keyboard shortcuts.
+import { Kbd, Table } from '@mantine/core'
+import { Dialog } from './dialog.tsx'
+
+const SHORTCUTS = [
+  { keys: ['/'], does: 'Search pets' },
+  { keys: ['n'], does: 'Add a pet' },
+  { keys: ['j', 'k'], does: 'Next and previous pet in the list' },
+  { keys: ['Enter'], does: 'Open the selected pet' },
+  { keys: ['g', 'p'], does: 'Go to pets' },
+  { keys: ['g', 'h'], does: 'Go to holds' },
+  { keys: ['g', 'o'], does: 'Go to the overview' },
+  { keys: ['Esc'], does: 'Close a dialog' },
+  { keys: ['?'], does: 'Show this list' },
+]
+
+export function ShortcutList({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <Table>
+        <Table.Tbody>
+          {SHORTCUTS.map(({ keys, does }) => (
+            <Table.Tr key={does}>
+              <Table.Td>
+                {keys.map((key) => (
+                  <Kbd key={key} mr={4}>
+                    {key}
+                  </Kbd>
+                ))}
+              </Table.Td>
+              <Table.Td>{does}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Dialog>
+  )
+}
