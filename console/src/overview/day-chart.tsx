@@ -44,11 +44,11 @@ export function DayChart({ days }: { days: DayFigures[] }) {
           aria-label={chartSummary(days)}
           onPointerLeave={() => setCurrent(undefined)}
         >
-          <DayAreas days={days} width={width} current={current} onEnter={setCurrent} />
           {ROWS.map((row) => (
             <BarRow key={row.series} {...row} days={days} width={width} />
           ))}
           <DayLabels days={days} width={width} />
+          <DayAreas days={days} width={width} current={current} onEnter={setCurrent} />
         </svg>
       )}
       <Group pos="absolute" top={0} right={0} aria-hidden="true">
@@ -65,7 +65,7 @@ interface DrawingProps {
   width: number
 }
 
-/** An area per day over the whole height, which is easier to point at than a bar. */
+/** An area per day over both bars and the whole height, which is easier to point at than a bar. */
 function DayAreas({
   days,
   width,
@@ -83,7 +83,9 @@ function DayAreas({
       width={dayWidth}
       height={HEIGHT_PX - FIRST_TOP_PX - LABELS_HEIGHT_PX}
       onPointerEnter={() => onEnter(index)}
-    />
+    >
+      <title>{dayText(day)}</title>
+    </rect>
   ))
 }
 
@@ -91,7 +93,7 @@ function BarRow({ series, text, top, days, width }: DrawingProps & (typeof ROWS)
   const values = days.map((day) => day[series])
   const bottom = top + ROW_HEIGHT_PX
   return (
-    <g pointerEvents="none">
+    <g>
       <text x={0} y={top - 14} fontWeight={600}>
         {text}: {countText(total(days, series))}
       </text>
@@ -116,10 +118,7 @@ function BarRow({ series, text, top, days, width }: DrawingProps & (typeof ROWS)
               width={barWidth}
               height={height}
               rx={1.5}
-              pointerEvents="auto"
-            >
-              <title>{dayText(day)}</title>
-            </rect>
+            />
           )
         )
       })}

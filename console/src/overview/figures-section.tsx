@@ -44,7 +44,7 @@ export function FiguresSection() {
 function FiguresTable({ days }: { days: DayFigures[] }) {
   return (
     <Box className="figures-table" tabIndex={0} role="region" aria-label="Table of the last days">
-      <Table stickyHeader>
+      <Table>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Day</Table.Th>

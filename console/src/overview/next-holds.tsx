@@ -21,7 +21,7 @@ export function NextHolds() {
     )
   }
   const allHolds = (
-    <AnchorLink to="/holds" size="sm" py={12}>
+    <AnchorLink to="/holds" size="sm" py={12} flex="none">
       All holds
     </AnchorLink>
   )
