@@ -19,6 +19,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2023',
     reportCompressedSize: false,
+    // One script for the first page. Otherwise each module that a later page shares with it becomes a file of its own.
+    chunkSizeWarningLimit: 1_000,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'start', tags: ['$initial'] }] } } },
   },
   server: { proxy: { '/v1': SERVICE, '/auth': SERVICE, '/docs': SERVICE, '/openapi.json': SERVICE } },
 })
