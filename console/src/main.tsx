@@ -1,6 +1,5 @@
 // Starts the console: theme, data and pages.
-import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
+import './layout/mantine-styles.ts'
 import './layout/layout.css'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
