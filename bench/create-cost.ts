@@ -40,10 +40,12 @@ const VARIANTS: Record<string, string> = {
   'without pets_by_category': 'drop index pets_by_category',
   'without pets_by_category_and_status': 'drop index pets_by_category_and_status',
   'without pets_by_name': 'drop index pets_by_name',
+  'without pets_by_status_and_name': 'drop index pets_by_status_and_name',
   'without counts and events': 'drop trigger record_created on pets',
   'without check constraints':
     'alter table pets drop constraint pets_category_id_check, drop constraint pets_name_check',
-  'without all of these': `drop index pets_by_status, pets_by_category, pets_by_category_and_status, pets_by_name;
+  'without all of these': `drop index pets_by_status, pets_by_category, pets_by_category_and_status, pets_by_name,
+      pets_by_status_and_name;
     drop trigger record_created on pets;
     alter table pets drop constraint pets_category_id_check, drop constraint pets_name_check`,
   ...Object.fromEntries(options.variant.map((text) => text.split(/=(.*)/s).slice(0, 2))),

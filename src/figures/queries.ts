@@ -11,28 +11,33 @@ export interface FiguresRow extends DayFigures {
 /**
  * Returns one row per day, oldest first. Fails with INVALID_PARAMETER_VALUE if PostgreSQL does not know the time zone.
  *
- * Reads at most 96 rows per day. It starts a day early, because midnight can occur twice when the clocks change, and then
- * drops the rows of other days.
+ * Each day is one range of the primary key with at most 100 rows. Converting each row to the time zone instead took
+ * twice as long. When the clocks change around midnight, 00:00 may occur twice or not at all, and so may the last
+ * microsecond of the day before. The earlier of both is the start of the day.
  */
 export async function findFigures(db: Reader, days: number, timeZone: string): Promise<FiguresRow[]> {
   return db.read<FiguresRow>({
     name: 'find_figures',
-    text: `with range as materialized (
-        select (now() at time zone $2)::date - $1::int + 1 as first_day,
-          ((now() at time zone $2)::date - $1::int + 1)::timestamp at time zone $2 as starts_at
-      ), sums as materialized (
-        select (starts_at at time zone $2)::date as day, sum(added)::bigint as added, sum(sold)::bigint as sold
-        from pet_figures
-        where starts_at >= (select starts_at - interval '1 day' from range)
-        group by 1
+    text: `with days as materialized (
+        select day, least(
+            day::timestamp at time zone $2,
+            (day - 1 + time '23:59:59.999999') at time zone $2 + interval '1 microsecond'
+          ) as starts_at
+        from generate_series(0, $1) as number
+        cross join lateral (select (now() at time zone $2)::date - $1 + 1 + number as day) as numbered
+      ), ranges as materialized (
+        select day, starts_at, lead(starts_at) over (order by day) as ends_at from days
       )
-      select to_char(range.first_day + number, 'YYYY-MM-DD') as day,
-        coalesce(sums.added, 0) as added, coalesce(sums.sold, 0) as sold,
-        (select counted_since from pet_figures_start where counted_since > range.starts_at) as "countedSince"
-      from range
-      cross join generate_series(0, $1 - 1) as number
-      left join sums on sums.day = range.first_day + number
-      order by number`,
+      select to_char(ranges.day, 'YYYY-MM-DD') as day,
+        coalesce(figures.added, 0) as added, coalesce(figures.sold, 0) as sold,
+        (select counted_since from pet_figures_start where counted_since > ranges.starts_at) as "countedSince"
+      from ranges
+      cross join lateral (
+        select sum(added)::bigint as added, sum(sold)::bigint as sold from pet_figures
+        where pet_figures.starts_at >= ranges.starts_at and pet_figures.starts_at < ranges.ends_at
+      ) as figures
+      where ranges.ends_at is not null
+      order by ranges.day`,
     values: [days, timeZone],
   })
 }

@@ -105,7 +105,7 @@ test.each(ZONES)('a day starts and ends at midnight in %s', async (timeZone) => 
       from generate_series(1, 90) as n
       cross join lateral (select (now() at time zone $1)::date - 90 + n as day) as days
       cross join lateral (values
-        (greatest(day::timestamp at time zone $1, (day - 1 + time '23:59:59.999') at time zone $1 + interval '1 ms')),
+        (least(day::timestamp at time zone $1, (day - 1 + time '23:59:59.999') at time zone $1 + interval '1 ms')),
         ((day + time '23:59:59.999') at time zone $1)
       ) as edges (at)`,
     [timeZone],

@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { migrateUpTo } from '../support/earlier-schema.ts'
 import { startExport } from '../support/long-export.ts'
 import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
-import { asOwner } from '../support/roles.ts'
-import { petstore, shell } from '../support/service.ts'
+import { asApplication, asOwner } from '../support/roles.ts'
+import { petstore, shell, startPetstore } from '../support/service.ts'
 
 const NEXT = makeNextVersion('alter table pets add column chip text;')
 
@@ -34,4 +36,36 @@ test('migrate finishes its work if the reader of its messages closes the pipe', 
   expect(await petstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) })).toMatchObject({
     stderr: 'The schema is up to date.\n',
   })
+})
+
+test('migrate builds an index while requests are served, and replaces the one that an earlier attempt left', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  await migrateUpTo(databaseUrl, 6)
+  const environment = { DATABASE_URL: databaseUrl, MIGRATION_DATABASE_URL: asOwner(databaseUrl) }
+  const isValid = () =>
+    sql(
+      databaseUrl,
+      `select indisvalid as valid from pg_index where indexrelid = to_regclass('pets_by_status_and_name')`,
+    )
+  const running = await startExport(databaseUrl)
+
+  // The build waits for the export, because the export must not see an index without its rows.
+  const failed = await petstore(['migrate', '--lock-wait', '1'], environment)
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('0007_name_search was not run') })
+  expect(failed.stderr).toContain(`pid ${running.pid} (application petstore-export, role petstore_app)`)
+  expect(await isValid()).toEqual([{ valid: false }])
+
+  const second = startPetstore(['migrate'], environment)
+  const [waiting] = (await once(second.stderr, 'data')) as [string]
+  expect(waiting).toContain(`Waiting for a lock held by pid ${running.pid} (application petstore-export`)
+  // The service would wait for at most a second for a lock.
+  await sql(asApplication(databaseUrl), `insert into pets (name, category_id) values ('Rex', 1)`)
+  await sql(asApplication(databaseUrl), `update pets set status = 'sold' where name = 'Rex'`)
+
+  await running.end()
+  expect(await second.finished).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Applied 0007_name_search\n'),
+  })
+  expect(await isValid()).toEqual([{ valid: true }])
 })

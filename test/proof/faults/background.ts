@@ -5,6 +5,7 @@ import { DEFAULT_SCOPES } from '../../../src/scopes.ts'
 import { upsertCategories } from '../../../src/categories/queries.ts'
 import { commitBarrier, insertEpoch } from '../../../src/events/queries.ts'
 import { purgeEvents, sequenceDueEvents } from '../../../src/events/sequencer.ts'
+import { purgeFigures } from '../../../src/figures/figures.ts'
 import { purgeIdempotencyKeys } from '../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../src/inventory/queries.ts'
@@ -112,6 +113,23 @@ export const BACKGROUND: Operation[] = [
           const outcome = await outcomeOfWork(purgeEvents(db, RETENTION_SECONDS, BigInt(id)))
           if (outcome === 'done' && (await countLeft()) > 0)
             throw new Error('an expired event is still stored')
+          return outcome
+        },
+      }
+    },
+  },
+  {
+    name: 'purging figures',
+    prepare: async ({ api, db }) => {
+      await api.sql(
+        `insert into pet_figures (starts_at, added, sold) values (now() - random() * interval '1 day' - interval '101 days', 1, 0)`,
+      )
+      return {
+        // Without effects, for the same reason as above.
+        run: async () => {
+          const outcome = await outcomeOfWork(purgeFigures(db))
+          const left = await api.sql(`select from pet_figures where starts_at < now() - interval '100 days'`)
+          if (outcome === 'done' && left.length > 0) throw new Error('old figures are still stored')
           return outcome
         },
       }

@@ -1,5 +1,5 @@
 // Every operation that changes nothing. With a fault, each must return what it returns without one.
-import { findAllApiKeys, findValidApiKeyIds, listDeprecatedUse } from '../../../src/api-keys/queries.ts'
+import { findAllApiKeys, findValidApiKeyIds } from '../../../src/api-keys/queries.ts'
 import { readSchemaState } from '../../../src/db/migrate.ts'
 import { sequenceEvents } from '../../../src/events/sequencer.ts'
 import { linkTo } from '../../contract/pets.ts'
@@ -64,13 +64,15 @@ export const READING: Operation[] = [
   { name: 'listOrders by status', prepare: read(() => '/store/orders?status=open') },
   { name: 'listOrders by pet', prepare: read(({ petId }) => `/store/orders?petId=${petId}`) },
   { name: 'listOrders by both', prepare: read(({ petId }) => `/store/orders?petId=${petId}&status=open`) },
+  { name: 'listOrders by expiry', prepare: read(() => '/store/orders?status=open&sort=expiresAt') },
   { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
   { name: 'getInventory', prepare: read(() => '/store/inventory') },
+  { name: 'getFigures', prepare: read(() => '/store/figures') },
   { name: 'listEvents', prepare: readNewEvent },
   { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
   { name: 'listApiKeys', prepare: read(() => '/api-keys') },
+  { name: 'listDeprecatedCalls', prepare: read(() => '/api-keys/deprecated-calls') },
   { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
   { name: 'the keys of open streams', prepare: work(({ db }) => findValidApiKeyIds(db, [1n])) },
-  { name: 'the list of deprecated calls', prepare: work(({ db }) => listDeprecatedUse(db, 10)) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]

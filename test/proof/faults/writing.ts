@@ -49,9 +49,9 @@ function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
 }
 
 /** Another API key, created bypassing the proxy. */
-async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string }> {
+async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string; key: string }> {
   const name = randomUUID()
-  return { name, id: ((await api.post('/api-keys', { name })).body as { id: number }).id }
+  return { name, ...((await api.post('/api-keys', { name })).body as { id: number; key: string }) }
 }
 
 export const WRITING: Operation[] = [
@@ -157,6 +157,18 @@ export const WRITING: Operation[] = [
               else -1 end from api_keys where name = $1`,
             [name, id],
           ),
+      }
+    },
+  },
+  {
+    name: 'revokeOwnApiKey',
+    commits: 'revoke_api_key',
+    isIdempotent: true,
+    prepare: async ({ api, query, client }) => {
+      const { id, key: apiKey } = await otherApiKey(api)
+      return {
+        run: async () => outcomeOf(await client.call('DELETE', '/v1/api-keys/self', { apiKey }), 204),
+        effects: () => query('select count(*) from api_keys where id = $1 and revoked_at is not null', [id]),
       }
     },
   },

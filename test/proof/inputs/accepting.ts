@@ -2,7 +2,16 @@
 import { assert } from 'vitest'
 import { linkTo } from '../../contract/pets.ts'
 import type { TestResponse } from '../../support/client.ts'
-import { listOf, makerOf, type Operation, OPERATIONS, readerOf, resolve, type Schema } from './document.ts'
+import {
+  isOnOwnKey,
+  listOf,
+  makerOf,
+  type Operation,
+  OPERATIONS,
+  readerOf,
+  resolve,
+  type Schema,
+} from './document.ts'
 import { tokenOf, type PositiveInput, TAG } from './positive.ts'
 import { Complaint, counts, type Recorder } from './runner.ts'
 import {
@@ -94,9 +103,20 @@ async function complete(
   }
   const body = text === undefined ? undefined : Buffer.from(text)
   return {
-    choices: { key: fixture.key, id: String(input.id ?? made?.id), query: input.pairs, headers, body },
+    choices: {
+      key: isOnOwnKey(operation) ? await newKey(fixture, via) : fixture.key,
+      id: String(input.id ?? made?.id),
+      query: input.pairs,
+      headers,
+      body,
+    },
     values: meant,
   }
+}
+
+async function newKey(fixture: ServiceFixture, via: Recorder): Promise<string> {
+  const { response } = await make(fixture, via, makerOf('apiKeyId') as Operation)
+  return (response.body as { key: string }).key
 }
 
 function expectStatus({ status }: TestResponse, expected: number): void {

@@ -46,6 +46,24 @@ export function addressFaults(schema: Schema): Fault<string[]>[] {
       .filter((value) => !schema.enum?.includes(value))
     return [twice, one({ kind: 'not in the list', value: other })]
   }
+  if (schema.format === 'time-zone') {
+    const near = [
+      '',
+      ' ',
+      'Mars/Olympus',
+      '+01:00',
+      '-5',
+      'abc5',
+      'UTC ',
+      'Europe',
+      'Europe/Berlin/',
+      '../UTC',
+      '\0',
+    ]
+    // A random text of three letters can be the name of a time zone.
+    const value = fc.oneof(fc.constantFrom(...near), text(10, 30))
+    return [twice, one({ kind: 'not a time zone', value })]
+  }
   if (schema.type === 'integer')
     return [
       twice,

@@ -20,6 +20,7 @@ export interface Schema {
   properties?: Record<string, Schema>
   required?: string[]
   'x-not-with'?: string[]
+  'x-only-with'?: Record<string, string>
 }
 
 export interface Parameter {
@@ -152,6 +153,16 @@ export function readerOf({ path, pathParameter }: Operation): Operation | undefi
 export function listOf({ path }: Operation): Operation | undefined {
   const [collection = path] = path.split('/{')
   return findOperation('GET', collection)
+}
+
+/** The other parameters that a parameter requires, with their values. */
+export function requirementsOf(schema: Schema): [name: string, value: string][] {
+  return Object.entries(schema['x-only-with'] ?? {})
+}
+
+/** Whether the operation changes the API key of the request. Each request then needs a key of its own. */
+export function isOnOwnKey({ method, pathParameter }: Operation): boolean {
+  return method === 'DELETE' && pathParameter === undefined
 }
 
 /** Whether a valid value of the parameter is the position of an event, which only the service can make. */

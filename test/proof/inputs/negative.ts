@@ -6,7 +6,7 @@ import { badBody, goodBody } from './bodies.ts'
 import type { Request } from './connection.ts'
 import { badCredentials } from './credentials.ts'
 import { choose } from './choices.ts'
-import { type Fields, isOpaque, makerOf, type Operation, type Schema } from './document.ts'
+import { type Fields, isOpaque, makerOf, type Operation, requirementsOf, type Schema } from './document.ts'
 import { isReference, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
 import { text } from './texts.ts'
 import { inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
@@ -198,6 +198,7 @@ function badQuery(operation: Operation): fc.Arbitrary<Broken> {
     { weight: 1, arbitrary: undecodable },
     ...opaque.map((arbitrary) => ({ weight: 1, arbitrary })),
     ...exclusions(query, toBroken).map((arbitrary) => ({ weight: 1, arbitrary })),
+    ...omissions(query, toBroken).map((arbitrary) => ({ weight: 1, arbitrary })),
   )
 }
 
@@ -217,6 +218,21 @@ function exclusions(
       }),
     ),
   )
+}
+
+/** A valid parameter without the parameters that it requires. */
+function omissions(
+  query: Fields,
+  toBroken: (kind: string, code: string, pairs: [string, string][], fields: string[]) => Broken,
+): fc.Arbitrary<Broken>[] {
+  return Object.entries(query)
+    .filter(([, schema]) => requirementsOf(schema).length > 0)
+    .map(([name, schema]) =>
+      addressValue(schema).map((own) => {
+        const pairs = own.map((value): [string, string] => [name, encode(value)])
+        return toBroken(`${name} alone`, 'invalid_parameter', pairs, [name])
+      }),
+    )
 }
 
 function addressValue(schema: Schema): fc.Arbitrary<string[]> {

@@ -1,7 +1,15 @@
 // Inputs that an operation must accept, in every form that the document allows.
 import * as fc from 'fast-check'
 import { goodBody, writeObject } from './bodies.ts'
-import { type Fields, isOpaque, isPosition, makerOf, type Operation, type Schema } from './document.ts'
+import {
+  type Fields,
+  isOpaque,
+  isPosition,
+  makerOf,
+  type Operation,
+  requirementsOf,
+  type Schema,
+} from './document.ts'
 import { anyJson } from './faults.ts'
 import { encode, INT64 } from './negative.ts'
 import { isReference } from './fixture.ts'
@@ -99,8 +107,16 @@ function goodQuery(operation: Operation): fc.Arbitrary<Record<string, Sent>> {
         if (!Object.keys(kept).some((other) => excludes(name, other) || excludes(other, name)))
           kept[name] = sent
       }
+      for (const name of Object.keys(kept)) Object.assign(kept, required(operation.query[name] as Schema))
       return kept
     })
+}
+
+/** The parameters that another parameter requires. */
+function required(schema: Schema): Record<string, Sent> {
+  return Object.fromEntries(
+    requirementsOf(schema).map(([name, value]) => [name, { json: JSON.stringify(value), value }]),
+  )
 }
 
 function pairsOf(query: Record<string, Sent>, everything: boolean): [string, string][] {
@@ -215,8 +231,8 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
             .filter((sent) => inAddress(sent).length > 0)
             .map((sent) =>
               input(`${name} at an edge`, {
-                query: { [name]: sent.value },
-                pairs: pairsOf({ [name]: sent }, false),
+                query: { [name]: sent.value, ...Object.fromEntries(requirementsOf(schema)) },
+                pairs: pairsOf({ [name]: sent, ...required(schema) }, false),
               }),
             ),
     ),

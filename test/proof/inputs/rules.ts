@@ -2,7 +2,7 @@
 import { METHODS } from 'node:http'
 import * as fc from 'fast-check'
 import { writeObject } from './bodies.ts'
-import { ADDRESSES, makerOf, type Operation, OPERATIONS, readerOf } from './document.ts'
+import { ADDRESSES, makerOf, type Operation, OPERATIONS, readerOf, requirementsOf } from './document.ts'
 import type { NegativeInput } from './negative.ts'
 import { Complaint, type Recorder } from './runner.ts'
 import { make, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
@@ -114,7 +114,9 @@ function codeAt(method: string, target: string): string | undefined {
   const [path = ''] = target.slice('/v1'.length).split(/[?#]/, 1)
   const operations = OPERATIONS.filter((one) => patternOf(one.path).test(path))
   if (operations.length === 0) return 'route_not_found'
-  const operation = operations.find((one) => one.method === method)
+  // A path without a parameter is the first choice: `/api-keys/self` is not an id.
+  const byMethod = operations.filter((one) => one.method === method)
+  const operation = byMethod.find((one) => one.path === path) ?? byMethod[0]
   if (operation === undefined) return 'method_not_allowed'
   const isFree = makerOf(operation.pathParameter) === undefined
   return isFree && path.endsWith(`/${UNKNOWN_ID}`)
@@ -203,6 +205,7 @@ export async function foreignCursors(fixture: ServiceFixture, via: Recorder): Pr
         input(from, [
           ['cursor', cursor],
           [name, String(edgesOf(schema)[0]?.value)],
+          ...requirementsOf(schema),
         ]),
       ),
   ])

@@ -3,6 +3,16 @@ import * as fc from 'fast-check'
 import { resolve, type Schema } from './document.ts'
 import { escapeSome, lengthOf, text } from './texts.ts'
 
+/** Includes offsets of a quarter of an hour, and names without a region. */
+const TIME_ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'Asia/Kathmandu',
+  'Pacific/Kiritimati',
+  'America/St_Johns',
+  'Etc/GMT+5',
+]
+
 export const INT64_MAX = 9_223_372_036_854_775_807n
 /** Up to this value, an integer may also be written with a point or an exponent. */
 const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
@@ -76,6 +86,7 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
       return { json: forms[form % forms.length] as string, value }
     })
   }
+  if (schema.format === 'time-zone') return fc.constantFrom(...TIME_ZONES).map((value) => asJson(value, 0))
   if (schema.type === 'string') {
     return fc.tuple(textOf(schema), fc.nat(3)).map(([value, every]) => asJson(value, every))
   }
@@ -119,6 +130,7 @@ export function edgesOf(schema: Schema): Sent[] {
   if (schema.type === 'integer') {
     return numberEdges(schema).flatMap((value) => formsOf(value).map((json) => ({ json, value })))
   }
+  if (schema.format === 'time-zone') return TIME_ZONES.map((value) => asJson(value, 0))
   if (schema.type === 'string') return textEdges(schema).map((value) => asJson(value, 0))
   const { minItems = 0, maxItems = 10 } = schema
   const items = edgesOf(resolve(schema.items as Schema))

@@ -7,6 +7,17 @@ import { type Position, readStart } from '../../../src/events/feed.ts'
 import { countsOf } from './reference/store.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
 
+/** By how much the figures differ from the events. No event was deleted. */
+const FIGURES_AUDIT = `select figures.added - events.added as added, figures.sold - events.sold as sold
+  from (select coalesce(sum(added), 0) as added, coalesce(sum(sold), 0) as sold from pet_figures) as figures
+  cross join (
+    select count(*) filter (where type = 'pet.created') as added,
+      count(*) filter (where type = 'pet.updated' and event.status = 'sold' and event.changed in (4, 5, 6, 7)) as sold
+    from event_numbers join outbox using (type)
+    cross join lateral unnest(pet_ids, statuses, changed) as event (pet_id, status, changed)
+    where outbox.id = event_numbers.outbox_id
+  ) as events`
+
 export async function compareWholeState(session: Session): Promise<void> {
   // Expire the caches.
   passSecond(session)
@@ -22,6 +33,18 @@ export async function compareWholeState(session: Session): Promise<void> {
       { operation: 'getInventory', scope: 'pets:read', method: 'GET', path: '/store/inventory' },
       () => ({ status: 200, body: countsOf(session.store.pets.values()) }),
     )
+    await callBoth(
+      session,
+      staff,
+      { operation: 'getFigures', scope: 'pets:read', method: 'GET', path: '/store/figures' },
+      () => ({ status: 200 }),
+    )
+    await callBoth(
+      session,
+      staff,
+      { operation: 'listDeprecatedCalls', scope: 'admin', method: 'GET', path: '/api-keys/deprecated-calls' },
+      () => ({ status: 200 }),
+    )
   }
   await walk(session, { at: 0, as: 'staff' }, { of: 'apiKeys' }, undefined)
   for (const petId of session.store.pets.keys()) {
@@ -29,6 +52,7 @@ export async function compareWholeState(session: Session): Promise<void> {
   }
   session.calls.push('the audit of the database')
   requireSame('audit of the database', await auditStore(session.query), [])
+  requireSame('audit of the figures', await session.query(FIGURES_AUDIT), [{ added: '0', sold: '0' }])
   const start = readStart(session.feedStart) as Position
   const faults = await auditFeedAfter(session.instances[0].db, session.query, start.number)
   requireSame('audit of the feed', faults, [])

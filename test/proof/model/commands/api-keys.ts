@@ -69,6 +69,16 @@ const getOwn = command({}, async (session, sender) => {
   )
 })
 
+const revokeOwn = command({}, async (session, sender) => {
+  if (typeof sender.as !== 'number' || madeApiKeys(session).length === 0) return
+  await callBoth(
+    session,
+    sender,
+    { operation: 'revokeOwnApiKey', scope: 'any', method: 'DELETE', path: '/api-keys/self' },
+    (_caller, _seen, apiKey) => revokeApiKey(session.store, apiKey.id),
+  )
+})
+
 function pickApiKey(session: Session, choice: Choice): Id {
   return pick(
     madeApiKeys(session)
@@ -83,4 +93,5 @@ export const apiKeyCommands: fc.WeightedArbitrary<Command>[] = [
   { arbitrary: rotate, weight: 1 },
   { arbitrary: revoke, weight: 1 },
   { arbitrary: getOwn, weight: 1 },
+  { arbitrary: revokeOwn, weight: 1 },
 ]

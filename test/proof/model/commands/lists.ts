@@ -138,6 +138,7 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
       status,
       petId: pet === undefined ? undefined : pickPet(session, pet),
     })),
+  fc.constant(() => ({ of: 'orders' as const, status: 'open' as const, sort: 'expiresAt' as const })),
   some.choice.map((pet) => (session: Session) => ({ of: 'history' as const, petId: pickPet(session, pet) })),
   fc.constant(() => ({ of: 'categories' as const })),
   fc.constant(() => ({ of: 'apiKeys' as const })),

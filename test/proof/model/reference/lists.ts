@@ -6,7 +6,7 @@ import type { Entry, Id, OrderStatus, PetStatus, Store } from './store.ts'
 export type List =
   | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
   | { of: 'names'; name: string; status?: PetStatus | undefined }
-  | { of: 'orders'; status?: OrderStatus | undefined; petId?: Id | undefined }
+  | { of: 'orders'; status?: OrderStatus | undefined; petId?: Id | undefined; sort?: 'expiresAt' | undefined }
   | { of: 'history'; petId: Id }
   | { of: 'categories' }
   | { of: 'apiKeys' }
@@ -41,7 +41,10 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
       return [...store.orders.values()]
         .filter((order) => (list.status ?? order.status) === order.status)
         .filter((order) => Number(list.petId ?? order.petId) === order.petId)
-        .map((order) => ({ place: [-order.id], item: { ...order } }))
+        .map((order) => ({
+          place: list.sort === undefined ? [-order.id] : [order.expiresAt, order.id],
+          item: { ...order },
+        }))
     case 'history':
       return store.pets
         .get(Number(list.petId))
