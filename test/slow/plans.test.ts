@@ -158,7 +158,8 @@ async function checkAll(state: string): Promise<void> {
       }
     }
     for (const after of [undefined, { expiresAtMicros: BigInt(Date.now()) * 1_000n, id: 5n }]) {
-      await checkOne(state, mode, (db) => findOpenOrdersByExpiry(db, after, LIMIT))
+      // Sorting equal times by id reads the first order of the next time too, and its API key.
+      await checkOne(state, mode, (db) => findOpenOrdersByExpiry(db, after, LIMIT), 2)
       checked += 1
     }
     for (const petId of [1n, 2n, 900_000n]) {
