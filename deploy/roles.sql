@@ -81,6 +81,7 @@ begin
       ('deprecated_calls', 'select, insert, update'),
       ('event_epochs', 'select, insert'),
       ('event_numbers', 'select, insert, delete'),
+      ('finished_sign_ins', 'select, insert, delete'),
       ('idempotency_keys', 'select, insert, update, delete'),
       ('imports', 'select, insert, update'),
       ('orders', 'select, insert, update'),
@@ -93,7 +94,8 @@ begin
       ('pet_figures_start', 'select'),
       ('pet_history', 'select, insert'),
       ('pets', 'select, insert, update, delete'),
-      ('petstore_migrations', 'select')
+      ('petstore_migrations', 'select'),
+      ('sign_ins', 'select, insert, delete')
     ) as needed (name, privileges)
     where to_regclass('public.' || name) is not null
   loop

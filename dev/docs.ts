@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { say } from '../src/cli/terminal.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../src/config.ts'
 import { ERRORS } from '../src/errors.ts'
+import { SIGN_IN_ERRORS } from '../src/people/rules.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -23,6 +24,7 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
     table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
   },
   scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
+  'sign-in errors': { document: 'docs/sign-in.md', table: signInErrorTable },
 }
 
 function errorTable(): string {
@@ -34,6 +36,11 @@ function errorTable(): string {
     fix,
   ])
   return tableOf(['Status', 'Code', '`message`', 'What to do'], rows)
+}
+
+function signInErrorTable(): string {
+  const rows = Object.entries(SIGN_IN_ERRORS).map(([code, text]) => [`\`${code}\``, text])
+  return tableOf(['Code', 'What the page shows'], rows)
 }
 
 function variableTable(variables: Record<string, { help: string; example?: string }>): string {

@@ -18,6 +18,9 @@ import { STALLED_AFTER_MS } from '../src/http/stalled-responses.ts'
 import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/orders/schema.ts'
 import { PAGE_LIMITS } from '../src/pages/limits.ts'
 import { LIST_LIMIT_MAX } from '../src/paging.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../src/people/provider.ts'
+import { IN_FLIGHT_MAX as SIGN_IN_REQUESTS_MAX, REQUESTS_PER_MINUTE_MAX } from '../src/people/routes.ts'
+import { SIGN_INS_MAX } from '../src/people/rules.ts'
 import { WAITING_MAX } from '../src/pets/batches.ts'
 import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/pets/schema.ts'
 import {
@@ -67,6 +70,18 @@ export const PROCESS_LIMITS: string[][] = [
     '503 `overloaded`',
   ],
   ['Time to send a page', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
+  ['Requests of sign-ins in flight', count(SIGN_IN_REQUESTS_MAX), 'error `overloaded`'],
+  [
+    'Requests of sign-ins per minute and client address',
+    count(REQUESTS_PER_MINUTE_MAX),
+    'error `rate_limited`',
+  ],
+  ['Sign-ins in progress, across all processes', count(SIGN_INS_MAX), 'error `overloaded`'],
+  [
+    'Time to verify a person at the identity provider',
+    seconds(EXCHANGE_TIMEOUT_MS),
+    'error `provider_unavailable`',
+  ],
   ['Requests waiting for the next batch, per kind of batch', count(WAITING_MAX), '503 `overloaded`'],
   ['Requests waiting for a database connection', count(POOL_QUEUE_MAX), '503 `overloaded`'],
   ['Time that a request waits for a database connection', seconds(CONNECTION_WAIT_MS), '503 `overloaded`'],

@@ -2,9 +2,21 @@
 // Checks only the form of each value; opens no connection and no port.
 import { hostname } from 'node:os'
 import { CATEGORY_POLICIES } from './category-policy.ts'
-import { splitDatabaseUrl } from './database-url.ts'
+import {
+  Fault,
+  integer,
+  oneOf,
+  readDatabaseUrl,
+  readIssuer,
+  readOidcScopes,
+  readOrigins,
+  readProxies,
+  readPublicUrl,
+  readRoleRules,
+  readServiceUrl,
+} from './config-values.ts'
+import { isLoopbackHost } from './ip-address.ts'
 import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
-import { isAddressRange } from './ip-address.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -13,8 +25,6 @@ interface Variable<Value> {
   example?: string
   read: (text: string | undefined) => Value
 }
-
-class Fault extends Error {}
 
 export const VARIABLES = {
   DATABASE_URL: {
@@ -104,6 +114,39 @@ export const VARIABLES = {
     example: '10.0.0.0/8,loopback',
     read: readProxies,
   },
+  OIDC_ISSUER: {
+    help: 'Issuer URL of the identity provider with which people sign in (OpenID Connect). Also set `OIDC_CLIENT_ID`, `OIDC_ROLES` and `PUBLIC_URL`. Default: none; people sign in with an API key.',
+    example: 'https://login.example/realms/shop',
+    read: readIssuer,
+  },
+  OIDC_CLIENT_ID: {
+    help: 'Id of the client that you registered at the identity provider. Default: none.',
+    read: (text) => text,
+  },
+  OIDC_CLIENT_SECRET: {
+    help: 'Secret of that client. Default: none, for a public client.',
+    read: (text) => text,
+  },
+  OIDC_NAME: {
+    help: 'Name of the identity provider, shown on the button that signs in. Default: the host of `OIDC_ISSUER`.',
+    example: 'Shop account',
+    read: (text) => text,
+  },
+  OIDC_SCOPES: {
+    help: 'Scopes that the service requests from the identity provider, separated by blanks. Default: openid profile email.',
+    example: 'openid profile email groups',
+    read: readOidcScopes,
+  },
+  OIDC_ROLES_CLAIM: {
+    help: 'Claim that contains the groups or roles of a person. Dots select a nested claim. Default: groups.',
+    example: 'realm_access.roles',
+    read: (text) => text ?? 'groups',
+  },
+  OIDC_ROLES: {
+    help: 'Which value of the claim gives which role: `viewer`, `staff` or `admin`, separated by commas; `*` gives the role to every person. A person gets the highest role that matches. Default: none.',
+    example: 'admin=petstore-admins,staff=shop,viewer=*',
+    read: readRoleRules,
+  },
   SHUTDOWN_GRACE_MS: {
     help: 'Milliseconds from SIGTERM until the port closes, 0 to 60000. Meanwhile `/ready` returns 503, so that a load balancer stops sending requests. Default: 0.',
     read: integer(0, 0, 60_000),
@@ -152,7 +195,29 @@ export class ConfigError extends Error {
 }
 
 export function readConfig(environment: Environment = process.env): Config {
-  return readTable(VARIABLES, withCurrentNames(environment))
+  return readTable(VARIABLES, withCurrentNames(environment), signInFaults)
+}
+
+/**
+ * Faults of settings that need each other. Gets the text of each setting, so that an invalid setting is not also
+ * reported as missing.
+ */
+function signInFaults(textOf: (name: keyof typeof VARIABLES) => string | undefined): string[] {
+  const isSet = (name: keyof typeof VARIABLES) => textOf(name) !== undefined
+  if (!isSet('OIDC_ISSUER')) {
+    const useless = (['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const).filter(isSet)
+    return useless.map((name) => `${name} has no effect without OIDC_ISSUER; set both or neither`)
+  }
+  const missing = (['OIDC_CLIENT_ID', 'OIDC_ROLES', 'PUBLIC_URL'] as const).filter((name) => !isSet(name))
+  const faults = missing.map((name) => `${name} is not set; OIDC_ISSUER requires it`)
+  // Without TLS, the key of a person could be read on the network.
+  const { protocol, hostname: host } = URL.parse(textOf('PUBLIC_URL') ?? '') ?? {}
+  if (protocol === 'http:' && !isLoopbackHost(host ?? '')) {
+    faults.push(
+      'PUBLIC_URL must start with https: if OIDC_ISSUER is set; http: is accepted only for this host',
+    )
+  }
+  return faults
 }
 
 /** Warnings about variables that are set under their former name. */
@@ -174,18 +239,23 @@ export function readClientConfig(url?: string, environment: Environment = proces
   return readTable(CLIENT_VARIABLES, { ...environment, ...(url !== undefined && { PETSTORE_URL: url }) })
 }
 
-function readTable<Of extends Table>(table: Of, environment: Environment): ValuesOf<Of> {
+function readTable<Of extends Table>(
+  table: Of,
+  environment: Environment,
+  moreFaults: (textOf: (name: string) => string | undefined) => string[] = () => [],
+): ValuesOf<Of> {
   const faults: string[] = []
   const values: Record<string, unknown> = {}
+  const textOf = (name: string) => environment[name]?.trim() || undefined
   for (const [name, variable] of Object.entries(table)) {
-    const text = environment[name]?.trim()
     try {
-      values[name] = variable.read(text === '' ? undefined : text)
+      values[name] = variable.read(textOf(name))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       faults.push(`${name} ${error.message}`)
     }
   }
+  faults.push(...moreFaults(textOf))
   if (faults.length > 0) throw new ConfigError(faults)
   return values as ValuesOf<Of>
 }
@@ -198,83 +268,4 @@ export function environmentWith(added: Record<string, string>): Environment {
 /** The `application_name` that identifies this process in PostgreSQL. */
 export function instanceName(): string {
   return `petstore@${hostname()}:${process.pid}`
-}
-
-function integer(fallback: number, min: number, max: number) {
-  return (text: string | undefined): number => {
-    if (text === undefined) return fallback
-    const value = Number(text)
-    if (!/^[0-9]+$/.test(text) || value < min || value > max) {
-      throw new Fault(`must be a whole number from ${min} to ${max}, not "${text}"`)
-    }
-    return value
-  }
-}
-
-function oneOf<const Choice extends string>(fallback: Choice, ...others: Choice[]) {
-  const choices = [fallback, ...others]
-  return (text: string | undefined): Choice => {
-    if (text === undefined) return fallback
-    const choice = choices.find((candidate) => candidate === text)
-    if (choice === undefined) throw new Fault(`must be one of ${choices.join(', ')}, not "${text}"`)
-    return choice
-  }
-}
-
-/** The URL may contain a password, so the message does not quote it. */
-function readDatabaseUrl(text: string): string {
-  try {
-    splitDatabaseUrl(text)
-  } catch (error) {
-    throw new Fault((error as RangeError).message)
-  }
-  return text
-}
-
-/** Adds `/v1` to a URL without a path. The URL may contain a password, so the message does not quote it. */
-function readServiceUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
-  if (!isPlain || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Fault(
-      '(or --url) must be a URL such as https://api.petstore.example/v1, without a password or a query',
-    )
-  }
-  return url.origin + (url.pathname === '/' ? '/v1' : url.pathname.replace(/\/+$/, ''))
-}
-
-function readPublicUrl(text: string | undefined): string {
-  if (text === undefined) return ''
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.href !== `${url.origin}/`) {
-    throw new Fault(`must be an origin such as https://api.petstore.example, without a path, not "${text}"`)
-  }
-  return url.origin
-}
-
-function readOrigins(text: string | undefined): string[] {
-  if (text === undefined) return []
-  const origins = text.split(',').map((origin) => origin.trim())
-  for (const origin of origins) {
-    if (origin !== '*' && !(URL.canParse(origin) && new URL(origin).origin === origin)) {
-      throw new Fault(`must be origins such as https://shop.example, or *; "${origin}" is not one`)
-    }
-  }
-  return origins
-}
-
-/** Names of address ranges that Fastify's option `trustProxy` accepts. */
-const RANGE_NAMES = ['loopback', 'linklocal', 'uniquelocal']
-
-function readProxies(text: string | undefined): string[] {
-  if (text === undefined) return []
-  const proxies = text.split(',').map((proxy) => proxy.trim())
-  for (const proxy of proxies) {
-    if (!RANGE_NAMES.includes(proxy) && !isAddressRange(proxy)) {
-      throw new Fault(
-        `must be IP addresses or ranges such as 10.0.0.0/8, or ${RANGE_NAMES.join(', ')}; "${proxy}" is not one`,
-      )
-    }
-  }
-  return proxies
 }

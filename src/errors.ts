@@ -63,6 +63,11 @@ export const ERRORS = {
     message: 'The API key lacks the scope that this operation requires.',
     fix: 'Ask the operator for a key with the scope that the header `WWW-Authenticate` names.',
   },
+  sign_in_rejected: {
+    status: 403,
+    message: 'The request does not come from the sign-in page of this service.',
+    fix: 'Send the request from a page of the service, with the headers `Origin` and `X-Petstore-Sign-In: 1`.',
+  },
   route_not_found: {
     status: 404,
     message: 'This path does not exist.',
@@ -81,7 +86,7 @@ export const ERRORS = {
   api_key_not_found: {
     status: 404,
     message: 'No active API key has this id.',
-    fix: 'Check the id. A revoked or expired key cannot be rotated. `GET /v1/api-keys` lists all keys.',
+    fix: 'Check the id. A revoked, expired or personal key cannot be rotated. `GET /v1/api-keys` lists all keys.',
   },
   method_not_allowed: {
     status: 405,
@@ -133,6 +138,11 @@ export const ERRORS = {
     status: 410,
     message: 'The events after this position are no longer available; start again from an export.',
     fix: 'Read all pets again, for example with `petstore export --with-position`, and follow the feed from the new position.',
+  },
+  sign_in_expired: {
+    status: 410,
+    message: 'The sign-in has expired or was already used; sign in again.',
+    fix: 'Start the sign-in again. The page must fetch the key within a minute, and can fetch it once.',
   },
   precondition_failed: {
     status: 412,

@@ -171,6 +171,8 @@ export type Events = Event[]
 export interface OwnApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
+  /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
+  kind: string
   /** What the key can do. New scopes can be added. */
   scopes: string[]
   /** When the key expires. Absent if it does not expire. */
@@ -182,6 +184,8 @@ export interface ApiKey {
   id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
+  /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
+  kind: string
   /** What the key can do. New scopes can be added. */
   scopes: string[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
@@ -200,6 +204,8 @@ export interface IssuedApiKey {
   id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
+  /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
+  kind: string
   /** What the key can do. New scopes can be added. */
   scopes: string[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
@@ -346,6 +352,7 @@ export type ErrorCode =
   | 'missing_api_key'
   | 'invalid_api_key'
   | 'insufficient_scope'
+  | 'sign_in_rejected'
   | 'route_not_found'
   | 'pet_not_found'
   | 'order_not_found'
@@ -360,6 +367,7 @@ export type ErrorCode =
   | 'order_closed'
   | 'operation_removed'
   | 'events_expired'
+  | 'sign_in_expired'
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'

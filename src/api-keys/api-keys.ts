@@ -2,7 +2,7 @@
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Caller } from '../caller.ts'
 import { batched } from '../db/batch.ts'
-import type { Db } from '../db/database.ts'
+import type { Db, Tx } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
@@ -11,11 +11,13 @@ import {
   findApiKeysByIds,
   findCallersByHashes,
   insertApiKey,
+  insertPersonalApiKey,
   retireApiKey,
+  revokeOldestPersonalApiKeys,
   setApiKeyRevoked,
 } from './queries.ts'
 import { isServiceName, SERVICE_NAME_FAULT } from './rules.ts'
-import type { ApiKey, NewApiKey } from './schema.ts'
+import type { ApiKey, NewApiKey, NewPersonalApiKey } from './schema.ts'
 
 /** How long the result of a look-up is cached. A revocation takes effect within this time. */
 const BELIEVED_FOR_MS = 1_000
@@ -45,12 +47,24 @@ export async function createApiKey(
   return { text, ...(await insertApiKey(db, hashApiKey(text), apiKey)) }
 }
 
+/** Creates a key for a person who has signed in. Revokes the person's oldest keys beyond `keysMax` valid ones. */
+export async function createPersonalApiKey(
+  tx: Tx,
+  environment: Environment,
+  apiKey: NewPersonalApiKey,
+  keysMax: number,
+): Promise<IssuedApiKey> {
+  await revokeOldestPersonalApiKeys(tx, apiKey.subject, keysMax - 1)
+  const text = makeApiKeyText(environment)
+  return { text, ...(await insertPersonalApiKey(tx, hashApiKey(text), apiKey)) }
+}
+
 export async function getApiKey(db: Db, id: bigint): Promise<ApiKey> {
   const [apiKey] = await findApiKeysByIds(db, [id])
   return orNotFound(apiKey)
 }
 
-/** Lists all keys, newest first, including expired and revoked keys. */
+/** Lists keys, newest first, including expired and revoked keys of programs. */
 export async function listApiKeys(db: Db, { after, limit }: PageRequest): Promise<Page<ApiKey>> {
   const found = await findApiKeysBefore(db, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
@@ -58,7 +72,7 @@ export async function listApiKeys(db: Db, { after, limit }: PageRequest): Promis
 
 /**
  * Creates a key with the same name, scopes, rate limit and lifetime. The old key stays valid during the overlap, unless
- * it expires earlier.
+ * it expires earlier. A personal key cannot be rotated: an administrator would get a key in the name of the person.
  */
 export async function rotateApiKey(
   db: Db,

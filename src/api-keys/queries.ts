@@ -3,12 +3,13 @@
 import type { Caller } from '../caller.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
-import type { ApiKey, NewApiKey } from './schema.ts'
+import type { ApiKey, ApiKeyKind, NewApiKey, NewPersonalApiKey } from './schema.ts'
 import type { Scope } from '../scopes.ts'
 
 interface ApiKeyRow {
   id: bigint
   name: string
+  kind: ApiKeyKind
   scopes: Scope[]
   rate_limit: number | null
   created_at: Date
@@ -17,7 +18,14 @@ interface ApiKeyRow {
   revoked_at: Date | null
 }
 
-const COLUMNS = 'id, name, scopes, rate_limit, created_at, last_used_at, expires_at, revoked_at'
+const COLUMNS = 'id, name, kind, scopes, rate_limit, created_at, last_used_at, expires_at, revoked_at'
+
+/**
+ * Lists hide personal keys that are expired or revoked. The first line is the condition of the index api_keys_listed,
+ * which skips purged keys.
+ */
+const LISTED = `(kind = 'program' or subject is not null)
+  and (kind = 'program' or (revoked_at is null and expires_at > now()))`
 
 export async function findCallersByHashes(
   db: Reader,
@@ -64,11 +72,64 @@ export async function insertApiKey(db: Writer, hash: Buffer, apiKey: NewApiKey):
   return toApiKey(row as ApiKeyRow)
 }
 
-export async function findAllApiKeys(db: Reader): Promise<ApiKey[]> {
+export async function insertPersonalApiKey(
+  tx: Tx,
+  hash: Buffer,
+  { name, scopes, expiresInSeconds, subject }: NewPersonalApiKey,
+): Promise<ApiKey> {
+  const [row] = await tx.write<ApiKeyRow>({
+    name: 'insert_personal_api_key',
+    text: `insert into api_keys (kind, hash, name, scopes, subject, expires_at)
+      values ('personal', $1, $2, $3, $4, now() + make_interval(secs => $5))
+      returning ${COLUMNS}`,
+    values: [hash, name, scopes, subject, expiresInSeconds],
+  })
+  return toApiKey(row as ApiKeyRow)
+}
+
+/** Revokes the valid keys of a person, except the newest `kept` ones. */
+export async function revokeOldestPersonalApiKeys(tx: Tx, subject: string, kept: number): Promise<void> {
+  await tx.write({
+    name: 'revoke_oldest_personal_api_keys',
+    text: `update api_keys set revoked_at = now()
+      where id = any(array(
+        select id from api_keys
+        where subject = $1 and revoked_at is null and expires_at > now()
+        order by id desc
+        offset $2
+      ))`,
+    values: [subject, kept],
+  })
+}
+
+/**
+ * Purges up to `max` personal keys that ended more than `days` ago; returns how many. Removes the subject, which takes
+ * the key out of all lists. The row stays, because history, orders and events show its name.
+ */
+export async function purgePersonalApiKeys(db: Writer, days: number, max: number): Promise<number> {
+  const rows = await db.write({
+    name: 'purge_personal_api_keys',
+    text: `update api_keys set subject = null
+      where id = any(array(
+        select id from api_keys
+        where subject is not null and least(expires_at, revoked_at) < now() - make_interval(days => $1)
+        order by id
+        limit $2
+        for no key update skip locked
+      ))
+      returning 1`,
+    values: [days, max],
+    isIdempotent: true,
+  })
+  return rows.length
+}
+
+/** `withEnded` includes expired and revoked personal keys. */
+export async function findAllApiKeys(db: Reader, withEnded: boolean): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'list_api_keys',
-    text: `select ${COLUMNS} from api_keys order by id`,
-    values: [],
+    text: `select ${COLUMNS} from api_keys where $1 or (${LISTED}) order by id`,
+    values: [withEnded],
   })
   return rows.map(toApiKey)
 }
@@ -90,7 +151,7 @@ export async function findApiKeysBefore(
 ): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_before',
-    text: `select ${COLUMNS} from api_keys where id < $1 order by id desc limit $2`,
+    text: `select ${COLUMNS} from api_keys where id < $1 and ${LISTED} order by id desc limit $2`,
     values: [beforeId ?? INT64_MAX, max],
   })
   return rows.map(toApiKey)
@@ -108,7 +169,7 @@ export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey |
 
 /**
  * Makes a valid key expire after the overlap, or earlier if it already expires earlier. Returns the properties of its
- * successor; undefined if the key is unknown, revoked or expired.
+ * successor; undefined if the key is unknown, revoked, expired or personal.
  */
 export async function retireApiKey(
   tx: Tx,
@@ -118,7 +179,7 @@ export async function retireApiKey(
   const [row] = await tx.write<ApiKeyRow & { lifetime_seconds: number | null }>({
     name: 'retire_api_key',
     text: `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => $2))
-      where id = $1 and revoked_at is null and (expires_at is null or expires_at > now())
+      where id = $1 and kind = 'program' and revoked_at is null and (expires_at is null or expires_at > now())
       returning name, scopes, rate_limit, lifetime_seconds`,
     values: [id, overlapSeconds],
   })
@@ -207,6 +268,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
     name: row.name,
+    kind: row.kind,
     scopes: row.scopes,
     rateLimit: row.rate_limit ?? undefined,
     createdAt: row.created_at,

@@ -38,6 +38,7 @@ const FILTERS = { list: 'api-keys' }
 const EXAMPLE = {
   id: 3,
   name: 'web-shop',
+  kind: 'program',
   scopes: ['pets:read', 'orders:write'],
   createdAt: '2026-11-15T10:00:00.000Z',
   expiresAt: '2027-02-13T10:00:00.000Z',
@@ -67,7 +68,7 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
         200: response({
           description: 'The name, scopes and expiry of the API key in the request.',
           schema: 'OwnApiKey',
-          example: { name: 'web-shop', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
+          example: { name: 'web-shop', kind: 'program', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
         }),
       },
     },
@@ -133,7 +134,7 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       operationId: 'listApiKeys',
       summary: 'List API keys',
       description:
-        'Returns API keys, newest first, including expired and revoked keys. To read all pages, follow the `Link` header until it is absent.',
+        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid. To read all pages, follow the `Link` header until it is absent.',
       tags: ['api-keys'],
       querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {

@@ -12,10 +12,15 @@ import {
   SERVICE_NAME,
 } from './rules.ts'
 
+/** `program`: an operator created the key. `personal`: a person signed in with an identity provider. */
+export const API_KEY_KINDS = ['program', 'personal'] as const
+export type ApiKeyKind = (typeof API_KEY_KINDS)[number]
+
 /** The properties of a key. The key itself is shown only once, on creation. */
 export interface ApiKey {
   id: bigint
   name: string
+  kind: ApiKeyKind
   scopes: readonly Scope[]
   rateLimit: number | undefined
   createdAt: Date
@@ -29,6 +34,14 @@ export interface NewApiKey {
   scopes: readonly Scope[]
   rateLimit: number | undefined
   expiresInSeconds: number | undefined
+}
+
+export interface NewPersonalApiKey {
+  name: string
+  scopes: readonly Scope[]
+  expiresInSeconds: number
+  /** Identifies the person at the identity provider. */
+  subject: string
 }
 
 export const LIST_LIMIT_DEFAULT = 20
@@ -50,6 +63,13 @@ const name = Type.String({
   pattern: '\\S',
   description: `Name of the client that uses the key. A new key cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
 })
+/** Open, like the scopes. */
+const kind = Type.Unsafe<ApiKeyKind>({
+  type: 'string',
+  examples: API_KEY_KINDS,
+  description:
+    '`program` if an operator created the key, `personal` if a person signed in. New kinds can be added.',
+})
 const rateLimit = Type.Optional(
   Type.Integer({
     minimum: 1,
@@ -61,13 +81,19 @@ const time = (description: string) =>
   Type.Optional(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description }))
 
 const OwnApiKeySchema = Type.Object(
-  { name, scopes: grantedScopes, expiresAt: time('When the key expires. Absent if it does not expire.') },
+  {
+    name,
+    kind,
+    scopes: grantedScopes,
+    expiresAt: time('When the key expires. Absent if it does not expire.'),
+  },
   { $id: 'OwnApiKey', description: 'The API key in the request.' },
 )
 
 const properties = {
   id: Int64,
   name,
+  kind,
   scopes: grantedScopes,
   rateLimit,
   createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),

@@ -72,6 +72,7 @@ export function addApiKeys(program: Command): void {
   apiKeys
     .command('list')
     .description('list the names, scopes, last use and expiry of all keys, but not the keys themselves')
+    .option('--all', 'also list personal keys that are expired or revoked')
     .option(
       '--deprecated',
       'list only keys that have called deprecated operations, with call counts and days until removal',
@@ -81,13 +82,13 @@ export function addApiKeys(program: Command): void {
       'after',
       '\nExamples:\n  petstore api-keys list --json\n  petstore api-keys list --deprecated',
     )
-    .action((options: { json?: boolean; deprecated?: boolean }) =>
+    .action((options: { json?: boolean; deprecated?: boolean; all?: boolean }) =>
       withDatabase(async (db) => {
         if (options.deprecated)
           return print(
             describeDeprecatedUse(await listDeprecatedUse(db, DEPRECATED_LISTED_MAX), options.json ?? false),
           )
-        const all = await findAllApiKeys(db)
+        const all = await findAllApiKeys(db, options.all ?? false)
         print(options.json ? JSON.stringify(all.map(toListEntry), null, 2) : toTable(all))
       }),
     )
@@ -159,10 +160,11 @@ function printIssued(issued: IssuedApiKey, action: string): void {
   print(issued.text)
 }
 
-function toListEntry({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
+function toListEntry({ id, name, kind, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
   return {
     id: Number(id),
     name,
+    kind,
     scopes,
     createdAt,
     lastUsedAt: lastUsedAt ?? null,
@@ -176,13 +178,14 @@ function toTable(apiKeys: readonly ApiKey[]): string {
   const rows = apiKeys.map((key) => [
     String(key.id),
     key.name,
+    key.kind,
     key.scopes.join(','),
     minute(key.createdAt),
     minute(key.lastUsedAt),
     minute(key.expiresAt),
     minute(key.revokedAt),
   ])
-  return table([['ID', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'], ...rows])
+  return table([['ID', 'NAME', 'KIND', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'], ...rows])
 }
 
 function describeDeprecatedUse(uses: readonly DeprecatedUse[], asJson: boolean): string {

@@ -9,6 +9,7 @@ export const NEEDED_PRIVILEGES: Record<string, readonly Privilege[]> = {
   deprecated_calls: ['select', 'insert', 'update'],
   event_epochs: ['select', 'insert'],
   event_numbers: ['select', 'insert', 'delete'],
+  finished_sign_ins: ['select', 'insert', 'delete'],
   idempotency_keys: ['select', 'insert', 'update', 'delete'],
   imports: ['select', 'insert', 'update'],
   orders: ['select', 'insert', 'update'],
@@ -22,6 +23,7 @@ export const NEEDED_PRIVILEGES: Record<string, readonly Privilege[]> = {
   pet_history: ['select', 'insert'],
   pets: ['select', 'insert', 'update', 'delete'],
   petstore_migrations: ['select'],
+  sign_ins: ['select', 'insert', 'delete'],
 }
 
 interface TablePrivilege {

@@ -49,6 +49,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { describeInterface } from './openapi.ts'
 import { documentErrors, withSchemaTypes } from '../http/operation.ts'
 import { pageRoutes } from '../pages/routes.ts'
+import { signInRoutes, type SignInServices } from '../people/routes.ts'
 import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
 import { rateLimiter } from '../http/rate-limit.ts'
 import { requestId } from '../http/request-id.ts'
@@ -112,7 +113,8 @@ export interface AppOptions
     HistoryServices,
     InventoryServices,
     OrderServices,
-    PetServices {
+    PetServices,
+    SignInServices {
   verifyApiKey: VerifyApiKey
   usage: Usage
   rateLimitPerSecond: number
@@ -193,6 +195,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
   await app.register((pages) => pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS))
+  await app.register((auth) => signInRoutes(auth, options), { prefix: '/auth' })
   await app.register((v1) => v1Routes(v1, options), { prefix: '/v1' })
   await app.ready()
   return app

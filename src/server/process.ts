@@ -24,6 +24,8 @@ import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { OLD_FIGURES_DELETED_EVERY_MS, purgeFigures } from '../figures/figures.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
+import { type IdentityProvider, openIdentityProvider } from '../people/provider.ts'
+import { purgeSignIns, SIGN_INS_PURGED_EVERY_MS } from '../people/sign-ins.ts'
 import { openPetBatches } from '../pets/batches.ts'
 import { listen } from './listen.ts'
 import { drain } from './shutdown.ts'
@@ -78,6 +80,7 @@ export async function runService(config: Config): Promise<void> {
     trustProxy: config.TRUST_PROXY,
     logClientAddress: config.LOG_CLIENT_ADDRESS === 'on',
     unauthenticatedLimitPerSecond: config.UNAUTHENTICATED_LIMIT_PER_SECOND,
+    identityProvider: identityProviderOf(config),
     isDraining: () => draining,
     metrics,
     log,
@@ -128,6 +131,7 @@ export async function runService(config: Config): Promise<void> {
         everyMs: IDEMPOTENCY_KEYS_PURGED_EVERY_MS,
         work: () => purgeIdempotencyKeys(db),
       },
+      { name: 'purge sign-ins', everyMs: SIGN_INS_PURGED_EVERY_MS, work: () => purgeSignIns(db) },
     ],
     log,
   )
@@ -165,6 +169,21 @@ export async function runService(config: Config): Promise<void> {
 
   const current = await waitForSchema(db, log)
   if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
+}
+
+/** Returns undefined if no identity provider is configured. Sends no request: the provider may be unavailable. */
+function identityProviderOf(config: Config): IdentityProvider | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = config
+  if (issuer === undefined || clientId === undefined) return undefined
+  return openIdentityProvider({
+    issuer,
+    clientId,
+    clientSecret: config.OIDC_CLIENT_SECRET,
+    name: config.OIDC_NAME ?? new URL(issuer).host,
+    scopes: config.OIDC_SCOPES,
+    rolesClaim: config.OIDC_ROLES_CLAIM,
+    roleRules: config.OIDC_ROLES,
+  })
 }
 
 /**

@@ -9,6 +9,8 @@ export interface Metrics {
   /** Called once for each batch, with the number of requests in it. */
   observeBatch: (kind: string, size: number) => void
   setEventStreams: (open: number) => void
+  /** Called once for each sign-in that ended, with `signed_in` or the code of its error. A count of 0 shows the outcome. */
+  countSignIn: (outcome: string, count?: number) => void
   /** Called many times a second, with the state of the event feed. */
   observeFeed: (state: { head: bigint; unnumberedSeconds: number | null }) => void
 }
@@ -36,6 +38,13 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
   const eventStreams = new Gauge({
     name: 'petstore_event_streams',
     help: 'Open streams of events.',
+    registers: [registry],
+  })
+
+  const signIns = new Counter({
+    name: 'petstore_sign_ins_total',
+    help: 'Sign-ins of people: signed_in, or the code of the error.',
+    labelNames: ['outcome'],
     registers: [registry],
   })
 
@@ -75,6 +84,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
     observeBatch: (kind, size) => batches.observe({ kind }, size),
     setEventStreams: (open) => eventStreams.set(open),
+    countSignIn: (outcome, count = 1) => signIns.inc({ outcome }, count),
     observeFeed: ({ head, unnumberedSeconds }) => {
       newestEvent.set(Number(head))
       unnumbered.set(unnumberedSeconds ?? 0)

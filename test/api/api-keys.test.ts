@@ -9,6 +9,7 @@ import { cursorOf, NOT_IDS, openApiFixture, UNKNOWN_ID, walkPages } from './fixt
 interface ApiKey {
   id: number
   name: string
+  kind: string
   scopes: string[]
   rateLimit?: number
   createdAt: string
@@ -42,6 +43,7 @@ describe('creating a key', () => {
     expect(made).toEqual({
       id: expect.any(Number),
       name: 'web-shop',
+      kind: 'program',
       scopes,
       rateLimit: 50,
       createdAt: expect.stringMatching(TIME),
@@ -61,6 +63,7 @@ describe('creating a key', () => {
     expect(facts).toEqual({
       id: facts.id,
       name: 'web-shop',
+      kind: 'program',
       scopes: ['pets:read', 'pets:write'],
       createdAt: expect.stringMatching(TIME),
     })
@@ -345,12 +348,13 @@ describe('GET /v1/api-keys/self', () => {
     const { key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
     const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
-    expect(body).toEqual({ name: 'Zoë 🐕', scopes: [scope] })
+    expect(body).toEqual({ name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
   })
 
   test('returns the expiry of the key, but not its id or rate limit', async () => {
     const { key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
-    expect((await api.get('/api-keys/self', { apiKey: key })).body).toEqual({ name, scopes, expiresAt })
+    const { body } = await api.get('/api-keys/self', { apiKey: key })
+    expect(body).toEqual({ name, kind: 'program', scopes, expiresAt })
   })
 })
 

@@ -33,7 +33,7 @@ test('list --json prints every field of a key except the key text', async () => 
   const all = await list()
   const listed = all.find(({ name }) => name === 'partner')
   const fields = Object.keys(listed ?? {}).join(' ')
-  expect(fields).toBe('id name scopes createdAt lastUsedAt expiresAt revokedAt')
+  expect(fields).toBe('id name kind scopes createdAt lastUsedAt expiresAt revokedAt')
   expect(listed).toMatchObject({ scopes: ['pets:read', 'orders:read'], lastUsedAt: null, revokedAt: null })
   const lifetime = Date.parse(String(listed?.['expiresAt'])) - Date.parse(String(listed?.['createdAt']))
   expect(lifetime).toBe(90 * 86_400_000)

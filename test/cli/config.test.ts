@@ -29,6 +29,13 @@ test('every variable except DATABASE_URL has a default', () => {
     SHARE_PORT: 'off',
     CORS_ORIGINS: [],
     TRUST_PROXY: [],
+    OIDC_ISSUER: undefined,
+    OIDC_CLIENT_ID: undefined,
+    OIDC_CLIENT_SECRET: undefined,
+    OIDC_NAME: undefined,
+    OIDC_SCOPES: 'openid profile email',
+    OIDC_ROLES_CLAIM: 'groups',
+    OIDC_ROLES: [],
     SHUTDOWN_GRACE_MS: 0,
   })
 })
@@ -114,6 +121,47 @@ test('TRUST_PROXY accepts addresses, ranges and names, and so does Fastify', () 
   const { TRUST_PROXY } = readConfig({ DATABASE_URL, TRUST_PROXY: proxies })
   expect(TRUST_PROXY).toEqual(proxies.split(' , '))
   expect(() => fastify({ trustProxy: TRUST_PROXY })).not.toThrow()
+})
+
+const SIGN_IN = {
+  DATABASE_URL,
+  OIDC_ISSUER: 'https://login.example/realms/shop',
+  OIDC_CLIENT_ID: 'petstore',
+  OIDC_CLIENT_SECRET: 'hunter2',
+  OIDC_ROLES: 'admin=petstore-admins,viewer=*',
+  PUBLIC_URL: 'https://petstore.example',
+}
+
+test('accepts the settings of an identity provider', () => {
+  expect(readConfig(SIGN_IN)).toMatchObject({
+    OIDC_ISSUER: SIGN_IN.OIDC_ISSUER,
+    OIDC_ROLES: [
+      { role: 'admin', value: 'petstore-admins' },
+      { role: 'viewer', value: '*' },
+    ],
+  })
+  const local = { ...SIGN_IN, OIDC_ISSUER: 'http://127.0.0.1:4000', PUBLIC_URL: 'http://localhost:3000' }
+  expect(() => readConfig(local)).not.toThrow()
+})
+
+test.each<[Record<string, string>, RegExp]>([
+  [{ PUBLIC_URL: '' }, /PUBLIC_URL is not set; OIDC_ISSUER requires it/],
+  [{ PUBLIC_URL: 'http://petstore.example' }, /PUBLIC_URL must start with https:/],
+  [{ OIDC_CLIENT_ID: '', OIDC_ROLES: '' }, /OIDC_CLIENT_ID is not set[^]*OIDC_ROLES is not set/],
+  [{ OIDC_ISSUER: '' }, /OIDC_CLIENT_ID has no effect without OIDC_ISSUER[^]*OIDC_ROLES has no effect/],
+  [{ OIDC_ISSUER: 'http://login.example' }, /OIDC_ISSUER must be an https: URL/],
+  [{ OIDC_ISSUER: 'http://127.0.0.1.evil.example' }, /OIDC_ISSUER must be an https: URL/],
+  [{ OIDC_ISSUER: 'login.example' }, /OIDC_ISSUER must be an https: URL/],
+  [{ OIDC_ISSUER: 'https://login.example/.well-known/openid-configuration' }, /without a query or/],
+  [{ OIDC_ISSUER: 'https://login.microsoftonline.com/common/v2.0' }, /issuer of one organisation/],
+  [{ OIDC_SCOPES: 'profile' }, /OIDC_SCOPES must be scopes/],
+  [{ OIDC_ROLES: 'owner=x' }, /OIDC_ROLES must be pairs/],
+  [{ OIDC_ROLES: 'admin' }, /OIDC_ROLES must be pairs/],
+  [{ OIDC_ROLES: 'admin=,staff=x' }, /OIDC_ROLES must be pairs/],
+])('rejects the settings of an identity provider with %j', (changed, message) => {
+  const read = () => readConfig({ ...SIGN_IN, ...changed })
+  expect(read).toThrow(message)
+  expect(read).not.toThrow(/hunter2/)
 })
 
 test('serve prints every invalid variable and exits with 1', async () => {

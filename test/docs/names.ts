@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { EVENTS } from '../../src/history/schema.ts'
+import { SIGN_IN_ERRORS } from '../../src/people/rules.ts'
 import { commandsIn, problemsOf, linesOf } from './commands.ts'
 import { type Document, filesBelow, ROOT } from './documents.ts'
 
@@ -169,6 +170,8 @@ const OTHER_NAMES = new Set([
     .filter((file) => file.endsWith('.sql'))
     .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
   ...EVENTS,
+  ...Object.keys(SIGN_IN_ERRORS),
+  'signed_in',
   ...`pg_dump pg_restore pg_stat_statements pg_stat_bgwriter stats_reset query_wait_timeout max_connections loop_wait retry_timeout max_prepared_statements synchronous_commit synchronous_mode synchronous_mode_strict remote_write remote_apply shared_buffers idle_in_transaction_session_timeout statement_timeout`.split(
     ' ',
   ),

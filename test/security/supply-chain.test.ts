@@ -1,4 +1,5 @@
-// Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL only.
+// Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL and to the
+// identity provider only.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -54,7 +55,7 @@ test('the SBOM lists every production package with its version and hash, and no 
   expect([...hosts]).toEqual(['http://cyclonedx.org'])
 })
 
-test('the service opens connections to PostgreSQL only', () => {
+test('the service opens connections to PostgreSQL and to the identity provider only', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )
@@ -62,8 +63,8 @@ test('the service opens connections to PostgreSQL only', () => {
   const networkImport =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const importing = sources.filter((path) => networkImport.test(read(join('src', path))))
-  // Only two files open connections: remote.ts for the commands that call a service, and patroni.ts for
-  // `petstore doctor --patroni`. The others listen, or use constants and IP checks.
+  // Only three files open connections: remote.ts for the commands that call a service, patroni.ts for
+  // `petstore doctor --patroni`, and provider-requests.ts. The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
     'cli/doctor/patroni.ts',
     'cli/remote.ts',
@@ -71,7 +72,10 @@ test('the service opens connections to PostgreSQL only', () => {
     'http/server.ts',
     'http/stop-listening.ts',
     'ip-address.ts',
+    'people/provider-requests.ts',
   ])
+  const signingIn = sources.filter((path) => /'openid-client'/.test(read(join('src', path))))
+  expect(signingIn).toEqual(['people/provider.ts'])
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/categories.ts',

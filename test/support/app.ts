@@ -14,7 +14,8 @@ import { openPetBatches } from '../../src/pets/batches.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openTestClient, type TestClient } from './client.ts'
 
-export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promise<TestClient> {
+/** Listens on a free port, unless `port` is given. */
+export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port = 0): Promise<TestClient> {
   const log = openLog('silent')
   const app = await buildApp({
     db,
@@ -39,7 +40,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}): Promi
     log,
     ...choices,
   })
-  const origin = await app.listen({ port: 0 })
+  const origin = await app.listen({ port })
   afterAll(() => app.close())
   return openTestClient({ origin, apiKey: (await issueApiKey(db)).text })
 }

@@ -24,6 +24,7 @@ import { loadWithFaults } from './load.ts'
 import type { Operation } from './operation.ts'
 import { seeded } from '../random.ts'
 import { READING } from './reading.ts'
+import { SIGNING_IN } from './signing-in.ts'
 import { count, counts, faulted } from './tally.ts'
 import { WRITING } from './writing.ts'
 
@@ -74,7 +75,7 @@ async function tryAll<Item>(
 /** The cells of every operation. A statement that only reads is tried only in the first operation that uses it. */
 async function allCells(): Promise<Cell[]> {
   const cells: Cell[] = []
-  for (const operation of [...WRITING, ...BACKGROUND, ...READING, ...CONNECTING]) {
+  for (const operation of [...WRITING, ...SIGNING_IN, ...BACKGROUND, ...READING, ...CONNECTING]) {
     const trace = await traceOf(first, operation)
     const known = new Set(reached)
     for (const statement of trace) reached.add(statement)

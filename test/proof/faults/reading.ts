@@ -72,7 +72,7 @@ export const READING: Operation[] = [
   { name: 'getOwnApiKey', prepare: read(() => '/api-keys/self') },
   { name: 'listApiKeys', prepare: read(() => '/api-keys') },
   { name: 'listDeprecatedCalls', prepare: read(() => '/api-keys/deprecated-calls') },
-  { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db)) },
+  { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db, false)) },
   { name: 'the keys of open streams', prepare: work(({ db }) => findValidApiKeyIds(db, [1n])) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]

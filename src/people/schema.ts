@@ -1,0 +1,17 @@
+// JSON schemas of the responses under /auth. They are not part of openapi.json, which describes the operations under /v1.
+// Knows nothing about the database.
+import { Type } from 'typebox'
+
+export const ProviderSchema = Type.Object({
+  provider: Type.Union([Type.Object({ name: Type.String(), startUrl: Type.String() }), Type.Null()]),
+})
+
+/** The key itself is in this response only. */
+export const PersonalApiKeySchema = Type.Object({
+  key: Type.String(),
+  name: Type.String(),
+  role: Type.String(),
+  scopes: Type.Array(Type.String()),
+  expiresAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
+  returnTo: Type.String(),
+})

@@ -1,0 +1,112 @@
+// The steps of signing in. The identity provider is not part of them: the service never waits for it in a transaction.
+import { hash, randomUUID } from 'node:crypto'
+import {
+  insertFinishedSignIn,
+  insertSignIn,
+  type SignedInPerson,
+  takeSignIn,
+} from '../../../src/people/queries.ts'
+import { issuePersonalApiKey, purgeSignIns } from '../../../src/people/sign-ins.ts'
+import { AppError } from '../../../src/errors.ts'
+import type { FaultFixture } from './fixture.ts'
+import { type Operation, outcomeOfWork } from './operation.ts'
+
+const LIMITS = { seconds: 600, rowsMax: 1_000_000 }
+const SIGN_IN = { nonce: 'n', codeVerifier: 'v', returnTo: '/' }
+
+const digest = (text: string) => hash('sha256', text, 'buffer')
+const rowsOf = (table: string) => `select count(*) from ${table} where cookie_hash = sha256($1::text::bytea)`
+
+function personOf(name: string): SignedInPerson {
+  return { subject: name, name, role: 'staff', returnTo: '/' }
+}
+
+/** Inserts a finished sign-in, bypassing the proxy. Returns the cookie, which is also the name of the person. */
+async function finished({ api }: FaultFixture): Promise<string> {
+  const cookie = randomUUID()
+  await insertFinishedSignIn(api.db, digest(cookie), personOf(cookie), 60)
+  return cookie
+}
+
+export const SIGNING_IN: Operation[] = [
+  {
+    name: 'starting a sign-in',
+    commits: 'insert_sign_in',
+    prepare: async ({ query, db }) => {
+      const cookie = randomUUID()
+      return {
+        // A retry of the service has another `state`.
+        run: () =>
+          outcomeOfWork(
+            insertSignIn(db, { state: digest(randomUUID()), cookie: digest(cookie) }, SIGN_IN, LIMITS),
+          ),
+        effects: () => query(rowsOf('sign_ins'), [cookie]),
+      }
+    },
+  },
+  {
+    name: 'consuming a sign-in',
+    commits: 'take_sign_in',
+    isIdempotent: true,
+    prepare: async ({ api, query, db }) => {
+      const cookie = randomUUID()
+      const hashes = { state: digest(cookie), cookie: digest(cookie) }
+      await insertSignIn(api.db, hashes, SIGN_IN, LIMITS)
+      return {
+        run: () => outcomeOfWork(takeSignIn(db, hashes)),
+        effects: async () => 1 - (await query(rowsOf('sign_ins'), [cookie])),
+      }
+    },
+  },
+  {
+    name: 'finishing a sign-in',
+    commits: 'insert_finished_sign_in',
+    prepare: async ({ query, db }) => {
+      const name = randomUUID()
+      return {
+        // A retry of the service has another cookie.
+        run: () => outcomeOfWork(insertFinishedSignIn(db, digest(randomUUID()), personOf(name), 60)),
+        effects: () => query('select count(*) from finished_sign_ins where name = $1', [name]),
+      }
+    },
+  },
+  {
+    name: 'issuing a personal key',
+    commits: 'commit',
+    isIdempotent: true,
+    prepare: async (fixture) => {
+      const { query, db } = fixture
+      const cookie = await finished(fixture)
+      return {
+        run: () =>
+          outcomeOfWork(
+            issuePersonalApiKey(db, 'production', cookie).catch((error: unknown) => {
+              // After an unknown outcome, a retry finds that the key was issued.
+              if (!(error instanceof AppError) || error.code !== 'sign_in_expired') throw error
+            }),
+          ),
+        effects: () => query('select count(*) from api_keys where name = $1', [cookie]),
+      }
+    },
+  },
+  {
+    // Without effects: both statements are idempotent, so the service may report `unavailable` although they have run.
+    name: 'purging sign-ins',
+    prepare: async (fixture) => {
+      const { api, query, db } = fixture
+      const cookie = await finished(fixture)
+      await issuePersonalApiKey(api.db, 'production', cookie)
+      await api.sql(`update api_keys set expires_at = now() - interval '40 days' where name = $1`, [cookie])
+      return {
+        run: async () => {
+          const outcome = await outcomeOfWork(purgeSignIns(db))
+          const left = await query('select count(*) from api_keys where name = $1 and subject is not null', [
+            cookie,
+          ])
+          if (outcome === 'done' && left > 0) throw new Error('a personal key was not purged')
+          return outcome
+        },
+      }
+    },
+  },
+]
