@@ -1,5 +1,5 @@
-// `npm run dev`: starts PostgreSQL, migrates it, adds demo pets and an API key, builds the console, and runs the service
-// with reload.
+// `npm run dev`: starts PostgreSQL and a demo identity provider, migrates the database, adds demo pets and an API key,
+// builds the console, and runs the service with reload.
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -23,6 +23,7 @@ import {
 } from './cluster.ts'
 import { buildConsole } from './console.ts'
 import { addDemoPets } from './demo.ts'
+import { DEMO_PEOPLE, startIdentityProvider } from './identity-provider.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const READY_TIMEOUT_MS = 30_000
@@ -32,6 +33,7 @@ const FOLDER =
   userInfo().uid === 0 ? `/var/tmp/petstore-dev-${hash('sha256', ROOT).slice(0, 8)}` : join(ROOT, '.dev')
 const DATA_FOLDER = join(FOLDER, 'postgres')
 const KEY_FILE = join(FOLDER, 'api-key')
+const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 
 async function dev(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
@@ -49,6 +51,7 @@ async function dev(): Promise<void> {
   const { PORT, ADMIN_PORT } = environmentWith({})
   const port = PORT ?? (await choosePort(3000))
   const adminPort = ADMIN_PORT ?? (await choosePort(9090))
+  const signIn = await signInSettings(`http://127.0.0.1:${port}`)
   const service = spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), 'serve'],
@@ -60,6 +63,7 @@ async function dev(): Promise<void> {
         PETSTORE_ENV: 'staging',
         PORT: port,
         ADMIN_PORT: adminPort,
+        ...signIn,
       }),
     },
   )
@@ -79,6 +83,35 @@ async function openCluster(): Promise<Cluster> {
     return { url, port, pid: undefined, stop: async () => {} }
   }
   return startCluster({ binaries: embeddedBinaries(), dataFolder: DATA_FOLDER, port: await freePort() })
+}
+
+/**
+ * Starts the demo identity provider, and returns the settings with which people sign in. Returns none if the developer has
+ * configured a provider, or if the demo provider does not start: the API key works without it.
+ */
+async function signInSettings(publicUrl: string): Promise<Record<string, string>> {
+  const configured = environmentWith({})
+  if (configured['OIDC_ISSUER'] !== undefined || configured['PUBLIC_URL'] !== undefined) return {}
+  const client = { clientId: 'petstore-dev', clientSecret: 'not-a-secret' }
+  try {
+    const { issuer } = await startIdentityProvider({
+      ...client,
+      port: await freePort(),
+      redirectUri: `${publicUrl}/auth/callback`,
+      people: DEMO_PEOPLE,
+    })
+    return {
+      PUBLIC_URL: publicUrl,
+      OIDC_ISSUER: issuer,
+      OIDC_CLIENT_ID: client.clientId,
+      OIDC_CLIENT_SECRET: client.clientSecret,
+      OIDC_NAME: 'a demo account',
+      OIDC_ROLES: DEMO_ROLES,
+    }
+  } catch (error) {
+    say(paint('yellow', `The demo identity provider did not start: ${(error as Error).message}`))
+    return {}
+  }
 }
 
 /** Returns the preferred port, or a free port if the preferred port is in use. */
