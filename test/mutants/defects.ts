@@ -1,16 +1,8 @@
 // Defects that the tests must detect. Each is a small change that a developer could make by mistake, with the test that must
 // fail.
 
-export interface Defect {
-  name: string
-  file: string
-  /** Occurs exactly once in the file. */
-  find: string
-  replace: string
-  test: string
-  /** Part of the test title, if the whole file takes too long. */
-  title?: string
-}
+import type { Defect } from './defect.ts'
+import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
 
 export const DEFECTS: readonly Defect[] = [
   // First, because its test takes the longest.
@@ -416,4 +408,5 @@ export const DEFECTS: readonly Defect[] = [
     replace: '',
     test: 'test/api/list-orders.test.ts',
   },
+  ...SIGN_IN_DEFECTS,
 ]

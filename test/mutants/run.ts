@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { recordFigures } from '../proof/figures.ts'
 import { startTestServer, type TestServer } from '../support/global-setup.ts'
-import { DEFECTS, type Defect } from './defects.ts'
+import type { Defect } from './defect.ts'
+import { DEFECTS } from './defects.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TIMEOUT_MS = 600_000
