@@ -37,6 +37,11 @@ const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 
 async function dev(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
+  const { PORT, ADMIN_PORT } = environmentWith({})
+  const port = PORT ?? (await choosePort(3000))
+  const adminPort = ADMIN_PORT ?? (await choosePort(9090))
+  // Starts while PostgreSQL does.
+  const signIn = signInSettings(`http://127.0.0.1:${port}`)
   say(paint('dim', 'Starting PostgreSQL 18 and building the console …'))
   const [cluster] = await Promise.all([openCluster(), buildConsole()])
   const databaseUrl = cluster.url('postgres')
@@ -48,10 +53,6 @@ async function dev(): Promise<void> {
   const apiKey = await devApiKey(db)
   await db.close()
 
-  const { PORT, ADMIN_PORT } = environmentWith({})
-  const port = PORT ?? (await choosePort(3000))
-  const adminPort = ADMIN_PORT ?? (await choosePort(9090))
-  const signIn = await signInSettings(`http://127.0.0.1:${port}`)
   const service = spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), 'serve'],
@@ -63,7 +64,7 @@ async function dev(): Promise<void> {
         PETSTORE_ENV: 'staging',
         PORT: port,
         ADMIN_PORT: adminPort,
-        ...signIn,
+        ...(await signIn),
       }),
     },
   )

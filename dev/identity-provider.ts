@@ -23,6 +23,8 @@ function person(subject: string, name: string, groups: string[]): DemoPerson {
 }
 
 export interface IdentityProviderOptions {
+  /** The address to listen on, which must be one of this host. Default: 127.0.0.1. */
+  host?: string
   port: number
   clientId: string
   clientSecret: string
@@ -40,7 +42,8 @@ export interface RunningIdentityProvider {
 export async function startIdentityProvider(
   options: IdentityProviderOptions,
 ): Promise<RunningIdentityProvider> {
-  const issuer = `http://127.0.0.1:${options.port}`
+  const { host = '127.0.0.1', port } = options
+  const issuer = `http://${host}:${port}`
   const provider = await openProvider(issuer, options)
   const respond = provider.callback()
   const { intercept = () => false, people } = options
@@ -53,7 +56,7 @@ export async function startIdentityProvider(
       void choose(provider, request, response, searchParams.get('person') ?? '')
     else response.setHeader('content-type', 'text/html; charset=utf-8').end(choicePage(pathname, people))
   })
-  server.listen(options.port, '127.0.0.1')
+  server.listen(port, host)
   await once(server, 'listening')
   return { issuer, stop: () => stopServer(server) }
 }
