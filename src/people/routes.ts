@@ -41,6 +41,9 @@ export const IN_FLIGHT_MAX = 100
 const BODY_MAX_BYTES = 1_024
 const COOKIE = 'petstore_sign_in'
 const FINISHED = `${SIGN_IN_PAGE}#done`
+const CAUSES_MAX = 3
+/** Codes such as ECONNREFUSED and invalid_grant, which can be logged. */
+const SAFE_CODE = /^[\w.-]{1,64}$/
 
 export async function signInRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
   const { identityProvider: provider, publicUrl } = services
@@ -175,23 +178,23 @@ function redirectWithError(metrics: SignInServices['metrics']) {
     const outcome = codeOf(error)
     if (outcome === undefined) return sendError(error, request, reply)
     metrics.countSignIn(outcome)
-    const reason = reasonOf(error)
-    if (outcome !== 'rate_limited')
-      request.log.warn({ requestId: request.id, outcome, ...reason }, 'sign-in failed')
+    const facts = { requestId: request.id, outcome }
+    if (!(error instanceof SignInError || error instanceof AppError)) {
+      request.log.error({ ...facts, err: error }, 'sign-in failed')
+    } else if (outcome !== 'rate_limited') {
+      request.log.warn({ ...facts, cause: causesOf(error) }, 'sign-in failed')
+    }
     reply.redirect(`${SIGN_IN_PAGE}?error=${outcome}`, 303)
   }
 }
 
-/** Codes of the errors that led to this one. Their other properties can contain tokens and claims. */
-function reasonOf(error: Error): { code?: string; cause?: string } {
+/** Names the errors that led to this one by their codes. Their other properties can contain tokens and claims. */
+function causesOf(error: Error): string | undefined {
   const codes: string[] = []
-  for (let cause: unknown = error.cause; cause instanceof Error && codes.length < 3; cause = cause.cause) {
+  for (let { cause } = error; cause instanceof Error && codes.length < CAUSES_MAX; { cause } = cause) {
     const { code, error: providerError, name } = cause as Error & { code?: unknown; error?: unknown }
-    codes.push(
-      [providerError, code, name].find(
-        (text) => typeof text === 'string' && /^[\w.-]{1,64}$/.test(text),
-      ) as string,
-    )
+    const texts = [providerError, code].filter((text) => typeof text === 'string')
+    codes.push(texts.find((text) => SAFE_CODE.test(text)) ?? name)
   }
-  return codes.length === 0 ? {} : { cause: codes.join(', ') }
+  return codes.length === 0 ? undefined : codes.join(', ')
 }

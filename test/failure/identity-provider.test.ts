@@ -113,6 +113,12 @@ test.each<[string, RequestListener, string]>([
   expect(await start(await openWith(respond))).toBe(page)
 })
 
+test('a fault of the database leads to an error', async () => {
+  const fixture = await openSignInFixture()
+  await fixture.sql('alter table sign_ins rename to other')
+  expect(await start(fixture)).toBe('/sign-in?error=unavailable')
+})
+
 test('beyond the max number of sign-ins in progress, a start returns with overloaded', async () => {
   const fixture = await openSignInFixture()
   await fixture.sql(

@@ -90,15 +90,16 @@ describe('nonce', () => {
 })
 
 describe('PKCE', () => {
-  test('the challenge is the SHA-256 of a verifier that differs in each sign-in', async () => {
-    const challenges = new Set<string | null>()
+  test('the challenge is a SHA-256; it, the state, the nonce and the cookie differ in each sign-in', async () => {
+    const random = new Set<string | null | undefined>()
     for (let count = 0; count < 3; count += 1) {
       const started = await openBrowser().visit(`${fixture.origin}/auth/start`)
       const { searchParams } = new URL(started.headers.get('location') ?? '')
       expect(searchParams.get('code_challenge_method')).toBe('S256')
-      challenges.add(searchParams.get('code_challenge'))
+      for (const name of ['code_challenge', 'state', 'nonce']) random.add(searchParams.get(name))
+      random.add(started.headers.getSetCookie()[0])
     }
-    expect(challenges.size).toBe(3)
+    expect(random.size).toBe(12)
   })
 
   test('the code of another sign-in is rejected, even with a valid state and cookie', async () => {

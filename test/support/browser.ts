@@ -5,10 +5,12 @@ import { afterAll } from 'vitest'
 
 const EXECUTABLE = '/usr/bin/chromium'
 
-export async function openBrowser(): Promise<Browser> {
+/** The browser can reach these hosts only. Other addresses of this host, such as 127.0.0.2, are another site. */
+export async function openBrowser(hosts: readonly string[] = ['127.0.0.1']): Promise<Browser> {
+  const excluded = hosts.map((host) => `EXCLUDE ${host}`).join(', ')
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
-    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    args: ['--no-sandbox', `--host-resolver-rules=MAP * ~NOTFOUND, ${excluded}`],
   })
   afterAll(() => browser.close())
   return browser

@@ -50,7 +50,7 @@ export async function openSignInFixture(options: SignInFixtureOptions = {}): Pro
   const db = openTestDatabase(databaseUrl)
   const [port, providerPort] = [await freePort(), await freePort()]
   const publicUrl = `http://127.0.0.1:${port}`
-  const issuer = `http://127.0.0.1:${providerPort}`
+  const issuer = `http://${options.provider?.host ?? '127.0.0.1'}:${providerPort}`
   const start = () =>
     startIdentityProvider({
       ...CLIENT,
