@@ -23,7 +23,7 @@ export function mayBeCached(store: Store, { endedIn }: ApiKey): boolean {
 }
 
 export function getOwnApiKey({ name, scopes, expiresAt }: ApiKey): Expected {
-  return { status: 200, body: { name, scopes, expiresAt } }
+  return { status: 200, body: { name, kind: 'program', scopes, expiresAt } }
 }
 
 export function createApiKey(
@@ -83,7 +83,7 @@ export function endApiKey(store: Store, apiKeyId: number, expiresAt: string): vo
 
 export function apiKeyBody(apiKey: ApiKey): Record<string, unknown> {
   const { id, name, scopes, rateLimit, createdAt, expiresAt } = apiKey
-  return { id, name, scopes, rateLimit, createdAt, expiresAt }
+  return { id, name, kind: 'program', scopes, rateLimit, createdAt, expiresAt }
 }
 
 function secondsAfter(time: unknown, seconds: number): string {
