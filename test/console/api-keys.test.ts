@@ -31,8 +31,9 @@ const NOW = Date.parse('2026-11-16T12:00:00Z')
 const DAY_MS = 86_400_000
 const inDays = (days: number) => new Date(NOW + days * DAY_MS).toISOString()
 
-const apiKey = (choices: Partial<ApiKey> & { kind?: string } = {}): ApiKey => ({
+const apiKey = (choices: Partial<ApiKey> = {}): ApiKey => ({
   id: '1',
+  kind: 'program',
   name: 'web-shop',
   scopes: ['pets:read', 'orders:write'],
   createdAt: inDays(-30),
@@ -67,7 +68,7 @@ test('a key that was used within a week is in use, and a key that was never used
 
 test('the own key is found by name, scopes in any order, and expiry', () => {
   const expiresAt = inDays(20)
-  const own = { name: 'till', scopes: ['orders:write', 'pets:read'], expiresAt }
+  const own = { kind: 'program', name: 'till', scopes: ['orders:write', 'pets:read'], expiresAt }
   const others = [
     apiKey({ id: '1', name: 'till' }),
     apiKey({ id: '2', name: 'till', expiresAt, scopes: ['pets:read'] }),

@@ -27,7 +27,12 @@ const PAGES = ['/', '/pets/500', '/holds', '/overview', '/api-keys', '/?add=true
 const LOOKS = [
   { width: 1440, scheme: 'light' as const },
   { width: 390, scheme: 'dark' as const },
-  ...(IS_FULL ? [{ width: 1440, scheme: 'dark' as const }, { width: 390, scheme: 'light' as const }] : []),
+  ...(IS_FULL
+    ? [
+        { width: 1440, scheme: 'dark' as const },
+        { width: 390, scheme: 'light' as const },
+      ]
+    : []),
 ]
 
 async function checkPage(page: Page, width: number): Promise<void> {

@@ -26,7 +26,7 @@ export function hasEnded(apiKey: ApiKey, now: number): boolean {
 
 /** Whether a person got the key by signing in. Such a key cannot be rotated. */
 export function isPersonal(apiKey: ApiKey): boolean {
-  return 'kind' in apiKey && apiKey.kind === 'personal'
+  return apiKey.kind === 'personal'
 }
 
 export function isInUse({ lastUsedAt }: ApiKey, now: number): boolean {

@@ -47,11 +47,12 @@ export async function takeOver(): Promise<Session | undefined> {
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch(() => undefined)
   if (response?.status !== 201) {
-    const error = response?.status === 400 || response?.status === 403 ? 'sign_in_expired' : 'unavailable'
+    const isRejected = response?.status === 410 || response?.status === 403
+    const error = isRejected ? 'sign_in_expired' : 'unavailable'
     history.replaceState(null, '', `${SIGN_IN_PATH}?error=${error}`)
     return undefined
   }
   const { key, name, scopes, expiresAt, returnTo } = (await response.json()) as PersonalKey
   history.replaceState(null, '', returnTo)
-  return { id: randomId(), apiKey: key, own: { name, scopes, expiresAt }, isPersonal: true }
+  return { id: randomId(), apiKey: key, own: { kind: 'personal', name, scopes, expiresAt } }
 }

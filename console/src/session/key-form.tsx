@@ -10,7 +10,7 @@ export function KeyForm() {
   const [apiKey, setApiKey] = useState('')
   const signIn = useMutation({
     mutationFn: async (key: string) => ({ apiKey: key, own: await openStore(key).apiKeys.own() }),
-    onSuccess: (known) => startSession({ id: randomId(), isPersonal: false, ...known }),
+    onSuccess: (known) => startSession({ id: randomId(), ...known }),
   })
   const fault = signIn.error === null ? undefined : keyFault(signIn.error)
 

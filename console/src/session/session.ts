@@ -8,8 +8,6 @@ export interface Session {
   id: string
   apiKey: string
   own: OwnApiKey
-  /** The service issued the key to a person who signed in. Signing out revokes it. */
-  isPersonal: boolean
 }
 
 /** Why the last session ended. */

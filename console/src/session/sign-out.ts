@@ -9,7 +9,7 @@ export async function signOut(): Promise<void> {
   endSessionInAllTabs()
   queryClient.clear()
   // If this fails, the key expires by itself.
-  if (session?.isPersonal)
+  if (session?.own.kind === 'personal')
     await openStore(session.apiKey)
       .apiKeys.revokeOwn()
       .catch(() => {})
