@@ -17,6 +17,8 @@ const LONG_TASK_MS_MAX = 100
 const SCROLLED_PETS = volume(20_000, 5_000_000)
 const SCROLLED_PAGES = 50
 const PAGE_SIZE = 50
+/** Three times the step of a mouse wheel, as often as the browser can. */
+const WHEEL_PX = 300
 
 const shop = await startConsole(addDemoPets)
 const emptyShop = await startConsole(async () => {})
@@ -50,7 +52,7 @@ test.each(LOOKS)(
       for (const path of PAGES) {
         await page.goto(served.origin + path)
         await page.getByRole('heading', { level: 1 }).or(page.getByRole('dialog')).first().waitFor()
-        await page.waitForLoadState('networkidle').catch(() => {})
+        await expect.poll(() => page.locator('.mantine-Skeleton-root').count()).toBe(0)
         await checkPage(page, look.width)
       }
       expect(faults).toEqual([])
@@ -63,18 +65,19 @@ test.each(LOOKS)(
 test('the first load is small, and the first list is visible soon', async () => {
   const context = await browser.newContext()
   const page = await context.newPage()
-  let bytes = 0
-  page.on('response', async (response) => {
-    const { responseBodySize } = await response.request().sizes()
-    if (!response.url().includes('/v1/')) bytes += responseBodySize
+  const files: Record<string, number> = {}
+  page.on('requestfinished', async (request) => {
+    const { pathname } = new URL(request.url())
+    if (!pathname.startsWith('/v1/')) files[pathname] ??= (await request.sizes()).responseBodySize
   })
   await page.goto(service.origin)
   await enterKey(page, await issueKey('Ada'))
   await page.getByRole('listitem').first().waitFor()
+  const bytes = Object.values(files).reduce((sum, size) => sum + size, 0)
   await page.reload()
   await page.getByRole('listitem').first().waitFor()
   const visibleAt = Number(await page.evaluate('performance.now()'))
-  console.log({ firstLoadKilobytes: Math.round(bytes / 1_000), firstListMs: Math.round(visibleAt) })
+  console.log({ files, firstLoadKilobytes: Math.round(bytes / 1_000), firstListMs: Math.round(visibleAt) })
   expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX)
   expect(visibleAt).toBeLessThan(FIRST_LIST_MS_MAX * slowness())
   await context.close()
@@ -138,12 +141,7 @@ test(`scrolls through ${SCROLLED_PAGES} pages of ${SCROLLED_PETS} pets without a
   const lastShown = () =>
     page.evaluate<number>(`Math.max(...[...document.querySelectorAll('[aria-posinset]')]
       .map((row) => Number(row.getAttribute('aria-posinset'))))`)
-  await expect
-    .poll(async () => {
-      await page.mouse.wheel(0, 1_500)
-      return lastShown()
-    })
-    .toBeGreaterThan(SCROLLED_PAGES * PAGE_SIZE)
+  while ((await lastShown()) < SCROLLED_PAGES * PAGE_SIZE) await page.mouse.wheel(0, WHEEL_PX)
   const tasks = await page.evaluate<number[]>('tasks')
   console.log({ pages: SCROLLED_PAGES, longTasks: tasks.length, longestMs: Math.max(0, ...tasks) })
   expect(Math.max(0, ...tasks)).toBeLessThan(LONG_TASK_MS_MAX * slowness())

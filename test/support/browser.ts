@@ -65,6 +65,6 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, html }) => `${id}: ${target.join(' ')} ${html.slice(0, 120)}`),
+      nodes.map(({ target, html }) => `${id}: ${target.join(' ')} ${html.slice(0, 400)}`),
     )
 }

@@ -32,7 +32,7 @@ export function SignInPage() {
           <Divider />
           <Text size="sm" c="dimmed">
             You stay signed in until you close the browser. Developers: see the{' '}
-            <Anchor href="/docs" inherit>
+            <Anchor href="/docs" inherit underline="always">
               API reference
             </Anchor>
             .

@@ -1,0 +1,83 @@
+// People sign in to the console with an identity provider, in Chromium.
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { buildConsole } from '../../dev/console.ts'
+import { openBrowser } from '../support/browser.ts'
+import { openSignInFixture } from '../support/sign-in.ts'
+import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/session/sign-in-errors.ts'
+import { SIGN_IN_ERRORS } from '../../src/people/rules.ts'
+
+const PROVIDER_HOST = '127.0.0.2'
+
+await buildConsole()
+const fixture = await openSignInFixture({ provider: { host: PROVIDER_HOST } })
+const browser = await openBrowser(['127.0.0.1', PROVIDER_HOST])
+
+async function open(path: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(fixture.origin + path)
+  return page
+}
+
+async function signIn(page: Page, person: string): Promise<void> {
+  await page.getByRole('button', { name: 'Continue with Demo' }).click()
+  await page.getByRole('button', { name: person }).click()
+  await page.waitForURL(`${fixture.origin}/**`)
+}
+
+test('a person signs in with two clicks and returns to the page that they wanted', async () => {
+  const page = await open('/overview')
+  await signIn(page, 'Ada Admin')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.getByText('Signed in as Ada Admin').waitFor()
+  expect(page.url()).toBe(`${fixture.origin}/overview`)
+  expect(await page.evaluate('document.cookie')).toBe('')
+  await page.reload()
+  await page.getByText('Signed in as Ada Admin').waitFor()
+  await page.context().close()
+})
+
+test('a viewer sees pets but no buttons that change something', async () => {
+  const page = await open('/')
+  await signIn(page, 'Vera Viewer')
+  await page.getByText('No pets yet').waitFor()
+  expect(await page.getByRole('button', { name: 'Add a pet' }).count()).toBe(0)
+  await page.context().close()
+})
+
+test('signing out revokes the personal key', async () => {
+  const page = await open('/')
+  await signIn(page, 'Sam Staff')
+  await page.getByText('Signed in as Sam Staff').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You have signed out.').waitFor()
+  const valid = `select id from api_keys where name = 'Sam Staff' and revoked_at is null`
+  await expect.poll(() => fixture.sql(valid)).toEqual([])
+  await page.context().close()
+})
+
+test('a person who cancels, and one who reloads the page with the key, read what to do', async () => {
+  const page = await open('/')
+  await signIn(page, 'Cancel')
+  await page.getByText('You cancelled the sign-in').waitFor()
+  await page.goto(`${fixture.origin}/sign-in#done`)
+  await page.reload()
+  await page.getByText('The sign-in took too long, was already used').waitFor()
+  await page.context().close()
+})
+
+test('while the provider is down, the page says so and offers the API key', async () => {
+  await fixture.stopProvider()
+  const down = await openSignInFixture({ isProviderRunning: false })
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(down.origin)
+  await page.getByRole('button', { name: 'Continue with Demo' }).click()
+  await page.getByText('The sign-in service of your organisation cannot be reached').waitFor()
+  await page.getByRole('button', { name: 'Use an API key instead' }).click()
+  await page.getByLabel('API key').waitFor()
+  await page.context().close()
+})
+
+test('the page has a text for every error of a sign-in', () => {
+  expect(Object.keys(TEXTS).toSorted()).toEqual(Object.keys(SIGN_IN_ERRORS).toSorted())
+})
