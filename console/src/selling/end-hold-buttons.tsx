@@ -20,11 +20,11 @@ export function EndHoldButtons({ pet, order, size = 'xs' }: Props) {
     <Group gap="xs" wrap="nowrap" className="end-hold">
       <Button
         size={size}
-        aria-label={`Sold: ${pet.name}`}
+        aria-label={`Sell ${pet.name}`}
         disabled={isPending}
         onClick={() => complete(order)}
       >
-        Sold
+        Sell
       </Button>
       <Button
         size={size}
