@@ -47,6 +47,7 @@ const COLUMNS: Columns<Order> = {
 interface OrderListOptions extends ListOptions {
   pet?: bigint
   status?: Order['status']
+  sort?: 'expiresAt'
 }
 
 interface PlaceOptions extends RemoteOptions {
@@ -68,16 +69,22 @@ export function addOrders(program: Command): void {
     .description('list orders, newest first; the table shows times in your time zone')
     .option('--pet <id>', 'list only orders for this pet', parseIdArgument)
     .addOption(new Option('--status <status>', 'list only orders with this status').choices(STATUSES))
+    .addOption(
+      new Option('--sort <field>', 'list the orders that expire next first; only with --status open').choices(
+        ['expiresAt'],
+      ),
+    )
     .action((options: OrderListOptions) =>
       callService(options, async (remote) => {
-        const query = { petId: options.pet, status: options.status, limit: pageSize(options) }
+        const { pet: petId, status, sort } = options
+        const query = { petId, status, sort, limit: pageSize(options) }
         await printList(remote.store.orders.list(query, remote.call), options, COLUMNS, remote)
       }),
     )
   addListOptions(list)
   addRemoteOptions(
     list,
-    ['petstore orders list --status open', 'petstore orders list --pet 42 --all'],
+    ['petstore orders list --status open --sort expiresAt', 'petstore orders list --pet 42 --all'],
     LIST_HELP,
   )
 

@@ -1,14 +1,16 @@
-// Rewrites URLs with invalid percent-encoding, so that routing and validation can reject them.
+// Rewrites URLs that the router would misread, so that routing and validation can reject them.
 import { isUtf8 } from 'node:buffer'
 
 const BROKEN_ESCAPE = /%(?![\da-fA-F]{2})/
 const ESCAPES = /(?:%[\da-fA-F]{2})+/g
 
 /**
- * Escapes every `%` of an invalid path, so that the path is not found. Sets an invalid query parameter to NUL, so that
+ * Escapes every `%` of a path with invalid percent-encoding, so that the path is not found. Sets an invalid query parameter to NUL, so that
  * validation rejects it by name.
  */
 export function makeDecodable(url: string): string {
+  // The target `*` is no path, but the router would read it as `/`.
+  if (url === '*') return '/*'
   if (!url.includes('%') || isDecodable(url)) return url
   const [path = '', ...query] = url.split('?')
   const decodablePath = isDecodable(path) ? path : path.replaceAll('%', '%25')

@@ -36,6 +36,12 @@ const withApiKey =
     const { body } = await api.post('/api-keys', { name: 'x' })
     return () => request(api, (body as { id: number }).id)
   }
+const withOwnApiKey =
+  (request: (api: ApiFixture, apiKey: string) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/api-keys', { name: 'x' })
+    return () => request(api, (body as { key: string }).key)
+  }
 /** Sends the same Idempotency-Key twice, the second time with other values. */
 const reused =
   (path: string, [first, second]: [(petId: number) => object, (petId: number) => object]): Case =>
@@ -148,7 +154,19 @@ const CASES: Record<string, Record<string, Case>> = {
     },
   },
   getInventory: { 200: simply((api) => api.get('/store/inventory')) },
+  getFigures: {
+    200: simply((api) => api.get('/store/figures')),
+    400: simply((api) => api.get('/store/figures?days=0')),
+  },
   getOwnApiKey: { 200: simply((api) => api.get('/api-keys/self')) },
+  revokeOwnApiKey: {
+    204: withOwnApiKey((api, apiKey) => api.call('DELETE', '/v1/api-keys/self', { apiKey })),
+    400: withOwnApiKey((api, apiKey) => api.call('DELETE', '/v1/api-keys/self', { apiKey, ...BROKEN })),
+  },
+  listDeprecatedCalls: {
+    200: simply((api) => api.get('/api-keys/deprecated-calls')),
+    400: simply((api) => api.get('/api-keys/deprecated-calls?limit=0')),
+  },
   listApiKeys: {
     200: simply((api) => api.get('/api-keys')),
     400: simply((api) => api.get('/api-keys?limit=0')),

@@ -89,8 +89,8 @@ test('the commands for users have an option for every parameter and field of the
   // Lists have no option for `id`, which `pets get` takes, and for `cursor`, which they follow themselves.
   expect(parametersOf('/pets', 'get')).toEqual(['limit', 'status', 'categoryId', 'id', 'name', 'cursor'])
   expect(optionsOf('pets list')).toEqual(['--status', '--category', '--name', '--limit', '--all', ...common])
-  expect(parametersOf('/store/orders', 'get')).toEqual(['limit', 'status', 'petId', 'cursor'])
-  expect(optionsOf('orders list')).toEqual(['--pet', '--status', '--limit', '--all', ...common])
+  expect(parametersOf('/store/orders', 'get')).toEqual(['limit', 'status', 'petId', 'sort', 'cursor'])
+  expect(optionsOf('orders list')).toEqual(['--pet', '--status', '--sort', '--limit', '--all', ...common])
   expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status'])
   expect(optionsOf('pets add')).toEqual(['--category', '--status', '--idempotency-key', ...common])
   expect(fieldsOf('PetChange')).toEqual(['name', 'categoryId', 'status', 'reason'])

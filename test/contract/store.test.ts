@@ -183,7 +183,7 @@ describe('search by name', () => {
     },
   )
 
-  test.each(['name=a&status=sold', 'name=a&categoryId=1', 'name=a&id=1', 'name=', 'name=a&name=b'])(
+  test.each(['name=a&categoryId=1', 'name=a&id=1', 'name=', 'name=a&name=b'])(
     'rejects ?%s (400)',
     async (query) => {
       const response = await petstore.get(`/pets?${query}`)
