@@ -250,3 +250,40 @@ test('scrolls through 30 pages without a gap or a repeated pet', async () => {
     .toBe(1_600)
   await page.context().close()
 })
+
+test('two tabs share one event stream, and the second one continues if the first is closed', async () => {
+  const { page } = await signIn('/')
+  const context = page.context()
+  let streams = 0
+  context.on('request', (request) => {
+    if (request.url().includes('/v1/events/stream')) streams += 1
+  })
+  await page.reload()
+  await expect.poll(() => streams).toBe(1)
+  const second = await context.newPage()
+  await second.goto(service.origin)
+  await rowOf(second, 'No. 500').waitFor()
+  await addPet(page, 'Thalia')
+  await rowOf(second, 'Thalia').waitFor()
+  expect(streams).toBe(1)
+
+  await page.close()
+  await expect.poll(() => streams).toBe(2)
+  const other = await signIn('/')
+  await addPet(other.page, 'Ulysses')
+  await rowOf(second, 'Ulysses').waitFor()
+  await Promise.all([context.close(), other.page.context().close()])
+})
+
+test('says that the browser is offline, and catches up afterwards', async () => {
+  const { page } = await signIn('/')
+  await rowOf(page, 'No. 500').waitFor()
+  await page.context().setOffline(true)
+  await page.getByText('You are offline').waitFor()
+  const other = await signIn('/')
+  await addPet(other.page, 'Vesper')
+  await page.context().setOffline(false)
+  await page.getByText('You are offline').waitFor({ state: 'detached' })
+  await rowOf(page, 'Vesper').waitFor()
+  await Promise.all([page, other.page].map((one) => one.context().close()))
+})

@@ -60,7 +60,8 @@ export function eventApplier(cache: QueryClient, onChanged: (petIds: string[]) =
 
   return {
     add: (event) => {
-      collected.push(event)
+      // In the background, browsers delay timers by up to a minute.
+      if (collected.length <= APPLIED_MAX) collected.push(event)
       timer ??= setTimeout(apply, COLLECTED_FOR_MS)
     },
     stop: () => {
