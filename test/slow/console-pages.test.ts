@@ -144,6 +144,7 @@ test(`scrolls through ${SCROLLED_PAGES} pages of ${SCROLLED_PETS} pets without a
   while ((await lastShown()) < SCROLLED_PAGES * PAGE_SIZE) await page.mouse.wheel(0, WHEEL_PX)
   const tasks = await page.evaluate<number[]>('tasks')
   console.log({ pages: SCROLLED_PAGES, longTasks: tasks.length, longestMs: Math.max(0, ...tasks) })
-  expect(Math.max(0, ...tasks)).toBeLessThan(LONG_TASK_MS_MAX * slowness())
+  // Other programs of a shared host can double the time of a task.
+  expect(Math.max(0, ...tasks)).toBeLessThan(LONG_TASK_MS_MAX * (IS_FULL ? 1 : Math.max(2, slowness())))
   await page.context().close()
 })

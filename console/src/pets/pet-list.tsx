@@ -4,7 +4,7 @@ import { useHotkeys } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useStore } from '../session/session.ts'
 import type { PetSearch } from './filters.ts'
@@ -37,7 +37,7 @@ export function PetList({ filters, onReset }: Props) {
     isFetchNextPageError,
   } = useInfiniteQuery(petListQuery(store, filters))
   const { data: categories } = useQuery(categoriesQuery(store))
-  const pets = data?.pages.flatMap(({ items }) => items) ?? []
+  const pets = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
 
   const list = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -49,7 +49,10 @@ export function PetList({ filters, onReset }: Props) {
     estimateSize: () => ROW_HEIGHT_PX,
     overscan: OVERSCAN,
     scrollMargin: top,
-    getItemKey: (index) => pets[index]?.id ?? index,
+    // A new function would make the virtualizer place all rows again.
+    getItemKey: useCallback((index: number) => pets[index]?.id ?? index, [pets]),
+    // Without it, each scroll event would render at once, even several within one frame.
+    useFlushSync: false,
   })
   const rows = virtualizer.getVirtualItems()
 
