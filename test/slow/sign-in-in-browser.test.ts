@@ -28,6 +28,8 @@ async function openPage(): Promise<{ page: Page; context: BrowserContext }> {
   await context.route(`${fixture.origin}/sign-in*`, (route) =>
     route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Sign in</title>' }),
   )
+  // At the end of a redirect, Playwright loads the real page. Without its scripts, it does not fetch the key.
+  await context.route(`${fixture.origin}/console/**`, (route) => route.abort())
   return { page: await context.newPage(), context }
 }
 
