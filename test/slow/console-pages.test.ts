@@ -1,4 +1,5 @@
-// Every page of the console in Chromium: accessible, within its size, without other hosts, and quick.
+// Every page of the console in Chromium: accessible, within its size, without other hosts, and visible soon. bench/console.ts
+// measures it at 5 million pets.
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -8,17 +9,11 @@ import { addDemoPets } from '../../dev/demo.ts'
 import { slowness } from '../support/busy-host.ts'
 import { accessibilityFaults, visit } from '../support/browser.ts'
 import { enterKey, startConsole } from '../support/console.ts'
-import { IS_FULL, volume } from '../support/volume.ts'
+import { IS_FULL } from '../support/volume.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const FIRST_LOAD_BYTES_MAX = 250_000
 const FIRST_LIST_MS_MAX = 1_000
-const LONG_TASK_MS_MAX = 100
-const SCROLLED_PETS = volume(20_000, 5_000_000)
-const SCROLLED_PAGES = 50
-const PAGE_SIZE = 50
-/** Three times the step of a mouse wheel, as often as the browser can. */
-const WHEEL_PX = 300
 
 const shop = await startConsole(addDemoPets)
 const emptyShop = await startConsole(async () => {})
@@ -125,26 +120,4 @@ test('the build contains the style sheet of every component in it', async () => 
   const imported = new Set(modules.flatMap((id) => /@mantine\/core\/styles\/(\w+)\.css/.exec(id)?.[1] ?? []))
   expect(inBuild.length).toBeGreaterThan(10)
   expect(inBuild.filter((name) => sheets.has(`${name}.css`) && !imported.has(name))).toEqual([])
-})
-
-test(`scrolls through ${SCROLLED_PAGES} pages of ${SCROLLED_PETS} pets without a long task`, async () => {
-  await shop.db.write({
-    name: 'many_pets',
-    text: `insert into pets (name, category_id) select 'Many ' || number, 99 from generate_series(1, $1::int) as number`,
-    values: [SCROLLED_PETS],
-  })
-  const { page } = await signIn('/?category=99')
-  await page.getByRole('listitem').first().waitFor()
-  await page.evaluate(`globalThis.tasks = [];
-    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
-      .observe({ type: 'longtask' })`)
-  const lastShown = () =>
-    page.evaluate<number>(`Math.max(...[...document.querySelectorAll('[aria-posinset]')]
-      .map((row) => Number(row.getAttribute('aria-posinset'))))`)
-  while ((await lastShown()) < SCROLLED_PAGES * PAGE_SIZE) await page.mouse.wheel(0, WHEEL_PX)
-  const tasks = await page.evaluate<number[]>('tasks')
-  console.log({ pages: SCROLLED_PAGES, longTasks: tasks.length, longestMs: Math.max(0, ...tasks) })
-  // Other programs of a shared host can double the time of a task.
-  expect(Math.max(0, ...tasks)).toBeLessThan(LONG_TASK_MS_MAX * (IS_FULL ? 1 : Math.max(2, slowness())))
-  await page.context().close()
 })

@@ -262,7 +262,7 @@ test('two tabs share one event stream, and the second one continues if the first
   await expect.poll(() => streams).toBe(1)
   const second = await context.newPage()
   await second.goto(service.origin)
-  await rowOf(second, 'No. 500').waitFor()
+  await second.getByRole('listitem').first().waitFor()
   await addPet(page, 'Thalia')
   await rowOf(second, 'Thalia').waitFor()
   expect(streams).toBe(1)
@@ -277,7 +277,7 @@ test('two tabs share one event stream, and the second one continues if the first
 
 test('says that the browser is offline, and catches up afterwards', async () => {
   const { page } = await signIn('/')
-  await rowOf(page, 'No. 500').waitFor()
+  await page.getByRole('listitem').first().waitFor()
   await page.context().setOffline(true)
   await page.getByText('You are offline').waitFor()
   const other = await signIn('/')
