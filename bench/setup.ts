@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { freePort, startCluster } from '../dev/cluster.ts'
-import { createApiKey } from '../src/api-keys/api-keys.ts'
 import { say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
@@ -96,7 +95,7 @@ export async function startStore(
   return {
     databaseUrl,
     postgresPid: cluster.pid ?? 0,
-    apiKey: await issueApiKey(databaseUrl),
+    apiKey: await issueApiKey(checkout, databaseUrl),
     folder,
     close: async () => {
       await cluster.stop()
@@ -106,14 +105,19 @@ export async function startStore(
   }
 }
 
+const moduleOf = (checkout: string, path: string) => pathToFileURL(resolve(checkout, path)).href
+
 /** Runs the migrations of a checkout with its own code. */
 async function migrateWith(checkout: string, databaseUrl: string): Promise<void> {
-  const module = pathToFileURL(resolve(checkout, 'src/db/migrate.ts')).href
+  const module = moduleOf(checkout, 'src/db/migrate.ts')
   const { migrate } = (await import(module)) as typeof import('../src/db/migrate.ts')
   await migrate(databaseUrl)
 }
 
-async function issueApiKey(databaseUrl: string): Promise<string> {
+/** Creates a key with the code of the checkout, because its schema can differ. */
+async function issueApiKey(checkout: string, databaseUrl: string): Promise<string> {
+  const module = moduleOf(checkout, 'src/api-keys/api-keys.ts')
+  const { createApiKey } = (await import(module)) as typeof import('../src/api-keys/api-keys.ts')
   const db = openDatabase({ databaseUrl, applicationName: 'bench', size: 1, onError: () => {} })
   const { text } = await createApiKey(db, 'production', {
     name: 'bench',
