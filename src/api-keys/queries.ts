@@ -3,7 +3,7 @@
 import type { Caller } from '../caller.ts'
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import { INT64_MAX } from '../int64.ts'
-import type { ApiKey, ApiKeyKind, NewApiKey, NewPersonalApiKey } from './schema.ts'
+import type { ApiKey, ApiKeyKind, DeprecatedCall, NewApiKey, NewPersonalApiKey } from './schema.ts'
 import type { Scope } from '../scopes.ts'
 
 interface ApiKeyRow {
@@ -236,15 +236,8 @@ export async function addDeprecatedCalls(tx: Tx, counted: readonly DeprecatedCal
   })
 }
 
-export interface DeprecatedUse {
-  apiKeyId: bigint
-  apiKeyName: string
-  operation: string
-  calls: bigint
-  callsLast30Days: bigint
-  firstDay: string
-  lastDay: string
-}
+/** The database does not know when an operation will be removed. */
+export type DeprecatedUse = Omit<DeprecatedCall, 'removedAt'>
 
 /** Lists calls of deprecated operations by key and operation, the most calls in the last 30 days first. */
 export async function listDeprecatedUse(db: Reader, max: number): Promise<DeprecatedUse[]> {

@@ -2,7 +2,7 @@
 import type { HistoryEntry } from '@petstore/client'
 import { expect, test } from 'vitest'
 import { entryText } from '../../console/src/pet/history-text.ts'
-import { agoText, exactText } from '../../console/src/pet/when-text.ts'
+import { agoText, exactText } from '../../console/src/layout/when-text.ts'
 
 const nameOf = (id: string) => ({ 1: 'Dogs', 2: 'Cats' })[id] ?? `Category ${id}`
 

@@ -92,7 +92,6 @@ test('only scripts of this host run, no page can be framed, and the key is in no
 
 test('works on plain http under another host name, where browsers have fewer functions', async () => {
   const { port } = new URL(service.origin)
-  // The browser of this test resolves only 127.0.0.1. Another address of the loopback network is no secure context.
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.route('http://shop.test/**', async (route) => {

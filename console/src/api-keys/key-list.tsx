@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { DAY_MS, dateText, dateTimeText } from '../layout/dates.ts'
-import { agoText } from '../pet/when-text.ts'
+import { agoText } from '../layout/when-text.ts'
 import { hasEnded, isPersonal, type KeyState, keyState } from './key-state.ts'
 import { scopeLabel, sortedScopes } from './scopes.ts'
 

@@ -5,7 +5,7 @@ import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { notifyDone } from '../layout/notify.tsx'
 import { useNow } from '../layout/use-now.ts'
-import { agoText } from '../pet/when-text.ts'
+import { agoText } from '../layout/when-text.ts'
 import { isInUse } from './key-state.ts'
 import { useRevokeApiKey } from './queries.ts'
 

@@ -8,7 +8,7 @@ import { categoryName } from '../pets/queries.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { entryText } from './history-text.ts'
-import { agoText, exactText } from './when-text.ts'
+import { agoText, exactText } from '../layout/when-text.ts'
 
 const PAGE_SIZE = 20
 

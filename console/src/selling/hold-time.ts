@@ -1,9 +1,9 @@
 // The times of a hold in words. Knows nothing about React.
+import { DAY_MS } from '../layout/dates.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** Seconds are shown only near the end: before that, they distract. */
 const SECONDS_BELOW_MS = 5 * MINUTE_MS

@@ -16,6 +16,8 @@ export type EndReason = 'signed-out' | 'rejected'
 interface State {
   session: Session | undefined
   store: Petstore | undefined
+  /** The scopes of the key. Every row of a list asks for them. */
+  scopes: ReadonlySet<string>
   ended: EndReason | undefined
 }
 
@@ -23,7 +25,7 @@ const STORAGE_NAME = 'petstore-session'
 /** A person waits for the response, so the client stops retrying earlier than a program would. */
 const DEADLINE_MS = 15_000
 
-let state: State = { session: undefined, store: undefined, ended: undefined }
+let state: State = { session: undefined, store: undefined, scopes: new Set(), ended: undefined }
 const listeners = new Set<() => void>()
 
 export function openStore(apiKey: string): Petstore {
@@ -36,13 +38,14 @@ export function currentSession(): Session | undefined {
 
 export function startSession(session: Session): void {
   sessionStorage.setItem(STORAGE_NAME, JSON.stringify(session))
-  change({ session, store: openStore(session.apiKey), ended: undefined })
+  const scopes = new Set(session.own.scopes)
+  change({ session, store: openStore(session.apiKey), scopes, ended: undefined })
 }
 
 export function endSession(reason: EndReason): void {
   if (state.session === undefined) return
   sessionStorage.removeItem(STORAGE_NAME)
-  change({ session: undefined, store: undefined, ended: reason })
+  change({ session: undefined, store: undefined, scopes: new Set(), ended: reason })
 }
 
 /** The session that this tab had before it was reloaded. */
@@ -71,8 +74,7 @@ export function useStore(): Petstore {
 }
 
 export function useScopes(): ReadonlySet<string> {
-  const { session } = useSession()
-  return new Set(session?.own.scopes)
+  return useSession().scopes
 }
 
 /** `crypto.randomUUID` exists only in secure contexts (HTTPS). */

@@ -1,13 +1,12 @@
 // When a change was made: about how long ago, and exactly. Knows nothing about React.
+import { DAY_MS, dateText } from './dates.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 /** After this, a date says more than a number of days. */
 const DATE_AFTER_MS = 7 * DAY_MS
 
 const AGO = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' })
-const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' })
 
 /** Such as "5 minutes ago", or a date if it is longer ago than a week. */
@@ -17,7 +16,7 @@ export function agoText(time: string, nowMs: number): string {
   if (ms < HOUR_MS) return AGO.format(-Math.floor(ms / MINUTE_MS), 'minute')
   if (ms < DAY_MS) return AGO.format(-Math.floor(ms / HOUR_MS), 'hour')
   if (ms < DATE_AFTER_MS) return AGO.format(-Math.floor(ms / DAY_MS), 'day')
-  return DATE.format(new Date(time))
+  return dateText(time)
 }
 
 /** With seconds and the time zone of the browser. */
