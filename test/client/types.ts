@@ -1,6 +1,9 @@
 // Code that tsc must accept, and marked lines that it must reject. `npm run check` compiles this file; nothing runs it.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FutureEvent, Id, Order, Pet, PetstoreError, StoreEvent, VersionedPet } from '@petstore/client'
 import { Petstore } from '@petstore/client'
+import type { FutureWebhook, WebhookEvent, WebhookVerificationError } from '@petstore/client/webhooks'
+import { verifyWebhook } from '@petstore/client/webhooks'
 
 type Equal<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false
 const same = <One, Other>(_equal: Equal<One, Other>) => {}
@@ -118,4 +121,40 @@ export function errors(error: PetstoreError): number | undefined {
   // @ts-expect-error there may be no response
   const status: number = error.status
   return status
+}
+
+export async function webhooks(request: Request, node: IncomingHttpHeaders) {
+  await verifyWebhook('', node, ['whsec_'], { toleranceSeconds: 60, now: () => new Date() })
+  await verifyWebhook(new Uint8Array(), { 'webhook-id': ['1'], host: undefined }, 'whsec_')
+  // @ts-expect-error takes the raw body
+  await verifyWebhook({ type: 'pet.created' }, node, 'whsec_')
+  // @ts-expect-error the variable may be undefined
+  await verifyWebhook('', node, process.env['WEBHOOK_SECRET'])
+  const event = await verifyWebhook(await request.arrayBuffer(), request.headers, 'whsec_')
+  same<typeof event, WebhookEvent>(true)
+  same<typeof event.id, string>(true)
+  same<typeof event.data.petId, Id | undefined>(true)
+  // @ts-expect-error not every event has a pet
+  take(event.data.pet.name)
+  if (event.type === 'pet.created') same<typeof event.data.pet, Pet>(true)
+  else if (event.type === 'pet.updated')
+    same<(typeof event.data.changed)[number], 'name' | 'categoryId' | 'status'>(true)
+  else if (event.type === 'pet.deleted') same<typeof event.data.petId, Id>(true)
+  else if (event.type === 'webhook.test') same<typeof event.data.webhookId, Id>(true)
+  else if (event.type === 'order.placed' || event.type === 'order.expired') {
+    take(event.data.order.status)
+    // @ts-expect-error webhooks do not contain notes
+    take(event.data.order.note)
+    // @ts-expect-error webhooks do not contain the author of a change
+    take(event.data.apiKeyName)
+  } else if (event.type === 'order.completed' || event.type === 'order.cancelled') {
+    same<typeof event.data.position, string>(true)
+  }
+  // All that is left are types of later versions.
+  else same<typeof event, FutureWebhook>(true)
+}
+
+export function webhookErrors({ code }: WebhookVerificationError): void {
+  // @ts-expect-error no such code
+  if (code === 'a_code_of_tomorrow') take(code)
 }

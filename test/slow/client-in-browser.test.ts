@@ -10,8 +10,10 @@ import { afterAll, expect, test } from 'vitest'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { openBrowser, visit } from '../support/browser.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { makeSecret, signMessage, writeSecret } from '../../src/webhooks/signature.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+const LARGEST = '9223372036854775807'
 const compiled = mkdtempSync(join(tmpdir(), 'petstore-client-'))
 afterAll(() => rmSync(compiled, { recursive: true, force: true }))
 await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'client', '--outDir', compiled], {
@@ -74,4 +76,43 @@ test('a page of any other origin reads nothing and changes nothing', async () =>
   )
   expect(['network_error', 'timeout']).toContain(failure)
   expect((await petstore.get('/store/inventory')).body).toEqual(before)
+})
+
+test('a page verifies a webhook, and rejects a changed body and another secret', async () => {
+  const [secret, id, timestamp] = [makeSecret(), 'evt_a-1', Math.floor(Date.now() / 1000)]
+  const body = `{"type":"pet.deleted","timestamp":"2026-11-15T10:00:00.000Z","data":{"position":"a-1","petId":${LARGEST}}}`
+  const message = {
+    body,
+    headers: {
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signMessage({ id, timestamp, body }, [makeSecret(), secret]),
+    },
+    secrets: [makeSecret(), secret].map(writeSecret),
+    other: writeSecret(makeSecret()),
+  }
+  const { page, faults } = await visit(browser, shopOrigin)
+  const outcome = await page.evaluate<unknown>(`import('/webhooks.js').then(async ({ verifyWebhook }) => {
+    const { body, headers, secrets, other } = ${JSON.stringify(message)}
+    const bytes = new TextEncoder().encode(body)
+    const codeOf = (verified) => verified.then(() => 'verified', ({ name, code }) => name + ' ' + code)
+    return {
+      event: await verifyWebhook(bytes, new Headers(headers), secrets),
+      changed: await codeOf(verifyWebhook(body + ' ', headers, secrets)),
+      wrongSecret: await codeOf(verifyWebhook(body, headers, other)),
+      old: await codeOf(verifyWebhook(body, headers, secrets, { now: () => new Date(Date.now() + 1e6) })),
+    }
+  })`)
+  expect(outcome).toEqual({
+    event: {
+      id,
+      type: 'pet.deleted',
+      timestamp: '2026-11-15T10:00:00.000Z',
+      data: { position: 'a-1', petId: LARGEST },
+    },
+    changed: 'WebhookVerificationError invalid_signature',
+    wrongSecret: 'WebhookVerificationError invalid_signature',
+    old: 'WebhookVerificationError timestamp_too_old',
+  })
+  expect(faults).toEqual([])
 })

@@ -5,9 +5,15 @@ import { COMPILE_CACHE } from './compile-cache.ts'
 // The vitest workers inherit this variable.
 process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
 
+const CLIENT = resolve(import.meta.dirname, '../../client/src')
+
 /** Resolves the package name of the client to its sources, because tests do not build the client. */
 export const CLIENT_SOURCES = {
-  alias: { '@petstore/client': resolve(import.meta.dirname, '../../client/src/petstore.ts') },
+  // The longer name is first, because the shorter one also matches it.
+  alias: {
+    '@petstore/client/webhooks': `${CLIENT}/webhooks.ts`,
+    '@petstore/client': `${CLIENT}/petstore.ts`,
+  },
 }
 
 export const SHARED_OPTIONS = {
