@@ -20,6 +20,10 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   ],
   [/^node (bench|test)\//, 'takes minutes'],
   [/^(nats-server|node examples\/nats-relay)\b/, 'runs until a signal; test/slow/nats-relay.test.ts runs it'],
+  [
+    /^node examples\/webhook-receivers\b/,
+    'runs until a signal; test/client/webhook-receivers.test.ts tests it',
+  ],
   [/^git clone\b/, 'needs a network'],
   [
     /^(createdb|pg_dump|pg_restore|psql)\b/,

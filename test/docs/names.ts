@@ -163,7 +163,11 @@ function isAllowed(name: string, value: string): boolean {
   }
 }
 
-const CLIENT_CODES = new Set(read('client/src/errors.ts').match(/(?<=^ {2}\| ')\w+(?='$)/gm))
+const CLIENT_CODES = new Set(
+  ['client/src/errors.ts', 'client/src/webhooks.ts'].flatMap(
+    (path) => read(path).match(/(?<=^ {2}\| ')\w+(?='$)/gm) ?? [],
+  ),
+)
 /** Names with an underscore that are not error codes: of the schema, roles, history events and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files

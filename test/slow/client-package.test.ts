@@ -1,12 +1,23 @@
 // The client package as users get it: packed, installed in an empty folder, used from JavaScript and TypeScript.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { openClientFixture } from '../client/fixture.ts'
 import { programOf } from '../client/readme.ts'
+import { startPetstore } from '../support/service.ts'
+import { makeSecret, signMessage, writeSecret } from '../../src/webhooks/signature.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
@@ -18,7 +29,14 @@ writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "type": "module
 await run('npm', ['install', '--offline', './petstore-client-1.1.0.tgz'], { cwd: folder })
 
 const { api, apiKey } = await openClientFixture()
-const env = { PETSTORE_URL: `${api.origin}/v1`, PETSTORE_API_KEY: apiKey }
+const secret = makeSecret()
+const webhook = signedWebhook()
+const env = {
+  PETSTORE_URL: `${api.origin}/v1`,
+  PETSTORE_API_KEY: apiKey,
+  WEBHOOK_SECRET: writeSecret(secret),
+  WEBHOOK: JSON.stringify(webhook),
+}
 const installed = join(folder, 'node_modules/@petstore/client')
 
 /** The Node that runs this test, and every Node on the PATH. */
@@ -31,8 +49,25 @@ const nodes = [
     .filter(existsSync),
 ]
 
+/** A webhook as the service sends it. */
+function signedWebhook(): { headers: Record<string, string>; body: string } {
+  const pet = '{"id":9007199254740993,"name":"Rex","categoryId":1,"status":"sold"}'
+  const data = `{"position":"a-1","petId":9007199254740993,"pet":${pet},"changed":["status"]}`
+  const body = `{"type":"pet.updated","timestamp":"2026-11-15T10:00:00.000Z","data":${data}}`
+  const [id, timestamp] = ['evt_a-1', Math.floor(Date.now() / 1000)]
+  const signature = signMessage({ id, timestamp, body }, [secret])
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signature,
+  }
+  return { headers, body }
+}
+
 const PROGRAM = `import { Petstore, PetstoreError } from '@petstore/client'
-const { PETSTORE_URL: baseUrl = '', PETSTORE_API_KEY: apiKey = '' } = process.env
+import { verifyWebhook, WebhookVerificationError } from '@petstore/client/webhooks'
+const { PETSTORE_URL: baseUrl = '', PETSTORE_API_KEY: apiKey = '', WEBHOOK = '', WEBHOOK_SECRET = '' } = process.env
 const store = new Petstore({ baseUrl, apiKey })
 const pet = await store.pets.create({ name: 'Packed', categoryId: '9223372036854775807' })
 for await (const { name, categoryId } of store.pets.list({ id: [pet.id] })) console.log(name, categoryId)
@@ -40,8 +75,17 @@ const order = await store.orders.place({ petId: pet.id })
 await store.orders.complete(order.id)
 const error = await store.orders.cancel(order.id).catch((thrown) => thrown)
 console.log(error instanceof PetstoreError, error.code, error.status)
+const { body, headers } = JSON.parse(WEBHOOK)
+const event = await verifyWebhook(body, headers, WEBHOOK_SECRET, { toleranceSeconds: 900 })
+if (event.type === 'pet.updated') console.log(event.data.petId, event.data.pet.name)
+const rejected = await verifyWebhook(body + ' ', headers, WEBHOOK_SECRET, { toleranceSeconds: 900 }).catch((thrown) => thrown)
+console.log(rejected instanceof WebhookVerificationError, rejected.code)
 `
-const PRINTED = 'Packed 9223372036854775807\ntrue order_closed 409\n'
+const PRINTED = `Packed 9223372036854775807
+true order_closed 409
+9007199254740993 Rex
+true invalid_signature
+`
 
 test('the package contains the compiled client, its types, licence and README, and nothing else', () => {
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
@@ -101,4 +145,44 @@ test('the snippets of client/README.md compile unchanged', async () => {
   await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...modules, ...TYPES, 'readme.ts'], {
     cwd: folder,
   })
+})
+
+test('the receiver of client/README.md compiles, accepts a signed webhook and rejects a changed one', async () => {
+  const readme = readFileSync(join(installed, 'README.md'), 'utf8')
+  const [, receiver = ''] = /^```ts receive\.ts\n([^]*?)^```$/m.exec(readme) ?? []
+  const program = `${receiver}
+const { headers, body } = JSON.parse(process.env['WEBHOOK'] ?? '')
+for (const sent of [body, body + ' ']) {
+  const response = await receive(new Request('http://localhost/hook', { method: 'POST', headers, body: sent }))
+  console.log(response.status, await response.text())
+}
+`
+  writeFileSync(join(folder, 'receive.ts'), program)
+  const modules = ['--module', 'nodenext', '--moduleResolution', 'nodenext']
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [...STRICT, ...modules, ...TYPES, 'receive.ts'], {
+    cwd: folder,
+  })
+  env.WEBHOOK = JSON.stringify(signedWebhook())
+  const { stdout } = await run(process.execPath, ['receive.js'], { cwd: folder, env })
+  expect(stdout).toBe("Rex [ 'status' ]\n204 \n400 invalid_signature\n")
+})
+
+test.each(['fastify', 'express'])('the example %s.ts runs next to the installed package', async (name) => {
+  cpSync(join(ROOT, 'examples/webhook-receivers'), folder, { recursive: true })
+  const link = join(folder, 'node_modules', name)
+  symlinkSync(join(ROOT, 'node_modules', name), link)
+  const receiver = startPetstore(
+    [],
+    { WEBHOOK_SECRETS: env.WEBHOOK_SECRET, PORT: '0' },
+    join(folder, `${name}.ts`),
+  )
+  const printed = () => receiver.printed().stdout
+  await expect.poll(printed).toContain('Listening on ')
+  const [origin = ''] = /http:\S+/.exec(printed()) ?? []
+  const { headers, body } = signedWebhook()
+  expect((await fetch(`${origin}/hook`, { method: 'POST', headers, body })).status).toBe(204)
+  expect((await fetch(`${origin}/hook`, { method: 'POST', headers, body: '{}' })).status).toBe(400)
+  await expect.poll(printed).toContain('evt_a-1: pet.updated 9007199254740993')
+  receiver.kill('SIGTERM')
+  await receiver.finished
 })
