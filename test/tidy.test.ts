@@ -31,7 +31,7 @@ const LAYERS = [
   /^src\/config\.ts$/,
   /^src\/db\//,
   /^src\/telemetry\//,
-  /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/(schema|format|rules)\.ts$/,
+  /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/(schema|format|rules|outcome)\.ts$/,
   /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/queries\.ts$/,
   /^src\/(?!db|telemetry|http|pages|server|cli)[\w-]+\/(?!routes|deprecation)[\w-]+\.ts$/,
   /^src\/http\//,

@@ -1,7 +1,7 @@
 // Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL and to the
 // identity provider only.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSbom } from '../../dev/sbom.ts'
 
@@ -63,8 +63,9 @@ test('the service opens connections to PostgreSQL and to the identity provider o
   const networkImport =
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const importing = sources.filter((path) => networkImport.test(read(join('src', path))))
-  // Only three files open connections: remote.ts for the commands that call a service, patroni.ts for
-  // `petstore doctor --patroni`, and provider-requests.ts. The others listen, or use constants and IP checks.
+  // These files open connections: remote.ts for the commands that call a service, patroni.ts for
+  // `petstore doctor --patroni`, provider-requests.ts, and the two of webhooks/, which `serve` does not import (see the next
+  // test). The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
     'cli/doctor/patroni.ts',
     'cli/remote.ts',
@@ -73,6 +74,8 @@ test('the service opens connections to PostgreSQL and to the identity provider o
     'http/stop-listening.ts',
     'ip-address.ts',
     'people/provider-requests.ts',
+    'webhooks/connections.ts',
+    'webhooks/sender.ts',
   ])
   const signingIn = sources.filter((path) => /'openid-client'/.test(read(join('src', path))))
   expect(signingIn).toEqual(['people/provider.ts'])
@@ -96,4 +99,26 @@ test('the service opens connections to PostgreSQL and to the identity provider o
     "import { Server as TcpServer, type Socket } from 'node:net'",
   )
   expect(read('src/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
+})
+
+/** The files that a file loads, directly or through other files. Type imports load nothing. */
+function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(path)) return loaded
+  loaded.add(path)
+  const imports = read(path).matchAll(
+    /^(?:import|export) (?!type\b)[^']*'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
+  )
+  for (const [, target, loadedLater] of imports) {
+    loadedBy(join(dirname(path), target ?? loadedLater ?? ''), loaded)
+  }
+  return loaded
+}
+
+test('`serve` cannot connect to a URL that a caller chose, because it does not load the sender of webhooks', () => {
+  const loaded = loadedBy('src/server/process.ts')
+  // These are loaded through several other files.
+  expect(loaded).toContain('src/pets/queries.ts')
+  expect(loaded).toContain('src/people/provider-requests.ts')
+  expect(loaded).not.toContain('src/webhooks/connections.ts')
+  expect(loaded).not.toContain('src/webhooks/sender.ts')
 })

@@ -1,0 +1,77 @@
+// Receivers of webhooks on loopback: well-behaved ones, and ones that send any bytes.
+import { once } from 'node:events'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { afterAll, onTestFinished } from 'vitest'
+import { type Delivery, openSender, type Sender, type SenderOptions } from '../../src/webhooks/sender.ts'
+import type { Certificate } from '../support/certificate.ts'
+
+export interface Receiver {
+  port: number
+  /** Connections so far. */
+  connections: number
+  /** Connections that are open now, and the max at any time. */
+  open: Set<Socket>
+  openMax: number
+}
+
+async function listen(server: Server, host: string, port: number): Promise<Receiver> {
+  const receiver: Receiver = { port: 0, connections: 0, open: new Set(), openMax: 0 }
+  server.on('connection', (socket: Socket) => {
+    receiver.connections += 1
+    receiver.open.add(socket)
+    receiver.openMax = Math.max(receiver.openMax, receiver.open.size)
+    socket.on('error', () => {})
+    socket.on('close', () => receiver.open.delete(socket))
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  receiver.port = (server.address() as AddressInfo).port
+  afterAll(() => {
+    for (const socket of receiver.open) socket.destroy()
+    server.close()
+  })
+  return receiver
+}
+
+export function startReceiver(
+  respond: RequestListener,
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<Receiver> {
+  return listen(createHttpServer({ keepAliveTimeout: 60_000 }, respond), host, port)
+}
+
+export function startTlsReceiver(respond: RequestListener, certificate: Certificate): Promise<Receiver> {
+  return listen(createHttpsServer({ keepAliveTimeout: 60_000, ...certificate }, respond), '127.0.0.1', 0)
+}
+
+/** `respond` is called with the number of earlier requests, once for each chunk that arrives. Requests here have one chunk. */
+export async function startRawReceiver(
+  respond: (socket: Socket, earlier: number) => unknown,
+): Promise<Receiver> {
+  let requests = 0
+  const server = createTcpServer((socket) => {
+    socket.on('data', () => {
+      requests += 1
+      respond(socket, requests - 1)
+    })
+  })
+  return listen(server, '127.0.0.1', 0)
+}
+
+/** A sender that can reach 127.0.0.1, and is closed after the test. */
+export function openTestSender(options: Partial<SenderOptions> = {}): Sender {
+  const sender = openSender({ allowedNetworks: ['127.0.0.1'], connectionsPerHostMax: 4, ...options })
+  onTestFinished(() => sender.close())
+  return sender
+}
+
+export function deliveryTo({ port }: { port: number }, changes: Partial<Delivery> = {}): Delivery {
+  return {
+    url: `http://127.0.0.1:${port}/hook?shop=1`,
+    headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
+    body: '{"type":"pet.created"}',
+    ...changes,
+  }
+}
