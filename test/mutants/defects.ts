@@ -3,6 +3,7 @@
 
 import type { Defect } from './defect.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
+import { WEBHOOK_DEFECTS } from './webhook-defects.ts'
 
 export const DEFECTS: readonly Defect[] = [
   // First, because its test takes the longest.
@@ -409,4 +410,5 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/api/list-orders.test.ts',
   },
   ...SIGN_IN_DEFECTS,
+  ...WEBHOOK_DEFECTS,
 ]
