@@ -1,8 +1,9 @@
 -- Sets the passwords of the roles in deploy/roles.sql from environment variables, for automated installations.
 --
---   PETSTORE_APP_PASSWORD=… PETSTORE_MIGRATOR_PASSWORD=… psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/passwords.sql
+--   PETSTORE_APP_PASSWORD=… PETSTORE_DELIVER_PASSWORD=… PETSTORE_MIGRATOR_PASSWORD=… psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/passwords.sql
 
 \getenv app_password PETSTORE_APP_PASSWORD
+\getenv deliver_password PETSTORE_DELIVER_PASSWORD
 \getenv migrator_password PETSTORE_MIGRATOR_PASSWORD
 
 begin;
@@ -11,5 +12,6 @@ set local log_statement = 'none';
 set local log_min_duration_statement = -1;
 set local log_min_error_statement = 'panic';
 alter role petstore_app password :'app_password';
+alter role petstore_deliver password :'deliver_password';
 alter role petstore_migrator password :'migrator_password';
 commit;

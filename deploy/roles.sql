@@ -1,5 +1,6 @@
--- Creates two roles. petstore_migrator owns and migrates the schema. petstore_app serves requests; it cannot change
--- the schema, and has only the privileges that the service needs on each table.
+-- Creates three roles. petstore_migrator owns and migrates the schema. petstore_app serves requests, and
+-- petstore_deliver delivers webhooks; they cannot change the schema, and have only the privileges that they need on each
+-- table.
 --
 -- Run this file as a superuser, connected to the database of Petstore: before the first `petstore migrate`, after
 -- every `petstore migrate`, and before and after a restore. It is one transaction, and safe to run at any time:
@@ -10,8 +11,10 @@
 --
 --   psql "$ADMIN_URL" -c '\password petstore_migrator'
 --   psql "$ADMIN_URL" -c '\password petstore_app'
+--   psql "$ADMIN_URL" -c '\password petstore_deliver'
 --
--- MIGRATION_DATABASE_URL uses petstore_migrator, DATABASE_URL uses petstore_app.
+-- MIGRATION_DATABASE_URL uses petstore_migrator. DATABASE_URL uses petstore_app, and petstore_deliver for
+-- `petstore deliver`.
 
 begin;
 
@@ -23,37 +26,48 @@ do $$ begin
     -- An initial value. To change it, alter the role; this file does not overwrite it.
     create role petstore_app login connection limit 100;
   end if;
+  if not exists (select from pg_roles where rolname = 'petstore_deliver') then
+    create role petstore_deliver login connection limit 50;
+  end if;
 end $$;
 
 alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
 alter role petstore_app nosuperuser nocreatedb nocreaterole;
+alter role petstore_deliver nosuperuser nocreatedb nocreaterole;
 
 -- Two seconds shorter than the timeout of the service (src/deadlines.ts): PostgreSQL cancels a slow statement first, so
 -- its outcome is known.
 alter role petstore_app set statement_timeout = '3s';
+alter role petstore_deliver set statement_timeout = '3s';
 alter role petstore_app set lock_timeout = '1s';
+alter role petstore_deliver set lock_timeout = '1s';
 alter role petstore_app set idle_in_transaction_session_timeout = '5s';
+alter role petstore_deliver set idle_in_transaction_session_timeout = '5s';
 alter role petstore_app set client_connection_check_interval = '1s';
+alter role petstore_deliver set client_connection_check_interval = '1s';
 
 -- Plan each statement of the service once per connection, and never compile it. Every statement reads one range of an
 -- index, whatever its values are, so a plan for particular values is not better, and planning can take longer than
 -- reading.
 alter role petstore_app set plan_cache_mode = force_generic_plan;
+alter role petstore_deliver set plan_cache_mode = force_generic_plan;
 alter role petstore_app set jit = off;
+alter role petstore_deliver set jit = off;
 
 -- Unqualified names always mean tables in the schema public.
 alter role petstore_app set search_path = public;
+alter role petstore_deliver set search_path = public;
 alter role petstore_migrator set search_path = public;
 
--- Only these two roles can connect. They cannot create temporary tables.
+-- Only these three roles can connect. They cannot create temporary tables.
 do $$ begin
-  execute format('revoke all on database %I from public, petstore_app, petstore_migrator', current_database());
-  execute format('grant connect on database %I to petstore_app, petstore_migrator', current_database());
+  execute format('revoke all on database %I from public, petstore_app, petstore_deliver, petstore_migrator', current_database());
+  execute format('grant connect on database %I to petstore_app, petstore_deliver, petstore_migrator', current_database());
 end $$;
 
-revoke all on schema public from public, petstore_app;
+revoke all on schema public from public, petstore_app, petstore_deliver;
 grant usage, create on schema public to petstore_migrator;
-grant usage on schema public to petstore_app;
+grant usage on schema public to petstore_app, petstore_deliver;
 
 -- The service can use new tables right after a migration, before this file runs again and restricts the privileges.
 alter default privileges for role petstore_migrator in schema public
@@ -61,8 +75,10 @@ alter default privileges for role petstore_migrator in schema public
 alter default privileges for role petstore_migrator in schema public
   grant usage on sequences to petstore_app;
 
--- Privileges per table; `petstore doctor` checks the same list (src/db/privileges.ts). The service cannot delete orders
--- or API keys, and cannot change history entries. PostgreSQL deletes the history of a pet when the service deletes the pet.
+-- Privileges per table: those of petstore_app, then those of petstore_deliver. `petstore doctor` checks the same list
+-- (src/db/privileges.ts). The service cannot delete orders or API keys, and cannot change history entries. PostgreSQL
+-- deletes the history of a pet when the service deletes the pet. The service cannot read the secrets of webhooks, and the
+-- delivery cannot read pets, orders and API keys.
 --
 -- Ownership: if a dump was restored before petstore_migrator existed, the restoring role owns all objects, and
 -- migrations would fail. petstore_migrator therefore becomes the owner of every object that migrations create. Only
@@ -76,27 +92,31 @@ declare
 begin
   for table_grant in
     select * from (values
-      ('api_keys', 'select, insert, update'),
-      ('categories', 'select, insert, update'),
-      ('deprecated_calls', 'select, insert, update'),
-      ('event_epochs', 'select, insert'),
-      ('event_numbers', 'select, insert, delete'),
-      ('finished_sign_ins', 'select, insert, delete'),
-      ('idempotency_keys', 'select, insert, update, delete'),
-      ('imports', 'select, insert, update'),
-      ('orders', 'select, insert, update'),
-      ('outbox', 'select, insert, delete'),
-      ('pet_count_deltas', 'select, insert, delete'),
-      ('pet_count_position', 'select, update'),
-      ('pet_counts', 'select, update'),
-      ('pet_counts_by_category', 'select, insert, update, delete'),
-      ('pet_figures', 'select, insert, update, delete'),
-      ('pet_figures_start', 'select'),
-      ('pet_history', 'select, insert'),
-      ('pets', 'select, insert, update, delete'),
-      ('petstore_migrations', 'select'),
-      ('sign_ins', 'select, insert, delete')
-    ) as needed (name, privileges)
+      ('api_keys', 'select, insert, update', null),
+      ('categories', 'select, insert, update', null),
+      ('deprecated_calls', 'select, insert, update', null),
+      ('event_epochs', 'select, insert', 'select'),
+      ('event_numbers', 'select, insert, delete', 'select'),
+      ('finished_sign_ins', 'select, insert, delete', null),
+      ('idempotency_keys', 'select, insert, update, delete', null),
+      ('imports', 'select, insert, update', null),
+      ('orders', 'select, insert, update', null),
+      ('outbox', 'select, insert, delete', 'select'),
+      ('pet_count_deltas', 'select, insert, delete', null),
+      ('pet_count_position', 'select, update', null),
+      ('pet_counts', 'select, update', null),
+      ('pet_counts_by_category', 'select, insert, update, delete', null),
+      ('pet_figures', 'select, insert, update, delete', null),
+      ('pet_figures_start', 'select', null),
+      ('pet_history', 'select, insert', null),
+      ('pets', 'select, insert, update, delete', null),
+      ('petstore_migrations', 'select', 'select'),
+      ('sign_ins', 'select, insert, delete', null),
+      ('webhook_deliveries', 'select', 'select, insert, delete'),
+      ('webhook_retries', 'select, insert, update, delete', 'select, insert, update, delete'),
+      ('webhook_secrets', 'insert, update, delete', 'select'),
+      ('webhooks', 'select, insert, update, delete', 'select, update')
+    ) as needed (name, app_privileges, deliver_privileges)
     where to_regclass('public.' || name) is not null
   loop
     if exists (
@@ -105,8 +125,11 @@ begin
     ) then
       execute format('alter table public.%I owner to petstore_migrator', table_grant.name);
     end if;
-    execute format('revoke all on public.%I from public, petstore_app', table_grant.name);
-    execute format('grant %s on public.%I to petstore_app', table_grant.privileges, table_grant.name);
+    execute format('revoke all on public.%I from public, petstore_app, petstore_deliver', table_grant.name);
+    execute format('grant %s on public.%I to petstore_app', table_grant.app_privileges, table_grant.name);
+    if table_grant.deliver_privileges is not null then
+      execute format('grant %s on public.%I to petstore_deliver', table_grant.deliver_privileges, table_grant.name);
+    end if;
   end loop;
 
   for object in
@@ -129,8 +152,13 @@ begin
   end loop;
 end $$;
 
-revoke all on all sequences in schema public from public, petstore_app;
+revoke all on all sequences in schema public from public, petstore_app, petstore_deliver;
 do $$ begin
+  if to_regclass('public.webhook_secrets') is not null then
+    grant select (id, webhook_id, expires_at) on public.webhook_secrets to petstore_app;
+    -- An event of an order contains the name of the API key that placed it.
+    grant select (id, name) on public.api_keys to petstore_deliver;
+  end if;
   if to_regclass('public.pets_id_seq') is not null then
     grant usage on sequence public.pets_id_seq to petstore_app;
   end if;

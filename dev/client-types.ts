@@ -141,6 +141,7 @@ function typeOf(schema: Schema, direction: Direction, indent = ''): string {
   if (schema.format === 'int64') return direction === 'sent' ? 'IdInput' : 'Id'
   if (schema.type === 'integer') return 'number'
   if (schema.type === 'string') return 'string'
+  if (schema.type === 'boolean') return 'boolean'
   if (schema.type === 'array' && schema.items !== undefined) {
     const item = typeOf(schema.items, direction, indent)
     if (item === 'Id') throw new Error('client/src/ids.ts does not support arrays of ids in responses')

@@ -7,6 +7,7 @@ import { buildApp } from '../src/server/app.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { openPetBatches } from '../src/pets/batches.ts'
+import { addressRule } from '../src/webhooks/addresses.ts'
 
 export async function interfaceDocument(): Promise<object> {
   const db = openDatabase({
@@ -27,6 +28,8 @@ export async function interfaceDocument(): Promise<object> {
     holds: { waitUntilFresh: () => undefined },
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 0 }),
+    webhookAddresses: addressRule([]),
+    webhooksMax: 100,
     holdMinutes: 60,
     environment: 'production',
     isDraining: () => false,

@@ -86,6 +86,30 @@ export function readProxies(text: string | undefined): string[] {
   return proxies
 }
 
+export function readNetworks(text: string | undefined): string[] {
+  if (text === undefined) return []
+  const networks = text.split(',').map((network) => network.trim())
+  for (const network of networks) {
+    if (!isAddressRange(network)) {
+      throw new Fault(`must be IP addresses or ranges such as 10.20.0.0/16; "${network}" is not one`)
+    }
+  }
+  return networks
+}
+
+export function readDelays(fallback: readonly number[]) {
+  return (text: string | undefined): readonly number[] => {
+    if (text === undefined) return fallback
+    const delays = text.split(',').map((delay) => delay.trim())
+    const isValid = (delay: string) =>
+      /^[0-9]{1,5}$/.test(delay) && Number(delay) > 0 && Number(delay) <= 86_400
+    if (delays.length > 20 || !delays.every(isValid)) {
+      throw new Fault(`must be 1 to 20 whole numbers from 1 to 86400, separated by commas, not "${text}"`)
+    }
+    return delays.map(Number)
+  }
+}
+
 /** Issuers of Entra ID that admit people of every organisation. Their administrators could give themselves any role. */
 const SHARED_TENANTS = /^\/(common|organizations|consumers)\//
 

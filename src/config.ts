@@ -7,7 +7,9 @@ import {
   integer,
   oneOf,
   readDatabaseUrl,
+  readDelays,
   readIssuer,
+  readNetworks,
   readOidcScopes,
   readOrigins,
   readProxies,
@@ -91,6 +93,19 @@ export const VARIABLES = {
   EVENT_RETENTION_DAYS: {
     help: 'How many days the service keeps events, 1 to 3650. A reader that falls further behind gets 410. Default: 30.',
     read: integer(30, 1, 3_650),
+  },
+  WEBHOOKS_MAX: {
+    help: 'Max webhooks of the store, 0 to 10000. Default: 100.',
+    read: integer(100, 0, 10_000),
+  },
+  WEBHOOK_NETWORKS: {
+    help: 'Networks to which webhooks may be delivered although they are not public: IP addresses or ranges, separated by commas. Within them, `http:` URLs are allowed too. Set the same value for `serve` and `deliver`. Default: none.',
+    example: '10.20.0.0/16,127.0.0.0/8,::1',
+    read: readNetworks,
+  },
+  WEBHOOK_RETRY_SECONDS: {
+    help: 'Delays in seconds after each failed attempt to deliver a webhook, separated by commas, 1 to 20 delays of at most 86400. After one more attempt, the message is given up. Default: 5,300,1800,7200,18000,36000,50400,72000,86400.',
+    read: readDelays([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]),
   },
   RATE_LIMIT_PER_SECOND: {
     help: 'Max requests per second for each API key without its own limit; 0 means no limit. Default: 0.',

@@ -88,6 +88,16 @@ export const ERRORS = {
     message: 'No active API key has this id.',
     fix: 'Check the id. A revoked, expired or personal key cannot be rotated. `GET /v1/api-keys` lists all keys.',
   },
+  webhook_not_found: {
+    status: 404,
+    message: 'No webhook has this id.',
+    fix: 'Check the id. `GET /v1/webhooks` lists the webhooks.',
+  },
+  delivery_not_found: {
+    status: 404,
+    message: 'The webhook has no delivery with this id.',
+    fix: 'Check the id. The service keeps the newest 10,000 deliveries of each webhook.',
+  },
   method_not_allowed: {
     status: 405,
     message: 'This path does not support this method; see the Allow header.',
@@ -128,6 +138,22 @@ export const ERRORS = {
     status: 409,
     message: 'The order is already closed with another status.',
     fix: 'Do not retry. Read the order to see how it ended: `completed`, `cancelled` or `expired`.',
+  },
+  too_many_webhooks: {
+    status: 409,
+    message: 'The store already has the max number of webhooks.',
+    fix: 'Delete a webhook that you do not need, or ask the operator to raise `WEBHOOKS_MAX`. For many receivers, send the events to a broker: see `examples/nats-relay`.',
+  },
+  webhook_disabled: {
+    status: 409,
+    message: 'The webhook is disabled; enable it first.',
+    fix: 'Fix the receiver, then enable the webhook: `PATCH /v1/webhooks/{webhookId}` with `{"enabled": true}`.',
+  },
+  webhook_busy: {
+    status: 409,
+    message: '100 test events and redeliveries of this webhook are still waiting; retry after a minute.',
+    fix: 'Retry after `Retry-After` seconds. To send many events again, use `POST /v1/webhooks/{webhookId}/replay`.',
+    retryAfterSeconds: 60,
   },
   operation_removed: {
     status: 410,

@@ -6,6 +6,8 @@ export const SCOPES = [
   'orders:read',
   'orders:write',
   'events:read',
+  'webhooks:read',
+  'webhooks:write',
   'admin',
 ] as const
 export type Scope = (typeof SCOPES)[number]

@@ -167,6 +167,153 @@ export interface Event {
 /** Events, oldest first. */
 export type Events = Event[]
 
+/** A URL to which the service sends events. See the webhooks of this document for the messages. */
+export interface Webhook {
+  /** Assigned by the service. */
+  id: Id
+  /** Where to send the events: an `https:` URL of a public host. */
+  url: string
+  /** What the webhook is for. */
+  description?: string
+  /** Types of the events to send. */
+  types: string[]
+  /** Whether the service delivers to this webhook. */
+  enabled: boolean
+  /** Why the webhook is disabled: `caller` (by a request), `failing` (only failed attempts for 3 days) or `gone` (the receiver returned 410). New reasons can be added. */
+  disabledReason?: string
+  /** When the webhook was disabled. Absent while it is enabled. */
+  disabledAt?: string
+  /** Since when every attempt has failed. Absent after a success. */
+  failingSince?: string
+  /** All events up to this position of the feed are delivered, given up or wait for a retry. */
+  position: string
+  /** Number of messages that wait for a retry, with later events of the same pets. */
+  waiting: number
+  /** When the webhook was created. */
+  createdAt: string
+}
+
+/** A new webhook with its secret. */
+export interface CreatedWebhook {
+  /** Assigned by the service. */
+  id: Id
+  /** Where to send the events: an `https:` URL of a public host. */
+  url: string
+  /** What the webhook is for. */
+  description?: string
+  /** Types of the events to send. */
+  types: string[]
+  /** Whether the service delivers to this webhook. */
+  enabled: boolean
+  /** Why the webhook is disabled: `caller` (by a request), `failing` (only failed attempts for 3 days) or `gone` (the receiver returned 410). New reasons can be added. */
+  disabledReason?: string
+  /** When the webhook was disabled. Absent while it is enabled. */
+  disabledAt?: string
+  /** Since when every attempt has failed. Absent after a success. */
+  failingSince?: string
+  /** All events up to this position of the feed are delivered, given up or wait for a retry. */
+  position: string
+  /** Number of messages that wait for a retry, with later events of the same pets. */
+  waiting: number
+  /** When the webhook was created. */
+  createdAt: string
+  /** The secret that signs the messages. Only this response contains it. */
+  secret: string
+}
+
+/** The new secret of a webhook. */
+export interface WebhookSecret {
+  /** The secret that signs the messages. Only this response contains it. */
+  secret: string
+}
+
+/** Webhooks, newest first. */
+export type Webhooks = Webhook[]
+
+/** The webhook to create. */
+export interface NewWebhook {
+  /** Where to send the events: an `https:` URL of a public host. */
+  url: string
+  /** What the webhook is for. */
+  description?: string | undefined
+  /** Types of the events to send. `order.*` types require the scope `orders:read`. Default: all types that the API key can read. */
+  types?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+}
+
+/** The fields to change. */
+export interface WebhookChanges {
+  /** Where to send the events: an `https:` URL of a public host. */
+  url?: string | undefined
+  /** What the webhook is for. */
+  description?: string | undefined
+  /** Types of the events to send. `order.*` types require the scope `orders:read`. Default: all types that the API key can read. */
+  types?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  /** Starts or stops the delivery. Delivery continues where it stopped. */
+  enabled?: boolean | undefined
+}
+
+export interface SecretRotation {
+  /** How long messages are signed with the former secret too, in seconds. */
+  overlapSeconds?: number | undefined
+}
+
+export interface Replay {
+  /** The position after which to send all events again. `latest` skips all events up to the newest one. */
+  after: string
+}
+
+/** One attempt to deliver a message to a webhook. */
+export interface Delivery {
+  /** Assigned by the service. */
+  id: Id
+  /** The header `webhook-id`. Equal for all attempts of a message. */
+  messageId: string
+  /** Why the message was sent. New kinds can be added. */
+  kind: string
+  /** Type of the event. */
+  type: string
+  /** Position of the event. Absent for a test event, and after a new epoch. */
+  position?: string
+  /** Id of the pet. */
+  petId?: Id
+  /** Number of this attempt, from 1. */
+  attempt: number
+  /** `delivered`: the receiver returned 2xx. `failed`: a retry follows. `given_up`: no further retry. `skipped`: the event is no longer stored. New outcomes can be added. */
+  outcome: string
+  /** Status of the response. */
+  responseStatus?: number
+  /** Why there was no response. */
+  failure?: string
+  /** Duration of the attempt, in milliseconds. */
+  durationMs: number
+  /** When the attempt ended. */
+  at: string
+}
+
+/** Attempts, newest first. */
+export type Deliveries = Delivery[]
+
+/** The body of a message to the URL of a webhook. */
+export interface WebhookMessage {
+  /** What happened. New types can be added: return 2xx for types that you do not know. */
+  type: string
+  /** Time of the change. */
+  timestamp: string
+  /** The event, without the actor. An order has no note. */
+  data: {
+    /** Position of the event in the feed. */
+    position?: string
+    /** Id of the pet. */
+    petId?: Id
+    pet?: Pet
+    /** The fields that changed. Present only in `pet.updated`. */
+    changed?: string[]
+    order?: Order
+    /** Id of the webhook. Present only in `webhook.test`. */
+    webhookId?: Id
+  }
+}
+
 /** The API key in the request. */
 export interface OwnApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
@@ -251,7 +398,7 @@ export type DeprecatedCalls = DeprecatedCall[]
 export interface NewApiKey {
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'admin')[] | undefined
+  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'webhooks:read' | 'webhooks:write' | 'admin')[] | undefined
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number | undefined
   /** Lifetime of the key, in seconds. Without it, the key does not expire. */
@@ -328,6 +475,22 @@ export interface StreamEventsQuery {
   type?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
 }
 
+export interface ListWebhooksQuery {
+  /** Max number of items to return. */
+  limit?: number | undefined
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  cursor?: string | undefined
+}
+
+export interface ListDeliveriesQuery {
+  /** Max number of items to return. */
+  limit?: number | undefined
+  /** Return only attempts with this outcome. */
+  outcome?: 'delivered' | 'failed' | 'given_up' | 'skipped' | undefined
+  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  cursor?: string | undefined
+}
+
 export interface ListApiKeysQuery {
   /** Max number of items to return. */
   limit?: number | undefined
@@ -357,6 +520,8 @@ export type ErrorCode =
   | 'pet_not_found'
   | 'order_not_found'
   | 'api_key_not_found'
+  | 'webhook_not_found'
+  | 'delivery_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'idempotency_key_in_use'
@@ -365,6 +530,9 @@ export type ErrorCode =
   | 'pet_has_orders'
   | 'invalid_transition'
   | 'order_closed'
+  | 'too_many_webhooks'
+  | 'webhook_disabled'
+  | 'webhook_busy'
   | 'operation_removed'
   | 'events_expired'
   | 'sign_in_expired'
@@ -506,6 +674,76 @@ export interface Operations {
     query: StreamEventsQuery
     body: undefined
     response: undefined
+  }
+  listWebhooks: {
+    method: 'GET'
+    path: '/webhooks'
+    query: ListWebhooksQuery
+    body: undefined
+    response: Webhooks
+  }
+  createWebhook: {
+    method: 'POST'
+    path: '/webhooks'
+    query: undefined
+    body: NewWebhook
+    response: CreatedWebhook
+  }
+  getWebhook: {
+    method: 'GET'
+    path: `/webhooks/${string}`
+    query: undefined
+    body: undefined
+    response: Webhook
+  }
+  updateWebhook: {
+    method: 'PATCH'
+    path: `/webhooks/${string}`
+    query: undefined
+    body: WebhookChanges
+    response: Webhook
+  }
+  deleteWebhook: {
+    method: 'DELETE'
+    path: `/webhooks/${string}`
+    query: undefined
+    body: undefined
+    response: undefined
+  }
+  rotateWebhookSecret: {
+    method: 'POST'
+    path: `/webhooks/${string}/rotate-secret`
+    query: undefined
+    body: SecretRotation
+    response: WebhookSecret
+  }
+  testWebhook: {
+    method: 'POST'
+    path: `/webhooks/${string}/test`
+    query: undefined
+    body: undefined
+    response: Webhook
+  }
+  replayWebhook: {
+    method: 'POST'
+    path: `/webhooks/${string}/replay`
+    query: undefined
+    body: Replay
+    response: Webhook
+  }
+  listDeliveries: {
+    method: 'GET'
+    path: `/webhooks/${string}/deliveries`
+    query: ListDeliveriesQuery
+    body: undefined
+    response: Deliveries
+  }
+  redeliver: {
+    method: 'POST'
+    path: `/webhooks/${string}/deliveries/${string}/redeliver`
+    query: undefined
+    body: undefined
+    response: Webhook
   }
   getOwnApiKey: {
     method: 'GET'

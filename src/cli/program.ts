@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addCategories } from './categories.ts'
+import { addDeliver } from './deliver.ts'
 import { addDoctor } from './doctor.ts'
 import { addEvents } from './events.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
@@ -16,6 +17,7 @@ import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
 import { addServe, StartFailure } from './serve.ts'
 import { exitOnClosedOutput, paint, say } from './terminal.ts'
+import { addWebhooks } from './webhooks.ts'
 
 export function buildProgram(): Command {
   const program = new Command('petstore')
@@ -34,6 +36,7 @@ Examples:
   petstore doctor                             find problems and print how to fix them
   petstore pets list --status available       list the available pets
   petstore events tail                        print changes as they happen
+  petstore webhooks create https://…          send changes to a URL
 
 The commands under "Run the service" need DATABASE_URL. docs/configuration.md lists all environment variables.
 The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
@@ -41,6 +44,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
     )
     .commandsGroup('Run the service:')
   addServe(program)
+  addDeliver(program)
   addMigrate(program)
   addApiKeys(program)
   addImport(program)
@@ -52,6 +56,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addOrders(program)
   addInventory(program)
   addEvents(program)
+  addWebhooks(program)
   return program
 }
 

@@ -1,4 +1,5 @@
-// The privileges that the service's role needs on each table. deploy/roles.sql grants the same privileges.
+// The privileges that the roles of the service and of `petstore deliver` need on each table. deploy/roles.sql grants the
+// same privileges.
 import type { Reader } from './database.ts'
 
 type Privilege = 'select' | 'insert' | 'update' | 'delete'
@@ -24,6 +25,25 @@ export const NEEDED_PRIVILEGES: Record<string, readonly Privilege[]> = {
   pets: ['select', 'insert', 'update', 'delete'],
   petstore_migrations: ['select'],
   sign_ins: ['select', 'insert', 'delete'],
+  webhook_deliveries: ['select'],
+  webhook_retries: ['select', 'insert', 'update', 'delete'],
+  // Without the secrets themselves: `petstore_app` can read the other columns.
+  webhook_secrets: ['insert', 'update', 'delete'],
+  webhooks: ['select', 'insert', 'update', 'delete'],
+}
+
+/** The role of `petstore deliver`. Every other role is compared with the needs of the service. */
+export const DELIVERY_ROLE = 'petstore_deliver'
+
+export const DELIVERY_PRIVILEGES: Record<string, readonly Privilege[]> = {
+  event_epochs: ['select'],
+  event_numbers: ['select'],
+  outbox: ['select'],
+  petstore_migrations: ['select'],
+  webhook_deliveries: ['select', 'insert', 'delete'],
+  webhook_retries: ['select', 'insert', 'update', 'delete'],
+  webhook_secrets: ['select'],
+  webhooks: ['select', 'update'],
 }
 
 interface TablePrivilege {
@@ -40,7 +60,7 @@ export interface PrivilegesState {
   excess: string[]
 }
 
-/** Compares the privileges of the current role with those that the service needs. Ignores tables that do not exist. */
+/** Compares the privileges of the current role with those that it needs. Ignores tables that do not exist. */
 export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
   const [role] = await db.read<Pick<PrivilegesState, 'role' | 'mayChangeSchema'>>({
     name: 'read_role',
@@ -58,7 +78,8 @@ export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
     values: [],
   })
   const known = rows.filter(({ name }) => name in NEEDED_PRIVILEGES)
-  const isNeeded = ({ name, right }: TablePrivilege) => NEEDED_PRIVILEGES[name]?.includes(right)
+  const needed = role?.role === DELIVERY_ROLE ? DELIVERY_PRIVILEGES : NEEDED_PRIVILEGES
+  const isNeeded = ({ name, right }: TablePrivilege) => needed[name]?.includes(right)
   const toText = ({ name, right }: TablePrivilege) => `${right} on ${name}`
   return {
     role: role?.role ?? '',

@@ -7,6 +7,7 @@ import { INT64_MAX } from '../int64.ts'
 import { parseJson } from '../json.ts'
 import type { Order, OrderStatus } from '../orders/schema.ts'
 import type { FindDurableEvents } from './durable.ts'
+import { parsePosition, type Position, writePosition } from './format.ts'
 import type { EventRow, EventsPage } from './queries.ts'
 import {
   type ChangedField,
@@ -17,31 +18,18 @@ import {
   PET_EVENT_TYPES,
 } from './schema.ts'
 
-/** `<epoch>-<number>`. Readers must treat it as opaque. */
-const POSITION = /^([0-9a-f]{12})-(\d{1,19})$/
-
-export interface Position {
-  epoch: string
-  number: bigint
-}
-
-export function writePosition({ epoch, number }: Position): string {
-  return `${epoch}-${number}`
-}
-
 /** Where a reader starts: at a position, at the start of the feed, or after the newest event. */
 export type Start = Position | 'start' | typeof LATEST
 
 export function readStart(after: string | undefined, field = 'after'): Start {
   if (after === undefined) return 'start'
   if (after === LATEST) return LATEST
-  const [, epoch, digits] = POSITION.exec(after) ?? []
-  const number = digits === undefined ? undefined : BigInt(digits)
-  if (epoch === undefined || number === undefined || number > INT64_MAX) {
+  const position = parsePosition(after)
+  if (position === undefined) {
     const message = `${field} must be the position of an event, or "${LATEST}".`
     throw new AppError('invalid_parameter', { details: [{ field, code: 'invalid_value', message }] })
   }
-  return { epoch, number }
+  return position
 }
 
 /** The types of events that the caller can read. Without `orders:read`, these are the events of pets. */

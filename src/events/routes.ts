@@ -6,7 +6,8 @@ import { response, streamResponse, type V1 } from '../http/operation.ts'
 import { insufficientScope } from '../http/authentication.ts'
 import { stopCounting } from '../http/overload.ts'
 import type { FindDurableEvents } from './durable.ts'
-import { readableTypes, readEvents, readStart, writePosition } from './feed.ts'
+import { readableTypes, readEvents, readStart } from './feed.ts'
+import { writePosition } from './format.ts'
 import type { Filter } from './recent.ts'
 import {
   type Event,

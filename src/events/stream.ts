@@ -1,7 +1,8 @@
 // One stream of events: its position in the feed and its connection. Never skips or repeats a position.
 // Knows nothing about limits, keys or other streams.
 import type { Writable } from 'node:stream'
-import { type FeedPage, type Position, writePosition } from './feed.ts'
+import type { FeedPage } from './feed.ts'
+import { type Position, writePosition } from './format.ts'
 import { type Filter, type RecentEvents, writeEvent } from './recent.ts'
 
 /** Max time to send what is buffered after the end of a stream. The connection is then closed. */

@@ -21,7 +21,7 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
   })
 
   function rejection(request: FastifyRequest): AppError {
-    const [path = ''] = request.url.split('?', 1)
+    const [path = ''] = request.url.split(/[?#]/, 1)
     const known = paths.values().find(({ pattern }) => pattern.test(path))
     if (known === undefined) return new AppError('route_not_found')
     return new AppError('method_not_allowed', { headers: { allow: [...known.methods].sort().join(', ') } })

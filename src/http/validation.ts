@@ -137,6 +137,9 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
       )) as SchemaValidateFunction,
   })
   ajv.addFormat('time-zone', isTimeZone)
+  ajv.addFormat('uri', isWebUrl)
+  // Only the feed knows which positions are valid.
+  ajv.addFormat('position', true)
   for (const schema of shared) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
   return ajv
 }
@@ -178,6 +181,20 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** The max length of a URL in the schemas. A longer text has one fault, not two. */
+const URL_LENGTH_MAX = 2_048
+
+/** Without blanks and control characters, which the parser of URLs would remove. */
+function isWebUrl(text: string): boolean {
+  if (Array.from(text).length > URL_LENGTH_MAX) return true
+  return /^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) && text.isWellFormed() && URL.canParse(text)
+}
+
+const FORMATS: Record<string, [code: string, message: string]> = {
+  'time-zone': ['unknown_time_zone', 'must be the name of a time zone, such as Europe/Berlin.'],
+  uri: ['invalid_url', 'must be an absolute URL, such as https://shop.example/hooks.'],
+}
+
 type Describe = (params: Record<string, unknown>, schema: unknown) => [code: string, message: string]
 
 const FAULTS: Record<string, Describe> = {
@@ -207,7 +224,7 @@ const FAULTS: Record<string, Describe> = {
       .map(([name, value]) => `${name}=${value}`)
       .join(' and ')}.`,
   ],
-  format: () => ['unknown_time_zone', 'must be the name of a time zone, such as Europe/Berlin.'],
+  format: ({ format }) => FORMATS[format as string] ?? ['invalid', 'is not valid.'],
   enum: ({ allowedValues }) => ['not_allowed', `must be one of ${(allowedValues as string[]).join(', ')}.`],
 }
 

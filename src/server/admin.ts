@@ -13,7 +13,7 @@ export interface Readiness {
 }
 
 export interface AdminOptions {
-  metrics: Metrics
+  metrics: Pick<Metrics, 'registry'>
   readiness: () => Readiness
 }
 

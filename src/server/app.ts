@@ -16,6 +16,13 @@ import {
 import type { Usage } from '../api-keys/usage.ts'
 import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
 import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
+import {
+  type DeliveryServices,
+  listDeliveriesRoute,
+  redeliverRoute,
+  replayWebhookRoute,
+  testWebhookRoute,
+} from '../deliveries/routes.ts'
 import { AppError } from '../errors.ts'
 import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/routes.ts'
 import { type FiguresServices, getFiguresRoute } from '../figures/routes.ts'
@@ -61,6 +68,15 @@ import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
 import { buildSerializer } from '../http/serialization.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
+import {
+  createWebhookRoute,
+  deleteWebhookRoute,
+  getWebhookRoute,
+  listWebhooksRoute,
+  rotateWebhookSecretRoute,
+  updateWebhookRoute,
+  type WebhookServices,
+} from '../webhooks/routes.ts'
 
 export const HEADERS_TIMEOUT_MS = 5_000
 export const REQUEST_TIMEOUT_MS = 10_000
@@ -96,6 +112,16 @@ export const OPERATIONS = [
   getFiguresRoute,
   listEventsRoute,
   streamEventsRoute,
+  listWebhooksRoute,
+  createWebhookRoute,
+  getWebhookRoute,
+  updateWebhookRoute,
+  deleteWebhookRoute,
+  rotateWebhookSecretRoute,
+  testWebhookRoute,
+  replayWebhookRoute,
+  listDeliveriesRoute,
+  redeliverRoute,
   getOwnApiKeyRoute,
   revokeOwnApiKeyRoute,
   listApiKeysRoute,
@@ -108,13 +134,15 @@ export const OPERATIONS = [
 export interface AppOptions
   extends ApiKeyServices,
     CategoryServices,
+    DeliveryServices,
     EventServices,
     FiguresServices,
     HistoryServices,
     InventoryServices,
     OrderServices,
     PetServices,
-    SignInServices {
+    SignInServices,
+    WebhookServices {
   verifyApiKey: VerifyApiKey
   usage: Usage
   rateLimitPerSecond: number

@@ -11,6 +11,8 @@ import { HISTORY_SCHEMAS } from '../history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../orders/schema.ts'
 import { PET_SCHEMAS } from '../pets/schema.ts'
+import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../webhooks/message-schema.ts'
+import { WEBHOOK_SCHEMAS } from '../webhooks/schema.ts'
 import { ErrorSchema } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 
@@ -39,6 +41,8 @@ const SCHEMAS = [
   ...CATEGORY_SCHEMAS,
   ...ORDER_SCHEMAS,
   ...EVENT_SCHEMAS,
+  ...WEBHOOK_SCHEMAS,
+  WebhookMessageSchema,
   ...API_KEY_SCHEMAS,
 ]
 
@@ -51,6 +55,7 @@ const TAGS = [
       'Orders, inventory and figures. An open order holds a pet; completing the order sells the pet.',
   },
   { name: 'events', description: 'Every change to pets and orders, in one ordered feed.' },
+  { name: 'webhooks', description: 'URLs to which the service sends events.' },
   { name: 'api-keys', description: 'API keys and their scopes.' },
 ]
 
@@ -78,6 +83,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       },
       security: [{ apiKey: [] }],
     },
+    // The plugin describes routes only.
+    transformObject: (document) =>
+      'openapiObject' in document
+        ? ({ ...document.openapiObject, webhooks: WEBHOOKS_SECTION } as typeof document.openapiObject)
+        : document.swaggerObject,
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => ({
       // Not in `security`: there, tools would treat a changed scope as a changed way to authenticate.

@@ -1,12 +1,9 @@
 // The process around the application: ports, signals and background jobs.
 // Knows nothing about requests; app.ts handles them.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeyVerifier } from '../api-keys/api-keys.ts'
 import { trackUsage } from '../api-keys/usage.ts'
 import { startBackground } from './background.ts'
-import { type Config, formerNameWarnings, instanceName } from '../config.ts'
-import { type Db, openDatabase } from '../db/database.ts'
-import { readSchemaState } from '../db/migrate.ts'
+import { type Config, formerNameWarnings } from '../config.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
 import { buildApp, CONNECTIONS_MAX } from './app.ts'
 import { openMetrics } from '../telemetry/metrics.ts'
@@ -22,15 +19,16 @@ import { openEventStreams } from '../events/streams.ts'
 import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
 import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { OLD_FIGURES_DELETED_EVERY_MS, purgeFigures } from '../figures/figures.ts'
-import { type Log, openLog } from '../telemetry/log.ts'
+import { openLog } from '../telemetry/log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
 import { type IdentityProvider, openIdentityProvider } from '../people/provider.ts'
 import { purgeSignIns, SIGN_INS_PURGED_EVERY_MS } from '../people/sign-ins.ts'
 import { openPetBatches } from '../pets/batches.ts'
+import { addressRule } from '../webhooks/addresses.ts'
 import { listen } from './listen.ts'
 import { drain } from './shutdown.ts'
+import { openStore, waitForSchema } from './store.ts'
 
-const SCHEMA_CHECKED_EVERY_MS = 1_000
 const USAGE_WRITTEN_EVERY_MS = 60_000
 const DAY_SECONDS = 24 * 3_600
 const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
@@ -40,15 +38,7 @@ export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
   for (const warning of formerNameWarnings()) log.warn(warning)
-  const db = openDatabase({
-    databaseUrl: config.DATABASE_URL,
-    applicationName: instanceName(),
-    size: config.DATABASE_POOL_SIZE,
-    // Logs no stack: it is always the same, and a failover loses many connections at once.
-    onError: ({ message, code }: Error & { code?: string }) =>
-      log.warn({ code, reason: message }, 'a database connection was lost'),
-    onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),
-  })
+  const db = openStore(config, log)
   const metrics = openMetrics(db, log)
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log)
@@ -80,6 +70,8 @@ export async function runService(config: Config): Promise<void> {
     trustProxy: config.TRUST_PROXY,
     logClientAddress: config.LOG_CLIENT_ADDRESS === 'on',
     unauthenticatedLimitPerSecond: config.UNAUTHENTICATED_LIMIT_PER_SECOND,
+    webhooksMax: config.WEBHOOKS_MAX,
+    webhookAddresses: addressRule(config.WEBHOOK_NETWORKS),
     identityProvider: identityProviderOf(config),
     isDraining: () => draining,
     metrics,
@@ -184,22 +176,4 @@ function identityProviderOf(config: Config): IdentityProvider | undefined {
     rolesClaim: config.OIDC_ROLES_CLAIM,
     roleRules: config.OIDC_ROLES,
   })
-}
-
-/**
- * Waits until the database has all migrations of this version. The database may also have newer migrations: during a
- * rolling upgrade, or after a return to this version.
- */
-async function waitForSchema(db: Db, log: Log): Promise<boolean> {
-  for (let hasWarned = false; ; hasWarned = true) {
-    try {
-      const { missing, unknown } = await readSchemaState(db)
-      if (unknown.length > 0) log.warn({ unknown }, 'the schema is newer than this version of Petstore')
-      if (missing.length === 0) return true
-      if (!hasWarned) log.warn({ missing }, 'the schema is out of date; run `petstore migrate`')
-    } catch (err) {
-      if (!hasWarned) log.warn({ err }, 'the schema could not be checked; retrying every second')
-    }
-    await sleep(SCHEMA_CHECKED_EVERY_MS, undefined, { ref: false })
-  }
 }

@@ -2,15 +2,14 @@
 // it connects.
 import { isAddress } from '../ip-address.ts'
 import type { AddressRule } from './addresses.ts'
-
-export const URL_MAX_CHARACTERS = 2_048
+import { URL_LENGTH_MAX } from './rules.ts'
 
 /** Names that never belong to a public host. Names without a dot are local too. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal)$/
 
 /** Returns what is wrong with the URL and what to do, as a sentence without a subject, or undefined. */
 export function urlFault(text: string, rule: AddressRule): string | undefined {
-  if (text.length > URL_MAX_CHARACTERS) return `must have at most ${URL_MAX_CHARACTERS} characters.`
+  if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters.`
   const schemes = rule.allowsHttp ? 'https: or http:' : 'https:'
   const url = parseAbsolute(text)
   if (url === undefined) return `must be an absolute ${schemes} URL, such as https://shop.example/webhooks.`

@@ -42,6 +42,30 @@ const withOwnApiKey =
     const { body } = await api.post('/api-keys', { name: 'x' })
     return () => request(api, (body as { key: string }).key)
   }
+const WEBHOOK = { url: 'https://shop.example/hooks' }
+const withWebhook =
+  (request: (api: ApiFixture, path: string) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/webhooks', WEBHOOK)
+    return () => request(api, `/webhooks/${(body as { id: number }).id}`)
+  }
+const withDisabledWebhook = (request: (api: ApiFixture, path: string) => Promise<TestResponse>): Case =>
+  withWebhook(async (api, path) => {
+    await api.call('PATCH', `/v1${path}`, { body: { enabled: false } })
+    return request(api, path)
+  })
+const withDelivery =
+  (request: (api: ApiFixture, path: string, webhook: string) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/webhooks', WEBHOOK)
+    const webhookId = (body as { id: number }).id
+    const [row] = await api.sql(
+      `insert into webhook_deliveries (webhook_id, at, message_id, kind, type, occurred_at, attempt, outcome, duration_ms)
+        values ($1, now(), 'test_1', 'test', 'webhook.test', now(), 1, 'delivered', 5) returning id`,
+      [webhookId],
+    )
+    return () => request(api, `/webhooks/${webhookId}/deliveries/${row?.['id']}`, `/webhooks/${webhookId}`)
+  }
 /** Sends the same Idempotency-Key twice, the second time with other values. */
 const reused =
   (path: string, [first, second]: [(petId: number) => object, (petId: number) => object]): Case =>
@@ -153,6 +177,65 @@ const CASES: Record<string, Record<string, Case>> = {
       return () => full.get('/events/stream')
     },
   },
+  listWebhooks: {
+    200: simply((api) => api.get('/webhooks')),
+    400: simply((api) => api.get('/webhooks?limit=0')),
+  },
+  createWebhook: {
+    201: simply((api) => api.post('/webhooks', WEBHOOK)),
+    400: simply((api) => api.post('/webhooks', { url: 'https://10.0.0.1/' })),
+    409: async () => {
+      const full = await openApiFixture()
+      await full.sql(`insert into webhooks (url, types, epoch, number)
+        select 'https://shop.example', '{pet.created}', 'abc', 1 from generate_series(1, 100)`)
+      return () => full.post('/webhooks', WEBHOOK)
+    },
+  },
+  getWebhook: {
+    200: withWebhook((api, path) => api.get(path)),
+    404: simply((api) => api.get(`/webhooks/${UNKNOWN_ID}`)),
+  },
+  updateWebhook: {
+    200: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { enabled: false } })),
+    400: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { url: 'ftp://shop.example' } })),
+    404: simply((api) => api.call('PATCH', `/v1/webhooks/${UNKNOWN_ID}`, { body: {} })),
+  },
+  deleteWebhook: {
+    204: withWebhook((api, path) => api.remove(path)),
+    400: withWebhook((api, path) => api.call('DELETE', `/v1${path}`, BROKEN)),
+    404: simply((api) => api.remove(`/webhooks/${UNKNOWN_ID}`)),
+  },
+  rotateWebhookSecret: {
+    201: withWebhook((api, path) => api.post(`${path}/rotate-secret`, {})),
+    400: withWebhook((api, path) => api.post(`${path}/rotate-secret`, { overlapSeconds: -1 })),
+    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/rotate-secret`, {})),
+  },
+  testWebhook: {
+    202: withWebhook((api, path) => api.post(`${path}/test`, {})),
+    400: withWebhook((api, path) => api.call('POST', `/v1${path}/test`, BROKEN)),
+    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/test`, {})),
+    409: withDisabledWebhook((api, path) => api.post(`${path}/test`, {})),
+  },
+  replayWebhook: {
+    202: withWebhook((api, path) => api.post(`${path}/replay`, { after: 'latest' })),
+    400: withWebhook((api, path) => api.post(`${path}/replay`, { after: 'here' })),
+    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/replay`, { after: 'latest' })),
+    410: withWebhook((api, path) => api.post(`${path}/replay`, { after: UNKNOWN_POSITION })),
+  },
+  listDeliveries: {
+    200: withWebhook((api, path) => api.get(`${path}/deliveries`)),
+    400: withWebhook((api, path) => api.get(`${path}/deliveries?limit=0`)),
+    404: simply((api) => api.get(`/webhooks/${UNKNOWN_ID}/deliveries`)),
+  },
+  redeliver: {
+    202: withDelivery((api, path) => api.post(`${path}/redeliver`, {})),
+    400: withDelivery((api, path) => api.call('POST', `/v1${path}/redeliver`, BROKEN)),
+    404: withWebhook((api, path) => api.post(`${path}/deliveries/${UNKNOWN_ID}/redeliver`, {})),
+    409: withDelivery(async (api, path, webhook) => {
+      await api.call('PATCH', `/v1${webhook}`, { body: { enabled: false } })
+      return api.post(`${path}/redeliver`, {})
+    }),
+  },
   getInventory: { 200: simply((api) => api.get('/store/inventory')) },
   getFigures: {
     200: simply((api) => api.get('/store/figures')),
@@ -230,7 +313,7 @@ describe('if the connection is lost during the commit,', () => {
       if (select is_enabled from fault) then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`)
-    for (const table of ['pets', 'orders', 'categories', 'api_keys']) {
+    for (const table of ['pets', 'orders', 'categories', 'api_keys', 'webhooks']) {
       await api.sql(`create constraint trigger fault after insert or update or delete on ${table}
         deferrable initially deferred for each row execute function break_connection()`)
     }

@@ -39,6 +39,11 @@ interface Case {
   status: number
 }
 
+async function createWebhook(): Promise<string> {
+  const { body } = await api.post('/webhooks', { url: 'https://shop.example' })
+  return `/webhooks/${(body as { id: number }).id}`
+}
+
 const CASES: Record<string, Case> = {
   createPet: {
     body: () => ({ name: 'Rex', categoryId: 1, status: 'pending' }),
@@ -59,6 +64,26 @@ const CASES: Record<string, Case> = {
     body: (petId) => ({ petId, holdMinutes: 5, note: 'x' }),
     send: (body) => api.post('/store/orders', body),
     status: 201,
+  },
+  createWebhook: {
+    body: () => ({ url: 'https://shop.example', description: 'x', types: ['pet.created'] }),
+    send: (body) => api.post('/webhooks', body),
+    status: 201,
+  },
+  updateWebhook: {
+    body: () => ({ url: 'https://shop.example', description: 'x', types: ['pet.created'], enabled: true }),
+    send: async (body) => api.call('PATCH', `/v1${await createWebhook()}`, { body }),
+    status: 200,
+  },
+  rotateWebhookSecret: {
+    body: () => ({ overlapSeconds: 5 }),
+    send: async (body) => api.post(`${await createWebhook()}/rotate-secret`, body),
+    status: 201,
+  },
+  replayWebhook: {
+    body: () => ({ after: 'latest' }),
+    send: async (body) => api.post(`${await createWebhook()}/replay`, body),
+    status: 202,
   },
   createApiKey: {
     body: () => ({ name: 'x', scopes: ['pets:read'], rateLimit: 7, expiresInSeconds: 1_000 }),

@@ -3,17 +3,17 @@
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { OWNED_OBJECTS } from '../../src/db/owners.ts'
-import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
+import { DELIVERY_PRIVILEGES, DELIVERY_ROLE, NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { asOwner, asSuperuser, changeRoles, makeRoles } from '../support/roles.ts'
+import { asDelivery, asOwner, asSuperuser, changeRoles, makeRoles } from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const databaseUrl = await createTestDatabase()
 const TABLES = Object.keys(NEEDED_PRIVILEGES)
 
-/** The privileges on each table and sequence that are granted to the service's role or to PUBLIC. */
-async function grantsIn(url: string): Promise<Record<string, string[]>> {
+/** The privileges on each table and sequence that are granted to the role or to PUBLIC. */
+async function grantsIn(url: string, role = 'petstore_app'): Promise<Record<string, string[]>> {
   const rows = await sql<{ name: string; privileges: string[] }>(
     url,
     `select c.relname as name,
@@ -23,8 +23,9 @@ async function grantsIn(url: string): Promise<Record<string, string[]>> {
         ) as privileges
       from pg_class c cross join aclexplode(c.relacl) as acl
       where c.relnamespace = 'public'::regnamespace
-        and (acl.grantee = 0 or acl.grantee = 'petstore_app'::regrole)
+        and (acl.grantee = 0 or acl.grantee = $1::regrole)
       group by c.relname`,
+    [role],
   )
   return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]))
 }
@@ -54,6 +55,21 @@ test('the service has exactly the privileges that petstore doctor expects, on ev
     [...privileges].toSorted(),
   ])
   expect(await grantsIn(databaseUrl)).toEqual({ ...Object.fromEntries(expected), pets_id_seq: ['usage'] })
+})
+
+test('the delivery of webhooks can read events and secrets, and nothing about pets, orders and API keys', async () => {
+  const expected = Object.entries(DELIVERY_PRIVILEGES).map(([name, privileges]) => [
+    name,
+    [...privileges].toSorted(),
+  ])
+  expect(await grantsIn(databaseUrl, DELIVERY_ROLE)).toEqual(Object.fromEntries(expected))
+  const delivery = asDelivery(databaseUrl)
+  for (const statement of ['select hash from api_keys', 'select from pets', 'select from orders']) {
+    const client = new Client(delivery)
+    await client.connect()
+    await expect(client.query(statement), statement).rejects.toThrow(/permission denied/)
+    await client.end()
+  }
 })
 
 test('tests run the service as petstore_app, without attributes or memberships', async () => {

@@ -68,6 +68,8 @@ test('the service opens connections to PostgreSQL and to the identity provider o
   // test). The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
     'cli/doctor/patroni.ts',
+    // Sends to a URL that the developer who runs `petstore webhooks forward` chose.
+    'cli/forwarder.ts',
     'cli/remote.ts',
     'http/errors.ts',
     'http/server.ts',
@@ -82,12 +84,17 @@ test('the service opens connections to PostgreSQL and to the identity provider o
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/categories.ts',
+    'cli/event-types.ts',
     'cli/events-tail.ts',
+    'cli/forwarder.ts',
     'cli/inventory.ts',
     'cli/orders.ts',
     'cli/output.ts',
     'cli/pets.ts',
     'cli/remote.ts',
+    'cli/webhook-deliveries.ts',
+    'cli/webhooks-forward.ts',
+    'cli/webhooks.ts',
   ])
   expect(read('src/http/errors.ts')).toContain(
     "import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'",

@@ -11,6 +11,7 @@ import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { openPetBatches } from '../../src/pets/batches.ts'
+import { addressRule } from '../../src/webhooks/addresses.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openTestClient, type TestClient } from './client.ts'
 
@@ -28,6 +29,8 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     holds: trackHolds(db, log),
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 1_000 }),
+    webhookAddresses: addressRule(['127.0.0.1', '::1']),
+    webhooksMax: 100,
     holdMinutes: 60,
     environment: 'production',
     isDraining: () => false,

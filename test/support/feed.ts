@@ -1,5 +1,6 @@
 // An application in the test process that numbers events and sends them to streams, as the service does.
 import { afterAll } from 'vitest'
+import type { Db } from '../../src/db/database.ts'
 import { sequenceDueEvents, sequenceEvents } from '../../src/events/sequencer.ts'
 import { openEventStreams } from '../../src/events/streams.ts'
 import { startBackground } from '../../src/server/background.ts'
@@ -9,6 +10,7 @@ import { createTestDatabase, openTestDatabase } from './database.ts'
 
 export interface Feed {
   api: ApiFixture
+  db: Db
   /** Ends all streams, as a service does that shuts down. Later streams are rejected until `accept`. */
   drain: () => void
   accept: () => void
@@ -32,6 +34,7 @@ export async function openFeed(): Promise<Feed> {
   afterAll(() => background.stop())
   return {
     api,
+    db,
     drain: () => streams.close(),
     accept: () => {
       streams = openEventStreams({ db, max: 100 })

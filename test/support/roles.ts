@@ -7,11 +7,14 @@ import { migrate } from '../../src/db/migrate.ts'
 
 export const APPLICATION = 'petstore_app'
 export const OWNER = 'petstore_migrator'
+export const DELIVERY = 'petstore_deliver'
 const ROLES_SQL = readFileSync(join(import.meta.dirname, '../../deploy/roles.sql'), 'utf8')
 
 export const asApplication = (databaseUrl: string) => as(APPLICATION, databaseUrl)
 /** The URL with the role of the owner, for MIGRATION_DATABASE_URL. */
 export const asOwner = (databaseUrl: string) => as(OWNER, databaseUrl)
+/** The URL with the role of `petstore deliver`. */
+export const asDelivery = (databaseUrl: string) => as(DELIVERY, databaseUrl)
 export const asSuperuser = (databaseUrl: string) => as('postgres', databaseUrl)
 
 function as(role: string, databaseUrl: string): string {

@@ -1,7 +1,8 @@
 // The URLs that callers can set for webhooks.
 import { expect, test } from 'vitest'
 import { addressRule } from '../../src/webhooks/addresses.ts'
-import { URL_MAX_CHARACTERS, urlFault } from '../../src/webhooks/url.ts'
+import { URL_LENGTH_MAX } from '../../src/webhooks/rules.ts'
+import { urlFault } from '../../src/webhooks/url.ts'
 
 const publicOnly = addressRule([])
 const withLoopback = addressRule(['127.0.0.0/8', '::1'])
@@ -22,7 +23,7 @@ test.each([
   'https://[2606:4700:4700::1111]:444/hook',
   'https://internal.example/',
   'https://local.example/',
-  `https://shop.example/${'a'.repeat(URL_MAX_CHARACTERS - 21)}`,
+  `https://shop.example/${'a'.repeat(URL_LENGTH_MAX - 21)}`,
 ])('accepts %s', (text) => {
   expect(urlFault(text, publicOnly)).toBeUndefined()
 })
@@ -79,7 +80,7 @@ test('rejects a fragment, the port 0, and more than 2,048 characters', () => {
   expect(urlFault('https://shop.example/#top', publicOnly)).toContain('fragment')
   expect(urlFault('https://shop.example/#', publicOnly)).toContain('fragment')
   expect(urlFault('https://shop.example:0/', publicOnly)).toContain('port 0')
-  expect(urlFault(`https://shop.example/${'a'.repeat(URL_MAX_CHARACTERS - 20)}`, publicOnly)).toBe(
+  expect(urlFault(`https://shop.example/${'a'.repeat(URL_LENGTH_MAX - 20)}`, publicOnly)).toBe(
     'must have at most 2048 characters.',
   )
 })

@@ -26,6 +26,7 @@ import { seeded } from '../random.ts'
 import { READING } from './reading.ts'
 import { SIGNING_IN } from './signing-in.ts'
 import { count, counts, faulted } from './tally.ts'
+import { WEBHOOKS } from './webhooks.ts'
 import { WRITING } from './writing.ts'
 
 const FIXTURES = SCALE < 1 ? 6 : 16
@@ -75,7 +76,14 @@ async function tryAll<Item>(
 /** The cells of every operation. A statement that only reads is tried only in the first operation that uses it. */
 async function allCells(): Promise<Cell[]> {
   const cells: Cell[] = []
-  for (const operation of [...WRITING, ...SIGNING_IN, ...BACKGROUND, ...READING, ...CONNECTING]) {
+  for (const operation of [
+    ...WRITING,
+    ...WEBHOOKS,
+    ...SIGNING_IN,
+    ...BACKGROUND,
+    ...READING,
+    ...CONNECTING,
+  ]) {
     const trace = await traceOf(first, operation)
     const known = new Set(reached)
     for (const statement of trace) reached.add(statement)

@@ -51,7 +51,7 @@ export interface FaultFixture {
 
 /** `role` is the role that the service connects as. */
 export async function openFaultFixture(role: { name: string; password: string }): Promise<FaultFixture> {
-  const api = await openApiFixture()
+  const api = await openApiFixture({ webhooksMax: 1_000_000 })
   await api.put(`/categories/${CATEGORY}`, { name: 'Dogs' })
   await api.put(`/categories/${OTHER_CATEGORY}`, { name: 'Cats' })
   const stock = await stockUp(api)
@@ -86,6 +86,7 @@ export async function openFaultFixture(role: { name: string; password: string })
     usage,
     holds,
     categoryPolicy: 'strict',
+    webhooksMax: 1_000_000,
     verifyApiKey: apiKeyVerifier(db, 'production', now),
   })
   const { text: apiKey } = await issueApiKey(db, { name: 'fixture', scopes: SCOPES })

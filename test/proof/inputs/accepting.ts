@@ -60,10 +60,12 @@ export async function expectAcceptance(
 
   const { body } = response as { body: Item }
   if (operation.method === 'GET') {
-    if (made !== undefined && readerOf(operation) === operation) assert.deepEqual(body, made.response.body)
+    const { secret: _secret, ...readable } = (made?.response.body ?? {}) as Item
+    if (made !== undefined && readerOf(operation) === operation) assert.deepEqual(body, readable)
     return
   }
-  const id = response.status === 204 ? made?.id : String(body['id'])
+  const returned = response.status === 204 ? undefined : (plain(body['id']) as string | undefined)
+  const id = returned ?? made?.id
   const kept = pick(values, listOf(operation))
   if (response.status === 204) note(done, operation, id, readerOf(operation) ? 'deleted' : {})
   else note(done, operation, id, kept)
@@ -187,7 +189,10 @@ async function expectReadBack(
       assert.equal((read.body as { code: string }).code, reader.notFound, 'deleted, but still found')
     else {
       expectStatus(read, 200)
-      assert.deepEqual(read.body, response.body, 'a read differs from the response')
+      // Only the response contains a secret.
+      const { secret: _secret, ...readable } = response.body as Item
+      if (Object.keys(readable).length > 0)
+        assert.deepEqual(read.body, readable, 'a read differs from the response')
     }
   }
   const { key, name, scopes } = (response.body ?? {}) as { key?: string; name?: string; scopes?: string[] }

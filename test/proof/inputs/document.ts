@@ -65,7 +65,10 @@ export interface Operation {
   path: string
   /** The scope that a key needs; `any` if every key is allowed. */
   scope: string
+  /** The last parameter of the path. */
   pathParameter: string | undefined
+  /** Whether the id belongs to an item of another collection, such as a delivery of a webhook. */
+  isNested: boolean
   query: Fields
   headers: Fields
   body: { fields: Fields; required: string[] } | undefined
@@ -102,7 +105,8 @@ function toOperation(path: string, method: string, described: DescribedOperation
     method: method.toUpperCase(),
     path,
     scope: described['x-scope'],
-    pathParameter: Object.keys(fieldsIn('path'))[0],
+    pathParameter: Object.keys(fieldsIn('path')).at(-1),
+    isNested: Object.keys(fieldsIn('path')).length > 1,
     query: resolveAll(fieldsIn('query')),
     headers: resolveAll(fieldsIn('header')),
     body: body && { fields: resolveAll(body.properties ?? {}), required: body.required ?? [] },
@@ -114,8 +118,14 @@ function toOperation(path: string, method: string, described: DescribedOperation
         .filter((status) => status >= '400')
         .flatMap(codesOf),
     ),
-    notFound: codesOf('404')[0] ?? 'route_not_found',
+    notFound: notFoundOf(codesOf('404'), Object.keys(fieldsIn('path')).at(-1)),
   }
+}
+
+/** An operation on a nested item has several. That of its own id is named like the id: `deliveryId`, `delivery_not_found`. */
+function notFoundOf(codes: string[], idName = ''): string {
+  const own = `${idName.replace(/Id$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_not_found`
+  return codes.find((code) => code === own) ?? codes[0] ?? 'route_not_found'
 }
 
 export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>

@@ -55,6 +55,26 @@ export const anyJson: fc.Arbitrary<string> = fc.oneof(
 
 const WRONG_TYPES = ['null', 'true', 'false', '0', '1.5', '""', '"1"', '[]', '[1]', '{}', '{"value":1}']
 
+/** Texts that are no absolute web URL. src/webhooks/url.ts rejects some URLs too, after the other fields were checked. */
+const NO_URLS = [
+  '',
+  ' ',
+  'shop.example',
+  '//shop.example',
+  'https:',
+  'https://',
+  'https:shop.example',
+  'ftp://shop.example',
+  ' https://shop.example',
+  'https://shop.example/a b',
+  'https:\\\\shop.example',
+  'https://shop.example:99999/',
+  'https://[::1',
+  'https://shop.example/\0',
+  'https://shop.example/\ud83d',
+  `https://shop.example/${'x'.repeat(2_048)}`,
+]
+
 function wrongTypes(type: string): string[] {
   return WRONG_TYPES.filter((json) => jsonType(json) !== (type === 'integer' ? 'number' : type))
 }
@@ -119,6 +139,10 @@ export function faultEdges(schema: Schema): Edge<string>[] {
     if (uniqueItems) lists.push({ kind: 'repeated', value: `[${items[0]},${items[0]}]` })
     return [...wrongTypes('array').map(edge('wrong type')), ...lists]
   }
+  if (schema.type === 'boolean') return wrongTypes('boolean').map(edge('wrong type'))
+  if (schema.format === 'uri') {
+    return [...NO_URLS.map((one) => JSON.stringify(one)), ...wrongTypes('string')].map(edge('no URL'))
+  }
   return [
     ...wrongTypes('string').map(edge('wrong type')),
     ...textFaultEdges(schema).map(({ kind, value }) => ({ kind, value: JSON.stringify(value) })),
@@ -181,6 +205,7 @@ export function faultsOf(schema: Schema): Fault<string>[] {
       .map(([good, bad]) => `[${[...good.map(({ json }) => json), bad].join()}]`)
     return [edges, ofOtherType('array'), { kind: 'bad entry', value: withFault }]
   }
+  if (schema.type === 'boolean') return [edges, ofOtherType('boolean')]
   return [
     edges,
     ofOtherType('string'),

@@ -55,7 +55,11 @@ export async function openServiceFixture(): Promise<ServiceFixture> {
     expired.id,
   ])
 
-  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' })
+  const service = await startService({
+    DATABASE_URL: databaseUrl,
+    LOG_LEVEL: 'error',
+    WEBHOOKS_MAX: '10000',
+  })
   const connections = Array.from({ length: IN_FLIGHT }, () => openConnection(service.origin))
   afterAll(async () => {
     for (const connection of connections) connection.close()
@@ -134,7 +138,9 @@ export interface RequestChoices {
 
 export function toRequest({ method, path, pathParameter }: Operation, choices: RequestChoices): Request {
   const { key, id = '', query = [], headers = [], body, authorization = [`Bearer ${key}`] } = choices
-  const address = pathParameter === undefined ? path : path.replace(`{${pathParameter}}`, () => id)
+  const own = pathParameter === undefined ? path : path.replace(`{${pathParameter}}`, () => id)
+  // The item that a nested item belongs to. The first of its collection exists.
+  const address = own.replace(/\{\w+\}/, '1')
   const search = query.map((pair) => pair.join('=')).join('&')
   return {
     method: choices.method ?? method,
@@ -154,6 +160,9 @@ export async function snapshot(databaseUrl: string): Promise<Record<string, stri
     categories: 'categories',
     idempotency_keys: 'idempotency_keys',
     outbox: 'outbox',
+    webhooks: 'webhooks',
+    webhook_secrets: 'webhook_secrets',
+    webhook_retries: 'webhook_retries',
     api_keys: `(select id, name, scopes, rate_limit, expires_at, revoked_at from api_keys)`,
   }
   const states: Record<string, string> = {}

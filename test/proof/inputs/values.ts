@@ -13,6 +13,17 @@ const TIME_ZONES = [
   'Etc/GMT+5',
 ]
 
+/** URLs to which the service delivers webhooks. */
+const URLS = [
+  'https://shop.example',
+  'HTTPS://Shop.Example:8443/hooks?a=1&b=%20',
+  'https://xn--hndler-bua.example/',
+  'https://händler.example/größe',
+  'https://93.184.215.14/',
+  'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
+  `https://shop.example/${'x'.repeat(2_048 - 21)}`,
+]
+
 export const INT64_MAX = 9_223_372_036_854_775_807n
 /** Up to this value, an integer may also be written with a point or an exponent. */
 const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
@@ -87,6 +98,9 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
     })
   }
   if (schema.format === 'time-zone') return fc.constantFrom(...TIME_ZONES).map((value) => asJson(value, 0))
+  if (schema.format === 'position') return fc.constant(asJson('latest', 0))
+  if (schema.format === 'uri') return fc.constantFrom(...URLS).map((value) => asJson(value, 0))
+  if (schema.type === 'boolean') return fc.boolean().map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') {
     return fc.tuple(textOf(schema), fc.nat(3)).map(([value, every]) => asJson(value, every))
   }
@@ -131,6 +145,9 @@ export function edgesOf(schema: Schema): Sent[] {
     return numberEdges(schema).flatMap((value) => formsOf(value).map((json) => ({ json, value })))
   }
   if (schema.format === 'time-zone') return TIME_ZONES.map((value) => asJson(value, 0))
+  if (schema.format === 'position') return [asJson('latest', 0)]
+  if (schema.format === 'uri') return URLS.map((value) => asJson(value, 0))
+  if (schema.type === 'boolean') return [true, false].map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') return textEdges(schema).map((value) => asJson(value, 0))
   const { minItems = 0, maxItems = 10 } = schema
   const items = edgesOf(resolve(schema.items as Schema))

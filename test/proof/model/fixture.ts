@@ -6,7 +6,7 @@ import { afterAll, expect } from 'vitest'
 import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../../src/scopes.ts'
 import type { Db } from '../../../src/db/database.ts'
-import { writePosition } from '../../../src/events/feed.ts'
+import { writePosition } from '../../../src/events/format.ts'
 import { findFeedState } from '../../../src/events/queries.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
@@ -116,9 +116,10 @@ export async function openSession(fixture: Fixture): Promise<Session> {
   await query(`
     delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
     delete from pet_count_deltas; delete from pet_counts_by_category; update pet_counts set count = 0;
-    delete from api_keys where id > ${staff.id};
+    delete from webhooks; delete from api_keys where id > ${staff.id};
     select setval(pg_get_serial_sequence('api_keys', 'id'), ${staff.id}),
-      setval('pets_id_seq', 1, false), setval(pg_get_serial_sequence('orders', 'id'), 1, false)`)
+      setval('pets_id_seq', 1, false), setval(pg_get_serial_sequence('orders', 'id'), 1, false),
+      setval(pg_get_serial_sequence('webhooks', 'id'), 1, false)`)
   clock.ms += SECOND_PAST_MS
   const store = emptyStore()
   for (const apiKey of apiKeys) store.apiKeys.set(apiKey.id, apiKey)

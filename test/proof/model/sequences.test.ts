@@ -12,6 +12,7 @@ import { listCommands } from './commands/lists.ts'
 import { orderCommands } from './commands/orders.ts'
 import { petCommands } from './commands/pets.ts'
 import { timeCommands } from './commands/time.ts'
+import { webhookCommands } from './commands/webhooks.ts'
 import { REJECTIONS } from './reference/store.ts'
 import { shorten } from './shorten.ts'
 import { compareWholeState } from './whole-state.ts'
@@ -33,6 +34,7 @@ const sequence = fc.array(
     ...listCommands,
     ...eventCommands,
     ...apiKeyCommands,
+    ...webhookCommands,
     ...timeCommands,
   ),
   { maxLength: COMMANDS_MAX, size: 'max' },

@@ -3,7 +3,9 @@ import { auditFeedAfter } from '../../support/feed-audit.ts'
 import { auditStore } from '../../support/store-audit.ts'
 import { walkEvents } from './commands/events.ts'
 import { walk } from './commands/lists.ts'
-import { type Position, readStart } from '../../../src/events/feed.ts'
+import { listAll } from './commands/webhooks.ts'
+import { readStart } from '../../../src/events/feed.ts'
+import type { Position } from '../../../src/events/format.ts'
 import { countsOf } from './reference/store.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
 
@@ -26,6 +28,7 @@ export async function compareWholeState(session: Session): Promise<void> {
     await walk(session, staff, { of: 'pets' }, undefined)
     await walk(session, staff, { of: 'orders' }, undefined)
     await walk(session, staff, { of: 'categories' }, undefined)
+    await listAll(session, staff)
     await walkEvents(session, staff, { limit: at === 0 ? undefined : 7 })
     await callBoth(
       session,

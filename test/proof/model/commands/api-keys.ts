@@ -12,7 +12,16 @@ import { callBoth, madeApiKeys, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Choice, type Command, command, pick } from './choices.ts'
 
-const ALL = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'events:read', 'admin']
+const ALL = [
+  'pets:read',
+  'pets:write',
+  'orders:read',
+  'orders:write',
+  'events:read',
+  'webhooks:read',
+  'webhooks:write',
+  'admin',
+]
 
 const newApiKey: fc.Arbitrary<NewApiKey> = fc.record({
   name: fc.constantFrom('web-shop', 'till'),

@@ -1,6 +1,7 @@
 // The reference model of the service: maps and a few rules, written from docs/interface.md and docs/selling.md.
 // Nothing in this folder knows SQL, HTTP or how many instances there are.
 import type { StoreEvent } from './events.ts'
+import type { Webhook } from './webhooks.ts'
 
 /** A bigint if the id is greater than 2^53, as the test client parses it. */
 export type Id = number | bigint
@@ -63,12 +64,13 @@ export interface Store {
   orders: Map<number, Order>
   categories: Map<Id, string>
   apiKeys: Map<number, ApiKey>
+  webhooks: Map<number, Webhook>
   /** The first response to each Idempotency-Key of each API key. */
   kept: Map<string, { values: string; response: Expected }>
   deletedPets: number[]
   /** Every event since the store was empty, oldest first. */
   events: StoreEvent[]
-  newestIds: { pet: number; order: number; apiKey: number }
+  newestIds: { pet: number; order: number; apiKey: number; webhook: number }
   second: number
 }
 
@@ -101,11 +103,14 @@ export const REJECTIONS = {
   pet_not_found: 404,
   order_not_found: 404,
   api_key_not_found: 404,
+  webhook_not_found: 404,
+  delivery_not_found: 404,
   pet_not_available: 409,
   pet_on_hold: 409,
   pet_has_orders: 409,
   invalid_transition: 409,
   order_closed: 409,
+  webhook_disabled: 409,
   events_expired: 410,
   precondition_failed: 412,
   idempotency_key_reused: 422,
@@ -121,10 +126,11 @@ export function emptyStore(): Store {
     orders: new Map(),
     categories: new Map(),
     apiKeys: new Map(),
+    webhooks: new Map(),
     kept: new Map(),
     deletedPets: [],
     events: [],
-    newestIds: { pet: 0, order: 0, apiKey: 0 },
+    newestIds: { pet: 0, order: 0, apiKey: 0, webhook: 0 },
     second: 0,
   }
 }

@@ -1,0 +1,103 @@
+// One attempt to deliver a message: what is sent, and what its outcome means.
+// Knows nothing about lanes and the database.
+import type { EventRow } from '../events/queries.ts'
+import type { DeliveryOutcome } from '../webhooks/schema.ts'
+import type { Outcome } from '../webhooks/outcome.ts'
+import type { Sender } from '../webhooks/sender.ts'
+import { signMessage } from '../webhooks/signature.ts'
+import { type Message, messageId, writeEventBody, writeTestBody } from './message.ts'
+import type { LeasedWebhook, Result } from './queries.ts'
+import type { Schedule } from './schedule.ts'
+
+const TIMEOUT_MS = 15_000
+/** Max pause that a receiver can ask for with Retry-After. */
+const RETRY_AFTER_MAX_MS = 3_600_000
+
+export interface AttemptServices {
+  sender: Pick<Sender, 'send'>
+  /** Reads an event again; undefined if it is no longer stored. */
+  loadEvent: (number: bigint) => Promise<EventRow | undefined>
+}
+
+export type AttemptOutcome = Outcome | { kind: 'failure'; reason: 'not_stored'; durationMs: number }
+
+/** Fails only if the event cannot be read. */
+export async function attempt(
+  message: Message,
+  webhook: LeasedWebhook,
+  { sender, loadEvent }: AttemptServices,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const body = await bodyOf(message, webhook, loadEvent)
+  if (body === undefined) return { kind: 'failure', reason: 'not_stored', durationMs: 0 }
+  const id = messageId(message, webhook.epoch)
+  const timestamp = Math.floor(Date.now() / 1_000)
+  return sender.send({
+    url: webhook.url,
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signMessage({ id, timestamp, body }, webhook.secrets),
+    },
+    body,
+    timeoutMs: TIMEOUT_MS,
+    signal,
+  })
+}
+
+async function bodyOf(
+  message: Message,
+  { id, epoch }: LeasedWebhook,
+  loadEvent: AttemptServices['loadEvent'],
+): Promise<string | undefined> {
+  if (message.number === null) return writeTestBody(message.type, id, message.occurredAt)
+  const row = message.row ?? (await loadEvent(message.number))
+  return row && writeEventBody(row, epoch)
+}
+
+/** `message.attempts` counts this attempt. */
+export function verdictOf(message: Message, outcome: AttemptOutcome, schedule: Schedule): DeliveryOutcome {
+  if (outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300) return 'delivered'
+  if (outcome.kind === 'failure' && outcome.reason === 'not_stored') return 'skipped'
+  return schedule.retryMs(message.attempts) === undefined ? 'given_up' : 'failed'
+}
+
+/** A receiver can ask for a pause with 429 and 503. */
+export function retryAfterMs(outcome: AttemptOutcome): number {
+  if (outcome.kind !== 'response' || ![429, 503].includes(outcome.status)) return 0
+  return Math.min((outcome.retryAfterSeconds ?? 0) * 1_000, RETRY_AFTER_MAX_MS)
+}
+
+/** The process has cancelled the attempt, because it stops or because the webhook has changed. */
+export function isAborted(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'failure' && outcome.reason === 'aborted'
+}
+
+/** The receiver does not want any further message. */
+export function isGone(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'response' && outcome.status === 410
+}
+
+export function toResult(
+  message: Message,
+  epoch: string,
+  outcome: AttemptOutcome,
+  verdict: DeliveryOutcome,
+): Result {
+  const { kind, number, petId, type, occurredAt, attempts } = message
+  return {
+    messageId: messageId(message, epoch),
+    kind,
+    number,
+    petId,
+    type,
+    occurredAt,
+    attempt: attempts,
+    outcome: verdict,
+    responseStatus: outcome.kind === 'response' ? outcome.status : null,
+    failure: outcome.kind === 'failure' ? outcome.reason : null,
+    durationMs: Math.round(outcome.durationMs),
+    at: new Date(),
+  }
+}

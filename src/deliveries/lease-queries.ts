@@ -1,0 +1,60 @@
+// SQL statements on leases: which process delivers which webhook.
+// Knows nothing about HTTP.
+import type { Reader, Writer } from '../db/database.ts'
+
+/** A lease ends after this time, unless its process renews it. */
+export const LEASE_SECONDS = 15
+
+/** What a process needs to know to decide which webhooks it delivers. */
+export interface WebhookState {
+  id: bigint
+  version: bigint
+  restarts: bigint
+  isEnabled: boolean
+  /** Whether this process or no process has the lease. */
+  isClaimable: boolean
+}
+
+/** Returns the state of all webhooks. WEBHOOKS_MAX limits their number. */
+export async function findWebhookStates(db: Reader, deliverer: string): Promise<WebhookState[]> {
+  return db.read({
+    name: 'find_webhook_states',
+    text: `select id, version, restarts, disabled_reason is null as "isEnabled",
+        coalesce(deliverer = $1 or leased_until <= now(), true) as "isClaimable"
+      from webhooks
+      order by id`,
+    values: [deliverer],
+  })
+}
+
+/** Takes or renews the leases of these webhooks; returns those that this process now has. */
+export async function claimWebhooks(
+  db: Writer,
+  deliverer: string,
+  ids: readonly bigint[],
+): Promise<Set<bigint>> {
+  const rows = await db.write<{ id: bigint }>({
+    name: 'claim_webhooks',
+    text: `update webhooks set deliverer = $1, leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      where id = any(array(
+        select id from webhooks
+        where id = any($2::bigint[]) and (deliverer = $1 or coalesce(leased_until <= now(), true))
+        order by id
+        for no key update
+      ))
+      returning id`,
+    values: [deliverer, ids],
+    isIdempotent: true,
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Ends the leases of this process, so that another process can take over at once. */
+export async function releaseWebhooks(db: Writer, deliverer: string, ids: readonly bigint[]): Promise<void> {
+  await db.write({
+    name: 'release_webhooks',
+    text: `update webhooks set deliverer = null, leased_until = null where id = any($2::bigint[]) and deliverer = $1`,
+    values: [deliverer, ids],
+    isIdempotent: true,
+  })
+}

@@ -1,0 +1,289 @@
+// SQL statements of the delivery: positions, retries and results. lease-queries.ts has those of the leases.
+// The role petstore_deliver runs them.
+// Knows nothing about HTTP. migrations/0011_webhooks.sql explains the tables.
+import type { Reader, Tx, Writer } from '../db/database.ts'
+import type { Position } from '../events/format.ts'
+import type { EventRow } from '../events/queries.ts'
+import type { EventType } from '../events/schema.ts'
+import type { DeliveryKind, DeliveryOutcome, DisabledReason } from '../webhooks/schema.ts'
+
+export interface LeasedWebhook extends Position {
+  id: bigint
+  url: string
+  types: EventType[]
+  version: bigint
+  restarts: bigint
+  failingSeconds: number | null
+  /** The newest secret first. */
+  secrets: Buffer[]
+}
+
+export async function findLeasedWebhook(db: Reader, id: bigint): Promise<LeasedWebhook | undefined> {
+  const [row] = await db.read<LeasedWebhook>({
+    name: 'find_leased_webhook',
+    text: `select id, url, types::text[], version, restarts, epoch, number,
+        extract(epoch from now() - failing_since)::float8 as "failingSeconds",
+        array(
+          select secret from webhook_secrets
+          where webhook_id = webhooks.id and (expires_at is null or expires_at > now())
+          order by id desc
+        ) as secrets
+      from webhooks
+      where id = $1`,
+    values: [id],
+  })
+  return row
+}
+
+export interface RetryRow {
+  id: bigint
+  kind: DeliveryKind
+  number: bigint | null
+  petId: bigint | null
+  type: string
+  occurredAt: Date
+  attempts: number
+  dueInSeconds: number
+}
+
+/** Returns the retries of a webhook with an id above `afterId`, in the order of the feed. */
+export async function findRetries(
+  db: Reader,
+  webhookId: bigint,
+  kinds: readonly DeliveryKind[],
+  afterId: bigint,
+  max: number,
+): Promise<RetryRow[]> {
+  return db.read({
+    name: 'find_webhook_retries',
+    text: `select id, kind, number, pet_id as "petId", type, occurred_at as "occurredAt", attempts,
+        extract(epoch from due_at - now())::float8 as "dueInSeconds"
+      from webhook_retries
+      where webhook_id = $1 and kind = any($2::text[]) and id > $3
+      order by number, id
+      limit $4`,
+    values: [webhookId, kinds, afterId, max],
+  })
+}
+
+/** Where and when to retry. Requested messages have the id of their row; events are identified by their number. */
+export interface RetryToSave {
+  id: bigint | null
+  number: bigint | null
+  petId: bigint | null
+  type: string
+  occurredAt: Date
+  attempts: number
+  dueInSeconds: number
+}
+
+export interface Result {
+  messageId: string
+  kind: DeliveryKind
+  number: bigint | null
+  petId: bigint | null
+  type: string
+  occurredAt: Date
+  attempt: number
+  outcome: DeliveryOutcome
+  responseStatus: number | null
+  failure: string | null
+  durationMs: number
+  at: Date
+}
+
+export interface Progress {
+  webhookId: bigint
+  restarts: bigint
+  position: Position
+  /** Seconds since every attempt fails; null after a success. */
+  failingSeconds: number | null
+  disable: DisabledReason | undefined
+  /** Requested messages and events that need no further attempt. */
+  doneIds: readonly bigint[]
+  doneNumbers: readonly bigint[]
+  retries: readonly RetryToSave[]
+  results: readonly Result[]
+}
+
+/** Another process has the lease, or a caller has changed the webhook. */
+export class LeaseLost extends Error {}
+
+/** Moves the webhook and saves its health. Must come first: without the lease, another process may be further. */
+export async function moveLeasedWebhook(
+  tx: Tx,
+  deliverer: string,
+  { webhookId, restarts, position, failingSeconds, disable }: Progress,
+): Promise<void> {
+  const rows = await tx.write({
+    name: 'move_leased_webhook',
+    text: `update webhooks
+      set epoch = $4, number = $5, failing_since = now() - make_interval(secs => $6),
+        disabled_reason = coalesce(disabled_reason, $7),
+        disabled_at = case when $7::text is null then disabled_at else coalesce(disabled_at, now()) end
+      where id = $1 and deliverer = $2 and restarts = $3 and leased_until > now()
+      returning 1`,
+    values: [
+      webhookId,
+      deliverer,
+      restarts,
+      position.epoch,
+      position.number,
+      failingSeconds,
+      disable ?? null,
+    ],
+  })
+  if (rows.length === 0) throw new LeaseLost(`the lease of webhook ${webhookId} was lost`)
+}
+
+export async function deleteRetries(
+  tx: Tx,
+  webhookId: bigint,
+  ids: readonly bigint[],
+  numbers: readonly bigint[],
+): Promise<void> {
+  await tx.write({
+    name: 'delete_webhook_retries',
+    text: `delete from webhook_retries
+      where webhook_id = $1 and (id = any($2::bigint[]) or (kind = 'event' and number = any($3::bigint[])))`,
+    values: [webhookId, ids, numbers],
+  })
+}
+
+/** Forgets all events that wait for a retry, but no requested message. */
+export async function deleteEventRetries(db: Writer, webhookId: bigint): Promise<void> {
+  await db.write({
+    name: 'delete_webhook_event_retries',
+    text: `delete from webhook_retries where webhook_id = $1 and kind = 'event'`,
+    values: [webhookId],
+    isIdempotent: true,
+  })
+}
+
+export async function updateRequested(
+  tx: Tx,
+  webhookId: bigint,
+  retries: readonly RetryToSave[],
+): Promise<void> {
+  await tx.write({
+    name: 'update_requested_webhook_retries',
+    text: `update webhook_retries set attempts = input.attempts, due_at = now() + make_interval(secs => input.due_in)
+      from unnest($2::bigint[], $3::int[], $4::float8[]) as input (id, attempts, due_in)
+      where webhook_id = $1 and webhook_retries.id = input.id`,
+    values: [
+      webhookId,
+      retries.map(({ id }) => id),
+      retries.map(({ attempts }) => attempts),
+      retries.map(({ dueInSeconds }) => dueInSeconds),
+    ],
+  })
+}
+
+export async function upsertEventRetries(
+  tx: Tx,
+  webhookId: bigint,
+  retries: readonly RetryToSave[],
+): Promise<void> {
+  await tx.write({
+    name: 'upsert_webhook_retries',
+    text: `insert into webhook_retries (webhook_id, kind, number, pet_id, type, occurred_at, attempts, due_at)
+      select $1, 'event', number, pet_id, type, occurred_at, attempts, now() + make_interval(secs => due_in)
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::int[], $7::float8[])
+        as input (number, pet_id, type, occurred_at, attempts, due_in)
+      order by number
+      on conflict (webhook_id, number) where kind = 'event'
+      do update set attempts = excluded.attempts, due_at = excluded.due_at`,
+    values: [
+      webhookId,
+      retries.map(({ number }) => number),
+      retries.map(({ petId }) => petId),
+      retries.map(({ type }) => type),
+      retries.map(({ occurredAt }) => occurredAt),
+      retries.map(({ attempts }) => attempts),
+      retries.map(({ dueInSeconds }) => dueInSeconds),
+    ],
+  })
+}
+
+export async function insertResults(tx: Tx, webhookId: bigint, results: readonly Result[]): Promise<void> {
+  await tx.write({
+    name: 'insert_webhook_deliveries',
+    text: `insert into webhook_deliveries (webhook_id, message_id, kind, number, pet_id, type, occurred_at, attempt,
+        outcome, response_status, failure, duration_ms, at)
+      select $1, input.*
+      from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::timestamptz[], $8::int[],
+        $9::text[], $10::int[], $11::text[], $12::int[], $13::timestamptz[]) as input`,
+    values: [
+      webhookId,
+      results.map((result) => result.messageId),
+      results.map((result) => result.kind),
+      results.map((result) => result.number),
+      results.map((result) => result.petId),
+      results.map((result) => result.type),
+      results.map((result) => result.occurredAt),
+      results.map((result) => result.attempt),
+      results.map((result) => result.outcome),
+      results.map((result) => result.responseStatus),
+      results.map((result) => result.failure),
+      results.map((result) => result.durationMs),
+      results.map((result) => result.at),
+    ],
+  })
+}
+
+/** Deletes up to `max` attempts of a webhook beyond the newest `kept` ones; returns how many. */
+export async function deleteOldResults(
+  db: Writer,
+  webhookId: bigint,
+  kept: number,
+  max: number,
+): Promise<number> {
+  const rows = await db.write({
+    name: 'delete_old_webhook_deliveries',
+    text: `delete from webhook_deliveries
+      where webhook_id = $1 and id = any(array(
+        select id from webhook_deliveries where webhook_id = $1 order by id desc offset $2 limit $3
+      ))
+      returning 1`,
+    values: [webhookId, kept, max],
+    isIdempotent: true,
+  })
+  return rows.length
+}
+
+/** Returns the events with these numbers, in the same order; undefined for an event that is no longer stored. */
+export async function findEventsByNumbers(
+  db: Reader,
+  numbers: readonly bigint[],
+): Promise<(EventRow | undefined)[]> {
+  const rows = await db.read<EventRow>({
+    name: 'find_events_by_numbers',
+    text: `select wanted.number, change.type, change.at, change.pet_ids[item] as "petId", change.names[item] as name,
+        change.category_ids[item] as "categoryId", change.statuses[item] as status, change.changed[item] as changed,
+        change.order_state::text as "orderState",
+        (select name from api_keys where id = (change.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
+      from unnest($1::bigint[]) as wanted (number)
+      cross join lateral (
+        select first_number, outbox_id, count from event_numbers
+        where first_number <= wanted.number
+        order by first_number desc
+        limit 1
+      ) as span
+      cross join lateral (select * from outbox where id = span.outbox_id limit 1) as change
+      cross join lateral (select (wanted.number - span.first_number + 1)::int as item) as place
+      where wanted.number < span.first_number + span.count`,
+    values: [numbers],
+  })
+  const found = new Map(rows.map((row) => [row.number, row]))
+  return numbers.map((number) => found.get(number))
+}
+
+/** The number after which the oldest event at or after `number` is stored. */
+export async function findOldestStored(db: Reader, number: bigint): Promise<bigint> {
+  const [row] = await db.read<{ before: bigint }>({
+    name: 'find_oldest_stored_event',
+    text: `select first_number - 1 as before from event_numbers where first_number > $1 order by first_number limit 1`,
+    values: [number],
+  })
+  return row?.before ?? number
+}

@@ -1,0 +1,73 @@
+// The process of `petstore deliver`: the admin port, signals and the delivery of webhooks.
+// Accepts no requests of clients.
+import { type Config, formerNameWarnings } from '../config.ts'
+import { DELIVERED_EVERY_MS, type Deliverer, openDeliverer } from '../deliveries/deliverer.ts'
+import { IN_FLIGHT_MAX } from '../deliveries/endpoint.ts'
+import { openSchedule } from '../deliveries/schedule.ts'
+import { durableEvents } from '../events/durable.ts'
+import { openDeliveryMetrics } from '../telemetry/delivery-metrics.ts'
+import { openLog } from '../telemetry/log.ts'
+import { openSender } from '../webhooks/sender.ts'
+import { buildAdminApp, type Readiness } from './admin.ts'
+import { startBackground } from './background.ts'
+import { listen } from './listen.ts'
+import { drain } from './shutdown.ts'
+import { openStore, waitForSchema } from './store.ts'
+
+/** Delivers webhooks until a signal ends the process. */
+export async function runDeliverer(config: Config): Promise<void> {
+  const log = openLog(config.LOG_LEVEL)
+  process.on('exit', log.writer.flushSync)
+  for (const warning of formerNameWarnings()) log.warn(warning)
+  const db = openStore(config, log)
+  const sender = openSender({
+    allowedNetworks: config.WEBHOOK_NETWORKS,
+    connectionsPerHostMax: IN_FLIGHT_MAX,
+  })
+  const metrics = openDeliveryMetrics(() => deliverer.state())
+  const deliverer: Deliverer = openDeliverer({
+    db,
+    findEvents: durableEvents(db),
+    sender,
+    schedule: openSchedule(config.WEBHOOK_RETRY_SECONDS),
+    observe: metrics.observe,
+    log,
+  })
+  let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
+  const admin = buildAdminApp({ metrics, readiness: () => readiness })
+  await listen(admin, {
+    hostSetting: 'ADMIN_HOST',
+    portSetting: 'ADMIN_PORT',
+    host: config.ADMIN_HOST,
+    port: config.ADMIN_PORT,
+  })
+
+  let background: ReturnType<typeof startBackground> | undefined
+  drain({
+    app: admin,
+    // No load balancer sends requests to this process.
+    graceMs: 0,
+    log,
+    onDraining: () => {
+      readiness = { ready: false, reason: 'the process is shutting down' }
+    },
+    afterwards: async () => {
+      await background?.stop()
+      await deliverer.stop()
+      await sender.close()
+      await db.close()
+    },
+  })
+  const address = { admin: admin.listeningOrigin }
+  log.info(address, 'delivering webhooks')
+  // Sends the port to a parent process that has set ADMIN_PORT=0.
+  process.send?.(address)
+
+  const current = await waitForSchema(db, log)
+  if (!current) return
+  readiness = { ready: true, reason: 'the schema is current' }
+  background = startBackground(
+    [{ name: 'deliver webhooks', everyMs: DELIVERED_EVERY_MS, work: deliverer.run }],
+    log,
+  )
+}

@@ -1,0 +1,38 @@
+// The database as every long-running process uses it: its connections, and the check of its schema.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, instanceName } from '../config.ts'
+import { type Db, openDatabase } from '../db/database.ts'
+import { readSchemaState } from '../db/migrate.ts'
+import type { Log } from '../telemetry/log.ts'
+
+const SCHEMA_CHECKED_EVERY_MS = 1_000
+
+export function openStore(config: Pick<Config, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>, log: Log): Db {
+  return openDatabase({
+    databaseUrl: config.DATABASE_URL,
+    applicationName: instanceName(),
+    size: config.DATABASE_POOL_SIZE,
+    // Logs no stack: it is always the same, and a failover loses many connections at once.
+    onError: ({ message, code }: Error & { code?: string }) =>
+      log.warn({ code, reason: message }, 'a database connection was lost'),
+    onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),
+  })
+}
+
+/**
+ * Waits until the database has all migrations of this version. The database may also have newer migrations: during a
+ * rolling upgrade, or after a return to this version.
+ */
+export async function waitForSchema(db: Db, log: Log): Promise<boolean> {
+  for (let hasWarned = false; ; hasWarned = true) {
+    try {
+      const { missing, unknown } = await readSchemaState(db)
+      if (unknown.length > 0) log.warn({ unknown }, 'the schema is newer than this version of Petstore')
+      if (missing.length === 0) return true
+      if (!hasWarned) log.warn({ missing }, 'the schema is out of date; run `petstore migrate`')
+    } catch (err) {
+      if (!hasWarned) log.warn({ err }, 'the schema could not be checked; retrying every second')
+    }
+    await sleep(SCHEMA_CHECKED_EVERY_MS, undefined, { ref: false })
+  }
+}

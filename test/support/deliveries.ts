@@ -1,0 +1,45 @@
+// Delivers the webhooks of an application in the test process, as `petstore deliver` does, with shorter pauses.
+import { afterAll } from 'vitest'
+import type { Db } from '../../src/db/database.ts'
+import { type Deliverer, openDeliverer } from '../../src/deliveries/deliverer.ts'
+import { openSchedule } from '../../src/deliveries/schedule.ts'
+import { durableEvents } from '../../src/events/durable.ts'
+import { startBackground } from '../../src/server/background.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { openSender } from '../../src/webhooks/sender.ts'
+import { openTestDatabase } from './database.ts'
+import { asDelivery } from './roles.ts'
+
+export interface RunningDeliverer {
+  db: Db
+  state: Deliverer['state']
+  /** Ends like a process that gets SIGTERM. */
+  stop: () => Promise<void>
+}
+
+const SHORT_DELAYS_SECONDS = [0.01, 0.3, 1, 3, 10]
+
+/** @param retrySeconds The delays after failed attempts, shorter than in production. */
+export function startDeliverer(databaseUrl: string, retrySeconds = SHORT_DELAYS_SECONDS): RunningDeliverer {
+  const db = openTestDatabase(asDelivery(databaseUrl))
+  const sender = openSender({ allowedNetworks: ['127.0.0.1'], connectionsPerHostMax: 16 })
+  const log = openLog('silent')
+  const deliverer = openDeliverer({
+    db,
+    findEvents: durableEvents(db),
+    sender,
+    schedule: openSchedule(retrySeconds),
+    observe: () => {},
+    log,
+  })
+  const background = startBackground([{ name: 'deliver', everyMs: 10, work: deliverer.run }], log)
+  let stopping: Promise<void> | undefined
+  const stop = async () => {
+    await background.stop()
+    await deliverer.stop()
+    await sender.close()
+  }
+  const stopOnce = () => (stopping ??= stop())
+  afterAll(stopOnce)
+  return { db, state: deliverer.state, stop: stopOnce }
+}

@@ -1,0 +1,91 @@
+// A receiver of webhooks: an HTTP server on loopback that records every message and responds as the test chooses.
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+import { afterAll } from 'vitest'
+
+export interface Received {
+  id: string
+  headers: IncomingHttpHeaders
+  text: string
+  type: string
+  timestamp: string
+  data: { position?: string; petId?: number; order?: Record<string, unknown>; [field: string]: unknown }
+  /** When the whole message had arrived, in milliseconds since 1970. */
+  at: number
+  /** The status that the receiver returned. */
+  status: number
+}
+
+type Respond = (
+  message: Received,
+) => number | { status: number; headers?: Record<string, string>; delayMs?: number }
+
+export interface Receiver {
+  url: string
+  received: Received[]
+  /** Chooses the responses from now on. Default: 204. */
+  respond: (choose: Respond) => void
+  /** Fails if the signature of a message does not fit the secret. */
+  verify: (message: Received, secret: string) => void
+  /** Waits until the condition is true. */
+  until: (condition: (received: Received[]) => boolean, timeoutMs?: number) => Promise<void>
+  close: () => Promise<void>
+}
+
+export async function openReceiver(): Promise<Receiver> {
+  const received: Received[] = []
+  let choose: Respond = () => 204
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString()
+      const { type, timestamp, data } = JSON.parse(text) as Pick<Received, 'type' | 'timestamp' | 'data'>
+      const id = String(request.headers['webhook-id'])
+      const message: Received = {
+        id,
+        headers: request.headers,
+        text,
+        type,
+        timestamp,
+        data,
+        at: Date.now(),
+        status: 0,
+      }
+      const chosen = choose(message)
+      const { status, headers = {}, delayMs = 0 } = typeof chosen === 'number' ? { status: chosen } : chosen
+      message.status = status
+      received.push(message)
+      setTimeout(() => response.writeHead(status, headers).end(), delayMs)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  afterAll(close)
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    respond: (next) => {
+      choose = next
+    },
+    verify: ({ text, headers }, secret) => {
+      new Webhook(secret).verify(text, headers as Record<string, string>)
+    },
+    until: async (condition, timeoutMs = 10_000) => {
+      const giveUpAt = performance.now() + timeoutMs
+      while (!condition(received)) {
+        if (performance.now() > giveUpAt) {
+          throw new Error(`not received in time; ${received.length} messages so far`)
+        }
+        await sleep(10)
+      }
+    },
+    close,
+  }
+}

@@ -1,0 +1,139 @@
+// Several processes deliver: each webhook has one at a time, and no event is lost when a process ends or changes.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { claimWebhooks, releaseWebhooks } from '../../src/deliveries/lease-queries.ts'
+import { LeaseLost, type Progress } from '../../src/deliveries/queries.ts'
+import { saveProgress } from '../../src/deliveries/progress.ts'
+import { purgeEvents } from '../../src/events/sequencer.ts'
+import { startDeliverer } from '../support/deliveries.ts'
+import { openFeed } from '../support/feed.ts'
+import { openReceiver, type Receiver } from '../support/webhook-receiver.ts'
+
+const feed = await openFeed()
+const { api } = feed
+
+async function createWebhook({ url }: Receiver, types = ['pet.created']): Promise<{ id: number }> {
+  await feed.sequence()
+  const response = await api.post('/webhooks', { url, types })
+  expect(response.status, response.text).toBe(201)
+  return response.body as { id: number }
+}
+
+async function addPets(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await api.addPet()
+}
+
+const idsOf = ({ received }: Receiver) => received.map(({ id }) => id)
+
+test('two processes do not deliver twice, and the second takes over when the first stops', async () => {
+  const receivers = [await openReceiver(), await openReceiver(), await openReceiver()]
+  for (const receiver of receivers) await createWebhook(receiver)
+  const [first, second] = [startDeliverer(api.databaseUrl), startDeliverer(api.databaseUrl)]
+  await addPets(30)
+  for (const receiver of receivers) await receiver.until((received) => received.length >= 30)
+  await sleep(300)
+  for (const receiver of receivers) expect(new Set(idsOf(receiver)).size).toBe(receiver.received.length)
+  await first.stop()
+  await addPets(10)
+  for (const receiver of receivers) await receiver.until((received) => received.length >= 40)
+  await second.stop()
+  for (const receiver of receivers) expect(new Set(idsOf(receiver)).size).toBe(40)
+})
+
+test('a process that stopped without saving is followed by one that sends its last events again', async () => {
+  const receiver = await openReceiver()
+  const { id } = await createWebhook(receiver)
+  const running = startDeliverer(api.databaseUrl)
+  await addPets(5)
+  await receiver.until((received) => received.length === 5)
+  await running.stop()
+  const [{ number }] = (await api.sql('select number from webhooks where id = $1', [id])) as [
+    { number: bigint },
+  ]
+  await api.sql('update webhooks set number = number - 3 where id = $1', [id])
+  const next = startDeliverer(api.databaseUrl)
+  await receiver.until((received) => received.length >= 8)
+  await sleep(200)
+  await next.stop()
+  expect(idsOf(receiver).slice(5)).toEqual(idsOf(receiver).slice(2, 5))
+  const [after] = (await api.sql('select number from webhooks where id = $1', [id])) as [{ number: bigint }]
+  expect(after.number).toBe(number)
+})
+
+test('events that wait for a retry survive the end of the process, in the order of their pet', async () => {
+  const receiver = await openReceiver()
+  receiver.respond(() => 500)
+  const { id } = await createWebhook(receiver, ['pet.created', 'pet.updated'])
+  const running = startDeliverer(api.databaseUrl, [5])
+  const pet = await api.addPet()
+  for (const name of ['One', 'Two', 'Three']) await api.patch(pet.id, { name })
+  await receiver.until((received) => received.length > 0)
+  await sleep(600)
+  await running.stop()
+  expect((await api.get(`/webhooks/${id}`)).body).toMatchObject({ waiting: 4 })
+  receiver.respond(() => 204)
+  await api.sql('update webhook_retries set due_at = now() where webhook_id = $1', [id])
+  const before = receiver.received.length
+  const next = startDeliverer(api.databaseUrl)
+  await receiver.until((received) => received.length >= before + 4)
+  await next.stop()
+  const names = receiver.received.slice(before).map(({ data }) => (data['pet'] as { name: string }).name)
+  expect(names).toEqual(['Biscuit', 'One', 'Two', 'Three'])
+  expect((await api.get(`/webhooks/${id}`)).body).toMatchObject({ waiting: 0 })
+})
+
+test('a process cannot save its progress without the lease, or after a caller changed the webhook', async () => {
+  const receiver = await openReceiver()
+  const created = await createWebhook(receiver)
+  const { db, stop } = startDeliverer(api.databaseUrl)
+  await stop()
+  const id = BigInt(created.id)
+  const [mine, other] = [
+    '11111111-1111-1111-1111-111111111111',
+    '22222222-2222-2222-2222-222222222222',
+  ] as const
+  const progress: Progress = {
+    webhookId: id,
+    restarts: 0n,
+    position: { epoch: 'abcdef123456', number: 5n },
+    failingSeconds: null,
+    disable: undefined,
+    doneIds: [],
+    doneNumbers: [],
+    retries: [],
+    results: [],
+  }
+  expect(await claimWebhooks(db, mine, [id])).toEqual(new Set([id]))
+  expect(await claimWebhooks(db, other, [id])).toEqual(new Set())
+  await expect(saveProgress(db, other, progress)).rejects.toThrow(LeaseLost)
+  await saveProgress(db, mine, progress)
+  await api.call('PATCH', `/v1/webhooks/${id}`, { body: { description: 'changed' } })
+  await expect(saveProgress(db, mine, progress)).rejects.toThrow(LeaseLost)
+  await releaseWebhooks(db, mine, [id])
+  expect(await claimWebhooks(db, other, [id])).toEqual(new Set([id]))
+  await api.remove(`/webhooks/${id}`)
+})
+
+test('continues with a new epoch, and after events that the retention has deleted', async () => {
+  const receiver = await openReceiver()
+  await createWebhook(receiver)
+  const running = startDeliverer(api.databaseUrl)
+  await addPets(2)
+  await receiver.until((received) => received.length === 2)
+  await api.sql(`insert into event_epochs (after_number, starts_empty)
+    select first_number + count - 1, false from event_numbers order by first_number desc limit 1`)
+  await sleep(300)
+  await addPets(2)
+  await receiver.until((received) => received.length >= 4)
+  await running.stop()
+  await addPets(3)
+  await feed.sequence()
+  await purgeEvents(feed.db, 0)
+  await addPets(2)
+  const next = startDeliverer(api.databaseUrl)
+  await receiver.until((received) => received.length >= 6)
+  await sleep(200)
+  await next.stop()
+  // The purge keeps the newest event.
+  expect(receiver.received.length).toBeLessThanOrEqual(7)
+})
