@@ -4,10 +4,10 @@ import { PetstoreError } from './errors.ts'
 import type { Id, IdInput } from './interface.ts'
 
 // Quotes inside a JSON string are escaped as \", so these patterns never match inside a string value.
-// `requestId` is excluded, because it is a string.
-const DIGITS_OF_IDS = /"(id|(?!requestId")\w+Id)"\s*:\s*(\d+)(?![\d.eE])/g
-const QUOTED_IDS = /"(id|(?!requestId")\w+Id)":"(\d+)"/g
-const ID_NAME = /^(?:id|(?!requestId$)\w+Id)$/
+// `requestId` and `messageId` are excluded, because they are strings.
+const DIGITS_OF_IDS = /"(id|(?!(?:request|message)Id")\w+Id)"\s*:\s*(\d+)(?![\d.eE])/g
+const QUOTED_IDS = /"(id|(?!(?:request|message)Id")\w+Id)":"(\d+)"/g
+const ID_NAME = /^(?:id|(?!(?:request|message)Id$)\w+Id)$/
 /** Decimal digits without a sign or leading zeros, as in JSON. */
 const ID = /^(?:0|[1-9]\d{0,18})$/
 

@@ -6,6 +6,7 @@ import { type Events, eventsOf } from './events.ts'
 import type { Counts, Figures, GetFiguresQuery } from './interface.ts'
 import { type Orders, ordersOf } from './orders.ts'
 import { type Pets, petsOf } from './pets.ts'
+import { type WebhookEndpoints, webhooksOf } from './webhook-endpoints.ts'
 
 export type { CallOptions, PetstoreOptions } from './call.ts'
 export type { Deprecation } from './deprecation.ts'
@@ -26,7 +27,9 @@ export type {
   Category,
   CategoryName,
   Counts,
+  CreatedWebhook,
   DayFigures,
+  Delivery,
   DeprecatedCall,
   ErrorCode,
   ErrorDetail,
@@ -39,19 +42,27 @@ export type {
   IssuedApiKey,
   ListApiKeysQuery,
   ListCategoriesQuery,
+  ListDeliveriesQuery,
   ListDeprecatedCallsQuery,
   ListEventsQuery,
   ListOrdersQuery,
   ListPetsQuery,
+  ListWebhooksQuery,
   NewApiKey,
   NewOrder,
   NewPet,
+  NewWebhook,
   Order,
   OwnApiKey,
   Pet,
   PetChange,
   PetStatus,
+  Replay,
   Rotation,
+  SecretRotation,
+  Webhook,
+  WebhookChanges,
+  WebhookSecret,
 } from './interface.ts'
 export type { List, Page } from './lists.ts'
 export type { IfMatchOptions, OnceOptions, VersionedPet } from './pets.ts'
@@ -62,6 +73,7 @@ export class Petstore {
   readonly categories: Categories
   readonly apiKeys: ApiKeys
   readonly events: Events
+  readonly webhooks: WebhookEndpoints
   /** The number of pets by status. */
   readonly inventory: (options?: CallOptions) => Promise<Counts>
   /** How many pets were added and sold on each of the last days, oldest first. */
@@ -76,6 +88,7 @@ export class Petstore {
     this.categories = categoriesOf(send)
     this.apiKeys = apiKeysOf(send)
     this.events = eventsOf(transport)
+    this.webhooks = webhooksOf(send)
     this.inventory = async (call) => {
       const path = '/store/inventory'
       return (await send({ operation: 'getInventory', method: 'GET', path, idempotent: true }, call)).value

@@ -108,10 +108,12 @@ test('reads any JSON as JSON.parse does, except that ids are strings of their di
   )
 })
 
-test('a request id is a string, even if it has only digits', () => {
-  for (const requestId of ['7', 'd003f207-941c-4409-9c37-e609032c665a']) {
-    expect(writeJson({ petId: '7', requestId })).toBe(`{"petId":7,"requestId":"${requestId}"}`)
-    expect(readJson(`{"requestId":"${requestId}"}`)).toEqual({ requestId })
+test('the ids of requests and messages are strings, even if they have only digits', () => {
+  for (const name of ['requestId', 'messageId']) {
+    for (const value of ['7', 'd003f207-941c-4409-9c37-e609032c665a']) {
+      expect(writeJson({ petId: '7', [name]: value })).toBe(`{"petId":7,"${name}":"${value}"}`)
+      expect(readJson(`{"${name}":"${value}"}`)).toEqual({ [name]: value })
+    }
   }
 })
 

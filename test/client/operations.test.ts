@@ -4,6 +4,8 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { freePort } from '../../dev/cluster.ts'
 import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { startDeliverer } from '../support/deliveries.ts'
+import { openReceiver } from '../support/webhook-receiver.ts'
 import { take } from './event-server.ts'
 import { collect, errorOf, openClientFixture } from './fixture.ts'
 
@@ -30,7 +32,7 @@ test('calls every operation of openapi.json and no other', async () => {
     return fetch(url, init)
   }
   const watched = open({ fetch: watchedFetch })
-  const { pets, orders, categories, events, apiKeys } = watched
+  const { pets, orders, categories, events, webhooks, apiKeys } = watched
   const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
   await pets.list().page()
   await pets.get(pet.id)
@@ -50,6 +52,16 @@ test('calls every operation of openapi.json and no other', async () => {
   await sequenceEvents(api.db)
   const { next } = await events.list({ limit: 1 })
   await take(events.follow({ after: next }), 1)
+  const webhook = await webhooks.create({ url: 'https://shop.example/hooks' })
+  await webhooks.list().page()
+  await webhooks.get(webhook.id)
+  await webhooks.update(webhook.id, { description: 'the shop' })
+  await webhooks.rotateSecret(webhook.id)
+  await webhooks.sendTest(webhook.id)
+  await webhooks.replay(webhook.id, { after: next })
+  await webhooks.deliveries(webhook.id).page()
+  await errorOf(webhooks.redeliver(webhook.id, 1))
+  await webhooks.delete(webhook.id)
   await apiKeys.own()
   await apiKeys.list().page()
   const issued = await apiKeys.create({ name: 'till' })
@@ -144,6 +156,46 @@ test('creates, uses, rotates and revokes an API key', async () => {
   const listed = await collect(store.apiKeys.list())
   expect(listed.find(({ id }) => id === made.id)?.revokedAt).toBeDefined()
   expect(listed.find(({ id }) => id === successor.id)?.revokedAt).toBeUndefined()
+})
+
+test('creates, changes, tests and deletes a webhook', async () => {
+  const { webhooks } = store
+  const url = 'https://shop.example/hooks'
+  const created = await webhooks.create({ url, types: ['pet.created'], description: 'the shop' })
+  const { secret, ...webhook } = created
+  expect(secret).toMatch(/^whsec_/)
+  expect(webhook).toMatchObject({ url, types: ['pet.created'], description: 'the shop', enabled: true })
+  expect((await webhooks.list().page()).items).toContainEqual(webhook)
+  expect((await webhooks.rotateSecret(webhook.id, { overlapSeconds: 60 })).secret).not.toBe(secret)
+  expect(await webhooks.sendTest(webhook.id)).toMatchObject({ id: webhook.id, waiting: 1 })
+  expect(await webhooks.update(webhook.id, { enabled: false })).toMatchObject({ disabledReason: 'caller' })
+  expect(await errorOf(webhooks.sendTest(webhook.id))).toMatchObject({ code: 'webhook_disabled' })
+  expect(await errorOf(webhooks.create({ url: 'ftp://shop.example' }))).toMatchObject({
+    code: 'invalid_body',
+    details: [expect.objectContaining({ field: 'url' })],
+  })
+  expect(await webhooks.delete(webhook.id)).toBeUndefined()
+  expect(await errorOf(webhooks.get(webhook.id))).toMatchObject({ code: 'webhook_not_found', status: 404 })
+})
+
+test('lists deliveries page by page, and delivers one of them again', async () => {
+  const receiver = await openReceiver()
+  const deliverer = startDeliverer(api.databaseUrl)
+  const { id } = await store.webhooks.create({ url: receiver.url, types: ['pet.created'] })
+  for (let count = 1; count <= 3; count += 1) {
+    await store.pets.create({ name: 'Biscuit', categoryId: 1 })
+    await sequenceEvents(api.db)
+    await receiver.until(({ length }) => length >= count)
+  }
+  const all = () => collect(store.webhooks.deliveries(id, { outcome: 'delivered', limit: 1 }))
+  await expect.poll(all, { timeout: 10_000 }).toHaveLength(3)
+  const [newest] = await all()
+  expect(newest).toMatchObject({ kind: 'event', type: 'pet.created', attempt: 1, responseStatus: 204 })
+  expect(newest?.messageId).toBe(receiver.received.at(-1)?.id)
+  await store.webhooks.redeliver(id, newest?.id ?? '')
+  await receiver.until(({ length }) => length >= 4)
+  expect(receiver.received.at(-1)?.id).toBe(newest?.messageId)
+  await deliverer.stop()
 })
 
 test('creates with the same idempotencyKey add one pet, even from two clients', async () => {

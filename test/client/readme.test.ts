@@ -42,7 +42,7 @@ test('explains every error code of verifyWebhook', () => {
 
 test('names every method, and no method that does not exist', async () => {
   const { store } = await openClientFixture()
-  for (const group of ['pets', 'orders', 'categories', 'events', 'apiKeys'] as const) {
+  for (const group of ['pets', 'orders', 'categories', 'events', 'webhooks', 'apiKeys'] as const) {
     const row = readme.match(new RegExp(`^\\| \`store\\.${group}\` \\| (.*) \\|$`, 'm'))?.[1] ?? ''
     const named = [...row.matchAll(/`(\w+)`/g)].map(([, method = '']) => method)
     expect(named.sort()).toEqual(Object.keys(store[group]).sort())

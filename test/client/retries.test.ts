@@ -15,6 +15,7 @@ const order = await direct.orders.place({ petId: pet.id })
 const newPet = () => direct.pets.create({ name: 'Crumb', categoryId: 2 })
 const newOrder = async () => direct.orders.place({ petId: (await newPet()).id })
 const newApiKey = () => direct.apiKeys.create({ name: 'till' })
+const webhook = await direct.webhooks.create({ url: 'https://shop.example/hooks' })
 
 /** Prepares data with a client without faults and returns the call itself. */
 type Operation = (store: Petstore) => Promise<() => Promise<unknown>>
@@ -86,9 +87,25 @@ const IDEMPOTENT: Record<string, Operation> = {
     const { id } = await newApiKey()
     return () => apiKeys.revoke(id)
   },
+  'webhooks.list':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.list().page(),
+  'webhooks.get':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.get(webhook.id),
+  'webhooks.deliveries':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.deliveries(webhook.id).page(),
+  'webhooks.delete': async ({ webhooks }) => {
+    const { id } = await direct.webhooks.create({ url: 'https://shop.example/hooks' })
+    return () => webhooks.delete(id)
+  },
 }
 
-/** Calls that are unsafe to retry: a retry could undo a change made in between, or create a second key. */
+/** Calls that are unsafe to retry: a retry could undo a change made in between, create a second key or send a second message. */
 const NOT_IDEMPOTENT: Record<string, Operation> = {
   'pets.update': async ({ pets }) => {
     const { id } = await newPet()
@@ -102,6 +119,26 @@ const NOT_IDEMPOTENT: Record<string, Operation> = {
     const { id } = await newApiKey()
     return () => apiKeys.rotate(id)
   },
+  'webhooks.create':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.create({ url: 'https://shop.example/hooks' }),
+  'webhooks.update':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.update(webhook.id, { description: 'the shop' }),
+  'webhooks.rotateSecret':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.rotateSecret(webhook.id),
+  'webhooks.sendTest':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.sendTest(webhook.id),
+  'webhooks.replay':
+    async ({ webhooks }) =>
+    () =>
+      webhooks.replay(webhook.id, { after: 'latest' }),
 }
 
 const NOT_EXECUTED: Fault[] = ['unavailable', 'overloaded', 'rate limited']

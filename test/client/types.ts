@@ -1,6 +1,15 @@
 // Code that tsc must accept, and marked lines that it must reject. `npm run check` compiles this file; nothing runs it.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FutureEvent, Id, Order, Pet, PetstoreError, StoreEvent, VersionedPet } from '@petstore/client'
+import type {
+  Delivery,
+  FutureEvent,
+  Id,
+  Order,
+  Pet,
+  PetstoreError,
+  StoreEvent,
+  VersionedPet,
+} from '@petstore/client'
 import { Petstore } from '@petstore/client'
 import type { FutureWebhook, WebhookEvent, WebhookVerificationError } from '@petstore/client/webhooks'
 import { verifyWebhook } from '@petstore/client/webhooks'
@@ -90,6 +99,21 @@ export async function keysAndOrders({ apiKeys, orders }: Petstore) {
   take((await apiKeys.list().page()).items[0]?.key)
 }
 
+export async function webhooks({ webhooks: endpoints }: Petstore) {
+  const { id, secret } = await endpoints.create({ url: 'https://shop.example', types: ['pet.created'] })
+  same<typeof secret, string>(true)
+  // @ts-expect-error no such type
+  await endpoints.update(id, { types: ['pet.fed'] })
+  // @ts-expect-error only create and rotateSecret return the secret
+  take((await endpoints.get(id)).secret)
+  for await (const delivery of endpoints.deliveries(id, { outcome: 'failed' })) {
+    same<typeof delivery, Delivery>(true)
+    await endpoints.redeliver(id, delivery.id)
+  }
+  // @ts-expect-error the position is required
+  await endpoints.replay(id, {})
+}
+
 export async function events({ events: feed }: Petstore) {
   const { items, next } = await feed.list({ after: 'latest', type: ['pet.created'], limit: 5 })
   same<typeof items, StoreEvent[]>(true)
@@ -123,7 +147,7 @@ export function errors(error: PetstoreError): number | undefined {
   return status
 }
 
-export async function webhooks(request: Request, node: IncomingHttpHeaders) {
+export async function receivedWebhooks(request: Request, node: IncomingHttpHeaders) {
   await verifyWebhook('', node, ['whsec_'], { toleranceSeconds: 60, now: () => new Date() })
   await verifyWebhook(new Uint8Array(), { 'webhook-id': ['1'], host: undefined }, 'whsec_')
   // @ts-expect-error takes the raw body
