@@ -17,10 +17,10 @@ import { countOf } from '../counts.ts'
 import { type Db, openDatabase } from '../db/database.ts'
 import { GET_PET_REMOVAL } from '../pets/deprecation.ts'
 import { AppError } from '../errors.ts'
-import { parseIdArgument, parseInteger } from './arguments.ts'
+import { parseDuration, parseIdArgument, parseInteger } from './arguments.ts'
 import { CommandError, print, say, table } from './terminal.ts'
 
-const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const parseLifetime = parseDuration(LIFETIME_SECONDS_MAX, 'ten years')
 const DAY_MS = 86_400_000
 const DEPRECATED_LISTED_MAX = 10_000
 
@@ -44,7 +44,7 @@ export function addApiKeys(program: Command): void {
     .option(
       '--expires <duration>',
       'lifetime of the key, such as 90d, 12h or 30m (default: no expiry)',
-      parseDuration,
+      parseLifetime,
     )
     .option(
       '--rate-limit <n>',
@@ -114,7 +114,7 @@ export function addApiKeys(program: Command): void {
     .argument('<id>', 'id of the key to replace, from `petstore api-keys list`', parseIdArgument)
     .addOption(
       new Option('--overlap <duration>', 'how long the old key stays valid, such as 1h or 30m')
-        .argParser(parseDuration)
+        .argParser(parseLifetime)
         .default(OVERLAP_SECONDS_DEFAULT, '24h'),
     )
     .addHelpText('after', '\nExample:\n  petstore api-keys rotate 3 --overlap 1h')
@@ -226,13 +226,4 @@ function parseScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim())
   if (scopes.every(isScope)) return [...new Set(scopes)]
   throw new InvalidArgumentError(`Valid scopes: ${SCOPES.join(', ')}.`)
-}
-
-function parseDuration(text: string): number {
-  const [, amount, unit = ''] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? []
-  const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
-  if (seconds <= LIFETIME_SECONDS_MAX) return seconds
-  throw new InvalidArgumentError(
-    'Use a number and a unit, such as 90d, 24h, 30m or 60s; the max is ten years.',
-  )
 }

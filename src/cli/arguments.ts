@@ -10,6 +10,20 @@ export function parseInteger(min: number, max: number): (text: string) => number
   }
 }
 
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** Parses a number with a unit, such as `90d`, into seconds. `maxText` names the max in the message. */
+export function parseDuration(maxSeconds: number, maxText: string): (text: string) => number {
+  return (text) => {
+    const [, amount, unit = ''] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? []
+    const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
+    if (seconds <= maxSeconds) return seconds
+    throw new InvalidArgumentError(
+      `Use a number and a unit, such as 90d, 24h, 30m or 60s; the max is ${maxText}.`,
+    )
+  }
+}
+
 export function parseIdArgument(text: string): bigint {
   const id = parseId(text)
   if (id !== undefined) return id

@@ -12,6 +12,7 @@ import { checkPlanner } from './doctor/planner.ts'
 import { checkPooler } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
+import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
 import { paint, print } from './terminal.ts'
 
@@ -119,6 +120,7 @@ async function examine(): Promise<Finding[]> {
       await checkConnections(db, config, pooler.isPooled),
       await checkPlanner(db),
       await checkReplication(db),
+      ...(await checkWebhooks(db)),
       await checkClock(client),
     ]
   } finally {

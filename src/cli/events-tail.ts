@@ -2,34 +2,11 @@
 import { type Command, Option } from 'commander'
 import type { EventType, StoreEvent } from '../../client/src/petstore.ts'
 import { parseInteger } from './arguments.ts'
+import { LATEST, START, TYPE_STYLES, TYPE_WIDTH, TYPES } from './event-types.ts'
 import { toJson } from './output.ts'
 import { addRemoteOptions, callService, type Remote, type RemoteOptions } from './remote.ts'
-import {
-  type Cell,
-  localTime,
-  openTable,
-  paint,
-  printPart,
-  say,
-  type Style,
-  visible,
-  widthOf,
-} from './terminal.ts'
+import { type Cell, localTime, openTable, paint, printPart, say, visible, widthOf } from './terminal.ts'
 
-const TYPE_STYLES: Record<EventType, Style> = {
-  'pet.created': 'green',
-  'pet.updated': 'yellow',
-  'pet.deleted': 'red',
-  'order.placed': 'yellow',
-  'order.completed': 'green',
-  'order.cancelled': 'dim',
-  'order.expired': 'dim',
-}
-const TYPES = Object.keys(TYPE_STYLES)
-const TYPE_WIDTH = Math.max(...TYPES.map((type) => type.length))
-/** The value of --after that stands for the start of the feed. The service starts there without a position. */
-const START = 'start'
-const LATEST = 'latest'
 const LIMIT_MAX = 1_000_000_000
 /** The width of a line. A longer name is cut, but not to less than the min. */
 const LINE_WIDTH = 80

@@ -22,6 +22,16 @@ const WRONG_ADDRESS_CODES: ReadonlySet<unknown> = new Set([
 ])
 const WRONG_KEY_CODES: ReadonlySet<unknown> = new Set(['missing_api_key', 'invalid_api_key'])
 
+/** What to do after an error that its message does not explain. */
+const ADVICE: Readonly<Record<string, string>> = {
+  events_expired:
+    'To continue with new events, use --after latest. To read all pets again, run: petstore export',
+  webhook_not_found: 'List all webhooks with: petstore webhooks list',
+  webhook_disabled: 'Fix the receiver, then run: petstore webhooks enable <id>',
+  delivery_not_found: 'List the deliveries of a webhook with: petstore webhooks deliveries <id>',
+  too_many_webhooks: 'Delete a webhook that you do not need with: petstore webhooks delete <id>',
+}
+
 export interface RemoteOptions {
   url?: string
   timeout: number
@@ -169,9 +179,8 @@ function report(error: PetstoreError, { config, options, missingScope }: ErrorCo
   if (error.code === 'insufficient_scope' && missingScope !== undefined) {
     say(`The command needs the scope ${missingScope}. Ask the operator for a key with this scope.`)
   }
-  if (error.code === 'events_expired') {
-    say('To continue with new events, use --after latest. To read all pets again, run: petstore export')
-  }
+  const advice = ADVICE[error.code]
+  if (advice !== undefined) say(advice)
   if (WRONG_KEY_CODES.has(error.code)) {
     say('Check PETSTORE_API_KEY: the key must be complete, valid, and issued by this service.')
   }

@@ -38,12 +38,19 @@ export function paint(style: Style, text: string, stream: NodeJS.WriteStream = p
   return styleText(style, text, { stream })
 }
 
+const two = (value: number) => String(value).padStart(2, '0')
+
 /** Date and time in the local time zone, to the minute. */
 export function localTime(instant: string): string {
   const date = new Date(instant)
-  const two = (value: number) => String(value).padStart(2, '0')
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+/** The time of day in the local time zone, to the second. */
+export function localClock(instant: string): string {
+  const date = new Date(instant)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
 }
 
 /** Ends the command. The message says what is wrong and what to do. */

@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
+import { asDelivery, asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore, shell } from '../support/service.ts'
 import { runInProcess } from './in-process.ts'
 
@@ -37,7 +37,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges owners collations connections planner replication clock',
+    'configuration database pooler encryption schema privileges owners collations connections planner replication webhooks clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
@@ -112,6 +112,65 @@ test('warns about privileges that the service does not need, and says what to ru
     code: 0,
     state: 'warning',
     message: 'the role petstore_migrator can change the schema, which the service does not need',
+  })
+})
+
+test('checks the role of petstore deliver against the privileges that it needs', async () => {
+  const databaseUrl = await createDurableDatabase()
+  const deliveryUrl = asDelivery(databaseUrl)
+  const { code, found } = await examine({ DATABASE_URL: deliveryUrl })
+  expect(code).toBe(0)
+  expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
+  expect(found.find(({ check }) => check === 'privileges')?.message).toBe(
+    'the role petstore_deliver has the privileges that `petstore deliver` needs, and cannot change the schema',
+  )
+  expect(await connectionsOf(deliveryUrl, '51')).toMatchObject({
+    state: 'warning',
+    message:
+      'the role petstore_deliver accepts 50 connections, fewer than DATABASE_POOL_SIZE = 51: under load, webhooks are delivered late',
+  })
+  await sql(databaseUrl, 'grant select on pets to petstore_deliver')
+  expect(await privilegesOf(deliveryUrl)).toMatchObject({
+    code: 0,
+    state: 'warning',
+    message: 'the role petstore_deliver has privileges that `petstore deliver` does not need: select on pets',
+  })
+  await sql(databaseUrl, 'revoke select on webhook_secrets from petstore_deliver')
+  expect(await privilegesOf(deliveryUrl)).toMatchObject({
+    code: 1,
+    state: 'fault',
+    message: 'the role petstore_deliver lacks select on webhook_secrets',
+  })
+})
+
+test('warns about enabled webhooks that no process delivers, and says what to start', async () => {
+  const databaseUrl = await createTestDatabase()
+  const webhooks = () => examineFor('webhooks', { DATABASE_URL: databaseUrl })
+  expect(await webhooks()).toMatchObject({ state: 'ok', message: 'no webhook is enabled' })
+  await sql(
+    databaseUrl,
+    `insert into webhooks (url, types, epoch, number, leased_until, disabled_reason, disabled_at)
+      values ('https://one.example', '{pet.created}', 'x', 0, now() + interval '1 hour', null, null),
+        ('https://two.example', '{pet.created}', 'x', 0, now() - interval '1 s', null, null),
+        ('https://three.example', '{pet.created}', 'x', 0, null, null, null),
+        ('https://four.example', '{pet.created}', 'x', 0, null, 'failing', now())`,
+  )
+  expect(await webhooks()).toMatchObject({
+    code: 0,
+    state: 'warning',
+    message: 'no process delivers 2 of 3 enabled webhooks',
+    remedy: 'Start petstore deliver. If it is running, read its log.',
+  })
+  await sql(databaseUrl, `update webhooks set leased_until = now() + interval '1 hour'`)
+  expect(await webhooks()).toMatchObject({
+    state: 'ok',
+    message: '3 enabled webhooks, all with a process that delivers',
+  })
+  // Without the privilege, the check of the privileges reports the problem.
+  await sql(databaseUrl, 'revoke select on webhooks from petstore_app')
+  expect(await webhooks()).toEqual({ code: 1 })
+  expect(await privilegesOf(databaseUrl)).toMatchObject({
+    message: 'the role petstore_app lacks select on webhooks',
   })
 })
 

@@ -72,7 +72,7 @@ test('the help of every command has examples; the help of commands for users nam
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
     expect(help, name).toContain(`petstore ${name}`)
-    const isForUsers = /^(?:pets|categories|orders|inventory|events tail)/.test(name)
+    const isForUsers = /^(?:pets|categories|orders|inventory|webhooks|events tail)/.test(name)
     expect(help.includes('Set the API key in PETSTORE_API_KEY'), name).toBe(isForUsers)
   }
 })
@@ -100,4 +100,18 @@ test('the commands for users have an option for every parameter and field of the
   expect(optionsOf('categories put')).toEqual(['--name', ...common])
   expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note'])
   expect(optionsOf('orders place')).toEqual(['--hold-minutes', '--note', '--idempotency-key', ...common])
+  expect(fieldsOf('NewWebhook')).toEqual(['url', 'description', 'types'])
+  expect(optionsOf('webhooks create')).toEqual(['--type', '--description', ...common])
+  // `enabled` has commands of its own.
+  expect(fieldsOf('WebhookChanges')).toEqual(['url', 'description', 'types', 'enabled'])
+  expect(optionsOf('webhooks update')).toEqual(['--receiver', '--type', '--description', ...common])
+  expect(parametersOf('/webhooks/{webhookId}/deliveries', 'get')).toEqual([
+    'limit',
+    'outcome',
+    'cursor',
+    'webhookId',
+  ])
+  expect(optionsOf('webhooks deliveries')).toEqual(['--outcome', '--limit', '--all', ...common])
+  expect(fieldsOf('SecretRotation')).toEqual(['overlapSeconds'])
+  expect(optionsOf('webhooks rotate-secret')).toEqual(['--overlap', ...common])
 })

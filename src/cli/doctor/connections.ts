@@ -4,6 +4,7 @@ import { countOf } from '../../counts.ts'
 import { splitDatabaseUrl } from '../../database-url.ts'
 import type { Reader } from '../../db/database.ts'
 import { readConnectionLimits } from '../../db/connection-limits.ts'
+import { DELIVERY_ROLE } from '../../db/privileges.ts'
 import type { Finding } from './finding.ts'
 
 export async function checkConnections(
@@ -39,10 +40,11 @@ export async function checkConnections(
   }
   const processes = Math.floor(lowest.limit / ofProcess)
   if (processes === 0) {
+    const result = role === DELIVERY_ROLE ? 'webhooks are delivered late' : 'requests fail with 503'
     return {
       check,
       state: 'warning',
-      message: `${accepts}, fewer than DATABASE_POOL_SIZE = ${poolSize}: under load, requests fail with 503`,
+      message: `${accepts}, fewer than DATABASE_POOL_SIZE = ${poolSize}: under load, ${result}`,
       remedy: `Lower DATABASE_POOL_SIZE, or ${lowest.raise}`,
     }
   }

@@ -5,7 +5,7 @@ import { listStaleCollations, type StaleCollation } from '../../db/collations.ts
 import type { Reader } from '../../db/database.ts'
 import { readSchemaState } from '../../db/migrate.ts'
 import { readOwners } from '../../db/owners.ts'
-import { readPrivileges } from '../../db/privileges.ts'
+import { DELIVERY_ROLE, readPrivileges } from '../../db/privileges.ts'
 import type { Finding } from './finding.ts'
 
 export async function checkSchema(db: Reader): Promise<Finding> {
@@ -34,6 +34,7 @@ export async function checkSchema(db: Reader): Promise<Finding> {
 export async function checkPrivileges(db: Reader): Promise<Finding> {
   const check = 'privileges'
   const { role, mayChangeSchema, lacking, excess } = await readPrivileges(db)
+  const user = role === DELIVERY_ROLE ? '`petstore deliver`' : 'the service'
   if (lacking.length > 0) {
     return {
       check,
@@ -46,7 +47,7 @@ export async function checkPrivileges(db: Reader): Promise<Finding> {
     return {
       check,
       state: 'warning',
-      message: `the role ${role} can change the schema, which the service does not need`,
+      message: `the role ${role} can change the schema, which ${user} does not need`,
       remedy: 'Create the roles with deploy/roles.sql, and use the owner only in MIGRATION_DATABASE_URL.',
     }
   }
@@ -54,14 +55,14 @@ export async function checkPrivileges(db: Reader): Promise<Finding> {
     return {
       check,
       state: 'warning',
-      message: `the role ${role} has privileges that the service does not need: ${excess.join(', ')}`,
+      message: `the role ${role} has privileges that ${user} does not need: ${excess.join(', ')}`,
       remedy: 'Run deploy/roles.sql again.',
     }
   }
   return {
     check,
     state: 'ok',
-    message: `the role ${role} has the privileges that the service needs, and cannot change the schema`,
+    message: `the role ${role} has the privileges that ${user} needs, and cannot change the schema`,
   }
 }
 
