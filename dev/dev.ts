@@ -1,12 +1,13 @@
 // `npm run dev`: starts PostgreSQL and a demo identity provider, migrates the database, adds demo pets and an API key,
-// builds the console, and runs the service with reload.
-import { spawn } from 'node:child_process'
+// builds the console, and runs the service and the delivery of webhooks with reload.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApiKey } from '../src/api-keys/api-keys.ts'
+import { apiKeyVerifier, createApiKey } from '../src/api-keys/api-keys.ts'
 import { SCOPES } from '../src/scopes.ts'
 import { paint, say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
@@ -33,11 +34,13 @@ const FOLDER =
   userInfo().uid === 0 ? `/var/tmp/petstore-dev-${hash('sha256', ROOT).slice(0, 8)}` : join(ROOT, '.dev')
 const DATA_FOLDER = join(FOLDER, 'postgres')
 const KEY_FILE = join(FOLDER, 'api-key')
+/** Receivers on this machine can get webhooks, also over HTTP. */
+const LOOPBACK = '127.0.0.1,::1'
 const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 
 async function dev(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
-  const { PORT, ADMIN_PORT } = environmentWith({})
+  const { PORT, ADMIN_PORT, WEBHOOK_NETWORKS } = environmentWith({})
   const port = PORT ?? (await choosePort(3000))
   const adminPort = ADMIN_PORT ?? (await choosePort(9090))
   // Starts while PostgreSQL does.
@@ -53,27 +56,29 @@ async function dev(): Promise<void> {
   const apiKey = await devApiKey(db)
   await db.close()
 
-  const service = spawn(
-    process.execPath,
-    ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), 'serve'],
-    {
-      cwd: ROOT,
-      stdio: 'inherit',
-      env: environmentWith({
-        DATABASE_URL: databaseUrl,
-        PETSTORE_ENV: 'staging',
-        PORT: port,
-        ADMIN_PORT: adminPort,
-        ...(await signIn),
-      }),
-    },
-  )
-  service.on('exit', () => void stop(cluster))
-  // On Ctrl-C, the terminal also signals the service. This process exits after the service has exited.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => service.kill('SIGTERM'))
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    PETSTORE_ENV: 'staging',
+    WEBHOOK_NETWORKS: WEBHOOK_NETWORKS ?? LOOPBACK,
+  }
+  const processes = [
+    startCommand('serve', { ...settings, PORT: port, ADMIN_PORT: adminPort, ...(await signIn) }),
+    startCommand('deliver', { ...settings, ADMIN_PORT: '0' }),
+  ]
+  // On Ctrl-C, the terminal also signals the processes. This process exits after they have exited.
+  const stopAll = () => processes.forEach((child) => child.kill('SIGTERM'))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopAll)
+  void Promise.race(processes.map((child) => once(child, 'exit'))).then(stopAll)
+  void Promise.all(processes.map((child) => once(child, 'exit'))).then(() => stop(cluster))
 
   if (await isReady(adminPort)) printWelcome({ port, adminPort, databaseUrl, apiKey })
   else say(paint('red', 'The service did not become ready. See its log above.'))
+}
+
+/** Starts a command of the executable, and starts it again when a source file changes. */
+function startCommand(command: string, settings: Record<string, string>): ChildProcess {
+  const args = ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), command]
+  return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env: environmentWith(settings) })
 }
 
 /** Reuses a server from an earlier run, because two servers on one folder would corrupt the data. */
@@ -122,9 +127,14 @@ async function choosePort(preferred: number): Promise<string> {
   return String(port)
 }
 
-/** Returns the API key for development. The key is created on the first run and stored only in KEY_FILE. */
+/**
+ * Returns the API key for development. The key is created on the first run and stored only in KEY_FILE. It is replaced if
+ * it lacks a scope, because an earlier version created it.
+ */
 async function devApiKey(db: Db): Promise<string> {
-  if (existsSync(KEY_FILE)) return readFileSync(KEY_FILE, 'utf8').trim()
+  const stored = existsSync(KEY_FILE) ? readFileSync(KEY_FILE, 'utf8').trim() : undefined
+  const caller = stored === undefined ? undefined : await apiKeyVerifier(db, 'staging')(stored)
+  if (stored !== undefined && SCOPES.every((scope) => caller?.scopes.includes(scope))) return stored
   const issued = await createApiKey(db, 'staging', {
     name: 'dev',
     scopes: SCOPES,
@@ -159,6 +169,10 @@ ${paint('bold', 'Petstore is ready.')}
 Try it:
 
   curl -H 'Authorization: Bearer ${at.apiKey}' 'http://127.0.0.1:${at.port}/v1/pets?status=available&limit=5'
+
+Webhooks can send events to a receiver on this machine:
+
+  PETSTORE_URL=http://127.0.0.1:${at.port} PETSTORE_API_KEY=${at.apiKey} npm run petstore -- webhooks create http://127.0.0.1:4000/hook
 
 The service restarts when a source file changes. Press Ctrl-C to stop.
 `)
