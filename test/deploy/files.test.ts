@@ -29,6 +29,7 @@ test('the V8 heap fits into the memory limit of an instance', () => {
   const limits = [
     /^  mem_limit: (\d+)m$/m.exec(read('compose.yaml')),
     /^MemoryMax=(\d+)M$/m.exec(read('deploy/petstore@.service')),
+    /^MemoryMax=(\d+)M$/m.exec(read('deploy/petstore-deliver.service')),
     /--memory (\d+)m /.exec(read('docs/deploying.md')),
   ]
   for (const limit of limits) expect(Number(limit?.[1])).toBeGreaterThan(neededMegabytes)
@@ -37,8 +38,10 @@ test('the V8 heap fits into the memory limit of an instance', () => {
 test.each([
   ['compose.yaml', /^ {2}stop_grace_period: (\w+)$/m],
   ['deploy/petstore@.service', /^TimeoutStopSec=(\w+)$/m],
-])('%s gives an instance more time to shut down than it needs', (path, pattern) => {
-  const [, grace] = /SHUTDOWN_GRACE_MS[:=] ?(\d+)/.exec(read(path)) ?? []
+  ['deploy/petstore-deliver.service', /^TimeoutStopSec=(\w+)$/m],
+])('%s gives a process more time to shut down than it needs', (path, pattern) => {
+  // `petstore deliver` has no grace period, because no load balancer sends requests to it.
+  const [, grace = 0] = /SHUTDOWN_GRACE_MS[:=] ?(\d+)/.exec(read(path)) ?? []
   expect(milliseconds(pattern.exec(read(path))?.[1])).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
 })
 
@@ -72,10 +75,9 @@ describe('Dockerfile', () => {
 
 describe('compose.yaml', () => {
   const compose = read('compose.yaml')
-  const set = [...compose.matchAll(/^ +([A-Z][A-Z0-9_]+): (.*)$/gm)].map(([, name = '', value = '']) => ({
-    name,
-    value,
-  }))
+  const variablesIn = (text: string) =>
+    [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): (.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }))
+  const set = variablesIn(compose)
 
   test('sets only variables of the service, psql, PostgreSQL and haproxy.cfg', () => {
     const psql = [...read('deploy/passwords.sql').matchAll(/^\\getenv \w+ (\w+)/gm)].map(([, name]) => name)
@@ -86,14 +88,42 @@ describe('compose.yaml', () => {
     expect(set.filter(({ name }) => !known.has(name))).toEqual([])
   })
 
+  /** The lines of the service `deliver`, which has settings of its own. */
+  const [deliver = ''] = /^ {2}deliver:\n(?: {4}.*\n)+/m.exec(compose) ?? []
+  /** The settings of Petstore in a part of the file, with their default values. */
+  const settingsIn = (text: string): Record<string, string> =>
+    Object.fromEntries(
+      variablesIn(text)
+        .filter(({ name }) => name in VARIABLES)
+        .map(({ name, value }) => [name, value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')]),
+    )
+
   test('sets valid values for the service', () => {
-    const ours = set
-      .filter(({ name }) => name in VARIABLES)
-      .map(({ name, value }) => [name, value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')])
-    expect(readConfig(Object.fromEntries(ours) as Record<string, string>)).toMatchObject({
+    expect(readConfig(settingsIn(compose.replace(deliver, '')))).toMatchObject({
       DATABASE_URL: expect.stringContaining('//petstore_app:'),
       MIGRATION_DATABASE_URL: expect.stringContaining('//petstore_migrator:'),
     })
+  })
+
+  test('gives the delivery of webhooks its own role, and no other secret', () => {
+    expect(deliver).toContain('command: [deliver]')
+    // The role has its privileges after the migration. The health check of the image uses the default port.
+    expect(deliver).toContain('<<: *petstore')
+    expect(deliver).not.toMatch(/depends_on|healthcheck|\*settings/)
+    expect(readConfig(settingsIn(deliver)).DATABASE_URL).toContain('//petstore_deliver:')
+    expect(Object.keys(settingsIn(deliver))).toEqual([
+      'DATABASE_URL',
+      'WEBHOOK_NETWORKS',
+      'WEBHOOK_RETRY_SECONDS',
+    ])
+    expect(Object.keys(settingsIn(compose.replace(deliver, '')))).toContain('WEBHOOK_NETWORKS')
+  })
+
+  test('sets the password of every role of deploy/roles.sql', () => {
+    const roles = [...read('deploy/roles.sql').matchAll(/create role (\w+)/g)].map(([, role = '']) => role)
+    expect(roles.length).toBe(3)
+    const names = set.map(({ name }) => name)
+    for (const role of roles) expect(names).toContain(`${role.toUpperCase()}_PASSWORD`)
   })
 
   test('takes every password from the environment, and opens no port to other hosts', () => {
@@ -176,27 +206,42 @@ describe('haproxy.cfg', () => {
 describe('systemd units', () => {
   const service = read('deploy/petstore@.service')
   const migrate = read('deploy/petstore-migrate.service')
+  const deliver = read('deploy/petstore-deliver.service')
+
+  /** The variables that a unit sets itself, not with an EnvironmentFile. */
+  const settingsOf = (unit: string, instance = '%i'): Record<string, string> => {
+    const lines = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
+    return Object.fromEntries(lines.map((text) => text.replace('%i', instance).split('=')))
+  }
+  const filesOf = (unit: string) => [...unit.matchAll(/^EnvironmentFile=(.*)$/gm)].map(([, path]) => path)
 
   test('set only variables of the service, and haproxy.cfg has the ports of the first two instances', () => {
-    const assignments = [...service.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
-      line.split(' '),
-    )
-    const names = assignments.map((text) => text.split('=')[0] ?? '').filter((name) => name !== 'NODE_ENV')
-    expect(names.filter((name) => !(name in VARIABLES))).toEqual([])
+    const names = [service, migrate, deliver].flatMap((unit) => Object.keys(settingsOf(unit)))
+    expect(names.filter((name) => name !== 'NODE_ENV' && !(name in VARIABLES))).toEqual([])
     for (const instance of ['1', '2']) {
-      const pairs = assignments.map((text) => text.replace('%i', instance).split('='))
-      const { PORT, ADMIN_PORT } = Object.fromEntries(pairs) as Record<string, string>
+      const { PORT, ADMIN_PORT } = settingsOf(service, instance)
       expect(read('deploy/haproxy.cfg')).toContain(`presetenv PETSTORE_${instance} 127.0.0.1:${PORT}\n`)
       expect(read('deploy/haproxy.cfg')).toContain(`PETSTORE_${instance}_ADMIN_PORT ${ADMIN_PORT}\n`)
     }
   })
 
-  test('have the same sandbox settings for migrating and for serving', () => {
+  test('deliver webhooks on the host of the instances, without their ports and passwords', () => {
+    const { ADMIN_PORT = '', ...others } = settingsOf(deliver)
+    expect(others).toEqual({ NODE_ENV: 'production' })
+    const ofInstances = Array.from({ length: 10 }, (_, index) => settingsOf(service, String(index)))
+    expect(ofInstances.flatMap(Object.values)).not.toContain(ADMIN_PORT)
+    expect(readConfig({ DATABASE_URL, ADMIN_PORT }).ADMIN_PORT).toBe(Number(ADMIN_PORT))
+    expect(filesOf(deliver)).toEqual(['/etc/petstore/deliver.env'])
+    expect([...filesOf(service), ...filesOf(migrate)]).not.toContain('/etc/petstore/deliver.env')
+  })
+
+  test('have the same sandbox settings for migrating, serving and delivering', () => {
     const sandbox = (unit: string) =>
       unit.match(
         /^(?:DynamicUser|UMask|\w*(?:Protect|Private|Restrict|System|Capab|Ambient|New|IPC|Lock)\w*)=.*$/gm,
       )
     expect(sandbox(service)?.length).toBeGreaterThan(20)
     expect(sandbox(migrate)).toEqual(sandbox(service))
+    expect(sandbox(deliver)).toEqual(sandbox(service))
   })
 })

@@ -8,7 +8,7 @@ import { asSuperuser } from '../support/roles.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const databaseUrl = await createTestDatabase()
 
-function setPasswords(passwords: Record<string, string>) {
+function setPasswords(passwords: Record<string, string | undefined>) {
   const { PATH = '' } = process.env
   return spawnSync(
     'psql',
@@ -23,21 +23,32 @@ const kept = () =>
     `select rolname, rolpassword from pg_authid where rolname like 'petstore%' order by rolname`,
   )
 
-test('sets the passwords of both roles from the environment, with any characters', async () => {
+test('sets the passwords of all roles from the environment, with any characters', async () => {
   const { status, stdout, stderr } = setPasswords({
     PETSTORE_APP_PASSWORD: `it's; "a" \\ %`,
+    PETSTORE_DELIVER_PASSWORD: 'third',
     PETSTORE_MIGRATOR_PASSWORD: 'another',
   })
   expect(status, stderr).toBe(0)
   expect(stdout + stderr).not.toContain('another')
   expect(await kept()).toEqual([
     { rolname: 'petstore_app', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
+    { rolname: 'petstore_deliver', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
     { rolname: 'petstore_migrator', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
   ])
 })
 
-test('fails and changes neither password if one is missing', async () => {
-  const before = await kept()
-  expect(setPasswords({ PETSTORE_APP_PASSWORD: 'new' }).status).not.toBe(0)
-  expect(await kept()).toEqual(before)
-})
+test.each(['PETSTORE_APP_PASSWORD', 'PETSTORE_DELIVER_PASSWORD', 'PETSTORE_MIGRATOR_PASSWORD'])(
+  'fails and changes no password if %s is missing',
+  async (missing) => {
+    const before = await kept()
+    const passwords = {
+      PETSTORE_APP_PASSWORD: 'new',
+      PETSTORE_DELIVER_PASSWORD: 'new',
+      PETSTORE_MIGRATOR_PASSWORD: 'new',
+    }
+    const { status } = setPasswords({ ...passwords, [missing]: undefined })
+    expect(status).not.toBe(0)
+    expect(await kept()).toEqual(before)
+  },
+)

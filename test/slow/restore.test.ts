@@ -16,7 +16,11 @@ import { petstore, shell, startService } from '../support/service.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 /** The embedded PostgreSQL has no pg_dump. */
 const BINARIES = process.env['TEST_POSTGRES'] ?? '/usr/lib/postgresql/15/bin'
-const PASSWORDS = { PETSTORE_APP_PASSWORD: 'apppassword', PETSTORE_MIGRATOR_PASSWORD: 'migratorpassword' }
+const PASSWORDS = {
+  PETSTORE_APP_PASSWORD: 'apppassword',
+  PETSTORE_DELIVER_PASSWORD: 'deliverpassword',
+  PETSTORE_MIGRATOR_PASSWORD: 'migratorpassword',
+}
 const LUNA = { name: 'Luna', categoryId: 1 }
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write,events:read'
 /** A migration that requires ownership of a table, a type and a function. */
@@ -58,7 +62,7 @@ async function openServer(): Promise<{ cluster: Cluster; dataFolder: string }> {
 async function openTarget(): Promise<Record<string, string>> {
   const { cluster, dataFolder } = await openServer()
   const rules = join(dataFolder, 'pg_hba.conf')
-  const rule = 'host all petstore_app,petstore_migrator 127.0.0.1/32 scram-sha-256\n'
+  const rule = 'host all petstore_app,petstore_deliver,petstore_migrator 127.0.0.1/32 scram-sha-256\n'
   writeFileSync(rules, rule + readFileSync(rules, 'utf8'))
   await sql(cluster.url('postgres'), 'select pg_reload_conf()')
   const urlOf = (role: string, password: string) =>
@@ -67,6 +71,7 @@ async function openTarget(): Promise<Record<string, string>> {
     SERVER_URL: cluster.url('postgres'),
     ADMIN_URL: cluster.url('petstore'),
     DATABASE_URL: urlOf('petstore_app', PASSWORDS.PETSTORE_APP_PASSWORD),
+    DELIVER_DATABASE_URL: urlOf('petstore_deliver', PASSWORDS.PETSTORE_DELIVER_PASSWORD),
     MIGRATION_DATABASE_URL: urlOf('petstore_migrator', PASSWORDS.PETSTORE_MIGRATOR_PASSWORD),
     ...PASSWORDS,
   }
@@ -105,10 +110,13 @@ const readAll = async (client: TestClient) =>
   )
 
 async function expectMigratable(environment: Record<string, string>): Promise<void> {
-  expect(await petstore(['doctor'], environment)).toMatchObject({
-    code: 0,
-    stdout: expect.not.stringContaining('warning'),
-  })
+  const { DATABASE_URL = '', DELIVER_DATABASE_URL = '' } = environment
+  for (const url of [DATABASE_URL, DELIVER_DATABASE_URL]) {
+    expect(await petstore(['doctor'], { ...environment, DATABASE_URL: url })).toMatchObject({
+      code: 0,
+      stdout: expect.not.stringContaining('warning'),
+    })
+  }
   expect(await petstore(['migrate'], environment, NEXT)).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(`Applied ${NEXT_MIGRATION}`),

@@ -11,7 +11,7 @@ const EXPOSURE_MAX = 1.5
 const folder = mkdtempSync(join(tmpdir(), 'petstore-units-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const UNITS = ['petstore@.service', 'petstore-migrate.service']
+const UNITS = ['petstore@.service', 'petstore-migrate.service', 'petstore-deliver.service']
 for (const name of UNITS) {
   // systemd-analyze requires that the executable exists, so use the one in this repository.
   const unit = readFileSync(join(ROOT, 'deploy', name), 'utf8').replaceAll('/opt/petstore', ROOT)
