@@ -11,6 +11,7 @@ import { freePort, startCluster } from '../dev/cluster.ts'
 import { say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
+import { DEFAULT_SCOPES, type Scope } from '../src/scopes.ts'
 import { loadPets } from './pets.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
@@ -74,11 +75,13 @@ interface StoreOptions {
   keptIn?: string | undefined
   /** Folder with the migrations. Default: this checkout. */
   checkout?: string
+  /** Scopes of the API key. Default: read and change pets. */
+  scopes?: readonly Scope[]
 }
 
 export async function startStore(
   pets: number,
-  { keptIn, checkout = OWN_CHECKOUT }: StoreOptions = {},
+  { keptIn, checkout = OWN_CHECKOUT, scopes = DEFAULT_SCOPES }: StoreOptions = {},
 ): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
   const dataFolder = keptIn ?? mkdtempSync('/var/tmp/petstore-bench-')
@@ -95,7 +98,7 @@ export async function startStore(
   return {
     databaseUrl,
     postgresPid: cluster.pid ?? 0,
-    apiKey: await issueApiKey(checkout, databaseUrl),
+    apiKey: await issueApiKey(checkout, databaseUrl, scopes),
     folder,
     close: async () => {
       await cluster.stop()
@@ -115,13 +118,13 @@ async function migrateWith(checkout: string, databaseUrl: string): Promise<void>
 }
 
 /** Creates a key with the code of the checkout, because its schema can differ. */
-async function issueApiKey(checkout: string, databaseUrl: string): Promise<string> {
+async function issueApiKey(checkout: string, databaseUrl: string, scopes: readonly Scope[]): Promise<string> {
   const module = moduleOf(checkout, 'src/api-keys/api-keys.ts')
   const { createApiKey } = (await import(module)) as typeof import('../src/api-keys/api-keys.ts')
   const db = openDatabase({ databaseUrl, applicationName: 'bench', size: 1, onError: () => {} })
   const { text } = await createApiKey(db, 'production', {
     name: 'bench',
-    scopes: ['pets:read', 'pets:write'],
+    scopes,
     rateLimit: undefined,
     expiresInSeconds: undefined,
   })
@@ -133,6 +136,8 @@ interface ServiceOptions {
   batching?: 'on' | 'off'
   /** Folder with the sources of the service. Default: this checkout. */
   checkout?: string | undefined
+  /** Networks to which webhooks may be delivered. */
+  webhookNetworks?: string
 }
 
 const executableIn = (checkout: string) => join(checkout, 'bin/petstore.ts')
@@ -145,7 +150,7 @@ export function nodeFlags(checkout = OWN_CHECKOUT): string[] {
 /** Starts the service as an operator would, with the Node flags in the first line of the executable. */
 export async function startService(
   databaseUrl: string,
-  { batching = 'on', checkout = OWN_CHECKOUT }: ServiceOptions = {},
+  { batching = 'on', checkout = OWN_CHECKOUT, webhookNetworks = '' }: ServiceOptions = {},
 ): Promise<Server> {
   const child = spawn(process.execPath, [...nodeFlags(checkout), executableIn(checkout), 'serve'], {
     env: environmentWith({
@@ -153,6 +158,7 @@ export async function startService(
       PORT: '0',
       ADMIN_PORT: '0',
       BATCHING: batching,
+      WEBHOOK_NETWORKS: webhookNetworks,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
     }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
