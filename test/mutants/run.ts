@@ -1,5 +1,6 @@
-// `npm run test:mutants`: plants each defect of defects.ts in a copy of the repository and runs the test that must
-// detect it. Exits with 1 if a defect was not detected, or could not be planted because the code has changed.
+// `npm run test:mutants`: plants defects of defects.ts in a copy of the repository, one at a time, and runs the test that
+// must detect each. `-- --all` plants the optional ones too; `-- TEXT` plants those with the text in their name. Exits
+// with 1 if a defect was not detected, or could not be planted because the code has changed.
 import { execFile, execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -126,8 +127,11 @@ async function judge(defect: Defect): Promise<Verdict> {
 }
 
 async function main(): Promise<void> {
-  const [only] = process.argv.slice(2)
-  const todo = DEFECTS.filter(({ name }) => only === undefined || name.includes(only))
+  const [choice] = process.argv.slice(2)
+  const only = choice === '--all' ? undefined : choice
+  const isChosen = ({ name, isOptional }: Defect) =>
+    only === undefined ? choice === '--all' || isOptional !== true : name.includes(only)
+  const todo = DEFECTS.filter(isChosen)
   server = await startTestServer()
   const verdicts: Verdict[] = []
   const queue = [...todo]

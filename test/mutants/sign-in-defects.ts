@@ -16,6 +16,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a sign-in never expires',
+    isOptional: true,
     file: 'src/people/queries.ts',
     find: `cookie_hash = $2 and expires_at > now()`,
     replace: 'cookie_hash = $2',
@@ -23,6 +24,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a finished sign-in never expires',
+    isOptional: true,
     file: 'src/people/queries.ts',
     find: 'where cookie_hash = $1 and expires_at > now()',
     replace: 'where cookie_hash = $1',
@@ -51,6 +53,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the cookie stays the same during a sign-in',
+    isOptional: true,
     file: 'src/people/sign-ins.ts',
     find: 'const next = makeSecret()',
     replace: 'const next = secret',
@@ -58,6 +61,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the first of two cookies is used',
+    isOptional: true,
     file: 'src/http/cookies.ts',
     find: 'values.length === 1 ?',
     replace: 'values.length > 0 ?',
@@ -79,6 +83,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'HEAD starts a sign-in',
+    isOptional: true,
     file: 'src/people/routes.ts',
     find: 'exposeHeadRoute: false, ',
     replace: '',
@@ -86,6 +91,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'responses under /auth have no security headers',
+    isOptional: true,
     file: 'src/people/routes.ts',
     find: '    reply.headers(DATA_HEADERS)\n',
     replace: '    void reply\n',
@@ -100,6 +106,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the lowest role takes precedence',
+    isOptional: true,
     file: 'src/roles.ts',
     find: '.toReversed()',
     replace: '',
@@ -107,6 +114,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the size of a response of the provider is not limited',
+    isOptional: true,
     file: 'src/people/provider-requests.ts',
     find: 'if (size > PROVIDER_RESPONSE_MAX_BYTES)',
     replace: 'if (size < 0)',
@@ -114,6 +122,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'each sign-in discovers the provider for itself',
+    isOptional: true,
     file: 'src/people/provider.ts',
     find: 'inFlight ??= start()',
     replace: 'inFlight = start()',
@@ -121,6 +130,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'requests of sign-ins are not counted by address',
+    isOptional: true,
     file: 'src/people/routes.ts',
     find: '    limiter.count(address)\n',
     replace: '',
@@ -128,6 +138,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the number of sign-ins in progress is not limited',
+    isOptional: true,
     file: 'src/people/sign-ins.ts',
     find: 'rowsMax: SIGN_INS_MAX',
     replace: 'rowsMax: SIGN_INS_MAX * 2',
@@ -142,6 +153,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'ended personal keys are listed',
+    isOptional: true,
     file: 'src/api-keys/queries.ts',
     find: `(kind = 'program' or (revoked_at is null and expires_at > now()))`,
     replace: 'true',
@@ -149,6 +161,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a person can have any number of keys',
+    isOptional: true,
     file: 'src/people/rules.ts',
     find: 'KEYS_PER_PERSON_MAX = 10',
     replace: 'KEYS_PER_PERSON_MAX = 1_000',
@@ -156,6 +169,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'personal keys are purged as soon as they end',
+    isOptional: true,
     file: 'src/people/sign-ins.ts',
     find: 'purgePersonalApiKeys(db, PURGED_AFTER_DAYS,',
     replace: 'purgePersonalApiKeys(db, 0,',

@@ -1,4 +1,5 @@
-// Defects in sending webhooks. Most of them would let a caller reach the internal network, or a receiver hurt the sender.
+// Defects in sending webhooks. Most of them would lose or mix events, let a caller reach the internal network, or let a
+// receiver hurt the sender.
 import type { Defect } from './defect.ts'
 
 const ADDRESSES = 'test/webhooks/addresses.test.ts'
@@ -6,6 +7,9 @@ const URLS = 'test/webhooks/url.test.ts'
 const SSRF = 'test/webhooks/ssrf.test.ts'
 const SENDER = 'test/webhooks/sender.test.ts'
 const CONNECTIONS = 'test/webhooks/sender-connections.test.ts'
+const LANES = 'test/webhooks/lanes.test.ts'
+const DELIVERY = 'test/webhooks/delivery.test.ts'
+const PROCESSES = 'test/webhooks/processes.test.ts'
 
 export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {
@@ -17,6 +21,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the addresses of a name are not checked',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: '!addresses.every((address) => rule.allows(address, protocol))',
     replace: 'addresses.length < 0',
@@ -24,6 +29,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a name with one allowed address is allowed',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: '!addresses.every((address)',
     replace: '!addresses.some((address)',
@@ -31,6 +37,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'all addresses of a name are tried',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'ADDRESSES_PER_FAMILY_MAX = 4',
     replace: 'ADDRESSES_PER_FAMILY_MAX = 400',
@@ -46,6 +53,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the address of the peer is not checked',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: `socket.destroy(new ConnectionFault('address_blocked'))`,
     replace: 'void socket',
@@ -53,6 +61,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the address of the peer is checked after the first bytes',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: `socket.prependOnceListener('connect',`,
     replace: `socket.once('ready',`,
@@ -60,6 +69,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'IPv4-mapped addresses match allowed networks',
+    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `if (address.range() === 'ipv4Mapped') return false`,
     replace: '',
@@ -67,6 +77,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'IPv6 addresses outside 2000::/3 are public',
+    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `text !== AZURE_METADATA : isIn(address, PUBLIC_IPV6)`,
     replace: `text !== AZURE_METADATA : true`,
@@ -74,6 +85,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the metadata service of Azure is public',
+    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `? text !== AZURE_METADATA :`,
     replace: `? text !== '' :`,
@@ -81,6 +93,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'public addresses are allowed over HTTP',
+    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `return protocol === 'https:' && isPublicAddress(text)`,
     replace: `return isPublicAddress(text)`,
@@ -95,6 +108,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a webhook can have the URL of a local name',
+    isOptional: true,
     file: 'src/webhooks/url.ts',
     find: 'if (LOCAL_NAME.test(name) && !rule.allowsHttp)',
     replace: `if (name === 'localhost' && !rule.allowsHttp)`,
@@ -118,6 +132,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a slow body is read until the timeout of the request',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'const timer = setTimeout(() => request.destroy(), RESPONSE_BODY_TIMEOUT_MS)',
     replace: 'const timer = setTimeout(() => {}, RESPONSE_BODY_TIMEOUT_MS)',
@@ -126,6 +141,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the headers of a response can have any size',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'agent, maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES',
     replace: 'agent, maxHeaderSize: 100_000_000',
@@ -133,6 +149,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'there can be any number of 1xx responses',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'if (count <= INFORMATION_MAX) return',
     replace: 'if (count > 0) return',
@@ -141,6 +158,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'sending has no timeout',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: `setTimeout(() => stop.abort('timeout'), timeoutMs)`,
     replace: `setTimeout(() => {}, timeoutMs)`,
@@ -149,6 +167,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'Retry-After has no max',
+    isOptional: true,
     file: 'src/webhooks/retry-after.ts',
     find: 'return Math.min(Number(text), RETRY_AFTER_MAX_SECONDS)',
     replace: 'return Number(text)',
@@ -156,6 +175,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request on a closed idle connection is lost',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: `return result === 'stale' ? exchangeOver(fresh, exchange) : result`,
     replace: 'return fresh === undefined ? exchangeOver(fresh, exchange) : result',
@@ -163,6 +183,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request is sent again although a part of the response has arrived',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'request.reusedSocket && socket?.bytesRead === bytesBefore',
     replace: 'request.reusedSocket && bytesBefore >= 0',
@@ -170,6 +191,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'connections are not reused',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'reusing: open(true)',
     replace: 'reusing: open(false)',
@@ -177,6 +199,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'requests in flight to one host are not limited',
+    isOptional: true,
     file: 'src/webhooks/turns.ts',
     find: 'if (origin.inFlight < inFlightMax)',
     replace: 'if (origin.inFlight < Infinity)',
@@ -184,6 +207,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request that waits has no timeout',
+    isOptional: true,
     file: 'src/webhooks/turns.ts',
     find: `stop.addEventListener('abort', leave, { once: true })`,
     replace: 'void leave',
@@ -192,6 +216,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'idle connections stay open when the sender is closed',
+    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: '        reusing.destroy()\n',
     replace: '        void reusing\n',
@@ -208,6 +233,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'webhooks are sent through a proxy of the environment',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'const options = { keepAlive,',
     replace: 'const options = { proxyEnv: process.env, keepAlive,',
@@ -216,10 +242,72 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'idle connections are limited only for each host',
+    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'return idle < IDLE_CONNECTIONS_MAX && keep(socket)',
     replace: 'return idle >= 0 && keep(socket)',
     test: CONNECTIONS,
     title: 'idle connections',
+  },
+  {
+    name: 'messages of different pets share a lane',
+    file: 'src/deliveries/message.ts',
+    find: 'lane: `pet ${row.petId}`,\n    attempts: 0,',
+    replace: "lane: 'pet',\n    attempts: 0,",
+    test: DELIVERY,
+    title: 'holds back later events of the same pet only',
+  },
+  {
+    name: 'messages of one pet are sent at the same time',
+    file: 'src/deliveries/message.ts',
+    find: 'lane: `pet ${row.petId}`,\n    attempts: 0,',
+    replace: 'lane: `event ${row.number}`,\n    attempts: 0,',
+    test: DELIVERY,
+    title: 'holds back later events of the same pet only',
+  },
+  {
+    name: 'the position moves on before the receiver has responded',
+    file: 'src/deliveries/progress.ts',
+    find: 'first?.number == null ? read.number : first.number - 1n',
+    replace: 'read.number',
+    test: LANES,
+  },
+  {
+    name: 'events behind a failed one are not stored',
+    file: 'src/deliveries/progress.ts',
+    find: 'return first.isStored || (',
+    replace: 'return first === message && (',
+    test: PROCESSES,
+    title: 'survive the end of the process',
+  },
+  {
+    name: 'a process saves its progress without the lease',
+    file: 'src/deliveries/queries.ts',
+    find: 'where id = $1 and deliverer = $2 and restarts = $3 and leased_until > now()',
+    replace: 'where id = $1 and $2::uuid is not null and restarts = $3',
+    test: PROCESSES,
+    title: 'without the lease',
+  },
+  {
+    name: 'the signature is over the JSON that was written again',
+    file: 'src/webhooks/signature.ts',
+    find: '.update(`${id}.${timestamp}.${body}`)',
+    replace: '.update(`${id}.${timestamp}.${JSON.stringify(JSON.parse(body))}`)',
+    test: 'test/client/webhooks.test.ts',
+  },
+  {
+    name: 'the note of an order leaves the store',
+    file: 'src/deliveries/message.ts',
+    find: '{ ...order, note: undefined }',
+    replace: '{ ...order }',
+    test: DELIVERY,
+    title: 'never sends the note',
+  },
+  {
+    name: 'failures of attempts in flight together count one by one',
+    file: 'src/deliveries/health.ts',
+    find: 'if (isDown() && now >= probeAt) {',
+    replace: 'if (isDown()) {',
+    test: LANES,
   },
 ]
