@@ -15,8 +15,12 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'has its own tests, and takes long',
   ],
   [
-    /^(npm run petstore -- |petstore |(node )?bin\/petstore\.ts )serve\b/,
-    'runs until a signal; test/cli/serve.test.ts runs it',
+    /^(npm run petstore -- |petstore |(node )?bin\/petstore\.ts )(serve|deliver)\b/,
+    'runs until a signal; test/cli/serve.test.ts and test/slow/webhook-faults.test.ts run it',
+  ],
+  [
+    /^petstore (deliver|webhooks forward)\b/,
+    'runs until a signal; test/webhooks and test/cli/webhooks-forward.test.ts run it',
   ],
   [/^node (bench|test)\//, 'takes minutes'],
   [/^(nats-server|node examples\/nats-relay)\b/, 'runs until a signal; test/slow/nats-relay.test.ts runs it'],

@@ -12,7 +12,7 @@ import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../src/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { asOwner } from '../support/roles.ts'
+import { asDelivery, asOwner } from '../support/roles.ts'
 import { EXECUTABLE, startService } from '../support/service.ts'
 import { startCommandServer } from './command-server.ts'
 import { ROOT } from './documents.ts'
@@ -52,7 +52,11 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
     `alter database ${new URL(DATABASE_URL).pathname.slice(1)} set synchronous_commit = on`,
   )
   const db = openTestDatabase(DATABASE_URL, 1)
-  const service = await startService({ DATABASE_URL, PETSTORE_ENV: 'staging' })
+  const service = await startService({
+    DATABASE_URL,
+    PETSTORE_ENV: 'staging',
+    WEBHOOK_NETWORKS: '127.0.0.0/8,::1',
+  })
   afterAll(service.stop)
   const commandServer = await startCommandServer()
 
@@ -62,7 +66,8 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
       .replaceAll('http://127.0.0.1:3000', service.origin)
       .replaceAll('http://127.0.0.1:9090', service.adminOrigin)
       .replaceAll(/postgres:\/\/petstore_app(?::[^@]*)?@[^\s'"]+/g, DATABASE_URL)
-      .replaceAll(/postgres:\/\/(?!petstore_app)[^\s'"]+/g, asOwner(DATABASE_URL))
+      .replaceAll(/postgres:\/\/petstore_deliver(?::[^@]*)?@[^\s'"]+/g, asDelivery(DATABASE_URL))
+      .replaceAll(/postgres:\/\/(?!petstore_app|petstore_deliver)[^\s'"]+/g, asOwner(DATABASE_URL))
   const asWritten = (text: string) =>
     text
       .replaceAll(service.origin, 'http://127.0.0.1:3000')
@@ -146,7 +151,7 @@ function likeAClone(folder: string): void {
 }
 
 const TABLES = `pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports,
-  pet_count_deltas, pet_counts_by_category, pet_counts`
+  webhooks, webhook_secrets, webhook_retries, webhook_deliveries, pet_count_deltas, pet_counts_by_category, pet_counts`
 
 /**
  * Resets the catalogue to that of `npm run dev`; returns an API key with every scope. Background work of the service locks
@@ -164,7 +169,7 @@ async function stockCatalogue(databaseUrl: string, db: Db): Promise<string> {
         exception when lock_not_available then perform pg_sleep(0.01);
         end;
       end loop;
-      truncate pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports
+      truncate pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports, webhooks
         restart identity cascade;
     end $$`,
   )

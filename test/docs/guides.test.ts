@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { openDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { parseExactly } from '../support/client.ts'
 import { documents, parseDocument, ROOT } from './documents.ts'
 import { type Guide, guideOf, stepName } from './guide.ts'
@@ -79,7 +80,11 @@ test('programs in documents pass the type check', { timeout: GUIDE_TIMEOUT_MS },
 })
 
 test('every metric in a document exists', async () => {
-  const metrics = await (await fetch(`${runner.adminOrigin}/metrics`)).text()
+  const ofService = await (await fetch(`${runner.adminOrigin}/metrics`)).text()
+  const idle = { enabled: 0, disabled: 0, failing: 0, lagSeconds: new Map([[1n, 0]]), inFlight: 0 }
+  const ofDelivery = openDeliveryMetrics(() => idle)
+  ofDelivery.observe('delivered', 1)
+  const metrics = ofService + (await ofDelivery.registry.metrics())
   const names = documents.flatMap(metricsNamed)
   expect(names).not.toEqual([])
   expect(names.filter((name) => !metrics.includes(`\n${name}`))).toEqual([])

@@ -6,6 +6,7 @@ import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { EVENTS } from '../../src/history/schema.ts'
 import { SIGN_IN_ERRORS } from '../../src/people/rules.ts'
+import { FAILURE_REASONS } from '../../src/webhooks/outcome.ts'
 import { commandsIn, problemsOf, linesOf } from './commands.ts'
 import { type Document, filesBelow, ROOT } from './documents.ts'
 
@@ -168,13 +169,15 @@ const CLIENT_CODES = new Set(
     (path) => read(path).match(/(?<=^ {2}\| ')\w+(?='$)/gm) ?? [],
   ),
 )
-/** Names with an underscore that are not error codes: of the schema, roles, history events and PostgreSQL. */
+/** Names with an underscore that are not error codes: of the schema, roles, history events, failed webhooks and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files
     .filter((file) => file.endsWith('.sql'))
     .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
   ...EVENTS,
   ...Object.keys(SIGN_IN_ERRORS),
+  ...FAILURE_REASONS,
+  'not_stored',
   'signed_in',
   ...`pg_dump pg_restore pg_stat_statements pg_stat_bgwriter stats_reset query_wait_timeout max_connections loop_wait retry_timeout max_prepared_statements synchronous_commit synchronous_mode synchronous_mode_strict remote_write remote_apply shared_buffers idle_in_transaction_session_timeout statement_timeout`.split(
     ' ',
