@@ -23,9 +23,12 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'runs until a signal; test/webhooks and test/cli/webhooks-forward.test.ts run it',
   ],
   [/^node (bench|test)\//, 'takes minutes'],
-  [/^(nats-server|node examples\/nats-relay)\b/, 'runs until a signal; test/slow/nats-relay.test.ts runs it'],
   [
-    /^node examples\/webhook-receivers\b/,
+    /^(nats-server|(npx )?node examples\/nats-relay)\b/,
+    'runs until a signal; test/slow/nats-relay.test.ts runs it',
+  ],
+  [
+    /^(npx )?node examples\/webhook-receivers\b/,
     'runs until a signal; test/client/webhook-receivers.test.ts tests it',
   ],
   [/^git clone\b/, 'needs a network'],
