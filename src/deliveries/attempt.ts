@@ -6,7 +6,8 @@ import type { Outcome } from '../webhooks/outcome.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { signMessage } from '../webhooks/signature.ts'
 import { type Message, messageId, writeEventBody, writeTestBody } from './message.ts'
-import type { LeasedWebhook, Result } from './queries.ts'
+import type { LeasedWebhook } from './lease-queries.ts'
+import type { Result } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 
 const TIMEOUT_MS = 15_000
@@ -38,12 +39,20 @@ export async function attempt(
       'content-type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': signMessage({ id, timestamp, body }, webhook.secrets),
+      'webhook-signature': signMessage({ id, timestamp, body }, currentSecrets(webhook)),
     },
     body,
     timeoutMs: TIMEOUT_MS,
     signal,
   })
+}
+
+/** A rotated secret signs until it expires. */
+function currentSecrets({ secrets }: LeasedWebhook): Buffer[] {
+  const now = performance.now()
+  return secrets
+    .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
+    .map(({ secret }) => secret)
 }
 
 async function bodyOf(

@@ -12,12 +12,13 @@ import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { openFeedWindow } from './feed-window.ts'
 import {
   claimWebhooks,
+  findLeasedWebhook,
   findWebhookStates,
   LEASE_SECONDS,
   releaseWebhooks,
   type WebhookState,
 } from './lease-queries.ts'
-import { deleteOldResults, findEventsByNumbers, findLeasedWebhook, findOldestStored } from './queries.ts'
+import { deleteOldResults, findEventsByNumbers, findOldestStored } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import { openTotalSlots } from './total-slots.ts'
 
@@ -103,15 +104,22 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
       endpoint.abort()
       endpoints.delete(id)
     }
-    const own = states.filter(({ id }) => claimed.has(id))
-    await Promise.all(own.map(takeOver))
+    await Promise.all(states.filter(({ id }) => claimed.has(id)).map(takeOver))
     webhooksReadAt = startedAt
   }
 
-  /** Starts the delivery to a webhook, or takes over its changes. */
+  /** Starts the delivery to a webhook, or takes over its changes. A failure does not affect the others. */
   async function takeOver({ id, version, restarts }: WebhookState): Promise<void> {
     const current = endpoints.get(id)
     if (current?.version() === version && current.restarts === restarts) return
+    try {
+      await load(id, current)
+    } catch (err) {
+      log.warn({ err, webhookId: id }, 'a webhook could not be loaded')
+    }
+  }
+
+  async function load(id: bigint, current: Endpoint | undefined): Promise<void> {
     const webhook = await findLeasedWebhook(db, id)
     if (webhook === undefined) return
     if (current !== undefined && current.restarts === webhook.restarts) return current.refresh(webhook)

@@ -18,9 +18,10 @@ import {
 import type { FeedWindow } from './feed-window.ts'
 import { trackHealth } from './health.ts'
 import { openLanes } from './lanes.ts'
+import type { LeasedWebhook } from './lease-queries.ts'
 import { eventMessage, type Message, retryMessage } from './message.ts'
 import { saveProgress, trackProgress } from './progress.ts'
-import { deleteEventRetries, findRetries, LeaseLost, type LeasedWebhook, type RetryRow } from './queries.ts'
+import { deleteEventRetries, findRetries, LeaseLost, type RetryRow } from './queries.ts'
 import { DISABLED_AFTER_MS, type Schedule } from './schedule.ts'
 import type { TotalSlots } from './total-slots.ts'
 

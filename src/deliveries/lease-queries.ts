@@ -1,6 +1,8 @@
-// SQL statements on leases: which process delivers which webhook.
+// SQL statements on leases: which process delivers which webhook, and what it needs for that.
 // Knows nothing about HTTP.
 import type { Reader, Writer } from '../db/database.ts'
+import type { Position } from '../events/format.ts'
+import type { EventType } from '../events/schema.ts'
 
 /** A lease ends after this time, unless its process renews it. */
 export const LEASE_SECONDS = 15
@@ -57,4 +59,51 @@ export async function releaseWebhooks(db: Writer, deliverer: string, ids: readon
     values: [deliverer, ids],
     isIdempotent: true,
   })
+}
+
+export interface LeasedWebhook extends Position {
+  id: bigint
+  url: string
+  types: EventType[]
+  version: bigint
+  restarts: bigint
+  failingSeconds: number | null
+  /** The newest secret first. */
+  secrets: Secret[]
+}
+
+export interface Secret {
+  secret: Buffer
+  /** A time of the monotonic clock; undefined for the newest secret. */
+  expiresAt: number | undefined
+}
+
+interface LeasedWebhookRow extends Omit<LeasedWebhook, 'secrets'> {
+  secrets: Buffer[]
+  /** Seconds until each secret expires. */
+  secretSeconds: (number | null)[]
+}
+
+export async function findLeasedWebhook(db: Reader, id: bigint): Promise<LeasedWebhook | undefined> {
+  const [row] = await db.read<LeasedWebhookRow>({
+    name: 'find_leased_webhook',
+    text: `select id, url, types::text[], version, restarts, epoch, number,
+        extract(epoch from now() - failing_since)::float8 as "failingSeconds",
+        array(select secret from webhook_secrets where webhook_id = webhooks.id order by id desc) as secrets,
+        array(
+          select extract(epoch from expires_at - now())::float8
+          from webhook_secrets where webhook_id = webhooks.id order by id desc
+        ) as "secretSeconds"
+      from webhooks
+      where id = $1`,
+    values: [id],
+  })
+  if (row === undefined) return undefined
+  const { secrets, secretSeconds, ...webhook } = row
+  const expiryOf = (seconds: number | null | undefined) =>
+    seconds == null ? undefined : performance.now() + seconds * 1_000
+  return {
+    ...webhook,
+    secrets: secrets.map((secret, index) => ({ secret, expiresAt: expiryOf(secretSeconds[index]) })),
+  }
 }

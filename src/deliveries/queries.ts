@@ -4,36 +4,7 @@
 import type { Reader, Tx, Writer } from '../db/database.ts'
 import type { Position } from '../events/format.ts'
 import type { EventRow } from '../events/queries.ts'
-import type { EventType } from '../events/schema.ts'
 import type { DeliveryKind, DeliveryOutcome, DisabledReason } from '../webhooks/schema.ts'
-
-export interface LeasedWebhook extends Position {
-  id: bigint
-  url: string
-  types: EventType[]
-  version: bigint
-  restarts: bigint
-  failingSeconds: number | null
-  /** The newest secret first. */
-  secrets: Buffer[]
-}
-
-export async function findLeasedWebhook(db: Reader, id: bigint): Promise<LeasedWebhook | undefined> {
-  const [row] = await db.read<LeasedWebhook>({
-    name: 'find_leased_webhook',
-    text: `select id, url, types::text[], version, restarts, epoch, number,
-        extract(epoch from now() - failing_since)::float8 as "failingSeconds",
-        array(
-          select secret from webhook_secrets
-          where webhook_id = webhooks.id and (expires_at is null or expires_at > now())
-          order by id desc
-        ) as secrets
-      from webhooks
-      where id = $1`,
-    values: [id],
-  })
-  return row
-}
 
 export interface RetryRow {
   id: bigint

@@ -10,7 +10,7 @@ import { openLog } from '../telemetry/log.ts'
 import { openSender } from '../webhooks/sender.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
 import { startBackground } from './background.ts'
-import { listen } from './listen.ts'
+import { listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openStore, waitForSchema } from './store.ts'
 
@@ -35,12 +35,7 @@ export async function runDeliverer(config: Config): Promise<void> {
   })
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
-  await listen(admin, {
-    hostSetting: 'ADMIN_HOST',
-    portSetting: 'ADMIN_PORT',
-    host: config.ADMIN_HOST,
-    port: config.ADMIN_PORT,
-  })
+  await listenAdmin(admin, config)
 
   let background: ReturnType<typeof startBackground> | undefined
   drain({

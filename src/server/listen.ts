@@ -22,6 +22,19 @@ export async function listen(
   }
 }
 
+/** Opens the admin port. */
+export async function listenAdmin(
+  admin: FastifyInstance,
+  config: { ADMIN_HOST: string; ADMIN_PORT: number },
+): Promise<void> {
+  await listen(admin, {
+    hostSetting: 'ADMIN_HOST',
+    portSetting: 'ADMIN_PORT',
+    host: config.ADMIN_HOST,
+    port: config.ADMIN_PORT,
+  })
+}
+
 /** For each error code of the operating system: a message that says what is wrong and what to do. */
 const FAILURES: Record<string, (listener: Listener) => string> = {
   EADDRINUSE: ({ portSetting, host, port }) =>

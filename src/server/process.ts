@@ -25,7 +25,7 @@ import { type IdentityProvider, openIdentityProvider } from '../people/provider.
 import { purgeSignIns, SIGN_INS_PURGED_EVERY_MS } from '../people/sign-ins.ts'
 import { openPetBatches } from '../pets/batches.ts'
 import { addressRule } from '../webhooks/addresses.ts'
-import { listen } from './listen.ts'
+import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openStore, waitForSchema } from './store.ts'
 
@@ -80,12 +80,7 @@ export async function runService(config: Config): Promise<void> {
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
 
   // Open the admin port first: if the port is in use, the process exits before it accepts requests.
-  await listen(admin, {
-    hostSetting: 'ADMIN_HOST',
-    portSetting: 'ADMIN_PORT',
-    host: config.ADMIN_HOST,
-    port: config.ADMIN_PORT,
-  })
+  await listenAdmin(admin, config)
   // Before the first request, sweep the holds that expired while no instance was running. If the sweep fails, start
   // anyway: without the database, requests cannot read stale holds.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))

@@ -226,7 +226,7 @@ test('after a rotation, messages have both signatures until the overlap ends', a
   receiver.verify(both, secret)
   receiver.verify(both, webhook.secret)
   await sleep(3_000)
-  await api.post(`/webhooks/${webhook.id}/test`, {})
+  await api.addPet()
   await receiver.until((received) => received.length === 2)
   const [, one] = receiver.received as [Received, Received]
   receiver.verify(one, secret)

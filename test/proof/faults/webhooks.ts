@@ -1,12 +1,16 @@
 // Webhooks: the operations of callers, and the statements with which a process delivers.
 import { randomUUID } from 'node:crypto'
-import { claimWebhooks, findWebhookStates, releaseWebhooks } from '../../../src/deliveries/lease-queries.ts'
+import {
+  claimWebhooks,
+  findLeasedWebhook,
+  findWebhookStates,
+  releaseWebhooks,
+} from '../../../src/deliveries/lease-queries.ts'
 import { saveProgress } from '../../../src/deliveries/progress.ts'
 import {
   deleteEventRetries,
   deleteOldResults,
   findEventsByNumbers,
-  findLeasedWebhook,
   findOldestStored,
   findRetries,
   type Progress,
