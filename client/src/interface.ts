@@ -316,6 +316,7 @@ export interface WebhookMessage {
 
 /** The API key in the request. */
 export interface OwnApiKey {
+  id: Id
   /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
   name: string
   /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */

@@ -66,9 +66,15 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       tags: ['api-keys'],
       response: {
         200: response({
-          description: 'The name, scopes and expiry of the API key in the request.',
+          description: 'The id, name, scopes and expiry of the API key in the request.',
           schema: 'OwnApiKey',
-          example: { name: 'web-shop', kind: 'program', scopes: ['pets:read'], expiresAt: EXAMPLE.expiresAt },
+          example: {
+            id: EXAMPLE.id,
+            name: 'web-shop',
+            kind: 'program',
+            scopes: ['pets:read'],
+            expiresAt: EXAMPLE.expiresAt,
+          },
         }),
       },
     },

@@ -82,6 +82,7 @@ const time = (description: string) =>
 
 const OwnApiKeySchema = Type.Object(
   {
+    id: Int64,
     name,
     kind,
     scopes: grantedScopes,

@@ -147,11 +147,11 @@ function keyRoute(app: FastifyInstance, { db, publicUrl, environment, metrics }:
       metrics.countSignIn('signed_in')
       // Names neither the person nor the key. The list of API keys shows the name of the id.
       request.log.info({ requestId: request.id, apiKeyId: Number(issued.id), role }, 'signed in')
-      const { text: key, name, scopes, expiresAt } = issued
+      const { id, text: key, name, scopes, expiresAt } = issued
       return reply
         .header('set-cookie', cookie.set('', 0))
         .code(201)
-        .send({ key, name, role, scopes, expiresAt, returnTo })
+        .send({ id, key, name, role, scopes, expiresAt, returnTo })
     },
   )
 }

@@ -1,6 +1,7 @@
 // JSON schemas of the responses under /auth. They are not part of openapi.json, which describes the operations under /v1.
 // Knows nothing about the database.
 import { Type } from 'typebox'
+import { Int64 } from '../int64-schema.ts'
 
 export const ProviderSchema = Type.Object({
   provider: Type.Union([Type.Object({ name: Type.String(), startUrl: Type.String() }), Type.Null()]),
@@ -8,6 +9,7 @@ export const ProviderSchema = Type.Object({
 
 /** The key itself is in this response only. */
 export const PersonalApiKeySchema = Type.Object({
+  id: Int64,
   key: Type.String(),
   name: Type.String(),
   role: Type.String(),

@@ -344,17 +344,17 @@ describe('calls of deprecated operations', () => {
 })
 
 describe('GET /v1/api-keys/self', () => {
-  test.each(SCOPES)('returns the name and scopes of a key that has only the scope %s', async (scope) => {
-    const { key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
+  test.each(SCOPES)('returns the id, name and scopes of a key that has only the scope %s', async (scope) => {
+    const { id, key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
     const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
-    expect(body).toEqual({ name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
+    expect(body).toEqual({ id, name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
   })
 
-  test('returns the expiry of the key, but not its id or rate limit', async () => {
-    const { key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
+  test('returns the expiry of the key, but not its rate limit', async () => {
+    const { id, key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
     const { body } = await api.get('/api-keys/self', { apiKey: key })
-    expect(body).toEqual({ name, kind: 'program', scopes, expiresAt })
+    expect(body).toEqual({ id, name, kind: 'program', scopes, expiresAt })
   })
 })
 

@@ -38,6 +38,7 @@ describe('signing in', () => {
   ] as const)('%s gets a key of 12 hours, named %s, with the scopes of %s', async (subject, name, role) => {
     const issued = await signIn(fixture, subject)
     expect(issued).toEqual({
+      id: expect.any(Number),
       key: expect.stringMatching(/^petstore_live_\w{49}$/),
       name,
       role,
@@ -49,7 +50,8 @@ describe('signing in', () => {
     expect(hours).toBeGreaterThan(11.9)
     expect(hours).toBeLessThanOrEqual(12)
     const { body } = await clientOf(issued.key).get('/api-keys/self')
-    expect(body).toEqual({ name, kind: 'personal', scopes: issued.scopes, expiresAt: issued.expiresAt })
+    const { id, scopes, expiresAt } = issued
+    expect(body).toEqual({ id, name, kind: 'personal', scopes, expiresAt })
     expect((await clientOf(issued.key).get('/api-keys')).status).toBe(role === 'admin' ? 200 : 403)
   })
 

@@ -145,7 +145,12 @@ test('returns the figures of the last days', async () => {
 test('creates, uses, rotates and revokes an API key', async () => {
   const made = await store.apiKeys.create({ name: 'till', scopes: ['pets:read'] })
   const till = open({ apiKey: made.key })
-  expect(await till.apiKeys.own()).toEqual({ name: 'till', kind: 'program', scopes: ['pets:read'] })
+  expect(await till.apiKeys.own()).toEqual({
+    id: made.id,
+    name: 'till',
+    kind: 'program',
+    scopes: ['pets:read'],
+  })
   expect(await errorOf(till.pets.create({ name: 'x', categoryId: 1 }))).toMatchObject({
     code: 'insufficient_scope',
     status: 403,

@@ -1,14 +1,7 @@
 // Which keys the console shows as valid, what it says about scopes, and how long keys last.
 import type { ApiKey } from '@petstore/client'
 import { expect, test } from 'vitest'
-import {
-  daysLeft,
-  hasEnded,
-  isInUse,
-  isPersonal,
-  keyState,
-  ownKeyIds,
-} from '../../console/src/api-keys/key-state.ts'
+import { daysLeft, hasEnded, isInUse, isPersonal, keyState } from '../../console/src/api-keys/key-state.ts'
 import {
   LIFETIME_DEFAULT,
   LIFETIMES,
@@ -64,19 +57,6 @@ test('a key that was used within a week is in use, and a key that was never used
   expect(isInUse(apiKey({ lastUsedAt: inDays(-6.9) }), NOW)).toBe(true)
   expect(isInUse(apiKey({ lastUsedAt: inDays(-7) }), NOW)).toBe(false)
   expect(isInUse(apiKey(), NOW)).toBe(false)
-})
-
-test('the own key is found by name, scopes in any order, and expiry', () => {
-  const expiresAt = inDays(20)
-  const own = { kind: 'program', name: 'till', scopes: ['orders:write', 'pets:read'], expiresAt }
-  const others = [
-    apiKey({ id: '1', name: 'till' }),
-    apiKey({ id: '2', name: 'till', expiresAt, scopes: ['pets:read'] }),
-    apiKey({ id: '3', name: 'till', expiresAt, revokedAt: inDays(-1) }),
-    apiKey({ id: '4', expiresAt }),
-  ]
-  expect(ownKeyIds([...others, apiKey({ id: '5', name: 'till', expiresAt })], own, NOW)).toEqual(['5'])
-  expect(ownKeyIds(others, own, NOW)).toEqual([])
 })
 
 test('the days until a removal are whole days, and never negative', () => {

@@ -16,6 +16,7 @@ import { startApp } from './app.ts'
 import { createTestDatabase, openTestDatabase, sql } from './database.ts'
 
 export interface PersonalApiKey {
+  id: number
   key: string
   name: string
   role: string

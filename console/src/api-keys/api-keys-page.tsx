@@ -3,7 +3,7 @@ import './api-keys.css'
 import { Badge, Button, Card, Group, Skeleton, Stack, Switch, Text, Title } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PlusIcon } from '../layout/icons.tsx'
@@ -12,10 +12,9 @@ import { useNow } from '../layout/use-now.ts'
 import { useScopes, useSession, useStore } from '../session/session.ts'
 import { DeprecatedCalls } from './deprecated-calls.tsx'
 import { KeyList } from './key-list.tsx'
-import { hasEnded, ownKeyIds } from './key-state.ts'
+import { hasEnded } from './key-state.ts'
 import { apiKeysQuery, KEYS_MAX } from './queries.ts'
 import { scopeLabel, sortedScopes } from './scopes.ts'
-import { useDialog } from './use-dialog.ts'
 
 const CreateDialog = lazy(() =>
   import('./create-dialog.tsx').then((file) => ({ default: file.CreateDialog })),
@@ -35,12 +34,11 @@ export function ApiKeysPage() {
 }
 
 function AdminPage() {
-  const createButton = useRef<HTMLButtonElement>(null)
-  const dialog = useDialog<Content>(createButton)
+  const [content, setContent] = useState<Content>()
   const now = useNow()
   const { session } = useSession()
   const { data: apiKeys, error, isPending, refetch } = useQuery(apiKeysQuery(useStore()))
-  const ownIds = session === undefined ? [] : ownKeyIds(apiKeys ?? [], session.own, now)
+  const ownId = session?.own.id
   return (
     <Stack>
       <Group justify="space-between">
@@ -48,10 +46,10 @@ function AdminPage() {
           API keys
         </Title>
         <Button
-          ref={createButton}
+          id="create-key"
           leftSection={<PlusIcon />}
           disabled={apiKeys === undefined}
-          onClick={() => dialog.open({ does: 'create' })}
+          onClick={() => setContent({ does: 'create' })}
         >
           Create a key
         </Button>
@@ -65,15 +63,20 @@ function AdminPage() {
       {apiKeys && (
         <KeyCard
           apiKeys={apiKeys}
-          ownIds={ownIds}
+          ownId={ownId}
           now={now}
-          onRotate={(apiKey) => dialog.open({ does: 'rotate', apiKey })}
-          onRevoke={(apiKey) => dialog.open({ does: 'revoke', apiKey })}
+          onRotate={(apiKey) => setContent({ does: 'rotate', apiKey })}
+          onRevoke={(apiKey) => setContent({ does: 'revoke', apiKey })}
         />
       )}
       <DeprecatedCalls now={now} />
       <Suspense>
-        <OpenDialog content={dialog.content} apiKeys={apiKeys ?? []} ownIds={ownIds} onClose={dialog.close} />
+        <OpenDialog
+          content={content}
+          apiKeys={apiKeys ?? []}
+          ownId={ownId}
+          onClose={() => setContent(undefined)}
+        />
       </Suspense>
     </Stack>
   )
@@ -82,16 +85,16 @@ function AdminPage() {
 interface OpenDialogProps {
   content: Content | undefined
   apiKeys: ApiKey[]
-  ownIds: string[]
+  ownId: string | undefined
   onClose: () => void
 }
 
-function OpenDialog({ content, apiKeys, ownIds, onClose }: OpenDialogProps) {
+function OpenDialog({ content, apiKeys, ownId, onClose }: OpenDialogProps) {
   if (content === undefined) return null
   if (content.does === 'create') return <CreateDialog apiKeys={apiKeys} onClose={onClose} />
   const { does, apiKey } = content
   const Dialog = does === 'rotate' ? RotateDialog : RevokeDialog
-  return <Dialog apiKey={apiKey} isOwn={ownIds.includes(apiKey.id)} onClose={onClose} />
+  return <Dialog apiKey={apiKey} isOwn={apiKey.id === ownId} onClose={onClose} />
 }
 
 type KeyCardProps = Parameters<typeof KeyList>[0]
@@ -103,7 +106,7 @@ function KeyCard({ apiKeys, now, ...props }: KeyCardProps) {
   const shown = isEndedShown ? apiKeys : valid
   return (
     <Card component="section" withBorder aria-label="Keys">
-      <Group justify="space-between" mih={44}>
+      <Group justify="space-between" {...(endedCount > 0 && { mih: 44 })}>
         <Text size="sm" c="dimmed" role="status">
           {valid.length === 1 ? '1 valid key' : `${valid.length} valid keys`}
         </Text>

@@ -1,8 +1,7 @@
 // The frame of the dialogs that make a key: first a form, then the new key, which the dialog does not lose by accident.
-import { Modal } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import type { IssuedApiKey } from '@petstore/client'
 import { type ReactNode, useState } from 'react'
+import { Dialog } from '../layout/dialog.tsx'
 import { IssuedKey } from './issued-key.tsx'
 
 interface Props {
@@ -17,7 +16,6 @@ interface Props {
 }
 
 export function KeyDialog({ title, issued, hint, isPending, onClose, children }: Props) {
-  const isPhone = useMediaQuery('(max-width: 40em)')
   const [isCopied, setCopied] = useState(false)
   const [isWarned, setWarned] = useState(false)
 
@@ -29,15 +27,7 @@ export function KeyDialog({ title, issued, hint, isPending, onClose, children }:
   }
 
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={issued === undefined ? title : 'Copy the new key'}
-      size="lg"
-      fullScreen={isPhone ?? false}
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={issued === undefined ? title : 'Copy the new key'} onClose={close} isWide isModal>
       {issued === undefined ? (
         children
       ) : (
@@ -50,6 +40,6 @@ export function KeyDialog({ title, issued, hint, isPending, onClose, children }:
           onClose={close}
         />
       )}
-    </Modal>
+    </Dialog>
   )
 }

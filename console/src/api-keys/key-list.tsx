@@ -20,12 +20,12 @@ export interface KeyActions {
 
 interface Props extends KeyActions {
   apiKeys: ApiKey[]
-  /** The keys that the page itself may use. */
-  ownIds: string[]
+  /** The id of the key that the page itself uses. */
+  ownId: string | undefined
   now: number
 }
 
-export function KeyList({ apiKeys, ownIds, now, ...actions }: Props) {
+export function KeyList({ apiKeys, ownId, now, ...actions }: Props) {
   return (
     <>
       {/* Each row repeats its labels for screen readers and on narrow screens. */}
@@ -38,7 +38,7 @@ export function KeyList({ apiKeys, ownIds, now, ...actions }: Props) {
       </div>
       <ul className="plain-list" aria-label="API keys">
         {apiKeys.map((apiKey) => (
-          <KeyRow key={apiKey.id} apiKey={apiKey} isOwn={ownIds.includes(apiKey.id)} now={now} {...actions} />
+          <KeyRow key={apiKey.id} apiKey={apiKey} isOwn={apiKey.id === ownId} now={now} {...actions} />
         ))}
       </ul>
     </>
@@ -55,6 +55,8 @@ function KeyRow({ apiKey, isOwn, now, onRotate, onRevoke }: RowProps) {
   const { name, scopes, createdAt, lastUsedAt } = apiKey
   const isEnded = hasEnded(apiKey, now)
   const state = keyState(apiKey, now)
+  // The service stores the last use once a minute.
+  const used = isOwn ? 'just now' : lastUsedAt && agoText(lastUsedAt, now)
   return (
     <li className="key-row" data-ended={isEnded || undefined}>
       <div className="name">
@@ -81,8 +83,8 @@ function KeyRow({ apiKey, isOwn, now, onRotate, onRevoke }: RowProps) {
         ))}
       </Group>
       <Text size="sm" className="used" {...(lastUsedAt !== undefined && { title: dateTimeText(lastUsedAt) })}>
-        <span className="label">{lastUsedAt === undefined ? '' : 'Last used '}</span>
-        {lastUsedAt === undefined ? 'Never used' : agoText(lastUsedAt, now)}
+        <span className="label">{used === undefined ? '' : 'Last used '}</span>
+        {used ?? 'Never used'}
       </Text>
       <div className="state">
         <span className="status-badge key-state" data-state={state}>

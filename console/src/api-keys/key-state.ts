@@ -1,7 +1,6 @@
-// Whether a key is valid, and which key the page itself uses. Knows nothing about React.
-import type { ApiKey, DeprecatedCall, OwnApiKey } from '@petstore/client'
+// Whether a key is valid and in use. Knows nothing about React.
+import type { ApiKey, DeprecatedCall } from '@petstore/client'
 import { DAY_MS } from '../layout/dates.ts'
-import { isSameSet } from './scopes.ts'
 
 export type KeyState = 'valid' | 'expires-soon' | 'expired' | 'revoked'
 
@@ -31,18 +30,6 @@ export function isPersonal(apiKey: ApiKey): boolean {
 
 export function isInUse({ lastUsedAt }: ApiKey, now: number): boolean {
   return lastUsedAt !== undefined && now - Date.parse(lastUsedAt) < IN_USE_DAYS * DAY_MS
-}
-
-/**
- * The ids of the keys that this page may be using. The service returns no id for the key of a request, so the keys are
- * compared by name, scopes and expiry. More than one key can match.
- */
-export function ownKeyIds(apiKeys: ApiKey[], own: OwnApiKey, now: number): string[] {
-  return apiKeys
-    .filter((apiKey) => !hasEnded(apiKey, now))
-    .filter(({ name, scopes }) => name === own.name && isSameSet(scopes, own.scopes))
-    .filter(({ expiresAt }) => expiresAt === own.expiresAt)
-    .map(({ id }) => id)
 }
 
 /** Whole days until the operation is removed; 0 from the last day on. Undefined if there is no date. */

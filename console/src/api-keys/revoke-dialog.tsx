@@ -1,7 +1,8 @@
 // Asks before a key is revoked, and says whether the key still seems to be in use.
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { dateText } from '../layout/dates.ts'
+import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { notifyDone } from '../layout/notify.tsx'
 import { useNow } from '../layout/use-now.ts'
@@ -24,13 +25,8 @@ export function RevokeDialog({ apiKey, isOwn, onClose }: Props) {
     notifyDone(`Revoked the key of ${name}.`)
   }
   return (
-    <Modal
-      opened
-      centered
-      onClose={onClose}
-      title={`Revoke the key of ${name}?`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    // A revoked key leaves the list, with the button that opened this dialog.
+    <Dialog title={`Revoke the key of ${name}?`} onClose={onClose} focusId="create-key" isShort>
       <Stack>
         <Text size="sm">
           Within a second, the key stops working everywhere. You cannot undo this. Pets, holds and the history
@@ -65,6 +61,6 @@ export function RevokeDialog({ apiKey, isOwn, onClose }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -10,10 +10,14 @@ interface Props {
   focusId?: string | undefined
   /** Short dialogs do not fill the screen of a phone. */
   isShort?: boolean
+  isWide?: boolean
+  /** A click outside the dialog does not close it. */
+  isModal?: boolean
   children: ReactNode
 }
 
-export function Dialog({ title, onClose, focusId, isShort = false, children }: Props) {
+export function Dialog({ title, onClose, focusId, children, ...options }: Props) {
+  const { isShort = false, isWide = false, isModal = false } = options
   const isPhone = useMediaQuery('(max-width: 40em)') ?? false
   useFocusReturn(focusId)
   return (
@@ -21,7 +25,9 @@ export function Dialog({ title, onClose, focusId, isShort = false, children }: P
       opened
       onClose={onClose}
       title={title}
+      size={isWide ? 'lg' : 'md'}
       fullScreen={isPhone && !isShort}
+      closeOnClickOutside={!isModal}
       centered={isShort}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >

@@ -9,6 +9,7 @@ export interface Provider {
 }
 
 interface PersonalKey {
+  id: number
   key: string
   name: string
   scopes: string[]
@@ -52,7 +53,7 @@ export async function takeOver(): Promise<Session | undefined> {
     history.replaceState(null, '', `${SIGN_IN_PATH}?error=${error}`)
     return undefined
   }
-  const { key, name, scopes, expiresAt, returnTo } = (await response.json()) as PersonalKey
+  const { id, key, name, scopes, expiresAt, returnTo } = (await response.json()) as PersonalKey
   history.replaceState(null, '', returnTo)
-  return { id: randomId(), apiKey: key, own: { kind: 'personal', name, scopes, expiresAt } }
+  return { id: randomId(), apiKey: key, own: { id: String(id), kind: 'personal', name, scopes, expiresAt } }
 }

@@ -22,8 +22,8 @@ export function mayBeCached(store: Store, { endedIn }: ApiKey): boolean {
   return endedIn === store.second
 }
 
-export function getOwnApiKey({ name, scopes, expiresAt }: ApiKey): Expected {
-  return { status: 200, body: { name, kind: 'program', scopes, expiresAt } }
+export function getOwnApiKey({ id, name, scopes, expiresAt }: ApiKey): Expected {
+  return { status: 200, body: { id, name, kind: 'program', scopes, expiresAt } }
 }
 
 export function createApiKey(
