@@ -5,8 +5,8 @@ const BROKEN_ESCAPE = /%(?![\da-fA-F]{2})/
 const ESCAPES = /(?:%[\da-fA-F]{2})+/g
 
 /**
- * Escapes every `%` of a path with invalid percent-encoding, so that the path is not found. Sets an invalid query parameter to NUL, so that
- * validation rejects it by name.
+ * Escapes every `%` of a path with invalid percent-encoding, so that the path is not found. Sets an invalid query
+ * parameter to NUL, so that validation rejects it by name.
  */
 export function makeDecodable(url: string): string {
   // The target `*` is no path, but the router would read it as `/`.

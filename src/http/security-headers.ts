@@ -16,6 +16,9 @@ export const DATA_HEADERS = {
 }
 
 const NO_MORE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** Scripts of this host, which send requests to this host only. Their components insert <style> elements at run time. */
+const SCRIPTED =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'"
 
 /** Headers of the documentation pages and openapi.json: no scripts, and no requests except style sheets and images. */
 export const PAGE_HEADERS = {
@@ -30,9 +33,7 @@ export const PAGE_HEADERS = {
  * allowed, because the style sheet of Scalar contains icons in this form.
  */
 export const REFERENCE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
-    `img-src 'self' data:; ${NO_MORE}`,
+  'content-security-policy': `${SCRIPTED} data:; ${NO_MORE}`,
 }
 
 /**
@@ -40,7 +41,5 @@ export const REFERENCE_HEADERS = {
  * are allowed, because the components of Mantine insert <style> elements at run time.
  */
 export const CONSOLE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
-    `img-src 'self'; ${NO_MORE}`,
+  'content-security-policy': `${SCRIPTED}; ${NO_MORE}`,
 }
