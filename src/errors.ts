@@ -175,6 +175,11 @@ export const ERRORS = {
     message: 'The pet has changed since you read it; read it again and retry with its new ETag.',
     fix: 'Read the pet again, check that your change still applies, and retry with its new `ETag`.',
   },
+  category_exists: {
+    status: 412,
+    message: 'The category already has a name, and the request has the header If-None-Match.',
+    fix: 'Use another id. To rename the category, send the request without `If-None-Match`.',
+  },
   body_too_large: {
     status: 413,
     message: 'The request body is larger than 1 MiB.',

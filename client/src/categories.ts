@@ -4,6 +4,14 @@ import { idText } from './ids.ts'
 import type { Category, CategoryName, IdInput, ListCategoriesQuery } from './interface.ts'
 import { listOf } from './lists.ts'
 
+export interface PutCategoryOptions extends CallOptions {
+  /**
+   * Names the category only if it has no name. Otherwise the call fails with `category_exists`, also if the first attempt
+   * of this call has named it.
+   */
+  onlyIfNew?: boolean | undefined
+}
+
 export type Categories = ReturnType<typeof categoriesOf>
 
 export function categoriesOf(send: Send) {
@@ -13,13 +21,14 @@ export function categoriesOf(send: Send) {
       listOf(send, 'listCategories', () => '/categories', query, options),
 
     /** Names or renames a category. Idempotent. */
-    put: async (id: IdInput, category: CategoryName, options?: CallOptions): Promise<Category> => {
+    put: async (id: IdInput, category: CategoryName, options: PutCategoryOptions = {}): Promise<Category> => {
       const path = `/categories/${idText(id)}` as const
       const call = {
         operation: 'putCategory',
         method: 'PUT',
         path,
         body: category,
+        headers: { 'if-none-match': options.onlyIfNew === true ? '*' : undefined },
         idempotent: true,
       } as const
       return (await send(call, options)).value

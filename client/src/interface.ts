@@ -538,6 +538,7 @@ export type ErrorCode =
   | 'events_expired'
   | 'sign_in_expired'
   | 'precondition_failed'
+  | 'category_exists'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'

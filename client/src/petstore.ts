@@ -9,6 +9,7 @@ import { type Pets, petsOf } from './pets.ts'
 import { type WebhookEndpoints, webhooksOf } from './webhook-endpoints.ts'
 
 export type { CallOptions, PetstoreOptions } from './call.ts'
+export type { PutCategoryOptions } from './categories.ts'
 export type { Deprecation } from './deprecation.ts'
 export { type ClientErrorCode, PetstoreError } from './errors.ts'
 export type {

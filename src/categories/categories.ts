@@ -1,8 +1,15 @@
 // Rules for categories: list them and name them.
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Db } from '../db/database.ts'
+import { AppError } from '../errors.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
-import { type CategoryCounts, findCategoriesAfter, upsertCategory } from './queries.ts'
+import {
+  type Category,
+  type CategoryCounts,
+  findCategoriesAfter,
+  insertCategory,
+  upsertCategory,
+} from './queries.ts'
 
 /** Lists the categories that have a name or at least one pet, sorted by id. */
 export async function listCategories(db: Db, { after, limit }: PageRequest): Promise<Page<CategoryCounts>> {
@@ -19,17 +26,18 @@ export async function listCategories(db: Db, { after, limit }: PageRequest): Pro
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
-/** Sets the name of a category. `isNew` is true if the category had no name before. */
+/** Sets the name of a category, or only a first name. `isNew` is true if the category had no name before. */
 export async function putCategory(
   db: Db,
-  id: bigint,
-  name: string,
+  category: Category,
+  mustBeNew: boolean,
 ): Promise<{ category: CategoryCounts; isNew: boolean }> {
   // One transaction: if the read fails, the name is rolled back. The error `unavailable` promises that nothing changed.
   return db.transaction(async (tx) => {
-    const isNew = await upsertCategory(tx, { id, name })
-    const [category] = await findCategoriesAfter(tx, id - 1n, 1)
-    return { category: category as CategoryCounts, isNew }
+    const isNew = await (mustBeNew ? insertCategory(tx, category) : upsertCategory(tx, category))
+    if (mustBeNew && !isNew) throw new AppError('category_exists')
+    const [stored] = await findCategoriesAfter(tx, category.id - 1n, 1)
+    return { category: stored as CategoryCounts, isNew }
   })
 }
 

@@ -29,6 +29,16 @@ export async function upsertCategory(db: Writer, { id, name }: Category): Promis
   return row?.inserted === true
 }
 
+/** Names a category that has no name; returns false if it has one. Waits for a concurrent insert of the same id. */
+export async function insertCategory(db: Writer, { id, name }: Category): Promise<boolean> {
+  const rows = await db.write({
+    name: 'insert_category',
+    text: 'insert into categories (id, name) values ($1, $2) on conflict (id) do nothing returning id',
+    values: [id, name],
+  })
+  return rows.length > 0
+}
+
 export async function upsertCategories(db: Writer, categories: readonly Category[]): Promise<void> {
   await db.write({
     name: 'upsert_categories',

@@ -6,7 +6,13 @@ import { response, type V1 } from '../http/operation.ts'
 import { nextPageHeaders, readPage } from '../paging.ts'
 import { listCategories, putCategory } from './categories.ts'
 import type { CategoryCounts } from './queries.ts'
-import { CategoryNameRef, CategoryParams, LIST_LIMIT_DEFAULT, ListCategoriesQuery } from './schema.ts'
+import {
+  CategoryNameRef,
+  CategoryParams,
+  LIST_LIMIT_DEFAULT,
+  ListCategoriesQuery,
+  PutCategoryHeaders,
+} from './schema.ts'
 
 export interface CategoryServices {
   db: Db
@@ -54,13 +60,14 @@ export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void
   app.route({
     method: 'PUT',
     url: '/categories/:categoryId',
-    config: { scope: 'pets:write' },
+    config: { scope: 'pets:write', errors: ['category_exists'] },
     schema: {
       operationId: 'putCategory',
       summary: 'Name a category',
       description: 'Sets or replaces the name of the category.',
       tags: ['categories'],
       params: CategoryParams,
+      headers: PutCategoryHeaders,
       body: CategoryNameRef,
       response: {
         200: response({
@@ -77,7 +84,11 @@ export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void
     },
     handler: async (request, reply): Promise<CategoryCounts> => {
       await holds.waitUntilFresh()
-      const { category, isNew } = await putCategory(db, request.params.categoryId, request.body.name)
+      const { category, isNew } = await putCategory(
+        db,
+        { id: request.params.categoryId, name: request.body.name },
+        request.headers['if-none-match']?.trim() === '*',
+      )
       reply.code(isNew ? 201 : 200)
       return category
     },

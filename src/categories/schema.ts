@@ -44,6 +44,15 @@ export const ListCategoriesQuery = Type.Object({
   cursor: CursorParameter,
 })
 
+export const PutCategoryHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      description:
+        'Send `*` to name the category only if it has no name. Otherwise the service returns 412 and changes nothing.',
+    }),
+  ),
+})
+
 export const CategoryParams = Type.Object(
   { categoryId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the category.' }) },
   { notFound: 'route_not_found' },

@@ -27,6 +27,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
       'Content-Type',
       'Idempotency-Key',
       'If-Match',
+      'If-None-Match',
       'Last-Event-ID',
       'X-Request-Id',
     ],

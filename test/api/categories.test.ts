@@ -44,6 +44,19 @@ describe('naming a category', async () => {
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(7)
   })
 
+  test('with If-None-Match: *, names the category for one of 8 concurrent requests; the others return 412', async () => {
+    const headers = { 'if-none-match': '*' }
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => api.put('/categories/11', { name: `N${index}` }, headers)),
+    )
+    const [named, ...more] = responses.filter(({ status }) => status === 201)
+    expect(more).toEqual([])
+    expect(responses.filter(({ status }) => status === 412)).toHaveLength(7)
+    const late = await api.put('/categories/11', { name: 'Late' }, headers)
+    expect(late).toMatchObject({ status: 412, body: { code: 'category_exists' } })
+    expect((await list(api)).find(({ id }) => id === 11)).toEqual(named?.body)
+  })
+
   test.each(['x', 'n'.repeat(100), '🐕'.repeat(100), ' spaced '])('stores %j exactly', async (name) => {
     expect((await api.put('/categories/10', { name })).body).toMatchObject({ id: 10, name })
   })

@@ -36,7 +36,7 @@ export interface ApiFixture extends TestClient {
   databaseUrl: string
   sql: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>
   patch: (petId: number, body: unknown, headers?: Headers) => Promise<TestResponse>
-  put: (path: string, body: unknown) => Promise<TestResponse>
+  put: (path: string, body: unknown, headers?: Headers) => Promise<TestResponse>
   remove: (path: string, headers?: Headers) => Promise<TestResponse>
   /** Completes or cancels an order, without a body. */
   end: (verb: 'complete' | 'cancel', orderId: number | string) => Promise<TestResponse>
@@ -67,7 +67,7 @@ export function apiFixtureAt(
     databaseUrl,
     sql: (text, values) => sql(databaseUrl, text, values),
     patch: (petId, body, headers = {}) => client.call('PATCH', `/v1/pets/${petId}`, { body, headers }),
-    put: (path, body) => client.call('PUT', `/v1${path}`, { body }),
+    put: (path, body, headers = {}) => client.call('PUT', `/v1${path}`, { body, headers }),
     remove: (path, headers = {}) => client.call('DELETE', `/v1${path}`, { headers }),
     end: (verb, orderId) => client.call('POST', `/v1/store/orders/${orderId}/${verb}`),
     addPet,

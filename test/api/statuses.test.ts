@@ -144,6 +144,10 @@ const CASES: Record<string, Record<string, Case>> = {
     201: simply((api) => api.put('/categories/6', { name: 'Dogs' })),
     400: simply((api) => api.put('/categories/5', {})),
     404: simply((api) => api.put('/categories/0', { name: 'Dogs' })),
+    412: async (api) => {
+      await api.put('/categories/5', { name: 'Dogs' })
+      return () => api.put('/categories/5', { name: 'Cats' }, { 'if-none-match': '*' })
+    },
   },
   placeOrder: {
     201: withPet((api, petId) => api.post('/store/orders', { petId })),

@@ -1,10 +1,11 @@
 // Chooses the category of a pet, or adds a category with a new name.
 import { Button, Group, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { describeError } from '../layout/describe-error.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
+import { addCategory } from './add-category.ts'
 import { CategorySelect } from './category-select.tsx'
 import { categoriesQuery } from './queries.ts'
 
@@ -19,13 +20,9 @@ export function CategoryField({ value, error, onChange }: Props) {
   const [name, setName] = useState('')
   const store = useStore()
   const cache = useQueryClient()
-  const { data: categories } = useQuery(categoriesQuery(store))
   const add = useMutation({
-    mutationFn: async () => {
-      const id = nextId((categories ?? []).map((category) => category.id))
-      await store.categories.put(id, { name: name.trim() })
-      return id
-    },
+    mutationFn: () =>
+      addCategory(store, name.trim(), () => cache.fetchQuery({ ...categoriesQuery(store), staleTime: 0 })),
     onSuccess: async (id) => {
       await cache.invalidateQueries({ queryKey: KEYS.categories })
       setNew(false)
@@ -70,9 +67,4 @@ export function CategoryField({ value, error, onChange }: Props) {
       </Button>
     </Group>
   )
-}
-
-/** The smallest id above all others. Ids can exceed 2^53. */
-function nextId(ids: string[]): string {
-  return String(ids.map(BigInt).reduce((max, id) => (id > max ? id : max), 0n) + 1n)
 }

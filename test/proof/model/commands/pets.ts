@@ -130,8 +130,8 @@ const remove = command(
 )
 
 const nameCategory = command(
-  { id: some.categoryId, name: fc.constantFrom('Dogs', 'Cats') },
-  async (session, sender, { id, name }) => {
+  { id: some.categoryId, name: fc.constantFrom('Dogs', 'Cats'), mustBeNew: fc.boolean() },
+  async (session, sender, { id, name, mustBeNew }) => {
     await callBoth(
       session,
       sender,
@@ -141,8 +141,9 @@ const nameCategory = command(
         method: 'PUT',
         path: `/categories/${id}`,
         body: { name },
+        headers: { 'if-none-match': mustBeNew ? '*' : undefined },
       },
-      () => putCategory(session.store, id, name),
+      () => putCategory(session.store, id, name, mustBeNew),
     )
   },
 )

@@ -115,8 +115,9 @@ export function change(store: Store, pet: Pet, to: Change, entry: Omit<Entry, 'f
   emitPet(store, 'pet.updated', pet, entry, to)
 }
 
-export function putCategory(store: Store, id: Id, name: string): Expected {
+export function putCategory(store: Store, id: Id, name: string, mustBeNew: boolean): Expected {
   const isNew = !store.categories.has(id)
+  if (mustBeNew && !isNew) return reject('category_exists')
   store.categories.set(id, name)
   return { status: isNew ? 201 : 200, body: categoryBody(store, id) }
 }

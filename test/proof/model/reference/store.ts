@@ -113,6 +113,7 @@ export const REJECTIONS = {
   webhook_disabled: 409,
   events_expired: 410,
   precondition_failed: 412,
+  category_exists: 412,
   idempotency_key_reused: 422,
 }
 
