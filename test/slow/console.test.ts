@@ -178,6 +178,41 @@ test('a conflict says who has the pet', async () => {
   await Promise.all([ada, bo].map(({ page }) => page.context().close()))
 })
 
+test('says that a hold failed, even if its dialog was closed before', async () => {
+  const { page } = await signIn('/')
+  await addPet(page, 'Winifred')
+  const closed = Promise.withResolvers<void>()
+  await page.route('**/v1/store/orders', async (route) => {
+    await closed.promise
+    const body = JSON.stringify({ code: 'invalid_body', message: 'The note is too long.', status: 400 })
+    await route.fulfill({ status: 400, contentType: 'application/json', body })
+  })
+  await rowOf(page, 'Winifred').getByRole('button', { name: 'Hold Winifred' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Hold Winifred' })
+  await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  closed.resolve()
+  await page.getByText('The note is too long.').waitFor()
+  await page.context().close()
+})
+
+test('a closed dialog returns the focus to its button, or to another one if the button is gone', async () => {
+  const { page } = await signIn('/api-keys')
+  const focused = () => page.evaluate<string>('document.activeElement.textContent')
+  await issueKey('Gone')
+  await page.reload()
+  await page.getByRole('button', { name: 'Rotate the key of Gone' }).click()
+  await page.getByRole('dialog', { name: 'Rotate the key of Gone' }).waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(focused).toBe('Rotate')
+  await page.getByRole('button', { name: 'Revoke the key of Gone' }).click()
+  await page.getByRole('button', { name: 'Revoke key' }).click()
+  await page.getByText('Revoked the key of Gone.').waitFor()
+  await expect.poll(focused).toBe('Create a key')
+  await page.context().close()
+})
+
 test('a revoked key ends the session and says so', async () => {
   const { id, text } = await issueApiKey(db, { name: 'Cy', scopes: ['pets:read', 'events:read'] })
   const { page } = await signIn('/', { apiKey: text })

@@ -12,10 +12,11 @@ import {
 } from '@mantine/core'
 import type { Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useTimedText } from '../layout/clock.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { notifyError } from '../layout/notify.tsx'
 import { petQuery } from '../pets/queries.ts'
 import { useStore } from '../session/session.ts'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
@@ -50,6 +51,7 @@ export function HoldDialog({ pet, onClose }: Props) {
   const { hold, isPending } = useSelling(pet)
   const taken = useTakenText(pet)
   const isTaken = taken !== undefined && !isPending && !isHeld
+  const isOpen = useIsOpen()
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
@@ -59,9 +61,10 @@ export function HoldDialog({ pet, onClose }: Props) {
     try {
       await hold({ minutes, note })
       setHeld(true)
-      onClose()
+      if (isOpen.current) onClose()
     } catch (failure) {
-      setError(failure as Error)
+      if (isOpen.current) setError(failure as Error)
+      else notifyError(failure as Error)
     }
   }
 
@@ -98,6 +101,18 @@ export function HoldDialog({ pet, onClose }: Props) {
       </form>
     </Dialog>
   )
+}
+
+/** A person can close the dialog while a request is in flight, and open it for another pet. */
+function useIsOpen(): RefObject<boolean> {
+  const isOpen = useRef(false)
+  useEffect(() => {
+    isOpen.current = true
+    return () => {
+      isOpen.current = false
+    }
+  }, [])
+  return isOpen
 }
 
 /** Who has taken the pet while the dialog is open. */
