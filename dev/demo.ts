@@ -67,6 +67,15 @@ const NAMES = [
   'Zoë',
 ] as const
 
+/** Why a pet is held. Some holds have no note. */
+const NOTES = [
+  'Ms Okafor, comes at noon',
+  'Mr Lindqvist, pays on Friday',
+  null,
+  'Family Rossi',
+  'phone 0151 2345',
+]
+
 /** Adds the demo pets if the catalogue is empty. Returns the number of pets added. */
 export async function addDemoPets(db: Db): Promise<number> {
   const [any] = await db.read({ name: 'any_pet', text: 'select 1 from pets limit 1', values: [] })
@@ -77,6 +86,21 @@ export async function addDemoPets(db: Db): Promise<number> {
     Array.from({ length: PETS }, (_, index) => demoPet(index)),
   )
   return PETS
+}
+
+/** Holds the pending demo pets for customers. The holds end one after another, the first after 11 minutes. */
+export async function holdDemoPets(db: Db, apiKeyName: string): Promise<void> {
+  await db.write({
+    name: 'hold_demo_pets',
+    text: `insert into orders (pet_id, placed_by, created_at, expires_at, note)
+      select pets.id, api_keys.id, now(), now() + make_interval(mins => 10 + pets.position * pets.position),
+        ($2::text[])[1 + pets.position % cardinality($2::text[])]
+      from (
+        select id, row_number() over (order by id desc)::int as position from pets where status = 'pending'
+      ) as pets
+      cross join (select id from api_keys where name = $1 order by id desc limit 1) as api_keys`,
+    values: [apiKeyName, NOTES],
+  })
 }
 
 function demoPet(index: number): PetToInsert {

@@ -23,7 +23,7 @@ import {
   startCluster,
 } from './cluster.ts'
 import { buildConsole } from './console.ts'
-import { addDemoPets } from './demo.ts'
+import { addDemoPets, holdDemoPets } from './demo.ts'
 import { DEMO_PEOPLE, startIdentityProvider } from './identity-provider.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -36,6 +36,7 @@ const DATA_FOLDER = join(FOLDER, 'postgres')
 const KEY_FILE = join(FOLDER, 'api-key')
 /** Receivers on this machine can get webhooks, also over HTTP. */
 const LOOPBACK = '127.0.0.1,::1'
+const API_KEY_NAME = 'dev'
 const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 
 async function dev(): Promise<void> {
@@ -54,6 +55,7 @@ async function dev(): Promise<void> {
   const added = await addDemoPets(db)
   if (added > 0) say(paint('dim', `Added ${added} demo pets.`))
   const apiKey = await devApiKey(db)
+  if (added > 0) await holdDemoPets(db, API_KEY_NAME)
   await db.close()
 
   const settings = {
@@ -136,7 +138,7 @@ async function devApiKey(db: Db): Promise<string> {
   const caller = stored === undefined ? undefined : await apiKeyVerifier(db, 'staging')(stored)
   if (stored !== undefined && SCOPES.every((scope) => caller?.scopes.includes(scope))) return stored
   const issued = await createApiKey(db, 'staging', {
-    name: 'dev',
+    name: API_KEY_NAME,
     scopes: SCOPES,
     rateLimit: undefined,
     expiresInSeconds: undefined,
