@@ -97,8 +97,11 @@ export function Navigation({ onNavigate }: { onNavigate: () => void }) {
           className="navigation-link"
         />
         <ColorSchemeButton />
-        <Text size="sm" c="dimmed" px="sm" mt="xs" truncate title={name}>
-          Signed in as <b>{name}</b>
+        <Text size="sm" c="dimmed" px="sm" mt="xs">
+          Signed in as{' '}
+          <Text span display="block" fw={600} truncate title={name}>
+            {name}
+          </Text>
         </Text>
         <Button
           variant="subtle"

@@ -21,7 +21,7 @@ export function notifyDone(text: string, undo?: () => Promise<unknown>): void {
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm">{text}</Text>
         {undo && (
-          <Button size="compact-sm" variant="light" onClick={runUndo}>
+          <Button size="compact-sm" variant="light" flex="none" onClick={runUndo}>
             Undo
           </Button>
         )}

@@ -5,12 +5,12 @@ import { useQuery } from '@tanstack/react-query'
 import { ButtonLink } from '../layout/button-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
+import { inventoryQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { CategoryCounts } from './category-counts.tsx'
 import { petsIn } from './category-order.ts'
 import { FiguresSection } from './figures-section.tsx'
 import { NextHolds } from './next-holds.tsx'
-import { inventoryQuery } from './queries.ts'
 import { StatusCards } from './status-cards.tsx'
 
 export function OverviewPage() {

@@ -14,10 +14,6 @@ export interface NextHold {
   petName: string | undefined
 }
 
-export function inventoryQuery(store: Petstore) {
-  return queryOptions({ queryKey: KEYS.inventory, queryFn: ({ signal }) => store.inventory({ signal }) })
-}
-
 export function figuresQuery(store: Petstore) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
   return queryOptions({

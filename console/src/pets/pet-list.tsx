@@ -22,9 +22,11 @@ const LOAD_AHEAD = 40
 interface Props {
   filters: PetSearch
   onReset: () => void
+  /** Undefined if the key does not allow it. */
+  onAdd: (() => void) | undefined
 }
 
-export function PetList({ filters, onReset }: Props) {
+export function PetList({ filters, onReset, onAdd }: Props) {
   const store = useStore()
   const {
     data,
@@ -69,7 +71,7 @@ export function PetList({ filters, onReset }: Props) {
   if (isPending) return <LoadingRows />
   if (error !== null && data === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
-  if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} />
+  if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} onAdd={onAdd} />
   return (
     <>
       <div
@@ -157,21 +159,29 @@ function LoadingRows() {
   )
 }
 
-function NoPets({ filters, onReset }: Props) {
-  const isFiltered = filters.q !== undefined || filters.status !== undefined || filters.category !== undefined
+function NoPets({ filters: { q, status, category }, onReset, onAdd }: Props) {
+  if (q === undefined && status === undefined && category === undefined) {
+    return (
+      <Stack align="center" py="xl" gap="xs">
+        <Text fw={600}>No pets yet</Text>
+        <Text c="dimmed" ta="center">
+          A pet that you add appears here and in the web shop at once.
+        </Text>
+        {onAdd && <Button onClick={onAdd}>Add the first pet</Button>}
+      </Stack>
+    )
+  }
   return (
     <Stack align="center" py="xl" gap="xs">
-      <Text fw={600}>{isFiltered ? 'No pet matches' : 'No pets yet'}</Text>
+      <Text fw={600}>No pet matches</Text>
       <Text c="dimmed" ta="center">
-        {isFiltered
-          ? 'The search looks for names that start with your text. Check the spelling, or show all pets.'
-          : 'Add the first pet with the button “Add a pet”. It appears here and in the web shop at once.'}
+        {q === undefined
+          ? 'No pet has this status and category.'
+          : 'The search looks for names that start with your text. Check the spelling, or show all pets.'}
       </Text>
-      {isFiltered && (
-        <Button variant="default" onClick={onReset}>
-          Show all pets
-        </Button>
-      )}
+      <Button variant="default" onClick={onReset}>
+        Show all pets
+      </Button>
     </Stack>
   )
 }

@@ -1,5 +1,5 @@
 // The list of pets with its filters, and the form for a new pet.
-import { Button, Group, SegmentedControl, Stack, TextInput, Title } from '@mantine/core'
+import { Button, Group, Stack, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -7,15 +7,14 @@ import { PlusIcon, SearchIcon } from '../layout/icons.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
-import { type PetSearch, STATUSES } from './filters.ts'
+import type { PetSearch } from './filters.ts'
 import { rememberFilters } from './last-list.ts'
 import { PetList } from './pet-list.tsx'
-import { statusText } from './status-badge.tsx'
+import { StatusFilter } from './status-filter.tsx'
 
 const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
 
 const SEARCH_AFTER_MS = 200
-const ANY_STATUS = 'all'
 
 export function PetsPage() {
   const search = useSearch({ from: '/' })
@@ -37,30 +36,22 @@ export function PetsPage() {
           </Button>
         )}
       </Group>
-      <Group gap="sm" align="flex-end">
+      <div className="filters">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
-        <SegmentedControl
-          aria-label="Status"
-          value={search.status ?? ANY_STATUS}
-          data={[
-            { value: ANY_STATUS, label: 'All' },
-            ...STATUSES.map((value) => ({ value, label: statusText(value) })),
-          ]}
-          onChange={(value) => change({ status: value === ANY_STATUS ? undefined : value })}
-        />
+        <StatusFilter filters={search} onChange={(status) => change({ status })} />
         <CategorySelect
           aria-label="Category"
-          placeholder="All categories"
+          placeholder={search.q === undefined ? 'All categories' : 'Not in a search'}
           clearable
           disabled={search.q !== undefined}
           value={search.category ?? null}
           onChange={(category) => change({ category: category ?? undefined })}
-          w={{ base: '100%', xs: 200 }}
         />
-      </Group>
+      </div>
       <PetList
         filters={search}
         onReset={() => change({ q: undefined, status: undefined, category: undefined })}
+        onAdd={canWrite ? () => change({ add: true }) : undefined}
       />
       <Suspense>
         {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
@@ -78,7 +69,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (text: stri
     <TextInput
       id="search"
       aria-label="Search by name or number"
-      placeholder="Search by name or number"
+      placeholder="Name or number"
       type="search"
       leftSection={<SearchIcon size={16} />}
       value={text}
@@ -86,7 +77,6 @@ function SearchField({ value, onChange }: { value: string; onChange: (text: stri
         setText(currentTarget.value)
         search(currentTarget.value.trim())
       }}
-      w={{ base: '100%', xs: 260 }}
     />
   )
 }

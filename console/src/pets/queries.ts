@@ -43,6 +43,11 @@ export function categoriesQuery(store: Petstore) {
   })
 }
 
+/** How many pets have each status. */
+export function inventoryQuery(store: Petstore) {
+  return queryOptions({ queryKey: KEYS.inventory, queryFn: ({ signal }) => store.inventory({ signal }) })
+}
+
 export function petQuery(store: Petstore, petId: string) {
   return queryOptions({
     queryKey: KEYS.pet(petId),

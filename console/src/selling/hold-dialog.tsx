@@ -69,7 +69,7 @@ export function HoldDialog({ pet, onClose }: Props) {
   }
 
   return (
-    <Dialog title={`Hold ${pet.name}`} onClose={onClose} focusId={`pet-${pet.id}`}>
+    <Dialog title={`Hold ${pet.name} · No. ${pet.id}`} onClose={onClose} focusId={`pet-${pet.id}`}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack>
           <TextInput

@@ -1,5 +1,5 @@
 // The open holds: for whom, until when, and what to do with each. The hold that ends first is at the top.
-import { Alert, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Alert, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
@@ -105,14 +105,20 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
 function NoHolds() {
   return (
     <Stack align="center" py="xl" gap="xs">
-      <Text fw={600}>No pet is on hold</Text>
+      <Text fw={600}>No pet is held for a customer</Text>
       <Text c="dimmed" ta="center" maw={420}>
         To hold a pet for a customer, choose “Hold” in the list of pets. It appears here with the time that is
         left.
       </Text>
-      <AnchorLink to="/" search={{ status: 'available' }}>
-        Show available pets
-      </AnchorLink>
+      <Group>
+        <AnchorLink to="/" search={{ status: 'available' }}>
+          Show available pets
+        </AnchorLink>
+        {/* A pet without an end of its hold is not on this page: a person or program has set only its status. */}
+        <AnchorLink to="/" search={{ status: 'pending' }}>
+          Show pets on hold
+        </AnchorLink>
+      </Group>
     </Stack>
   )
 }

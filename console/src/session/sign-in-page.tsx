@@ -21,7 +21,9 @@ export function SignInPage() {
           <Title order={1} size="h2">
             Sign in
           </Title>
-          {ended !== undefined && <Alert color="yellow">{endedText(ended)}</Alert>}
+          {ended !== undefined && (
+            <Alert color={ended === 'signed-out' ? 'gray' : 'yellow'}>{endedText(ended)}</Alert>
+          )}
           {ended === undefined && failure !== undefined && (
             <Alert color="red" role="alert">
               {failure}
@@ -52,7 +54,7 @@ function WithProvider({ provider }: { provider: Provider }) {
   }
   return (
     <>
-      <Button size="md" autoFocus loading={isLeaving} onClick={leave}>
+      <Button size="md" className="wrapping" autoFocus loading={isLeaving} onClick={leave}>
         Continue with {provider.name}
       </Button>
       {usesKey ? (
