@@ -13,8 +13,10 @@ import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
 const CLIENTS = 16
-const OPERATIONS = volume(15_000, 50_000)
-const CREATES = volume(4_000, 10_000)
+const OPERATIONS = volume(8_000, 50_000)
+const OPERATIONS_PLANTED = volume(2_000, 5_000)
+const ROUNDS_MAX = 10
+const CREATES = volume(2_000, 10_000)
 
 test(`every read sees the writes acknowledged before it began (${OPERATIONS} operations, two processes)`, async () => {
   const DATABASE_URL = await createTestDatabase()
@@ -49,18 +51,22 @@ test('the same check finds stale reads if a request may join a query in flight',
   }
   const { text } = await issueApiKey(db)
   const ours = openPetBatches(slow, true, 1, () => {})
-  const watch = async (planted: Partial<PetBatches>) => {
+  const watch = async (planted: Partial<PetBatches>, rounds: number) => {
     const { origin } = await startApp(slow, { batches: { ...ours, ...planted } })
-    return (await watchReads([origin], text, CLIENTS, 5_000)).stale
+    const found: string[] = []
+    for (let round = 0; round < rounds && found.length === 0; round += 1) {
+      found.push(...(await watchReads([origin], text, CLIENTS, OPERATIONS_PLANTED)).stale)
+    }
+    return found
   }
   const staleBatches: Partial<PetBatches> = {
     coalescePage: (_key, work) => work(),
     findPage: (page) => join(Object.values(page).join(' '), () => ours.findPage(page)),
   }
   const found = {
-    ours: await watch({}),
-    lists: await watch({ coalescePage: join }),
-    pages: await watch(staleBatches),
+    ours: await watch({}, 2),
+    lists: await watch({ coalescePage: join }, ROUNDS_MAX),
+    pages: await watch(staleBatches, ROUNDS_MAX),
   }
   console.log(
     `${found.ours.length} stale reads; ${found.lists.length} and ${found.pages.length} when joining queries in flight`,

@@ -2,7 +2,7 @@
 // create makes exactly one pet, and each order exactly one hold.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test, type TestContext } from 'vitest'
 import { Petstore, type VersionedPet } from '@petstore/client'
 import { createTestDatabase, sql } from '../support/database.ts'
 import {
@@ -54,7 +54,7 @@ function chooser(counts: Map<Fault, number>) {
   }
 }
 
-async function openFixture() {
+async function openFixture({ onTestFinished }: TestContext) {
   const DATABASE_URL = await createTestDatabase()
   const environment = { DATABASE_URL, LOG_LEVEL: 'error' }
   const scopes = 'pets:read,pets:write,orders:read,orders:write'
@@ -87,9 +87,10 @@ async function settle(injector: FaultInjector): Promise<void> {
   while (injector.forwarded().inFlight > 0) await sleep(50)
 }
 
-test(`${CREATES} creates through a faulty proxy make exactly ${CREATES} pets`, async () => {
+// Both tests wait for timeouts and retries most of the time, each with a service of its own.
+test.concurrent(`${CREATES} creates through a faulty proxy make exactly ${CREATES} pets`, async (context) => {
   console.log(REPLAY)
-  const { databaseUrl, service, injector, store, counts } = await openFixture()
+  const { databaseUrl, service, injector, store, counts } = await openFixture(context)
   const created: VersionedPet[] = []
   await forEach(CREATES, async (index) => {
     created[index] = await store.pets.create({ name: `Pet ${index}`, categoryId: 1 + (index % 7) })
@@ -115,9 +116,9 @@ test(`${CREATES} creates through a faulty proxy make exactly ${CREATES} pets`, a
   expect(await auditFeed(databaseUrl), REPLAY).toEqual([])
 })
 
-test(`${ORDERS} orders through a faulty proxy hold their pets once and close once`, async () => {
+test.concurrent(`${ORDERS} orders through a faulty proxy hold their pets once and close once`, async (context) => {
   console.log(REPLAY)
-  const { databaseUrl, service, injector, store, counts } = await openFixture()
+  const { databaseUrl, service, injector, store, counts } = await openFixture(context)
   await sql(
     databaseUrl,
     `insert into pets (name, category_id) select 'Pet ' || n, 1 from generate_series(1, $1::int) as n`,

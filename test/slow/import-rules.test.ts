@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import * as fc from 'fast-check'
 import { Client } from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test as serialTest } from 'vitest'
 import { buildValidator } from '../../src/http/validation.ts'
 import {
   type CsvRecord,
@@ -19,6 +19,9 @@ import { NewPetRef, PET_SCHEMAS } from '../../src/pets/schema.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { petstore } from '../support/service.ts'
+
+// Each test has a database and files of its own, and waits for processes most of the time.
+const test = serialTest.concurrent
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

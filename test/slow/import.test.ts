@@ -13,11 +13,11 @@ import { auditFeed } from '../support/feed-audit.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { volume } from '../support/volume.ts'
 
-const ROWS = volume(300_000, 1_000_000)
-const ROWS_COMPARED = volume(100_000, 200_000)
+const ROWS = volume(150_000, 1_000_000)
+const ROWS_COMPARED = volume(60_000, 200_000)
 const ROUNDS = 3
 const RATIO_MIN = 0.5
-const KILLS = volume(4, 6)
+const KILLS = volume(3, 6)
 const MEMORY_MAX_MB = 200
 
 const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')

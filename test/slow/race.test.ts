@@ -51,7 +51,7 @@ async function race(services: Service[], apiKey: string, pets: number): Promise<
   return round
 }
 
-const PETS = volume(200, 500)
+const PETS = volume(100, 500)
 const ROUNDS = volume(2, 5)
 
 test('exactly one of many buyers gets each pet, with two processes', async () => {
@@ -94,8 +94,8 @@ test('the same race detects double sales if the unique index is dropped', async 
   await Promise.all(services.map((service) => service.stop()))
 })
 
-const CHAOS_MS = volume(12_000, 60_000)
-const KILLED_EVERY_MS = 4_000
+const CHAOS_MS = volume(8_000, 60_000)
+const KILLED_EVERY_MS = volume(2_500, 4_000)
 const CLIENTS = 32
 
 test('the store stays consistent while 32 clients act at random and processes are killed', async () => {

@@ -1,7 +1,7 @@
 // The documentation pages in Chromium: they load nothing from other hosts, violate no policy and are accessible, and
 // "Test Request" sends a real request.
 import type { Browser } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, test as serialTest } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { accessibilityFaults, type Look, openBrowser, type Visit, visit } from '../support/browser.ts'
@@ -15,6 +15,9 @@ const { text: apiKey } = await issueApiKey(db, { name: 'reader', scopes: SCOPES 
 const browser: Browser = await openBrowser()
 
 await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
+
+// Each test has a browser context of its own. One page uses one core.
+const test = serialTest.concurrent
 
 const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
 const LOOKS: Required<Look>[] = [1440, 390].flatMap((width) => [
