@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
+import { describe, expect, test, type TestContext } from 'vitest'
 import { type ErrorCode, errorBody } from '../../src/errors.ts'
 import {
   type LoadBalancer,
@@ -42,7 +42,7 @@ interface Fixture {
 }
 
 /** Both instances and HAProxy, until the test ends. */
-async function openFixture(): Promise<Fixture> {
+async function openFixture(context: TestContext): Promise<Fixture> {
   const ports: [Ports, Ports] = [await freePorts(), await freePorts()]
   const start = ({ port, adminPort }: Ports) =>
     startService({
@@ -54,12 +54,12 @@ async function openFixture(): Promise<Fixture> {
       TRUST_PROXY: '127.0.0.1',
     })
   const instances = await Promise.all(ports.map(start))
-  onTestFinished(async () => {
+  context.onTestFinished(async () => {
     for (const instance of instances) instance.kill('SIGKILL')
     await Promise.all(instances.map(({ ended }) => ended))
   })
   return {
-    loadBalancer: await openLoadBalancer(ports),
+    loadBalancer: await openLoadBalancer(context, ports),
     instances,
     restart: async (index) => {
       instances[index] = await start(ports[index] as Ports)
@@ -68,10 +68,10 @@ async function openFixture(): Promise<Fixture> {
   }
 }
 
-async function openLoadBalancer(ports: [Ports, Ports]): Promise<LoadBalancer> {
+async function openLoadBalancer(context: TestContext, ports: [Ports, Ports]): Promise<LoadBalancer> {
   const loadBalancer = await startLoadBalancer(ports)
-  onTestFinished(loadBalancer.stop)
-  onTestFailed(() => console.log(loadBalancer.log()))
+  context.onTestFinished(loadBalancer.stop)
+  context.onTestFailed(() => console.log(loadBalancer.log()))
   return loadBalancer
 }
 
@@ -126,14 +126,16 @@ test('HAProxy accepts deploy/haproxy.cfg, alone and together with the configurat
   }
 })
 
-test('no request fails while both instances are replaced twice under load', async () => {
-  const { loadBalancer, instances, restart } = await openFixture()
+const REPLACEMENTS = volume(2, 4)
+
+test(`no request fails while instances are replaced ${REPLACEMENTS} times under load`, async (context) => {
+  const { loadBalancer, instances, restart } = await openFixture(context)
   const stopping = new AbortController()
   const { load, reads, creates } = openLoad(loadBalancer.origin, stopping.signal)
-  for (const index of [0, 1, 0, 1]) {
+  for (let replacements = 0; replacements < REPLACEMENTS; replacements += 1) {
     await sleep(500)
-    expect(await instances[index]?.stop()).toBe(0)
-    await restart(index)
+    expect(await instances[replacements % 2]?.stop()).toBe(0)
+    await restart(replacements % 2)
   }
   stopping.abort()
   await load
@@ -146,8 +148,8 @@ test('no request fails while both instances are replaced twice under load', asyn
 
 const KILLS = volume(3, 8)
 
-test(`no pet is created twice and every error is documented when instances are killed ${KILLS} times under load`, async () => {
-  const { loadBalancer, instances, restart } = await openFixture()
+test(`no pet is created twice and every error is documented when instances are killed ${KILLS} times under load`, async (context) => {
+  const { loadBalancer, instances, restart } = await openFixture(context)
   const stopping = new AbortController()
   const { load, reads, creates } = openLoad(loadBalancer.origin, stopping.signal)
   for (let kills = 0; kills < KILLS; kills += 1) {
@@ -182,8 +184,9 @@ test(`no pet is created twice and every error is documented when instances are k
   expect(await auditFeed(DATABASE_URL)).toEqual([])
 })
 
-test('with both instances frozen, a read returns unavailable and a change returns outcome_unknown', async () => {
-  const { loadBalancer, instances } = await openFixture()
+// The next two wait for timeouts of HAProxy. Each has instances and a HAProxy of its own.
+test.concurrent('with both instances frozen, a read returns unavailable and a change returns outcome_unknown', async (context) => {
+  const { loadBalancer, instances } = await openFixture(context)
   const client = openTestClient({ origin: loadBalancer.origin, apiKey })
   expect((await client.get('/pets?limit=1')).status).toBe(200)
   for (const instance of instances) instance.kill('SIGSTOP')
@@ -199,8 +202,28 @@ test('with both instances frozen, a read returns unavailable and a change return
   expect(next).toMatchObject({ status: 503, body: errorBody('overloaded') })
 })
 
-test('a stream of events outlives the timeouts of other requests, and continues on the other instance', async () => {
-  const { loadBalancer, instances } = await openFixture()
+test.concurrent('HAProxy forwards headers over 16 KiB to the service (431), and closes the connection of a malformed request', async (context) => {
+  const { loadBalancer } = await openFixture(context)
+  const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
+  const [tooLarge] = await sendBytes(loadBalancer.origin, get(`A: ${'a'.repeat(20_000)}`))
+  expect(tooLarge?.status).toBe(431)
+  expect(JSON.parse(tooLarge?.text ?? '')).toEqual(errorBody('headers_too_large'))
+  const unreadable = {
+    'not HTTP': 'hello there\r\n\r\n',
+    'an invalid method': get('A: b').replace('GET', 'G@T'),
+    'an invalid header': get('hello'),
+    'two lengths': get('Content-Length: 1\r\nContent-Length: 2'),
+    'an unknown transfer encoding': get('Transfer-Encoding: gzip'),
+    'headers over the buffer of HAProxy': get(`A: ${'a'.repeat(64_000)}`),
+    'headers that never end': 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
+  }
+  for (const [what, bytes] of Object.entries(unreadable)) {
+    expect(await sendBytes(loadBalancer.origin, bytes), what).toEqual([])
+  }
+})
+
+test('a stream of events outlives the timeouts of other requests, and continues on the other instance', async (context) => {
+  const { loadBalancer, instances } = await openFixture(context)
   const { text } = await issueApiKey(openTestDatabase(DATABASE_URL), { scopes: ['events:read'] })
   const open = (lastEventId?: string) =>
     openStream({ origin: loadBalancer.origin, apiKey: text, query: 'after=latest', lastEventId })
@@ -221,8 +244,8 @@ test('a stream of events outlives the timeouts of other requests, and continues 
   expect(await stopped).toBe(0)
 })
 
-test('if no instance is running, every request returns overloaded at once', async () => {
-  const loadBalancer = await openLoadBalancer([await freePorts(), await freePorts()])
+test('if no instance is running, every request returns overloaded at once', async (context) => {
+  const loadBalancer = await openLoadBalancer(context, [await freePorts(), await freePorts()])
   const client = openTestClient({ origin: loadBalancer.origin, apiKey })
   for (const response of [
     await client.get('/pets', { headers: { 'x-request-id': 'no-instance' } }),
@@ -234,44 +257,22 @@ test('if no instance is running, every request returns overloaded at once', asyn
   }
 })
 
-describe('HAProxy', () => {
-  test('forwards headers over 16 KiB to the service (431), and closes the connection of a malformed request', async () => {
-    const { loadBalancer } = await openFixture()
-    const get = (header: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
-    const [tooLarge] = await sendBytes(loadBalancer.origin, get(`A: ${'a'.repeat(20_000)}`))
-    expect(tooLarge?.status).toBe(431)
-    expect(JSON.parse(tooLarge?.text ?? '')).toEqual(errorBody('headers_too_large'))
-    const unreadable = {
-      'not HTTP': 'hello there\r\n\r\n',
-      'an invalid method': get('A: b').replace('GET', 'G@T'),
-      'an invalid header': get('hello'),
-      'two lengths': get('Content-Length: 1\r\nContent-Length: 2'),
-      'an unknown transfer encoding': get('Transfer-Encoding: gzip'),
-      'headers over the buffer of HAProxy': get(`A: ${'a'.repeat(64_000)}`),
-      'headers that never end': 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
-    }
-    for (const [what, bytes] of Object.entries(unreadable)) {
-      expect(await sendBytes(loadBalancer.origin, bytes), what).toEqual([])
-    }
-  })
-})
-
 describe('an instance behind HAProxy', () => {
-  test('receives a safe request id, and the address from which the client connected to HAProxy', async () => {
+  test('receives a safe request id, and the address from which the client connected to HAProxy', async (context) => {
     const received: IncomingHttpHeaders[] = []
     // This server replaces both instances, because the service does not return the headers that it receives.
     const instance = createServer((request, response) => {
       if (request.url !== '/ready') received.push(request.headers)
       response.setHeader('x-request-id', request.headers['x-request-id'] ?? '').end()
     }).listen(0, '127.0.0.1')
-    onTestFinished(() => {
+    context.onTestFinished(() => {
       instance.close()
       instance.closeAllConnections()
     })
     await once(instance, 'listening')
     const { port } = instance.address() as { port: number }
     const ports = { port, adminPort: port }
-    const loadBalancer = await openLoadBalancer([ports, ports])
+    const loadBalancer = await openLoadBalancer(context, [ports, ports])
     const forged = {
       forwarded: 'for=1.2.3.4',
       'x-forwarded-for': '1.2.3.4',
