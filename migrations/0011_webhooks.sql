@@ -19,6 +19,8 @@ create table webhooks (
   restarts bigint not null default 0,
   epoch text collate "C" not null,
   number bigint not null,
+  -- The events after the position that need no further attempt: later events can be delivered first.
+  done int8multirange not null default '{}',
   -- Since when every attempt has failed; null after a success.
   failing_since timestamptz,
   -- The process that delivers. No other process delivers before the lease has ended.

@@ -78,7 +78,9 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
   const { id: webhookId, restarts } = start
   const now = () => performance.now()
   const lanes = openLanes()
-  const unsaved = trackProgress(lanes)
+  const unsaved = trackProgress(lanes, start.done)
+  /** Events after the position that are done, or wait in webhook_retries. They are not sent a second time. */
+  const known = new Set(start.done)
   const health = trackHealth(
     schedule,
     IN_FLIGHT_MAX,
@@ -107,6 +109,7 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
   function addRetry(row: RetryRow): void {
     const message = retryMessage(row, now())
     if (row.kind !== 'event' && row.id > lastRequest) lastRequest = row.id
+    if (row.kind === 'event' && row.number !== null) known.add(row.number)
     if (row.kind !== 'event' || webhook.types.some((type) => type === row.type)) add(message)
     // The webhook no longer gets events of this type.
     else unsaved.finish(message)
@@ -132,7 +135,7 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
         await skipTo(page.position, page.isNewEpoch)
         return
       }
-      for (const row of page.rows) {
+      for (const row of page.rows.filter(({ number }) => !known.delete(number))) {
         const message = eventMessage(row)
         unsaved.add(message)
         add(message)
@@ -156,7 +159,7 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
     await saving
     if (isNewEpoch) await deleteEventRetries(db, webhookId)
     const { progress } = unsaved.take(position, now())
-    await saveProgress(db, deliverer, { ...leased(), ...progress, position })
+    await saveProgress(db, deliverer, { ...leased(), ...progress, position, done: [] })
     end()
   }
 

@@ -67,6 +67,8 @@ export interface LeasedWebhook extends Position {
   types: EventType[]
   version: bigint
   restarts: bigint
+  /** Numbers of events after the position that need no further attempt. */
+  done: bigint[]
   failingSeconds: number | null
   /** The newest secret first. */
   secrets: Secret[]
@@ -88,6 +90,9 @@ export async function findLeasedWebhook(db: Reader, id: bigint): Promise<LeasedW
   const [row] = await db.read<LeasedWebhookRow>({
     name: 'find_leased_webhook',
     text: `select id, url, types::text[], version, restarts, epoch, number,
+        array(
+          select generate_series(lower(span), upper(span) - 1) from unnest(done) as span
+        ) as done,
         extract(epoch from now() - failing_since)::float8 as "failingSeconds",
         array(select secret from webhook_secrets where webhook_id = webhooks.id order by id desc) as secrets,
         array(

@@ -36,11 +36,14 @@ export interface Unsaved {
   take: (read: Position, now: number) => { progress: Taken; restore: () => void }
 }
 
-type Taken = Pick<Progress, 'position' | 'doneIds' | 'doneNumbers' | 'retries' | 'results'>
+type Taken = Pick<Progress, 'position' | 'done' | 'doneIds' | 'doneNumbers' | 'retries' | 'results'>
 
-export function trackProgress(lanes: Pick<Lanes, 'firstOf'>): Unsaved {
+/** @param doneBefore Numbers of events that need no further attempt, although they come after the position. */
+export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneBefore: readonly bigint[] = []): Unsaved {
   /** Events of the feed that are neither done nor stored, in the order of their numbers. Done ones are removed late. */
   let held: Message[] = []
+  /** Numbers of done events that may come after the position. */
+  let ahead = [...doneBefore]
   let changed = new Set<Message>()
   let done: Message[] = []
   let results: Result[] = []
@@ -71,6 +74,7 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>): Unsaved {
     finish: (message) => {
       changed.delete(message)
       if (message.isStored) done.push(message)
+      if (message.kind === 'event' && message.number !== null) ahead.push(message.number)
     },
     report: (result) => results.push(result),
     results: () => results.length,
@@ -83,6 +87,7 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>): Unsaved {
       storeHeld(now)
       const [first] = held
       const number = first?.number == null ? read.number : first.number - 1n
+      ahead = ahead.filter((doneNumber) => doneNumber > number)
       const taken = { changed, done, results }
       changed = new Set()
       done = []
@@ -90,6 +95,7 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>): Unsaved {
       return {
         progress: {
           position: { epoch: read.epoch, number },
+          done: [...ahead],
           doneIds: idsOf(taken.done),
           doneNumbers: numbersOf(taken.done),
           retries: [...taken.changed].map((message) => toRetry(message, now)),

@@ -67,6 +67,8 @@ export interface Progress {
   webhookId: bigint
   restarts: bigint
   position: Position
+  /** Numbers of events after the position that need no further attempt. */
+  done: readonly bigint[]
   /** Seconds since every attempt fails; null after a success. */
   failingSeconds: number | null
   disable: DisabledReason | undefined
@@ -84,12 +86,15 @@ export class LeaseLost extends Error {}
 export async function moveLeasedWebhook(
   tx: Tx,
   deliverer: string,
-  { webhookId, restarts, position, failingSeconds, disable }: Progress,
+  { webhookId, restarts, position, done, failingSeconds, disable }: Progress,
 ): Promise<void> {
   const rows = await tx.write({
     name: 'move_leased_webhook',
     text: `update webhooks
       set epoch = $4, number = $5, failing_since = now() - make_interval(secs => $6),
+        done = coalesce((
+          select range_agg(int8range(done_number, done_number, '[]')) from unnest($8::bigint[]) as done_number
+        ), '{}'),
         disabled_reason = coalesce(disabled_reason, $7),
         disabled_at = case when $7::text is null then disabled_at else coalesce(disabled_at, now()) end
       where id = $1 and deliverer = $2 and restarts = $3 and leased_until > now()
@@ -102,6 +107,7 @@ export async function moveLeasedWebhook(
       position.number,
       failingSeconds,
       disable ?? null,
+      done,
     ],
   })
   if (rows.length === 0) throw new LeaseLost(`the lease of webhook ${webhookId} was lost`)

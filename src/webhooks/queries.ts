@@ -176,7 +176,8 @@ export async function moveWebhook(
     text: `with forgotten as (
         delete from webhook_retries where webhook_id = $1 and kind = 'event' and number > $3
       )
-      update webhooks set epoch = $2, number = $3, version = version + 1, restarts = restarts + 1
+      update webhooks
+      set epoch = $2, number = $3, done = '{}', version = version + 1, restarts = restarts + 1
       where id = $1
       returning ${COLUMNS}`,
     values: [id, epoch, number],

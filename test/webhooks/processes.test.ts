@@ -96,6 +96,7 @@ test('a process cannot save its progress without the lease, or after a caller ch
     webhookId: id,
     restarts: 0n,
     position: { epoch: 'abcdef123456', number: 5n },
+    done: [7n, 8n, 11n],
     failingSeconds: null,
     disable: undefined,
     doneIds: [],

@@ -63,6 +63,7 @@ function progressOf(webhookId: bigint, epoch: string, requestId: bigint): Progre
     webhookId,
     restarts: 0n,
     position: { epoch, number: 8n },
+    done: [9n, 11n],
     failingSeconds: 1,
     disable: undefined,
     doneIds: [],
