@@ -31,6 +31,12 @@ export const SCOPE_TEXTS: ScopeText[] = [
     label: 'Follow changes',
     allows: 'Receive each change at once. Pages then update without a reload.',
   },
+  { scope: 'webhooks:read', label: 'See webhooks', allows: 'See webhooks and what was delivered to them.' },
+  {
+    scope: 'webhooks:write',
+    label: 'Manage webhooks',
+    allows: 'Create, change and delete webhooks, which send each change to other programs.',
+  },
   {
     scope: 'admin',
     label: 'Manage keys',
