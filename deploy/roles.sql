@@ -1,6 +1,6 @@
--- Creates three roles. petstore_migrator owns and migrates the schema. petstore_app serves requests, and
+-- Creates four roles. petstore_migrator owns and migrates the schema. petstore_app serves requests, and
 -- petstore_deliver delivers webhooks; they cannot change the schema, and have only the privileges that they need on each
--- table.
+-- table. petstore_verify can only read, for `petstore verify`; it needs a password only if you use that command.
 --
 -- Run this file as a superuser, connected to the database of Petstore: before the first `petstore migrate`, after
 -- every `petstore migrate`, and before and after a restore. It is one transaction, and safe to run at any time:
@@ -12,9 +12,10 @@
 --   psql "$ADMIN_URL" -c '\password petstore_migrator'
 --   psql "$ADMIN_URL" -c '\password petstore_app'
 --   psql "$ADMIN_URL" -c '\password petstore_deliver'
+--   psql "$ADMIN_URL" -c '\password petstore_verify'
 --
--- MIGRATION_DATABASE_URL uses petstore_migrator. DATABASE_URL uses petstore_app, and petstore_deliver for
--- `petstore deliver`.
+-- MIGRATION_DATABASE_URL uses petstore_migrator. DATABASE_URL uses petstore_app, petstore_deliver for
+-- `petstore deliver`, and petstore_verify for `petstore verify`.
 
 begin;
 
@@ -29,11 +30,15 @@ do $$ begin
   if not exists (select from pg_roles where rolname = 'petstore_deliver') then
     create role petstore_deliver login connection limit 50;
   end if;
+  if not exists (select from pg_roles where rolname = 'petstore_verify') then
+    create role petstore_verify login connection limit 5;
+  end if;
 end $$;
 
 alter role petstore_migrator nosuperuser nocreatedb nocreaterole;
 alter role petstore_app nosuperuser nocreatedb nocreaterole;
 alter role petstore_deliver nosuperuser nocreatedb nocreaterole;
+alter role petstore_verify nosuperuser nocreatedb nocreaterole;
 
 -- Two seconds shorter than the timeout of the service (src/deadlines.ts): PostgreSQL cancels a slow statement first, so
 -- its outcome is known.
@@ -58,16 +63,17 @@ alter role petstore_deliver set jit = off;
 alter role petstore_app set search_path = public;
 alter role petstore_deliver set search_path = public;
 alter role petstore_migrator set search_path = public;
+alter role petstore_verify set search_path = public;
 
--- Only these three roles can connect. They cannot create temporary tables.
+-- Only these four roles can connect. They cannot create temporary tables.
 do $$ begin
-  execute format('revoke all on database %I from public, petstore_app, petstore_deliver, petstore_migrator', current_database());
-  execute format('grant connect on database %I to petstore_app, petstore_deliver, petstore_migrator', current_database());
+  execute format('revoke all on database %I from public, petstore_app, petstore_deliver, petstore_migrator, petstore_verify', current_database());
+  execute format('grant connect on database %I to petstore_app, petstore_deliver, petstore_migrator, petstore_verify', current_database());
 end $$;
 
-revoke all on schema public from public, petstore_app, petstore_deliver;
+revoke all on schema public from public, petstore_app, petstore_deliver, petstore_verify;
 grant usage, create on schema public to petstore_migrator;
-grant usage on schema public to petstore_app, petstore_deliver;
+grant usage on schema public to petstore_app, petstore_deliver, petstore_verify;
 
 -- The service can use new tables right after a migration, before this file runs again and restricts the privileges.
 alter default privileges for role petstore_migrator in schema public
@@ -78,7 +84,7 @@ alter default privileges for role petstore_migrator in schema public
 -- Privileges per table: those of petstore_app, then those of petstore_deliver. `petstore doctor` checks the same list
 -- (src/db/privileges.ts). The service cannot delete orders or API keys, and cannot change history entries. PostgreSQL
 -- deletes the history of a pet when the service deletes the pet. The service cannot read the secrets of webhooks, and the
--- delivery cannot read pets, orders and API keys.
+-- delivery cannot read pets, orders and API keys. petstore_verify can read everything except the secrets of webhooks.
 --
 -- Ownership: if a dump was restored before petstore_migrator existed, the restoring role owns all objects, and
 -- migrations would fail. petstore_migrator therefore becomes the owner of every object that migrations create. Only
@@ -125,10 +131,13 @@ begin
     ) then
       execute format('alter table public.%I owner to petstore_migrator', table_grant.name);
     end if;
-    execute format('revoke all on public.%I from public, petstore_app, petstore_deliver', table_grant.name);
+    execute format('revoke all on public.%I from public, petstore_app, petstore_deliver, petstore_verify', table_grant.name);
     execute format('grant %s on public.%I to petstore_app', table_grant.app_privileges, table_grant.name);
     if table_grant.deliver_privileges is not null then
       execute format('grant %s on public.%I to petstore_deliver', table_grant.deliver_privileges, table_grant.name);
+    end if;
+    if table_grant.name <> 'webhook_secrets' then
+      execute format('grant select on public.%I to petstore_verify', table_grant.name);
     end if;
   end loop;
 
@@ -152,10 +161,11 @@ begin
   end loop;
 end $$;
 
-revoke all on all sequences in schema public from public, petstore_app, petstore_deliver;
+revoke all on all sequences in schema public from public, petstore_app, petstore_deliver, petstore_verify;
+grant select on all sequences in schema public to petstore_verify;
 do $$ begin
   if to_regclass('public.webhook_secrets') is not null then
-    grant select (id, webhook_id, expires_at) on public.webhook_secrets to petstore_app;
+    grant select (id, webhook_id, expires_at) on public.webhook_secrets to petstore_app, petstore_verify;
     -- An event of an order contains the name of the API key that placed it.
     grant select (id, name) on public.api_keys to petstore_deliver;
   end if;

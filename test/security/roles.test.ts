@@ -6,7 +6,15 @@ import { OWNED_OBJECTS } from '../../src/db/owners.ts'
 import { DELIVERY_PRIVILEGES, DELIVERY_ROLE, NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { asDelivery, asOwner, asSuperuser, changeRoles, makeRoles } from '../support/roles.ts'
+import {
+  asDelivery,
+  asOwner,
+  asSuperuser,
+  asVerifier,
+  changeRoles,
+  makeRoles,
+  VERIFIER,
+} from '../support/roles.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const databaseUrl = await createTestDatabase()
@@ -70,6 +78,27 @@ test('the delivery of webhooks can read events and secrets, and nothing about pe
     await expect(client.query(statement), statement).rejects.toThrow(/permission denied/)
     await client.end()
   }
+})
+
+test('the role of petstore verify can read everything except the secrets of webhooks, and change nothing', async () => {
+  const grants = await grantsIn(databaseUrl, VERIFIER)
+  const sequences = Object.keys(grants).filter((name) => name.endsWith('_id_seq'))
+  const readable = TABLES.filter((name) => name !== 'webhook_secrets')
+  expect(grants).toEqual(Object.fromEntries([...readable, ...sequences].map((name) => [name, ['select']])))
+  expect(sequences).toContain('pets_id_seq')
+  const client = new Client(asVerifier(databaseUrl))
+  await client.connect()
+  await client.query('select id, webhook_id, expires_at from webhook_secrets')
+  for (const statement of [
+    'select secret from webhook_secrets',
+    'delete from pets',
+    'select nextval($$pets_id_seq$$)',
+    'create table x ()',
+    'create temporary table x ()',
+  ]) {
+    await expect(client.query(statement), statement).rejects.toThrow(/permission denied/)
+  }
+  await client.end()
 })
 
 test('tests run the service as petstore_app, without attributes or memberships', async () => {

@@ -23,7 +23,7 @@ const kept = () =>
     `select rolname, rolpassword from pg_authid where rolname like 'petstore%' order by rolname`,
   )
 
-test('sets the passwords of all roles from the environment, with any characters', async () => {
+test('sets the passwords of the roles of the service from the environment, with any characters', async () => {
   const { status, stdout, stderr } = setPasswords({
     PETSTORE_APP_PASSWORD: `it's; "a" \\ %`,
     PETSTORE_DELIVER_PASSWORD: 'third',
@@ -35,6 +35,8 @@ test('sets the passwords of all roles from the environment, with any characters'
     { rolname: 'petstore_app', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
     { rolname: 'petstore_deliver', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
     { rolname: 'petstore_migrator', rolpassword: expect.stringContaining('SCRAM-SHA-256$') },
+    // Optional, so the file does not set it.
+    { rolname: 'petstore_verify', rolpassword: null },
   ])
 })
 

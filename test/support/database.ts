@@ -6,7 +6,7 @@ import { afterAll, inject } from 'vitest'
 import { type Db, openDatabase } from '../../src/db/database.ts'
 import { RETRY_FOR_MS } from '../../src/deadlines.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
-import { APPLICATION, asApplication, asSuperuser, DELIVERY, OWNER } from './roles.ts'
+import { APPLICATION, asApplication, asSuperuser, DELIVERY, OWNER, VERIFIER } from './roles.ts'
 
 /**
  * Creates a database now, and drops it after the tests of the file. An `empty` database has the roles but no schema. The
@@ -18,7 +18,7 @@ export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'
   afterAll(() => onServer(`drop database ${name} with (force)`))
   // A clone keeps everything that deploy/roles.sql has set, except these privileges.
   await onServer(
-    `revoke all on database ${name} from public; grant connect on database ${name} to ${APPLICATION}, ${DELIVERY}, ${OWNER}`,
+    `revoke all on database ${name} from public; grant connect on database ${name} to ${APPLICATION}, ${DELIVERY}, ${OWNER}, ${VERIFIER}`,
   )
   const url = new URL(inject('serverUrl'))
   url.pathname = name

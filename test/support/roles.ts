@@ -8,6 +8,7 @@ import { migrate } from '../../src/db/migrate.ts'
 export const APPLICATION = 'petstore_app'
 export const OWNER = 'petstore_migrator'
 export const DELIVERY = 'petstore_deliver'
+export const VERIFIER = 'petstore_verify'
 const ROLES_SQL = readFileSync(join(import.meta.dirname, '../../deploy/roles.sql'), 'utf8')
 
 export const asApplication = (databaseUrl: string) => as(APPLICATION, databaseUrl)
@@ -15,6 +16,8 @@ export const asApplication = (databaseUrl: string) => as(APPLICATION, databaseUr
 export const asOwner = (databaseUrl: string) => as(OWNER, databaseUrl)
 /** The URL with the role of `petstore deliver`. */
 export const asDelivery = (databaseUrl: string) => as(DELIVERY, databaseUrl)
+/** The URL with the role of `petstore verify`. */
+export const asVerifier = (databaseUrl: string) => as(VERIFIER, databaseUrl)
 export const asSuperuser = (databaseUrl: string) => as('postgres', databaseUrl)
 
 function as(role: string, databaseUrl: string): string {
