@@ -17,6 +17,7 @@ import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
 import { addServe, StartFailure } from './serve.ts'
 import { exitOnClosedOutput, paint, say } from './terminal.ts'
+import { addVerify } from './verify.ts'
 import { addWebhooks } from './webhooks.ts'
 
 export function buildProgram(): Command {
@@ -50,6 +51,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addImport(program)
   addExport(program)
   addDoctor(program)
+  addVerify(program)
   program.commandsGroup('Use a running service:')
   addPets(program)
   addCategories(program)

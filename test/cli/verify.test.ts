@@ -1,0 +1,393 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, expect, inject, test } from 'vitest'
+import { CONSTRAINTS, INDEXES, TRIGGERS } from '../../src/verify/objects.ts'
+import { openApiFixture } from '../api/fixture.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { numberAllEvents } from '../support/feed-audit.ts'
+import { asOwner, asVerifier } from '../support/roles.ts'
+import { runInProcess } from './in-process.ts'
+
+interface Finding {
+  check: string
+  state: string
+  message: string
+  remedy?: string
+  durationMs: number
+}
+
+const NAMES = [
+  'schema',
+  'objects',
+  'checksums',
+  'rows',
+  'inventory',
+  'orders',
+  'history',
+  'events',
+  'webhooks',
+  'sequences',
+]
+const REBUILD_COUNTS = readFileSync(join(import.meta.dirname, '../../deploy/rebuild-counts.sql'), 'utf8')
+
+const api = await openApiFixture()
+
+/** Pets, orders in each status, changes, deleted pets, webhooks, and events with and without a number. */
+async function fillStore(): Promise<void> {
+  const renamed = await api.addPet()
+  const removed = await api.addPet({ categoryId: 2 })
+  await api.addPet({ categoryId: 3 })
+  expect((await api.patch(renamed.id, { name: 'Rex' })).status).toBe(200)
+  expect((await api.remove(`/pets/${removed.id}`)).status).toBeLessThan(300)
+  await api.end('complete', (await api.hold()).id)
+  await api.end('cancel', (await api.hold()).id)
+  await api.hold()
+  expect((await api.put('/categories/1', { name: 'Dogs' })).status).toBeLessThan(300)
+  expect((await api.post('/webhooks', { url: 'https://127.0.0.1/' })).status).toBe(201)
+  await numberAllEvents(api.db)
+  await api.addPet()
+}
+await fillStore()
+
+/** A copy of the store, to damage. The files are copied, so that no page of the copy is in PostgreSQL's memory. */
+async function cloneStore(): Promise<string> {
+  const server = inject('serverUrl')
+  const source = new URL(api.databaseUrl).pathname.slice(1)
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  // A template must have no connections. The service opens new ones when it needs them.
+  await sql(server, `alter database ${source} allow_connections false`)
+  await sql(
+    server,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${source}'`,
+  )
+  await sql(server, `create database ${name} template ${source} strategy file_copy`)
+  afterAll(() => sql(server, `drop database ${name} with (force)`))
+  const url = new URL(api.databaseUrl)
+  url.pathname = name
+  return asVerifier(url.href)
+}
+
+async function verify(DATABASE_URL: string) {
+  const { code, stdout, stderr } = await runInProcess(['verify', '--json'], { DATABASE_URL })
+  const findings = JSON.parse(stdout || `"${stderr}"`) as Finding[]
+  const faults = findings.filter(({ state }) => state === 'fault')
+  return { code, findings, faults, failed: faults.map(({ check }) => check).join(' ') }
+}
+
+test('passes on a store with pets, orders, events and webhooks, and prints each check with its duration', async () => {
+  const url = await cloneStore()
+  const { code, findings, faults } = await verify(url)
+  expect(faults).toEqual([])
+  expect(code).toBe(0)
+  expect(findings.map(({ check }) => check)).toEqual(NAMES)
+  expect(findings.every(({ durationMs }) => durationMs >= 0)).toBe(true)
+  const { code: textCode, stdout, stderr } = await runInProcess(['verify'], { DATABASE_URL: url })
+  expect(textCode).toBe(0)
+  expect(stdout).toMatch(/^ok {7}schema {5}up to date .* \(\d+\.\d s\)$/m)
+  expect(stdout).toMatch(/read \d+ rows of \d+ tables, except .*: webhook_secrets\.secret \(/)
+  expect(stderr).toContain('The database is complete and consistent.')
+})
+
+test('passes on a new database', async () => {
+  expect((await verify(asVerifier(await createTestDatabase()))).faults).toEqual([])
+})
+
+test('passes after TRUNCATE, which leaves events without a number', async () => {
+  const url = await cloneStore()
+  await sql(url, 'truncate pets cascade')
+  expect((await verify(url)).faults).toEqual([])
+})
+
+const REPLICA = 'set session_replication_role = replica;'
+const OPEN_PET = `(select pet_id from orders where status = 'open')`
+/** An event in the middle of the feed. */
+const MIDDLE = `(select first_number from event_numbers where outbox_id is not null order by first_number offset 2 limit 1)`
+
+const DAMAGES: [what: string, failed: string, damage: string, message: string, remedy: string][] = [
+  ['a missing index', 'objects', 'drop index pets_by_status', 'pets_by_status', '--single-transaction'],
+  ['a missing trigger', 'objects', 'drop trigger record_created on pets', 'record_created', 'Restore again'],
+  [
+    'a missing constraint',
+    'objects',
+    'alter table pets drop constraint pets_name_check',
+    'pets_name_check',
+    'Restore again',
+  ],
+  [
+    'an invalid index',
+    'objects',
+    `update pg_index set indisvalid = false where indexrelid = 'pets_by_status'::regclass`,
+    'pets_by_status',
+    'reindex index concurrently',
+  ],
+  [
+    'a constraint that is not validated',
+    'objects',
+    `alter table orders drop constraint orders_pet_id_fkey;
+      alter table orders add constraint orders_pet_id_fkey foreign key (pet_id) references pets (id) not valid`,
+    'orders_pet_id_fkey',
+    'validate constraint',
+  ],
+  ['disabled triggers', 'objects', 'alter table pets disable trigger all', 'pets', 'enable trigger all'],
+  [
+    'a wrong count',
+    'inventory',
+    `update pet_counts set count = count + 1 where status = 'sold'`,
+    'an inventory that differs from the number of pets (1): sold',
+    'rebuild-counts.sql',
+  ],
+  [
+    'a wrong count of a category',
+    'inventory',
+    `insert into pet_counts_by_category (category_id, status, count) values (77, 'sold', 1)`,
+    'a category whose counts differ from its pets (1): 77',
+    'rebuild-counts.sql',
+  ],
+  [
+    'a missing count',
+    'inventory',
+    `${REPLICA} delete from pet_counts where status = 'sold'`,
+    'a status without its row in pet_counts (1): sold',
+    'rebuild-counts.sql',
+  ],
+  [
+    'an order without its pet',
+    'inventory orders history',
+    `${REPLICA} delete from pets where id = ${OPEN_PET}`,
+    'an order without its pet (1)',
+    'Restore another backup',
+  ],
+  [
+    'two open orders of a pet',
+    'objects orders history',
+    `drop index orders_one_open_per_pet; ${REPLICA}
+      insert into orders (pet_id, placed_by, created_at, expires_at)
+      select pet_id, placed_by, created_at, expires_at from orders where status = 'open'`,
+    'a pet with two open orders (sold twice) (1)',
+    'petstore orders cancel',
+  ],
+  [
+    'an open order of a pet that is available',
+    'orders',
+    `update pets set status = 'available' where id = ${OPEN_PET}`,
+    'a pet with an open order that is not pending (1)',
+    'petstore orders cancel',
+  ],
+  [
+    'a closed order without its time',
+    'objects orders',
+    `alter table orders drop constraint orders_check1;
+      update orders set closed_at = null where status = 'completed'`,
+    'an order whose status and time of closing differ (1)',
+    'Restore another backup',
+  ],
+  [
+    'a lost history entry',
+    'history',
+    `delete from pet_history where to_name = 'Rex'`,
+    'a pet whose version is not 1 plus the number of its history entries (1)',
+    'Restore another backup',
+  ],
+  [
+    'a history entry without its pet',
+    'history',
+    `${REPLICA} insert into pet_history (pet_id, event, request_id) values (999, 'updated', 'x')`,
+    'a history entry without its pet (1)',
+    'Restore another backup',
+  ],
+  [
+    'an order that is not in the history',
+    'history',
+    `update pet_history set event = 'updated' where event = 'order_completed'`,
+    'a pet whose orders differ from its history (1)',
+    'Restore another backup',
+  ],
+  [
+    'a lost event',
+    'events',
+    `delete from outbox where id = (select outbox_id from event_numbers where first_number = ${MIDDLE})`,
+    'a number of an event without its outbox row (1)',
+    'petstore events new-epoch',
+  ],
+  [
+    'a lost number',
+    'events',
+    `delete from event_numbers where first_number = ${MIDDLE}`,
+    'a gap in the numbers of events, before the number (1)',
+    'petstore events new-epoch',
+  ],
+  [
+    'an event without a number',
+    'events',
+    `update event_numbers set outbox_id = null, type = null where first_number = ${MIDDLE} and scanned_to is null`,
+    'an outbox row that got no number (1)',
+    'petstore events new-epoch',
+  ],
+  [
+    'an array of a wrong length',
+    'events',
+    `update outbox set names = names || 'x'::text
+      where id = (select outbox_id from event_numbers where first_number = ${MIDDLE})`,
+    'a number of an event that differs from its outbox row (1)',
+    'petstore events new-epoch',
+  ],
+  [
+    'two numbers of an event',
+    'events',
+    `update event_numbers set outbox_id = outbox_id - 1 where first_number = ${MIDDLE}`,
+    'an outbox row with two numbers (1)',
+    'petstore events new-epoch',
+  ],
+  [
+    'an epoch in the future',
+    'events',
+    'update event_epochs set after_number = 1000000',
+    'an epoch that starts after the newest event (1)',
+    'petstore events new-epoch',
+  ],
+  [
+    'an empty feed',
+    'events',
+    'delete from event_numbers',
+    'in the table (1): event_numbers',
+    'Restore another',
+  ],
+  [
+    'a webhook without a secret',
+    'webhooks',
+    'delete from webhook_secrets',
+    'a webhook without a secret that does not expire (1): 1',
+    'petstore webhooks rotate-secret',
+  ],
+  [
+    'a webhook ahead of the feed',
+    'webhooks',
+    'update webhooks set number = 1000000',
+    'a webhook whose position is after the newest event (1): 1',
+    'petstore events new-epoch',
+  ],
+  [
+    'a secret without its webhook',
+    'webhooks',
+    `${REPLICA} insert into webhook_secrets (webhook_id, secret) values (999, decode(repeat('00', 24), 'hex'))`,
+    'a row of webhook_secrets without its webhook (1)',
+    'Restore another backup',
+  ],
+]
+
+test.each(DAMAGES)('reports %s', async (_what, failed, damage, message, remedy) => {
+  const url = await cloneStore()
+  await sql(url, damage)
+  const result = await verify(url)
+  expect(result.failed).toBe(failed)
+  expect(result.code).toBe(1)
+  const found = result.faults.find((fault) => fault.message.includes(message))
+  expect(found?.remedy, JSON.stringify(result.faults)).toContain(remedy)
+})
+
+test.each(['pets', 'outbox'])(
+  'reports that the sequence of %s is behind, and how to set it',
+  async (table) => {
+    const url = await cloneStore()
+    await sql(url, `select setval('${table}_id_seq', 2)`)
+    const { failed, faults } = await verify(url)
+    expect(failed).toBe('sequences')
+    expect(faults[0]?.message).toMatch(`${table}_id_seq is at 2, but ${table} has the id `)
+    await sql(asOwner(url), faults[0]?.remedy?.replace('As petstore_migrator, run: ', '') ?? '')
+    expect((await verify(url)).faults).toEqual([])
+  },
+)
+
+test('a sequence behind the events that are deleted is a fault: their ids would never get a number', async () => {
+  const url = await cloneStore()
+  await sql(url, `delete from outbox; select setval('outbox_id_seq', 2)`)
+  expect((await verify(url)).failed).toBe('events sequences')
+})
+
+test('deploy/rebuild-counts.sql corrects wrong counts', async () => {
+  const url = await cloneStore()
+  await sql(
+    url,
+    `delete from pet_counts; delete from pet_count_deltas; update pet_counts_by_category set count = 9`,
+  )
+  expect((await verify(url)).failed).toBe('inventory')
+  await sql(url, `set role petstore_migrator; ${REBUILD_COUNTS}`)
+  expect((await verify(url)).faults).toEqual([])
+})
+
+test('a new epoch corrects a gap in the feed', async () => {
+  const url = await cloneStore()
+  await sql(url, `delete from event_numbers where first_number = ${MIDDLE}`)
+  expect((await verify(url)).failed).toBe('events')
+  await sql(
+    url,
+    `insert into event_epochs (after_number, starts_empty) select max(first_number + count - 1), false from event_numbers`,
+  )
+  expect((await verify(url)).faults).toEqual([])
+})
+
+test('reports the table of a damaged page, and runs the other checks', async () => {
+  const url = await cloneStore()
+  const [file] = await sql<{ path: string }>(
+    url,
+    `select current_setting('data_directory') || '/' || pg_relation_filepath('categories') as path`,
+  )
+  const handle = await open(file?.path ?? '', 'r+')
+  await handle.write(Buffer.alloc(64, 0xff), 0, 64, 0)
+  await handle.close()
+  const { failed, faults, findings } = await verify(url)
+  expect(failed).toBe('rows')
+  expect(faults[0]?.message).toMatch(/^cannot read categories: invalid page/)
+  expect(faults[0]?.remedy).toContain('Restore another backup')
+  expect(findings.map(({ check }) => check)).toEqual(NAMES)
+})
+
+test.each([
+  ['missing', `delete from petstore_migrations where name like '0011%'`, 'Run: petstore migrate'],
+  [
+    'unknown',
+    `insert into petstore_migrations (name, run_on) values ('9999_next', now())`,
+    'Install the version of Petstore that made the backup',
+  ],
+])('reports a migration that is %s, and runs no other check', async (_what, change, remedy) => {
+  const url = await cloneStore()
+  await sql(url, change)
+  const { code, findings } = await verify(url)
+  expect(code).toBe(1)
+  expect(findings).toMatchObject([
+    { check: 'schema', state: 'fault', remedy: expect.stringContaining(remedy) },
+  ])
+})
+
+test('says which role to use if the role cannot read everything', async () => {
+  const url = new URL(await cloneStore())
+  url.username = 'petstore_app'
+  const { failed, faults } = await verify(url.href)
+  expect(failed).toBe('sequences')
+  expect(faults[0]).toMatchObject({
+    message: expect.stringContaining('permission denied'),
+    remedy: expect.stringContaining('petstore_verify'),
+  })
+})
+
+test('knows every index, constraint and trigger of the schema', async () => {
+  const url = await createTestDatabase()
+  const namesOf = async (text: string) => (await sql<{ name: string }>(url, text)).map(({ name }) => name)
+  expect(
+    await namesOf(
+      `select relname as name from pg_class where relkind = 'i' and relnamespace = 'public'::regnamespace
+        and relname <> 'pets_by_name' order by relname collate "C"`,
+    ),
+  ).toEqual(INDEXES)
+  expect(
+    await namesOf(
+      `select conname as name from pg_constraint where contype in ('c', 'f') and connamespace = 'public'::regnamespace
+        order by conname collate "C"`,
+    ),
+  ).toEqual(CONSTRAINTS)
+  expect(
+    await namesOf(`select tgname as name from pg_trigger where not tgisinternal order by tgname collate "C"`),
+  ).toEqual(TRIGGERS)
+})
