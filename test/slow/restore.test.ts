@@ -10,7 +10,7 @@ import { parseDocument } from '../docs/documents.ts'
 import { openTestClient, type TestClient } from '../support/client.ts'
 import { sql } from '../support/database.ts'
 import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
-import { prepareDatabase } from '../support/roles.ts'
+import { asVerifier, prepareDatabase } from '../support/roles.ts'
 import { petstore, shell, startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -110,7 +110,11 @@ const readAll = async (client: TestClient) =>
   )
 
 async function expectMigratable(environment: Record<string, string>): Promise<void> {
-  const { DATABASE_URL = '', DELIVER_DATABASE_URL = '' } = environment
+  const { ADMIN_URL = '', DATABASE_URL = '', DELIVER_DATABASE_URL = '' } = environment
+  expect(await petstore(['verify'], { ...environment, DATABASE_URL: asVerifier(ADMIN_URL) })).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining('fault'),
+  })
   for (const url of [DATABASE_URL, DELIVER_DATABASE_URL]) {
     expect(await petstore(['doctor'], { ...environment, DATABASE_URL: url })).toMatchObject({
       code: 0,
