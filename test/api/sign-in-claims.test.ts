@@ -1,9 +1,9 @@
 // Which role and which name a person gets from the claims of the identity provider.
-import { SCOPES } from '../../src/scopes.ts'
 import { describe, expect, test } from 'vitest'
 import { readPerson } from '../../src/people/claims.ts'
 import { personName, SignInError } from '../../src/people/rules.ts'
 import { parseRoleRules, ROLE_SCOPES } from '../../src/roles.ts'
+import { SCOPES } from '../../src/scopes.ts'
 import { openSignInFixture, signIn } from '../support/sign-in.ts'
 
 const rules = parseRoleRules('admin=petstore-admins, staff = shop ,staff=till') ?? []
