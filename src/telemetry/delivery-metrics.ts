@@ -1,5 +1,6 @@
 // Metrics of `petstore deliver`, in the Prometheus format.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { addBuildInfo } from './build-info.ts'
 
 export interface DeliveryCounts {
   enabled: number
@@ -18,6 +19,7 @@ export interface DeliveryMetrics {
 export function openDeliveryMetrics(stateOf: () => DeliveryCounts): DeliveryMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  addBuildInfo(registry)
   const registers = [registry]
 
   const attempts = new Histogram({

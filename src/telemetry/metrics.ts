@@ -1,6 +1,7 @@
 // Metrics for operators, in the Prometheus format.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Db } from '../db/database.ts'
+import { addBuildInfo } from './build-info.ts'
 import type { Log } from './log.ts'
 
 export interface Metrics {
@@ -18,6 +19,7 @@ export interface Metrics {
 export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, 'writer'>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  addBuildInfo(registry)
 
   const requests = new Histogram({
     name: 'petstore_http_request_seconds',
