@@ -2,6 +2,7 @@
 // Knows nothing about routes.
 import { Worker } from 'node:worker_threads'
 import { on } from 'node:events'
+import { extname } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { ASSETS } from '../http/page-addresses.ts'
 import { type PageFile, pageFile } from './files.ts'
@@ -25,7 +26,8 @@ export function scalarScript(): Promise<PageFile> {
 }
 
 async function readScript(): Promise<PageFile> {
-  const worker = new Worker(new URL('scalar-worker.ts', import.meta.url))
+  // In the npm package, this file and the worker end in `.js`.
+  const worker = new Worker(new URL(`scalar-worker${extname(import.meta.filename)}`, import.meta.url))
   // Skips other messages: under `node --watch`, Node sends its own messages from a worker.
   for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
     const { bytes, gzipped } = message as Partial<ScalarScript>
