@@ -1,0 +1,144 @@
+// `node dev/release.ts`: builds the files of a release into release/: the npm packages of the service and of the client,
+// the SBOM and the checksums. Also builds the image if Docker is available. CONTRIBUTING.md describes how to release.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { readSbom } from './sbom.ts'
+import { pack, writeClientPackage, writeServerPackage } from './server-package.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const CHECKSUMS = 'SHA256SUMS'
+const DOCKER_TIMEOUT_MS = 10_000
+
+const OPTIONS = {
+  out: { type: 'string', default: join(ROOT, 'release') },
+  tag: { type: 'string' },
+  'allow-dirty': { type: 'boolean', default: false },
+  'allow-unreleased': { type: 'boolean', default: false },
+  'no-image': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const
+
+const USAGE = `Usage: node dev/release.ts [options]
+
+  --out FOLDER        where to write the files (default: release/). Existing files of a release are replaced
+  --tag TAG           fail unless TAG is "v" and the version
+  --allow-dirty       build although the checkout has uncommitted changes
+  --allow-unreleased  build although the changelog has unreleased changes
+  --no-image          do not build the image
+`
+
+export interface Sources {
+  /** Versions in package.json and client/package.json. */
+  server: string
+  client: string
+  changelog: string
+  /** Output of `git status --porcelain`. */
+  changes: string
+}
+
+export interface Allowed {
+  tag?: string | undefined
+  dirty: boolean
+  unreleased: boolean
+}
+
+/** Returns the reasons why these sources cannot be released; none if they can. */
+export function releaseProblems({ server, client, changelog, changes }: Sources, allowed: Allowed): string[] {
+  const headings = [...changelog.matchAll(/^## (\S+)/gm)].map(([, heading = '']) => heading)
+  const newest = headings.find((heading) => heading !== 'Unreleased')
+  const problems: string[] = []
+  if (client !== server) {
+    problems.push(
+      `package.json has version ${server}, but client/package.json has ${client}: make them equal`,
+    )
+  }
+  if (headings[0] === 'Unreleased' && !allowed.unreleased) {
+    problems.push('CHANGELOG.md has unreleased changes: give them a version, or pass --allow-unreleased')
+  }
+  if (newest !== server) {
+    problems.push(`the newest version in CHANGELOG.md is ${newest}, but package.json has ${server}`)
+  }
+  if (allowed.tag !== undefined && allowed.tag !== `v${server}`) {
+    problems.push(`the tag is ${allowed.tag}, but version ${server} needs v${server}`)
+  }
+  if (changes !== '' && !allowed.dirty) {
+    problems.push(`the checkout has uncommitted changes: commit them, or pass --allow-dirty\n${changes}`)
+  }
+  return problems
+}
+
+/** Builds the files of a release into a folder, and returns their names. */
+export async function buildRelease(out: string): Promise<string[]> {
+  mkdirSync(out, { recursive: true })
+  for (const name of readdirSync(out).filter(isReleaseFile)) rmSync(join(out, name))
+  const build = mkdtempSync(join(tmpdir(), 'petstore-release-'))
+  try {
+    const server = join(build, 'server')
+    const client = join(build, 'client')
+    await writeServerPackage(server)
+    writeClientPackage(client)
+    const files = [pack(server, out), pack(client, out), 'sbom.json']
+    writeFileSync(join(out, 'sbom.json'), `${JSON.stringify(readSbom(), null, 2)}\n`)
+    const lines = files.map((name) => `${hash('sha256', readFileSync(join(out, name)))}  ${name}\n`)
+    writeFileSync(join(out, CHECKSUMS), lines.join(''))
+    return [...files, CHECKSUMS]
+  } finally {
+    rmSync(build, { recursive: true, force: true })
+  }
+}
+
+/** True for a file of an earlier run, which would otherwise be published with the new ones. */
+function isReleaseFile(name: string): boolean {
+  return /^petstore-.*\.tgz$/.test(name) || ['sbom.json', CHECKSUMS].includes(name)
+}
+
+function buildImage(version: string): void {
+  const command = ['docker', 'build', '--tag', `petstore:${version}`, '.'] as const
+  const [docker, ...args] = command
+  // The command can exist without a server, for example in a container.
+  const { status } = spawnSync(docker, ['info'], { stdio: 'ignore', timeout: DOCKER_TIMEOUT_MS })
+  if (status === 0) execFileSync(docker, args, { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  else process.stderr.write(`Docker is not available here. To build the image, run: ${command.join(' ')}\n`)
+}
+
+function readSources(): Sources {
+  const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+  const versionIn = (path: string) => (JSON.parse(read(path)) as { version: string }).version
+  return {
+    server: versionIn('package.json'),
+    client: versionIn('client/package.json'),
+    changelog: read('CHANGELOG.md'),
+    changes: execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' }),
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: OPTIONS })
+  if (values.help) {
+    process.stdout.write(USAGE)
+    return
+  }
+  const sources = readSources()
+  const problems = releaseProblems(sources, {
+    tag: values.tag,
+    dirty: values['allow-dirty'],
+    unreleased: values['allow-unreleased'],
+  })
+  if (problems.length > 0) {
+    process.stderr.write(problems.map((problem) => `${problem}\n`).join(''))
+    process.exitCode = 1
+    return
+  }
+  const out = resolve(values.out)
+  for (const name of await buildRelease(out)) {
+    process.stdout.write(`${join(out, name)}  ${Math.ceil(statSync(join(out, name)).size / 1_000)} kB\n`)
+  }
+  if (!values['no-image']) buildImage(sources.server)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main()

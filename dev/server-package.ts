@@ -1,0 +1,101 @@
+// Builds the npm package of the service. The package has the folders of the checkout, with JavaScript instead of
+// TypeScript, because Node does not run TypeScript below node_modules.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { buildConsole } from './console.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+/** Files that are not compiled. */
+const COPIED = [
+  'LICENSE',
+  'README.md',
+  'openapi.json',
+  'bin/package.json',
+  'console/dist',
+  'deploy/passwords.sql',
+  'deploy/roles.sql',
+  'src/pages/assets',
+]
+
+interface Manifest {
+  version: string
+  dependencies: Record<string, string>
+  [field: string]: unknown
+}
+
+interface Lock {
+  packages: Record<string, { dev?: boolean; devOptional?: boolean; link?: boolean }>
+  [field: string]: unknown
+}
+
+/** Writes the files of the package into a folder, which must be empty or missing. */
+export async function writeServerPackage(folder: string): Promise<void> {
+  await buildConsole()
+  compile('tsconfig.release.json', folder)
+  for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
+  for (const name of readdirSync(join(ROOT, 'migrations')).filter((file) => file.endsWith('.sql'))) {
+    cpSync(join(ROOT, 'migrations', name), join(folder, 'migrations', name))
+  }
+  chmodSync(join(folder, 'bin/petstore.js'), 0o755)
+  const manifest = serverManifest(readJson('package.json') as Manifest)
+  // The compiler has copied the package.json of the checkout, because the sources import it.
+  writeJson(join(folder, 'package.json'), manifest)
+  writeJson(
+    join(folder, 'npm-shrinkwrap.json'),
+    productionLock(manifest, readJson('package-lock.json') as Lock),
+  )
+}
+
+/** Writes the files of the client's package. `npm pack` in client/ would write into the checkout. */
+export function writeClientPackage(folder: string): void {
+  compile('client/tsconfig.json', join(folder, 'dist'))
+  for (const path of ['LICENSE', 'README.md']) cpSync(join(ROOT, 'client', path), join(folder, path))
+  const { scripts: _, ...manifest } = readJson('client/package.json') as Manifest
+  writeJson(join(folder, 'package.json'), manifest)
+}
+
+/** Packs a folder into an archive `name-version.tgz`. Equal files result in an equal archive. */
+export function pack(folder: string, destination: string): string {
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', destination]
+  const output = execFileSync('npm', args, { cwd: folder, encoding: 'utf8' })
+  const [packed] = JSON.parse(output) as { filename: string }[]
+  if (packed === undefined) throw new Error('npm pack printed no file name')
+  return packed.filename
+}
+
+/** The fields of package.json that users of the package need. The versions of the dependencies are exact. */
+function serverManifest({ version, dependencies, ...rest }: Manifest): Manifest {
+  const { name, description, homepage, bugs, repository, license, type, engines } = rest
+  const about = { name, version, description, homepage, bugs, repository, license, type, engines }
+  return { ...about, bin: { petstore: 'bin/petstore.js' }, dependencies }
+}
+
+/** The locked production packages: npm then installs the versions that the tests used and that the SBOM lists. */
+function productionLock(manifest: Manifest, { packages, ...lock }: Lock): unknown {
+  const { name, version, license, engines, bin, dependencies } = manifest
+  const production = Object.entries(packages).filter(
+    ([path, { dev, devOptional, link }]) =>
+      // `devOptional`: types that the service does not need at run time.
+      path.startsWith('node_modules/') && dev !== true && devOptional !== true && link !== true,
+  )
+  const root = { name, version, license, dependencies, bin, engines }
+  return { ...lock, name, version, packages: { '': root, ...Object.fromEntries(production) } }
+}
+
+function compile(project: string, outDir: string): void {
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  execFileSync(process.execPath, [compiler, '-p', project, '--outDir', outDir], {
+    cwd: ROOT,
+    // The compiler prints errors to standard output, which belongs to the result of the release.
+    stdio: ['ignore', 2, 2],
+  })
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+}
+
+function writeJson(path: string, value: unknown): void {
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+}

@@ -1,0 +1,118 @@
+// Builds a release, and installs and runs its package of the service in an empty folder, without the checkout.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { asDelivery, asOwner, asSuperuser, makeRoles } from '../support/roles.ts'
+import { cleanEnvironment, startService } from '../support/service.ts'
+import { VERSION } from '../../src/version.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const run = promisify(execFile)
+const out = mkdtempSync(join(tmpdir(), 'petstore-release-'))
+const folder = mkdtempSync(join(tmpdir(), 'petstore-installed-'))
+afterAll(() => [out, folder].forEach((path) => rmSync(path, { recursive: true, force: true })))
+
+/** The PATH of a user whose `node` is the Node of this test. */
+const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+const release = (...flags: string[]) =>
+  run(process.execPath, [join(ROOT, 'dev/release.ts'), '--out', out, '--no-image', ...flags])
+await release('--allow-dirty', '--allow-unreleased')
+
+const server = `petstore-${VERSION}.tgz`
+writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "private": true }')
+await run('npm', ['install', '--prefer-offline', '--ignore-scripts', join(out, server)], { cwd: folder })
+const installed = join(folder, 'node_modules/petstore')
+const executable = join(folder, 'node_modules/.bin/petstore')
+const npx = (args: string[], environment: Record<string, string> = {}) =>
+  run('npx', ['--offline', 'petstore', ...args], {
+    cwd: folder,
+    env: cleanEnvironment({ PATH, ...environment }),
+  })
+
+test('the release consists of two packages, the SBOM and the checksums of all three', async () => {
+  const files = [server, `petstore-client-${VERSION}.tgz`, 'sbom.json']
+  expect(readdirSync(out).toSorted()).toEqual([...files, 'SHA256SUMS'].toSorted())
+  const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out })
+  expect(stdout).toBe(files.map((name) => `${name}: OK\n`).join(''))
+})
+
+test('the package contains JavaScript and the files read at run time, but no sources and tests', () => {
+  const paths = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => !path.startsWith('node_modules'),
+  )
+  expect(paths.filter((path) => /\.tsx?$|\.map$|\btests?\b/.test(path))).toEqual([])
+  const top =
+    'LICENSE README.md bin client console deploy migrations npm-shrinkwrap.json openapi.json package.json src'
+  expect(paths.filter((path) => !path.includes('/')).toSorted()).toEqual(top.split(' '))
+  const compiled = (names: string[]) => names.map((name) => name.replace(/\.ts$/, '.js')).toSorted()
+  expect(readdirSync(join(installed, 'migrations')).toSorted()).toEqual(
+    compiled(readdirSync(join(ROOT, 'migrations'))),
+  )
+})
+
+test('npm installs only packages of the SBOM', () => {
+  const lock = readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')
+  const { packages } = JSON.parse(lock) as { packages: Record<string, { version: string }> }
+  const names = Object.entries(packages)
+    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`)
+    .filter((name) => name !== `petstore@${VERSION}`)
+  const { components } = JSON.parse(readFileSync(join(out, 'sbom.json'), 'utf8')) as {
+    components: { name: string; version: string }[]
+  }
+  const listed = new Set(components.map(({ name, version }) => `${name}@${version}`))
+  expect(names.length).toBeGreaterThan(100)
+  expect(names.filter((name) => !listed.has(name))).toEqual([])
+})
+
+test('migrates, creates a key, serves the API, the console and the reference, and delivers webhooks', async () => {
+  expect((await npx(['--version'])).stdout).toBe(`${VERSION}\n`)
+  const DATABASE_URL = await createTestDatabase('empty')
+  const environment = { DATABASE_URL, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
+  const service = await startService(environment, { args: ['serve', '--migrate'], executable })
+  const { stdout: apiKey } = await npx(['api-keys', 'create', '--name', 'web-shop'], environment)
+  const client = openTestClient({ origin: service.origin, apiKey: apiKey.trim() })
+  expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
+  expect(await client.get('/pets')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] })
+
+  const page = async (path: string) => {
+    const response = await fetch(`${service.origin}${path}`)
+    expect(response.status, path).toBe(200)
+    return response.text()
+  }
+  // The largest script is the console, and Scalar on the reference page.
+  for (const path of ['/', '/docs']) {
+    const scripts = [...(await page(path)).matchAll(/(?:src|href)="(\/[^"]+\.js)"/g)].map(
+      ([, script = '']) => script,
+    )
+    const lengths = await Promise.all(scripts.map(async (script) => (await page(script)).length))
+    expect(Math.max(...lengths), path).toBeGreaterThan(500_000)
+  }
+  expect(await (await fetch(`${service.adminOrigin}/metrics`)).text()).toContain(
+    `petstore_build_info{version="${VERSION}"} 1`,
+  )
+
+  const { stdout: pets } = await npx(['pets', 'list'], {
+    PETSTORE_URL: service.origin,
+    PETSTORE_API_KEY: apiKey.trim(),
+  })
+  expect(pets).toContain('Rex')
+  // Grants the roles their privileges on the new tables, as docs/deploying.md describes.
+  await makeRoles(asSuperuser(DATABASE_URL))
+  const delivery = await startService(
+    { DATABASE_URL: asDelivery(DATABASE_URL) },
+    { args: ['deliver'], executable },
+  )
+  expect(await Promise.all([service.stop(), delivery.stop()])).toEqual([0, 0])
+})
+
+test('fails with the tag of another version, and builds nothing', async () => {
+  const before = readFileSync(join(out, 'SHA256SUMS'), 'utf8')
+  const failed = release('--tag', 'v0.0.1').catch((error: { code: number; stderr: string }) => error)
+  expect(await failed).toMatchObject({ code: 1, stderr: expect.stringContaining('the tag is v0.0.1') })
+  expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8')).toBe(before)
+})
