@@ -23,6 +23,8 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'runs until a signal; test/webhooks and test/cli/webhooks-forward.test.ts run it',
   ],
   [/^node (bench|test)\//, 'takes minutes'],
+  [/^(npx )?node dev\/release\.ts\b/, 'writes into the checkout; test/slow/release.test.ts runs it'],
+  [/^(npx petstore|sha256sum)\b/, 'needs the files of a release; test/slow/release.test.ts runs it'],
   [
     /^(nats-server|(npx )?node examples\/nats-relay)\b/,
     'runs until a signal; test/slow/nats-relay.test.ts runs it',
@@ -43,7 +45,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
   `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
-  nats-server openssl pg_dump pg_restore printf psql rm sed sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
+  nats-server openssl pg_dump pg_restore printf psql rm sed sha256sum sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
     /\s+/,
   ),
 )
