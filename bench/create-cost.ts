@@ -3,7 +3,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
-import { embeddedBinaries, freePort, startCluster } from '../dev/cluster.ts'
+import { embeddedBinaries, freePort, startCluster } from '../src/demo/cluster.ts'
 import { print, say, table } from '../src/cli/terminal.ts'
 import type { Statement } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'

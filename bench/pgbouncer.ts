@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, isReachable } from '../dev/cluster.ts'
+import { freePort, isReachable } from '../src/demo/cluster.ts'
 import { POOL_SIZE, type Server, type Store, toServer } from './setup.ts'
 
 const START_TIMEOUT_MS = 10_000

@@ -2,13 +2,12 @@
 // builds the console, and runs the service and the delivery of webhooks with reload.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeyVerifier, createApiKey } from '../src/api-keys/api-keys.ts'
 import { SCOPES } from '../src/scopes.ts'
+import { choosePort, isReady, stopTogether } from '../src/cli/demo.ts'
 import { paint, say } from '../src/cli/terminal.ts'
 import { environmentWith } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/db/database.ts'
@@ -18,16 +17,14 @@ import {
   type Cluster,
   embeddedBinaries,
   freePort,
-  isFree,
   runningPort,
   startCluster,
-} from './cluster.ts'
+} from '../src/demo/cluster.ts'
+import { addDemoPets, holdDemoPets } from '../src/demo/demo-pets.ts'
 import { buildConsole } from './console.ts'
-import { addDemoPets, holdDemoPets } from './demo.ts'
 import { DEMO_PEOPLE, startIdentityProvider } from './identity-provider.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const READY_TIMEOUT_MS = 30_000
 
 // If this process runs as root, PostgreSQL runs as another user, which may have no access to the checkout.
 const FOLDER =
@@ -67,14 +64,12 @@ async function dev(): Promise<void> {
     startCommand('serve', { ...settings, PORT: port, ADMIN_PORT: adminPort, ...(await signIn) }),
     startCommand('deliver', { ...settings, ADMIN_PORT: '0' }),
   ]
-  // On Ctrl-C, the terminal also signals the processes. This process exits after they have exited.
-  const stopAll = () => processes.forEach((child) => child.kill('SIGTERM'))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopAll)
-  void Promise.race(processes.map((child) => once(child, 'exit'))).then(stopAll)
-  void Promise.all(processes.map((child) => once(child, 'exit'))).then(() => stop(cluster))
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+  void stopTogether(processes, stopping.signal).then(() => stop(cluster))
 
-  if (await isReady(adminPort)) printWelcome({ port, adminPort, databaseUrl, apiKey })
-  else say(paint('red', 'The service did not become ready. See its log above.'))
+  if (await isReady(adminPort, stopping.signal)) printWelcome({ port, adminPort, databaseUrl, apiKey })
+  else if (!stopping.signal.aborted) say(paint('red', 'The service did not become ready. See its log above.'))
 }
 
 /** Starts a command of the executable, and starts it again when a source file changes. */
@@ -122,13 +117,6 @@ async function signInSettings(publicUrl: string): Promise<Record<string, string>
   }
 }
 
-/** Returns the preferred port, or a free port if the preferred port is in use. */
-async function choosePort(preferred: number): Promise<string> {
-  const port = (await isFree(preferred)) ? preferred : await freePort()
-  if (port !== preferred) say(paint('yellow', `Port ${preferred} is in use. Using ${port} instead.`))
-  return String(port)
-}
-
 /**
  * Returns the API key for development. The key is created on the first run and stored only in KEY_FILE. It is replaced if
  * it lacks a scope, because an earlier version created it.
@@ -145,16 +133,6 @@ async function devApiKey(db: Db): Promise<string> {
   })
   writeFileSync(KEY_FILE, `${issued.text}\n`, { mode: 0o600 })
   return issued.text
-}
-
-async function isReady(adminPort: string): Promise<boolean> {
-  const deadline = Date.now() + READY_TIMEOUT_MS
-  while (Date.now() < deadline) {
-    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined)
-    if (response?.ok) return true
-    await sleep(100)
-  }
-  return false
 }
 
 function printWelcome(at: { port: string; adminPort: string; databaseUrl: string; apiKey: string }): void {

@@ -6,6 +6,7 @@ import { VERSION } from '../version.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addCategories } from './categories.ts'
 import { addDeliver } from './deliver.ts'
+import { addDemo } from './demo.ts'
 import { addDoctor } from './doctor.ts'
 import { addEvents } from './events.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
@@ -38,8 +39,9 @@ Examples:
   petstore pets list --status available       list the available pets
   petstore events tail                        print changes as they happen
   petstore webhooks create https://…          send changes to a URL
+  petstore demo                               try Petstore without a database of your own
 
-The commands under "Run the service" need DATABASE_URL. docs/configuration.md lists all environment variables.
+The commands under "Run the service" need DATABASE_URL, except demo. docs/configuration.md lists all environment variables.
 The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
 127.0.0.1:3000. See docs/command-line.md.`,
     )
@@ -52,6 +54,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addExport(program)
   addDoctor(program)
   addVerify(program)
+  addDemo(program)
   program.commandsGroup('Use a running service:')
   addPets(program)
   addCategories(program)

@@ -1,6 +1,6 @@
 // Signing in to the service in its own process, with the settings of the environment.
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import { DEMO_PEOPLE, startIdentityProvider } from '../../dev/identity-provider.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'

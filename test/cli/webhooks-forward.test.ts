@@ -1,6 +1,6 @@
 // `petstore webhooks forward`, with a real receiver that verifies the signatures with the package standardwebhooks.
 import { expect, test } from 'vitest'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import { type ForwardAttempt, forwardEvent } from '../../src/cli/forwarder.ts'
 import { SCOPES } from '../../src/scopes.ts'
 import { makeSecret, writeSecret } from '../../src/webhooks/signature.ts'

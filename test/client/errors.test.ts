@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { Petstore } from '@petstore/client'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import { errorOf, openClientFixture } from './fixture.ts'
 
 const { store, api, open, apiKey } = await openClientFixture()

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import { sequenceEvents } from '../../src/events/sequencer.ts'
 import { startDeliverer } from '../support/deliveries.ts'
 import { openReceiver } from '../support/webhook-receiver.ts'

@@ -1,6 +1,6 @@
 // Which calls the client retries: each operation with each fault.
 import { describe, expect, test } from 'vitest'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import type { Petstore } from '@petstore/client'
 import type { Fault } from '../support/fault-injector.ts'
 import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'

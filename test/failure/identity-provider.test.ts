@@ -3,7 +3,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { once } from 'node:events'
 import { afterAll, expect, test } from 'vitest'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../src/people/provider.ts'
 import { PROVIDER_RESPONSE_MAX_BYTES, PROVIDER_TIMEOUT_MS } from '../../src/people/provider-requests.ts'
 import { IN_FLIGHT_MAX, REQUESTS_PER_MINUTE_MAX } from '../../src/people/routes.ts'

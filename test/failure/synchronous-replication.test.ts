@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { writeSlots } from '../../src/db/slots.ts'
 import { sequenceEvents } from '../../src/events/sequencer.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'

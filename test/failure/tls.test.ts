@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
-import { embeddedBinaries, freePort, startCluster } from '../../dev/cluster.ts'
+import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { openClient } from '../../src/db/pool.ts'
 import { petstore } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 // The work of shop staff in the console, in Chromium: sign in, add, find and sell pets, alone and with others.
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { addDemoPets } from '../../dev/demo.ts'
+import { addDemoPets } from '../../src/demo/demo-pets.ts'
 import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
 import { slowness } from '../support/busy-host.ts'
 import { issueApiKey } from '../support/app.ts'

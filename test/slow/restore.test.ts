@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Cluster, freePort, startCluster } from '../../dev/cluster.ts'
+import { type Cluster, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
 import { parseDocument } from '../docs/documents.ts'
 import { openTestClient, type TestClient } from '../support/client.ts'

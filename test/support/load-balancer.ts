@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 
 export const HAPROXY_CONFIG = join(resolve(import.meta.dirname, '../..'), 'deploy/haproxy.cfg')
 const START_TIMEOUT_MS = 120_000

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { freePort, isReachable } from '../../dev/cluster.ts'
+import { freePort, isReachable } from '../../src/demo/cluster.ts'
 import { APPLICATION, asSuperuser, OWNER } from './roles.ts'
 
 const EXECUTABLE = process.env['TEST_PGBOUNCER'] ?? 'pgbouncer'

@@ -7,7 +7,7 @@ import {
   type IdentityProviderOptions,
   startIdentityProvider,
 } from '../../dev/identity-provider.ts'
-import { freePort } from '../../dev/cluster.ts'
+import { freePort } from '../../src/demo/cluster.ts'
 import type { Db } from '../../src/db/database.ts'
 import { openIdentityProvider, type ProviderSettings } from '../../src/people/provider.ts'
 import { parseRoleRules } from '../../src/roles.ts'

@@ -1,8 +1,8 @@
 // 500 demo pets in 8 named categories, the same on every machine.
-import { type Category, upsertCategories } from '../src/categories/queries.ts'
-import type { Db } from '../src/db/database.ts'
-import { insertPets, type PetToInsert } from '../src/pets/queries.ts'
-import type { PetStatus } from '../src/pet-status.ts'
+import { type Category, upsertCategories } from '../categories/queries.ts'
+import type { Db } from '../db/database.ts'
+import { insertPets, type PetToInsert } from '../pets/queries.ts'
+import type { PetStatus } from '../pet-status.ts'
 
 const PETS = 500
 

@@ -1,4 +1,4 @@
-// Creates, starts and stops a PostgreSQL cluster for development and tests, with binaries from npm or from the system.
+// Creates, starts and stops a PostgreSQL cluster for the demo, development and tests, with binaries from npm or from the system.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -26,6 +26,8 @@ export interface ClusterOptions {
   dataFolder: string
   port: number
   settings?: Record<string, string>
+  /** Ctrl-C in the terminal does not reach the server, so that the caller can stop its clients first. */
+  detached?: boolean
 }
 
 /** The folder with the binaries of PostgreSQL 18, from the npm package for this platform. */
@@ -41,6 +43,7 @@ export async function startCluster({
   dataFolder,
   port,
   settings = {},
+  detached = false,
 }: ClusterOptions): Promise<Cluster> {
   const identity = serverIdentity()
   if (!existsSync(join(dataFolder, 'PG_VERSION'))) createCluster(binaries, dataFolder, identity)
@@ -49,7 +52,7 @@ export async function startCluster({
   const server = spawn(
     join(binaries, 'postgres'),
     ['-D', dataFolder, '-p', String(port), ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    { ...identity, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] },
+    { ...identity, detached, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] },
   )
   const messages = collectMessages(server)
   const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`

