@@ -71,7 +71,10 @@ function serverManifest({ version, dependencies, ...rest }: Manifest): Manifest 
   return { ...about, bin: { petstore: 'bin/petstore.js' }, dependencies }
 }
 
-/** The locked production packages: npm then installs the versions that the tests used and that the SBOM lists. */
+/**
+ * The locked production packages. `npm ci` in the extracted package installs these versions, which the tests used and the
+ * SBOM lists. `npm install` of the archive ignores the file.
+ */
 function productionLock(manifest: Manifest, { packages, ...lock }: Lock): unknown {
   const { name, version, license, engines, bin, dependencies } = manifest
   const production = Object.entries(packages).filter(

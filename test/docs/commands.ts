@@ -45,7 +45,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
   `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
-  nats-server openssl pg_dump pg_restore printf psql rm sed sha256sum sleep sort systemctl systemd-run tail useradd wc zcat [`.split(
+  nats-server openssl pg_dump pg_restore printf psql rm sed sha256sum sleep sort systemctl systemd-run tail tar useradd wc zcat [`.split(
     /\s+/,
   ),
 )
