@@ -11,12 +11,13 @@ import { environmentWith } from '../config.ts'
 import { openDatabase } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { embeddedBinaries, freePort, isFree, startCluster } from '../demo/cluster.ts'
-import { addDemoPets } from '../demo/demo-pets.ts'
+import { addDemoPets, holdDemoPets } from '../demo/demo-pets.ts'
 import { SCOPES } from '../scopes.ts'
 import { paint, print, say } from './terminal.ts'
 
 const READY_TIMEOUT_MS = 30_000
 const DEFAULT_PORT = 3_000
+const API_KEY_NAME = 'demo'
 
 interface DemoOptions {
   port: number
@@ -67,9 +68,10 @@ async function runDemo({ port, postgres, data }: DemoOptions): Promise<void> {
 async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal): Promise<void> {
   await migrate(databaseUrl)
   const db = openDatabase({ databaseUrl, applicationName: 'petstore-demo', size: 1, onError: () => {} })
-  await addDemoPets(db)
-  const options = { name: 'demo', scopes: SCOPES, rateLimit: undefined, expiresInSeconds: undefined }
+  const added = await addDemoPets(db)
+  const options = { name: API_KEY_NAME, scopes: SCOPES, rateLimit: undefined, expiresInSeconds: undefined }
   const { text: apiKey } = await createApiKey(db, 'staging', options)
+  if (added > 0) await holdDemoPets(db, API_KEY_NAME)
   await db.close()
   if (signal.aborted) return
   const settings = {

@@ -67,10 +67,14 @@ test('the service opens connections to PostgreSQL and to the identity provider o
   // `petstore doctor --patroni`, provider-requests.ts, and the two of webhooks/, which `serve` does not import (see the next
   // test). The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
+    // Waits until its own service is ready.
+    'cli/demo.ts',
     'cli/doctor/patroni.ts',
     // Sends to a URL that the developer who runs `petstore webhooks forward` chose.
     'cli/forwarder.ts',
     'cli/remote.ts',
+    // Finds a free port for the PostgreSQL of `petstore demo`.
+    'demo/cluster.ts',
     'http/errors.ts',
     'http/server.ts',
     'http/stop-listening.ts',
