@@ -1,12 +1,13 @@
 // An application in the test process that numbers events and sends them to streams, as the service does.
 import { afterAll } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
-import { sequenceDueEvents, sequenceEvents } from '../../src/events/sequencer.ts'
+import { sequenceDueEvents } from '../../src/events/sequencer.ts'
 import { openEventStreams } from '../../src/events/streams.ts'
 import { startBackground } from '../../src/server/background.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { type ApiFixture, openApiFixtureOn } from '../api/fixture.ts'
 import { createTestDatabase, openTestDatabase } from './database.ts'
+import { numberAllEvents } from './feed-audit.ts'
 
 export interface Feed {
   api: ApiFixture
@@ -39,6 +40,6 @@ export async function openFeed(): Promise<Feed> {
     accept: () => {
       streams = openEventStreams({ db, max: 100 })
     },
-    sequence: () => sequenceEvents(db),
+    sequence: () => numberAllEvents(db),
   }
 }
