@@ -51,6 +51,8 @@ export async function openCountingReceiver({
   const port = await freePort()
   let webhook: Webhook | undefined
   let server: Server | undefined
+  /** A second death follows the first one. */
+  let dying = Promise.resolve()
 
   function accept(text: string): void {
     const { type, timestamp, data } = JSON.parse(text) as Body
@@ -118,10 +120,13 @@ export async function openCountingReceiver({
     counts: () => ({ ...counts, accepted: accepted.size }),
     faults,
     delaysMs,
-    die: async (ms) => {
-      await close()
-      await sleep(ms)
-      await listen()
+    die: (ms) => {
+      dying = dying.then(async () => {
+        await close()
+        await sleep(ms)
+        await listen()
+      })
+      return dying
     },
     close,
   }
