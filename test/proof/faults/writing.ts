@@ -48,6 +48,19 @@ function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
   }
 }
 
+function putCategory(headers: Record<string, string>) {
+  return async ({ query, client }: FaultFixture) => {
+    const name = randomUUID()
+    const id = BigInt(`0x${name.slice(0, 8)}`) + 1_000n
+    const put = (): Promise<TestResponse> =>
+      client.call('PUT', `/v1/categories/${id}`, { body: { name }, headers })
+    return {
+      run: async () => outcomeOf(await put(), 201),
+      effects: () => query('select count(*) from categories where id = $1 and name = $2', [id, name]),
+    }
+  }
+}
+
 /** Another API key, created bypassing the proxy. */
 async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string; key: string }> {
   const name = randomUUID()
@@ -119,19 +132,8 @@ export const WRITING: Operation[] = [
     isIdempotent: true,
     prepare: endOrder('cancel', 'order_cancelled', 'available'),
   },
-  {
-    name: 'putCategory',
-    commits: 'commit',
-    prepare: async ({ query, client }) => {
-      const name = randomUUID()
-      const id = BigInt(`0x${name.slice(0, 8)}`) + 1_000n
-      const put = (): Promise<TestResponse> => client.call('PUT', `/v1/categories/${id}`, { body: { name } })
-      return {
-        run: async () => outcomeOf(await put(), 201),
-        effects: () => query('select count(*) from categories where id = $1 and name = $2', [id, name]),
-      }
-    },
-  },
+  { name: 'putCategory', commits: 'commit', prepare: putCategory({}) },
+  { name: 'putCategory if new', commits: 'commit', prepare: putCategory({ 'if-none-match': '*' }) },
   {
     name: 'createApiKey',
     commits: 'insert_api_key',
