@@ -110,6 +110,13 @@ export async function openCountingReceiver({
     })
   }
 
+  async function dieAfter(former: Promise<void>, ms: number): Promise<void> {
+    await former
+    await close()
+    await sleep(ms)
+    await listen()
+  }
+
   await listen()
   return {
     url: `http://127.0.0.1:${port}/hook`,
@@ -121,11 +128,7 @@ export async function openCountingReceiver({
     faults,
     delaysMs,
     die: (ms) => {
-      dying = dying.then(async () => {
-        await close()
-        await sleep(ms)
-        await listen()
-      })
+      dying = dieAfter(dying, ms)
       return dying
     },
     close,
