@@ -1,4 +1,4 @@
-// A receiver of webhooks in a process of its own: it reports the delay of each message to its parent, once a second.
+// A receiver of webhooks in a process of its own: it reports the delay of each message to its parent.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -5,10 +5,10 @@ import { writeJson } from '../../client/src/ids.ts'
 import type { StoreEvent } from '../../client/src/petstore.ts'
 import { toEventBody } from '../deliveries/message.ts'
 import { EVENT_MESSAGE_PREFIX } from '../webhooks/rules.ts'
-import { signMessage } from '../webhooks/signature.ts'
+import { messageHeaders } from '../webhooks/signature.ts'
 
 /** As long as `petstore deliver` waits. */
-export const FORWARD_TIMEOUT_MS = 15_000
+const FORWARD_TIMEOUT_MS = 15_000
 /** After the last pause and one more attempt, the event is given up: a developer does not want to wait for hours. */
 const PAUSES_MS: readonly number[] = [1_000, 3_000, 10_000]
 
@@ -78,17 +78,11 @@ interface PostResult {
 }
 
 async function post(id: string, body: string, { url, secret, signal }: ForwardOptions): Promise<PostResult> {
-  const timestamp = Math.floor(Date.now() / 1_000)
   const timeout = AbortSignal.timeout(FORWARD_TIMEOUT_MS)
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': signMessage({ id, timestamp, body }, [secret]),
-      },
+      headers: messageHeaders(id, body, [secret]),
       body,
       redirect: 'manual',
       signal: AbortSignal.any([timeout, signal]),

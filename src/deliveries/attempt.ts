@@ -4,13 +4,12 @@ import type { EventRow } from '../events/queries.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
 import type { Outcome } from '../webhooks/outcome.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { signMessage } from '../webhooks/signature.ts'
+import { messageHeaders } from '../webhooks/signature.ts'
 import { type Message, messageId, writeEventBody, writeTestBody } from './message.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import type { Result } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 
-const TIMEOUT_MS = 15_000
 /** Max pause that a receiver can ask for with Retry-After. */
 const RETRY_AFTER_MAX_MS = 3_600_000
 
@@ -31,20 +30,8 @@ export async function attempt(
 ): Promise<AttemptOutcome> {
   const body = await bodyOf(message, webhook, loadEvent)
   if (body === undefined) return { kind: 'failure', reason: 'not_stored', durationMs: 0 }
-  const id = messageId(message, webhook.epoch)
-  const timestamp = Math.floor(Date.now() / 1_000)
-  return sender.send({
-    url: webhook.url,
-    headers: {
-      'content-type': 'application/json',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': signMessage({ id, timestamp, body }, currentSecrets(webhook)),
-    },
-    body,
-    timeoutMs: TIMEOUT_MS,
-    signal,
-  })
+  const headers = messageHeaders(messageId(message, webhook.epoch), body, currentSecrets(webhook))
+  return sender.send({ url: webhook.url, headers, body, signal })
 }
 
 /** A rotated secret signs until it expires. */

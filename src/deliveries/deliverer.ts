@@ -30,7 +30,7 @@ const LEASE_RENEWED_EVERY_MS = 3_000
 /** A process stops sending this long before its lease ends, so that two processes never send at once. */
 const LEASE_MARGIN_MS = 4_000
 /** Max attempts in flight of all webhooks together. */
-export const TOTAL_IN_FLIGHT_MAX = 1_000
+const TOTAL_IN_FLIGHT_MAX = 1_000
 /** The newest attempts that are kept for each webhook. */
 const RESULTS_KEPT = 10_000
 const RESULTS_PURGED_EVERY_MS = 30_000

@@ -30,7 +30,7 @@ export const IN_FLIGHT_MAX = 16
 /** Max events in memory that are neither delivered nor stored as a retry. */
 const HELD_MAX = 1_000
 /** Max messages that wait for a retry, with later events of the same pets. At this number, no further event is read. */
-export const RETRIES_MAX = 10_000
+const RETRIES_MAX = 10_000
 /** The limit is checked before a page is read, so more messages than RETRIES_MAX may be stored. */
 const RETRIES_LOADED_MAX = 2 * RETRIES_MAX
 /** Max results that are not saved yet: so many messages are sent again if the process is killed. */

@@ -12,13 +12,13 @@ import {
   URL_LENGTH_MAX,
 } from './rules.ts'
 
-export const DISABLED_REASONS = ['caller', 'failing', 'gone'] as const
+const DISABLED_REASONS = ['caller', 'failing', 'gone'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
 export const DELIVERY_OUTCOMES = ['delivered', 'failed', 'given_up', 'skipped'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
-export const DELIVERY_KINDS = ['event', 'redelivery', 'test'] as const
+const DELIVERY_KINDS = ['event', 'redelivery', 'test'] as const
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number]
 
 export const LIST_LIMIT_DEFAULT = 20

@@ -16,7 +16,7 @@ import { parseRetryAfter } from './retry-after.ts'
 import { openTurns } from './turns.ts'
 
 /** For everything from the DNS query to the response. */
-export const SEND_TIMEOUT_MS = 15_000
+const SEND_TIMEOUT_MS = 15_000
 export const RESPONSE_HEADERS_MAX_BYTES = 16_384
 /** The body is discarded. A connection with a longer body is closed. */
 export const RESPONSE_BODY_MAX_BYTES = 1_024

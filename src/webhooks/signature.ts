@@ -23,6 +23,17 @@ export function signMessage({ id, timestamp, body }: SignedMessage, secrets: rea
     .join(' ')
 }
 
+/** The headers of an attempt to deliver a message, with the time of this attempt. */
+export function messageHeaders(id: string, body: string, secrets: readonly Buffer[]) {
+  const timestamp = Math.floor(Date.now() / 1_000)
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signMessage({ id, timestamp, body }, secrets),
+  }
+}
+
 export function makeSecret(): Buffer {
   return randomBytes(SECRET_BYTES)
 }
