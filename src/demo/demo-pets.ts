@@ -88,17 +88,27 @@ export async function addDemoPets(db: Db): Promise<number> {
   return PETS
 }
 
-/** Holds the pending demo pets for customers. The holds end one after another, the first after 11 minutes. */
+/**
+ * Holds the pending demo pets for customers, with an entry in their history. The holds end one after another, the first
+ * after 11 minutes.
+ */
 export async function holdDemoPets(db: Db, apiKeyName: string): Promise<void> {
   await db.write({
     name: 'hold_demo_pets',
-    text: `insert into orders (pet_id, placed_by, created_at, expires_at, note)
-      select pets.id, api_keys.id, now(), now() + make_interval(mins => 10 + pets.position * pets.position),
-        ($2::text[])[1 + pets.position % cardinality($2::text[])]
-      from (
-        select id, row_number() over (order by id desc)::int as position from pets where status = 'pending'
-      ) as pets
-      cross join (select id from api_keys where name = $1 order by id desc limit 1) as api_keys`,
+    text: `with placed as (
+        insert into orders (pet_id, placed_by, created_at, expires_at, note)
+        select pets.id, api_keys.id, now(), now() + make_interval(mins => 10 + pets.position * pets.position),
+          ($2::text[])[1 + pets.position % cardinality($2::text[])]
+        from (
+          select id, row_number() over (order by id desc)::int as position from pets where status = 'pending'
+        ) as pets
+        cross join (select id from api_keys where name = $1 order by id desc limit 1) as api_keys
+        returning pet_id, placed_by
+      ), recorded as (
+        insert into pet_history (pet_id, event, from_status, to_status, api_key_id, request_id)
+        select pet_id, 'order_placed', 'available', 'pending', placed_by, 'demo' from placed
+      )
+      update pets set version = version + 1 from placed where pets.id = placed.pet_id`,
     values: [apiKeyName, NOTES],
   })
 }

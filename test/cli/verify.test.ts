@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
+import { addDemoPets, holdDemoPets } from '../../src/demo/demo-pets.ts'
 import { CONSTRAINTS, INDEXES, TRIGGERS } from '../../src/verify/objects.ts'
 import { openApiFixture } from '../api/fixture.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
@@ -92,6 +93,14 @@ test('passes on a store with pets, orders, events and webhooks, and prints each 
 
 test('passes on a new database', async () => {
   expect((await verify(asVerifier(await createTestDatabase()))).faults).toEqual([])
+})
+
+test('passes on the demo pets and their holds', async () => {
+  const demo = await openApiFixture()
+  await addDemoPets(demo.db)
+  await holdDemoPets(demo.db, 'staff')
+  expect(await demo.sql('select from orders')).toHaveLength(75)
+  expect((await verify(asVerifier(demo.databaseUrl))).faults).toEqual([])
 })
 
 test('passes after TRUNCATE, which leaves events without a number', async () => {
