@@ -12,6 +12,7 @@ const PACKAGES = [
   'iproute2',
   'nftables',
   'patroni',
+  'pgbackrest',
   'pgbouncer',
   'postgresql-17',
   'python3-etcd',
