@@ -13,7 +13,7 @@ import { auditFeed } from '../support/feed-audit.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { volume } from '../support/volume.ts'
 
-const ROWS = volume(150_000, 1_000_000)
+const ROWS = volume(90_000, 1_000_000)
 const ROWS_COMPARED = volume(60_000, 200_000)
 const ROUNDS = 3
 const RATIO_MIN = 0.5

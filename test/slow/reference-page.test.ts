@@ -24,11 +24,13 @@ const LOOKS: Required<Look>[] = [1440, 390].flatMap((width) => [
   { width, scheme: 'light' as const },
   { width, scheme: 'dark' as const },
 ])
-/** Checks the largest page once per width and per scheme: its accessibility check takes 10 s of CPU. */
-const isChecked = (path: string, { width, scheme }: Required<Look>) =>
+/** Opens the largest page once per width and per scheme. */
+const isOpened = (path: string, { width, scheme }: Required<Look>) =>
   IS_FULL || path !== '/docs' || (width === 1440) === (scheme === 'light')
+/** The accessibility check of the largest page takes 30 s, so it runs once: on the narrow page, which shows every part. */
+const isAccessibilityChecked = (path: string, width: number) => IS_FULL || path !== '/docs' || width === 390
 const CASES = PAGES.flatMap((path) =>
-  LOOKS.filter((look) => isChecked(path, look)).map((look) => ({ path, ...look })),
+  LOOKS.filter((look) => isOpened(path, look)).map((look) => ({ path, ...look })),
 )
 
 async function open(path: string, look: Look = {}, { origin }: TestClient = petstore): Promise<Visit> {
@@ -46,7 +48,7 @@ test.each(CASES)(
     expect(faults).toEqual([])
     expect(requests.filter((address) => new URL(address).origin !== petstore.origin)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    expect(await accessibilityFaults(page)).toEqual([])
+    if (isAccessibilityChecked(path, width)) expect(await accessibilityFaults(page)).toEqual([])
     await page.context().close()
   },
 )

@@ -17,8 +17,8 @@ import { raceForKeys } from './key-races.ts'
 
 const FILE = 'test/proof/model/histories.test.ts'
 const CLIENTS = 16
-const OPERATIONS = Math.ceil(30_200 * SCALE)
-const KEYS = Math.ceil(500 * SCALE)
+const OPERATIONS = Math.ceil(16_000 * SCALE)
+const KEYS = Math.ceil(300 * SCALE)
 const RACERS = 8
 const LATE_MS = 2
 const NAME = 'buyer'

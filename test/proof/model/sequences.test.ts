@@ -19,9 +19,9 @@ import { compareWholeState } from './whole-state.ts'
 import { openFixture, openSession } from './fixture.ts'
 
 const FILE = 'test/proof/model/sequences.test.ts'
-const SEQUENCES = 450
+const SEQUENCES = 300
 const COMMANDS_MAX = 120
-const COMMANDS_MIN = 20_000
+const COMMANDS_MIN = 12_000
 /** How long fast-check may simplify a failing sequence, and how long `shorten` may then shorten it. */
 const SHRINK_MS = 20_000
 /** The path of one sequence in the run of a seed. A failure prints it. */
