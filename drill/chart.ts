@@ -1,7 +1,7 @@
 // Draws acknowledged writes and reads per second over time as plain SVG on a white background, with the faults marked.
 // Pure functions; knows nothing about files.
 
-interface MarkedFault {
+export interface MarkedFault {
   fault: string
   startedAt: number
   healedAt: number
@@ -91,7 +91,8 @@ function toBuckets(values: readonly number[], length: number, bucketSeconds: num
   })
 }
 
-function roundUp(value: number): number {
+/** The next number that is easy to read, such as 4,000 for 3,210. */
+export function roundUp(value: number): number {
   const unit = 10 ** Math.floor(Math.log10(value))
   const factor = [1, 2, 4, 6, 8, 10].find((candidate) => candidate * unit >= value) ?? 10
   return factor * unit

@@ -18,6 +18,9 @@ import { openProgress, type Progress } from './progress.ts'
 import { createRandom } from './random.ts'
 import { checkGoals, type FaultRow, type Report, summarizeKinds, toMarkdown } from './report.ts'
 import { runRounds } from './rounds.ts'
+import { compareEnds, type SoakData } from './soak/flatness.ts'
+import { openSoak } from './soak/soak.ts'
+import { drawSoakChart } from './soak/soak-chart.ts'
 import { readTables } from './tables.ts'
 import { checkEvents, findViolations } from './verdict.ts'
 import { collectViolations, type Violations } from './violations.ts'
@@ -79,7 +82,13 @@ async function runDrill(options: Options, progress: Progress): Promise<Report> {
     logFolder: runFolder,
   })
   try {
-    const measured = await measure(lab, { ...options, plan, runFolder, progress, violations })
+    const { soakData, ...measured } = await measure(lab, {
+      ...options,
+      plan,
+      runFolder,
+      progress,
+      violations,
+    })
     const kinds = summarizeKinds(measured.faults)
     const report: Report = {
       startedAt: startedAt.toISOString(),
@@ -91,8 +100,11 @@ async function runDrill(options: Options, progress: Progress): Promise<Report> {
       kinds,
       goals: checkGoals(kinds),
       violations: violations.summary(),
+      ...(soakData && {
+        soak: { rates: soakData.rates, ends: compareEnds(soakData, measured.faults, measured.seconds) },
+      }),
     }
-    writeReport(report, runFolder, options)
+    writeReport(report, runFolder, options, soakData)
     return report
   } finally {
     await lab.stop()
@@ -106,7 +118,12 @@ interface MeasureOptions extends Options {
   violations: Violations
 }
 
-type Measured = Pick<Report, 'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'feed' | 'faults' | 'perSecond'>
+type Measured = Pick<
+  Report,
+  'seconds' | 'totals' | 'acknowledged' | 'cpu' | 'feed' | 'faults' | 'perSecond'
+> & {
+  soakData: SoakData | undefined
+}
 
 /** Runs load and faults, then compares the responses that the clients received with the tables of the primary. */
 async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
@@ -121,7 +138,17 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
   const activity = openActivity()
   const cpuBefore = process.cpuUsage()
   const sampler = startSampler(lab)
-  const load = startLoad({ lab, seed, history, historyFile, activity, violations, folder: runFolder })
+  const soak = options.soak ? openSoak(lab) : undefined
+  const load = startLoad({
+    lab,
+    seed,
+    history,
+    historyFile,
+    activity,
+    violations,
+    folder: runFolder,
+    ...(soak && { onResponse: soak.onResponse }),
+  })
   const { gate, follower } = load
   const feed = openFeedCheck({ lab, gate, follower, violations })
   const current = { fault: 0, name: 'warm-up' }
@@ -132,6 +159,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     responses: load.client.responses(),
     violations: violations.count(),
   }))
+  await soak?.setLoad(load, say)
   const faults = await runRounds({
     lab,
     load,
@@ -141,6 +169,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     violations,
     plan,
     settleMs: options.settleSeconds * 1000,
+    ...(options.soak && { periodMs: options.everySeconds * 1000 }),
     onStart: (name, fault) => Object.assign(current, { name, fault }),
     onRow: (row, number) => say(rowText(row, number, plan.length)),
   })
@@ -152,6 +181,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
   if (unfinished > 0)
     say(`${unfinished} clients did not finish; the outcome of their last request is unknown.`)
   await sampler.stop()
+  const soakData = await soak?.stop()
   const { user, system } = process.cpuUsage(cpuBefore)
   const cpuSeconds = (user + system) / 1e6
   await feed.checkAll()
@@ -174,6 +204,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     feed: feed.summary(),
     faults,
     perSecond,
+    soakData,
   }
 }
 
@@ -190,9 +221,14 @@ function mirrorText({ mirror, feedLagSeconds }: FaultRow): string {
   return `mirror of ${pets} pets and ${orders} orders: ${differences} differences; feed lag ${feedLagSeconds} s`
 }
 
-function writeReport(report: Report, runFolder: string, { json, chart }: Options): void {
-  const data = `${JSON.stringify(report, null, 2)}\n`
-  const drawing = drawChart(report)
+function writeReport(
+  report: Report,
+  runFolder: string,
+  { json, chart }: Options,
+  soakData: SoakData | undefined,
+): void {
+  const data = `${JSON.stringify({ ...report, soakData }, null, 2)}\n`
+  const drawing = soakData ? drawSoakChart(soakData, report.faults, report.seconds) : drawChart(report)
   writeFileSync(join(runFolder, 'report.md'), toMarkdown(report))
   for (const path of [join(runFolder, 'report.json'), json]) if (path !== undefined) writeFileSync(path, data)
   for (const path of [join(runFolder, 'chart.svg'), chart])

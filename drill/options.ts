@@ -9,6 +9,8 @@ import { FAULT_NAMES, type PlannedFault } from './plan.ts'
 const SEED_MAX = 2 ** 32 - 1
 const SETTLE_SECONDS_DEFAULT = 15
 const SETTLE_SECONDS_MAX = 600
+const EVERY_SECONDS_DEFAULT = 180
+const EVERY_SECONDS_MAX = 3_600
 const FOLDER_DEFAULT = '/var/tmp/petstore-drill'
 const CONNECTIONS: readonly Connection[] = ['haproxy', 'multi-host', 'pgbouncer']
 const REPLICATIONS = ['quorum', 'asynchronous'] as const
@@ -16,6 +18,8 @@ const REPLICATIONS = ['quorum', 'asynchronous'] as const
 export interface Options {
   faults: PlannedFault[]
   short: boolean
+  /** At half capacity, a fault every few minutes, with the resources of the service measured. */
+  soak: boolean
   seed: number
   connection: Connection
   replication: 'quorum' | 'asynchronous'
@@ -24,6 +28,8 @@ export interface Options {
   /** Holds the Debian root, and a folder for each run. */
   folder: string
   settleSeconds: number
+  /** Of a soak: seconds between the starts of two faults. */
+  everySeconds: number
   json: string | undefined
   chart: string | undefined
 }
@@ -39,18 +45,20 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   if (unknown.length > 0) {
     throw new UsageError(`Unknown fault: ${unknown.join(', ')}. The faults are: ${FAULT_NAMES.join(', ')}.`)
   }
-  if (values.short && positionals.length > 0) {
-    throw new UsageError('--short has its own faults. Leave out --short, or the names of faults.')
+  if (values.short && (values.soak || positionals.length > 0)) {
+    throw new UsageError('--short has its own faults. Leave out --short, or --soak and the names of faults.')
   }
   return {
     faults: positionals as PlannedFault[],
     short: values.short,
+    soak: values.soak,
     seed: readInteger('--seed', values.seed, SEED_MAX) ?? Math.floor(Math.random() * SEED_MAX),
     connection: oneOf('--connect', values.connect, CONNECTIONS),
     replication: oneOf('--replication', values.replication, REPLICATIONS),
     service: resolve(values.service),
     folder: resolve(values.folder),
     settleSeconds: readInteger('--settle', values.settle, SETTLE_SECONDS_MAX) ?? SETTLE_SECONDS_DEFAULT,
+    everySeconds: readInteger('--every', values.every, EVERY_SECONDS_MAX) ?? EVERY_SECONDS_DEFAULT,
     json: values.json === undefined ? undefined : resolve(values.json),
     chart: values.chart === undefined ? undefined : resolve(values.chart),
   }
@@ -64,6 +72,8 @@ function parse(args: readonly string[]) {
       options: {
         help: { type: 'boolean', short: 'h', default: false },
         short: { type: 'boolean', default: false },
+        soak: { type: 'boolean', default: false },
+        every: { type: 'string' },
         seed: { type: 'string' },
         connect: { type: 'string', default: 'haproxy' },
         replication: { type: 'string', default: 'quorum' },
@@ -104,6 +114,8 @@ Needs root on Linux. Without faults: the full plan of 60 faults.
 
 Options:
   --short                 only isolate and kill-node, in at most six minutes
+  --soak                  at half capacity, a fault every three minutes, and the resources of the service over time
+  --every SECONDS         with --soak: time between two faults (default: ${EVERY_SECONDS_DEFAULT})
   --seed N                use the plan and the random choices of an earlier run
   --connect HOW           how the service connects: haproxy, multi-host or pgbouncer (default: haproxy)
   --replication MODE      quorum or asynchronous (default: quorum); with asynchronous, failovers lose writes
@@ -125,5 +137,6 @@ Exit codes:
 Examples:
   npm run drill -- --short
   npm run drill -- isolate isolate switchover --settle 5
+  npm run drill -- --soak --json soak.json --chart soak.svg
   npm run drill -- --seed 42 --json report.json --chart chart.svg`
 }

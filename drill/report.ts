@@ -3,6 +3,8 @@
 import type { FeedSummary, MirrorCheck } from './feed/feed-check.ts'
 import type { LoadTotals } from './load/context.ts'
 import type { Peak } from './load/sampler.ts'
+import type { Comparison } from './soak/flatness.ts'
+import type { Rates } from './soak/half-capacity.ts'
 import type { ViolationSummary } from './violations.ts'
 
 export interface FaultRow {
@@ -49,6 +51,8 @@ export interface Report {
   goals: Goal[]
   violations: ViolationSummary[]
   perSecond: { writes: number[]; reads: number[] }
+  /** Only of a soak. */
+  soak?: { rates: Rates; ends: Comparison[] }
 }
 
 export interface KindSummary {
@@ -84,7 +88,7 @@ export function summarizeKinds(rows: readonly FaultRow[]): KindSummary[] {
     }))
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)] ?? 0
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
@@ -159,7 +163,7 @@ ${table(
   ]),
 )}
 
-Acknowledged: ${count(report.acknowledged)} writes (${count(totals.keyedPets)} pets with a key, ${count(totals.unkeyedPets)} without; ${count(totals.orders)} orders, ${count(totals.completions)} completed, ${count(totals.cancellations)} cancelled; ${count(totals.statusChanges)} status changes; ${count(totals.importedRows)} imported rows) and ${count(totals.reads)} reads.
+${soakText(report.soak)}Acknowledged: ${count(report.acknowledged)} writes (${count(totals.keyedPets)} pets with a key, ${count(totals.unkeyedPets)} without; ${count(totals.orders)} orders, ${count(totals.completions)} completed, ${count(totals.cancellations)} cancelled; ${count(totals.statusChanges)} status changes; ${count(totals.importedRows)} imported rows) and ${count(totals.reads)} reads.
 Event feed: ${count(feed.events)} events. The mirror was compared with the database ${count(feed.comparisons)} times, and equal ${count(feed.comparisons - feed.failedComparisons)} times. ${count(feed.readAgain)} events were read again. Time from the acknowledgement of a pet to its event: median ${count(feed.lagMedianMs)} ms, p99 ${count(feed.lagP99Ms)} ms.
 The drill itself used ${Math.round(cpu.seconds)} s of CPU time, ${Math.round(cpu.share * 100)}% of one core.
 
@@ -168,6 +172,17 @@ ${found.map(({ description, count: times, examples }) => `\n- ${description}: ${
 `
     .trimEnd()
     .concat('\n')
+}
+
+function soakText(soak: Report['soak']): string {
+  if (soak === undefined) return ''
+  const { capacity, soak: rate } = soak.rates
+  const rows = soak.ends.map(({ what, early, late }) => [what, early.toFixed(1), late.toFixed(1)])
+  return `${table(['Between the faults, median', 'At the start', 'At the end'], rows)}
+
+Capacity: ${count(Math.round(capacity))} responses per second. Load: ${count(Math.round(rate))}, ${Math.round((rate / capacity) * 100)}% of it.
+
+`
 }
 
 function table(header: readonly string[], rows: readonly string[][]): string {

@@ -25,16 +25,20 @@ export interface RoundsOptions {
   violations: Violations
   plan: readonly PlannedFault[]
   settleMs: number
+  /** Time between the starts of two faults. Undefined: each fault starts as soon as the one before is over. */
+  periodMs?: number
   onStart: (fault: PlannedFault, number: number) => void
   onRow: (row: FaultRow, number: number) => void
 }
 
 /** Ends early if the cluster does not become healthy. */
 export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
-  const { lab, plan, violations, onStart, onRow } = options
+  const { lab, plan, violations, onStart, onRow, periodMs = 0 } = options
   const rows: FaultRow[] = []
   await sleep(WARM_UP_MS)
+  const startedAt = performance.now()
   for (const [index, fault] of plan.entries()) {
+    await sleep(Math.max(0, startedAt + (index + 0.5) * periodMs - performance.now()))
     onStart(fault, index + 1)
     if ((await untilHealthy(lab)) === null) {
       violations.add({ kind: 'notHealthy', subject: `${index}`, text: `before fault ${index + 1}, ${fault}` })
@@ -50,6 +54,8 @@ export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
       break
     }
   }
+  // The last fault has the same time after it as the others.
+  await sleep(Math.max(0, startedAt + plan.length * periodMs - performance.now()))
   return rows
 }
 

@@ -48,6 +48,8 @@ interface ClientOptions {
   baseUrl: string
   apiKey: string
   violations: Violations
+  /** Called for each response, with the milliseconds since its request. */
+  onResponse?: (ms: number) => void
 }
 
 interface Raw {
@@ -56,7 +58,7 @@ interface Raw {
   text: string
 }
 
-export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Client {
+export function openClient({ baseUrl, apiKey, violations, onResponse }: ClientOptions): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX })
   const origin = baseUrl.replace(/\/+(v1\/?)?$/, '')
   let counts: Record<string, number> = {}
@@ -100,8 +102,12 @@ export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Clie
   }
 
   async function send(operation: OperationName, what: Request): Promise<Reply> {
+    const sentAt = performance.now()
     const reply = await exchange(what).then(
-      (raw) => toReply(operation, raw),
+      (raw) => {
+        onResponse?.(performance.now() - sentAt)
+        return toReply(operation, raw)
+      },
       (error: NodeJS.ErrnoException): Reply => ({
         status: undefined,
         result: `network ${error.code ?? error.name}`,

@@ -40,6 +40,8 @@ export interface LoadContext {
   stopping: boolean
   /** Time by which the clients end, in milliseconds of performance.now(). */
   endsAt: number
+  /** Multiplies the periods of the clients: 2 halves the load, and 0 lets each client send its requests without a pause. */
+  paceFactor: number
 }
 
 type Shared = Pick<LoadContext, 'client' | 'history' | 'historyFile' | 'activity' | 'lag' | 'violations'>
@@ -63,6 +65,7 @@ export function newContext(shared: Shared): LoadContext {
     ordersByPet: new Map(),
     stopping: false,
     endsAt: Number.POSITIVE_INFINITY,
+    paceFactor: 1,
   }
 }
 
@@ -89,8 +92,13 @@ export async function retry(
  * Waits until a period of random length, which began at `startedAt`, is over. The mean period sets the rate of a
  * client. The rate does not depend on the latency, unless the latency is longer than the period.
  */
-export async function pace(random: Random, startedAt: number, meanPeriodMs: number): Promise<void> {
-  const leftMs = startedAt + meanPeriodMs * (0.5 + random()) - performance.now()
+export async function pace(
+  { paceFactor }: LoadContext,
+  random: Random,
+  startedAt: number,
+  meanPeriodMs: number,
+): Promise<void> {
+  const leftMs = startedAt + paceFactor * meanPeriodMs * (0.5 + random()) - performance.now()
   if (leftMs > 0) await sleep(leftMs)
 }
 

@@ -29,6 +29,8 @@ interface LoadOptions {
   activity: Activity
   violations: Violations
   folder: string
+  /** Called for each response, with the milliseconds since its request. */
+  onResponse?: (ms: number) => void
 }
 
 export interface Load {
@@ -38,12 +40,14 @@ export interface Load {
   follower: Follower
   totals: LoadTotals
   acknowledged: () => number
+  /** Multiplies the periods of the clients; see LoadContext. */
+  setPace: (factor: number) => void
   /** Lets the clients finish what they have begun; returns how many did not finish in time. */
   stop: () => Promise<number>
 }
 
-export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
-  const client = openClient({ ...lab, violations: shared.violations })
+export function startLoad({ lab, seed, folder, onResponse, ...shared }: LoadOptions): Load {
+  const client = openClient({ ...lab, violations: shared.violations, ...(onResponse && { onResponse }) })
   const follower = startFollower({ ...shared, client, random: createRandom(seed, 'follower') })
   const gate = openGate()
   const gated: Client = { ...client, send: (...sent) => gate.pass(() => client.send(...sent)) }
@@ -78,6 +82,9 @@ export function startLoad({ lab, seed, folder, ...shared }: LoadOptions): Load {
     acknowledged: () => {
       const { reads: _, ...changes } = context.totals
       return Object.values(changes).reduce((sum, count) => sum + count, 0)
+    },
+    setPace: (factor) => {
+      context.paceFactor = factor
     },
     stop: async () => {
       context.stopping = true

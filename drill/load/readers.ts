@@ -20,7 +20,7 @@ export const reader: Worker = async (context, random, index) => {
     const startedAt = performance.now()
     if (random() < BY_ID_SHARE) await readById(context, random)
     else newestSeen = await readNewest(context, random, index, newestSeen)
-    await pace(random, startedAt, PERIOD_MS)
+    await pace(context, random, startedAt, PERIOD_MS)
   }
 }
 

@@ -24,7 +24,7 @@ export const statusChanger: Worker = async (context, random, index) => {
     const tracked = id === undefined ? undefined : context.history.statuses.get(id)
     if (id === undefined || tracked === undefined) return
     await change(context, random, id, tracked)
-    await pace(random, startedAt, PERIOD_MS)
+    await pace(context, random, startedAt, PERIOD_MS)
   }
 }
 

@@ -47,7 +47,7 @@ export const keyedWriter: Worker = async (context, random, index) => {
       context.totals.keyedPets += 1
       offerPet(context, idOf(reply))
     }
-    await pace(random, startedAt, PERIOD_MS)
+    await pace(context, random, startedAt, PERIOD_MS)
   }
 }
 
@@ -74,7 +74,7 @@ export const unkeyedWriter: Worker = async (context, random, index) => {
       context.historyFile.append({ unknown: name, result: reply.result })
     }
     if (reply.outcome !== 'done') await waitPolitely(reply, random)
-    await pace(random, startedAt, PERIOD_MS)
+    await pace(context, random, startedAt, PERIOD_MS)
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { helpText, readOptions, UsageError } from '../../drill/options.ts'
 import { FAULT_NAMES, makePlan } from '../../drill/plan.ts'
 
-const FULL = { faults: [], short: false }
+const FULL = { faults: [], short: false, soak: false }
 
 test('plans 60 faults: isolate 12 times, every other kind 3 times', () => {
   const plan = makePlan({ ...FULL, seed: 1 })
@@ -19,19 +19,25 @@ test('plans the same order for the same seed, and another for another seed', () 
 })
 
 test('plans the given faults in the given order, and two faults with --short', () => {
-  expect(makePlan({ faults: ['switchover', 'isolate'], short: false, seed: 1 })).toEqual([
-    'switchover',
-    'isolate',
-  ])
-  expect(makePlan({ faults: [], short: true, seed: 1 })).toEqual(['isolate', 'kill-node'])
+  expect(makePlan({ ...FULL, faults: ['switchover', 'isolate'], seed: 1 })).toEqual(['switchover', 'isolate'])
+  expect(makePlan({ ...FULL, short: true, seed: 1 })).toEqual(['isolate', 'kill-node'])
+})
+
+test('plans ten faults for a soak, none of which replaces an instance', () => {
+  const plan = makePlan({ ...FULL, soak: true, seed: 1 })
+  expect(new Set(plan).size).toBe(10)
+  expect(plan).not.toContain('kill-service')
+  expect(plan).not.toContain('upgrade-service')
 })
 
 test('reads every option', () => {
   const line =
-    'isolate switchover --seed 42 --connect pgbouncer --replication asynchronous --service /srv/a --folder /srv/b --settle 3 --json /srv/r.json --chart /srv/c.svg'
+    'isolate switchover --seed 42 --connect pgbouncer --replication asynchronous --service /srv/a --folder /srv/b --settle 3 --soak --every 60 --json /srv/r.json --chart /srv/c.svg'
   expect(readOptions(line.split(' '))).toEqual({
     faults: ['isolate', 'switchover'],
     short: false,
+    soak: true,
+    everySeconds: 60,
     seed: 42,
     connection: 'pgbouncer',
     replication: 'asynchronous',
@@ -56,6 +62,7 @@ test('has defaults for all options, with a random seed', () => {
 test.each([
   ['isolation', 'Unknown fault: isolation'],
   ['--short isolate', '--short has its own faults'],
+  ['--short --soak', '--short has its own faults'],
   ['--seed -1', "'--seed"],
   ['--seed many', '--seed must be a whole number'],
   ['--seed 4294967296', '--seed must be a whole number'],

@@ -1,0 +1,76 @@
+// Reads the metrics of both instances every few seconds: memory, open files, handles and connections to PostgreSQL.
+// Knows nothing about the load.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const SAMPLED_EVERY_MS = 5_000
+const REQUEST_TIMEOUT_MS = 2_000
+const BYTES_PER_MB = 1e6
+
+/** The metrics that are read, as the service names them. */
+const METRICS = {
+  memoryMb: /^process_resident_memory_bytes (\S+)$/m,
+  heapMb: /^nodejs_heap_size_used_bytes (\S+)$/m,
+  openFiles: /^process_open_fds (\S+)$/m,
+  handles: /^nodejs_active_handles_total (\S+)$/m,
+  connections: /^petstore_database_connections\{state="total"\} (\S+)$/m,
+} as const
+
+export type Resource = keyof typeof METRICS
+export const RESOURCES = Object.keys(METRICS) as Resource[]
+
+export interface ResourceSample extends Record<Resource, number> {
+  /** 0 or 1. */
+  instance: number
+  /** Seconds since the load began. */
+  second: number
+}
+
+export interface ResourceSampler {
+  samples: () => ResourceSample[]
+  stop: () => Promise<void>
+}
+
+export function startResourceSampler(adminUrls: readonly string[]): ResourceSampler {
+  const startedAt = performance.now()
+  const samples: ResourceSample[] = []
+  const stopping = new AbortController()
+  const running = run()
+  return {
+    samples: () => [...samples],
+    stop: async () => {
+      stopping.abort()
+      await running
+    },
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const second = (performance.now() - startedAt) / 1000
+      const texts = await Promise.all(adminUrls.map(readMetrics))
+      for (const [instance, text] of texts.entries()) {
+        if (text !== undefined) samples.push({ instance, second, ...parseMetrics(text) })
+      }
+      await sleep(SAMPLED_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+}
+
+/** Undefined if the instance does not respond in time. */
+async function readMetrics(adminUrl: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+    return await response.text()
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws if the service does not expose one of the metrics. */
+export function parseMetrics(text: string): Record<Resource, number> {
+  const values = RESOURCES.map((resource): [Resource, number] => {
+    const found = METRICS[resource].exec(text)?.[1]
+    if (found === undefined) throw new Error(`The service has no metric for ${resource}.`)
+    return [resource, Number(found) / (resource.endsWith('Mb') ? BYTES_PER_MB : 1)]
+  })
+  return Object.fromEntries(values) as Record<Resource, number>
+}

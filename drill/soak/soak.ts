@@ -1,0 +1,33 @@
+// The measurements of a soak: latencies and resources from the start of the load to its end, at half capacity.
+// Knows nothing about faults.
+import type { Lab } from '../lab.ts'
+import type { Load } from '../load/load.ts'
+import type { SoakData } from './flatness.ts'
+import { type Rates, setHalfCapacity } from './half-capacity.ts'
+import { openLatencies } from './latencies.ts'
+import { startResourceSampler } from './resources.ts'
+
+export interface Soak {
+  /** For the load: called with the latency of each response. */
+  onResponse: (ms: number) => void
+  setLoad: (load: Load, say: (text: string) => void) => Promise<void>
+  stop: () => Promise<SoakData>
+}
+
+export function openSoak({ adminUrls }: Pick<Lab, 'adminUrls'>): Soak {
+  const latencies = openLatencies()
+  const sampler = startResourceSampler(adminUrls)
+  let rates: Rates = { capacity: 0, soak: 0 }
+  return {
+    onResponse: latencies.add,
+    setLoad: async (load, say) => {
+      say('Measuring the capacity, then setting the load to half of it.')
+      rates = await setHalfCapacity(load)
+      say(`Capacity ${Math.round(rates.capacity)} responses/s; load ${Math.round(rates.soak)} responses/s.`)
+    },
+    stop: async () => {
+      await sampler.stop()
+      return { rates, resources: sampler.samples(), latencies: latencies.summary() }
+    },
+  }
+}
