@@ -4,10 +4,12 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from 'pg'
-import { APP_PASSWORD, connectTo, MIGRATOR_PASSWORD, setUpDatabase } from './database.ts'
+import { APP_PASSWORD, installClusterFiles } from './cluster-files.ts'
+import { connectTo, MIGRATOR_PASSWORD, setUpDatabase } from './database.ts'
 import { FAULTS, type FaultName, type FaultTargets, type RunningFault } from './faults.ts'
 import { Instance, runPetstore, type ServiceOptions } from './instances.ts'
 import {
+  CA_FILE,
   HAPROXY_ADDRESS,
   PGBOUNCER_ADDRESS,
   SERVICE_URL,
@@ -18,8 +20,8 @@ import {
 import { addressOf, createBridge, NodeNetwork, removeBridge } from './network.ts'
 import { ClusterNode } from './node.ts'
 import { findLeader, isClusterHealthy } from './patroni.ts'
-import { type CommandResult, type Daemon, runChecked, waitUntil } from './processes.ts'
-import { ROOT_ENVIRONMENT, Root } from './root-mounts.ts'
+import { type CommandResult, type Daemon, waitUntil } from './processes.ts'
+import { Root } from './root-mounts.ts'
 
 export type { RunningFault } from './faults.ts'
 export type { CommandResult } from './processes.ts'
@@ -81,25 +83,25 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
     const network = new NodeNetwork(`n${number}`, addressOf(number))
     return new ClusterNode({ root, network, logFolder })
   })
-  const addresses = nodes.map(({ address }) => address)
+  const tls = `sslmode=verify-full&sslrootcert=${root.path(CA_FILE)}`
   const service: ServiceOptions = {
     folder: options.service,
-    databaseUrl: databaseUrl(connection, addresses),
+    databaseUrl: databaseUrl(connection, nodes, tls),
     // Migrations need a session, which PgBouncer does not provide in transaction mode.
-    migrationDatabaseUrl: `postgres://petstore_migrator:${MIGRATOR_PASSWORD}@${HAPROXY_ADDRESS}/petstore`,
+    migrationDatabaseUrl: `postgres://petstore_migrator:${MIGRATOR_PASSWORD}@${HAPROXY_ADDRESS}/petstore?${tls}`,
     logFolder,
   }
   const instances = INSTANCES.map((number) => new Instance(number, service))
 
   say('starting three nodes with etcd, Patroni and PostgreSQL')
   await startCluster(root, nodes, replication)
-  const daemons = [await startPostgresHaproxy(root, logFolder, addresses)]
-  if (connection === 'pgbouncer') daemons.push(await startPgbouncer(root, logFolder, APP_PASSWORD))
+  const daemons = [await startPostgresHaproxy(root, logFolder, nodes)]
+  if (connection === 'pgbouncer') daemons.push(await startPgbouncer(root, logFolder, nodes))
   const synchronous = replication === 'quorum'
   await waitUntil('the cluster is healthy', START_TIMEOUT_MS, () => isClusterHealthy(nodes, synchronous))
 
   say('creating the database')
-  const apiKey = await setUpDatabase((await primaryOf(nodes)).address, service)
+  const apiKey = await setUpDatabase(await primaryOf(nodes), service)
 
   say('starting two instances of the service and HAProxy')
   await Promise.all(instances.map((instance) => instance.start()))
@@ -121,7 +123,7 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
     instances,
     root: options.root,
     random: options.random,
-    patronictl: (args) => patronictl(root, nodes, args),
+    patronictl: (args) => patronictl(nodes, args),
   }
   return {
     baseUrl: SERVICE_URL,
@@ -129,7 +131,7 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
     apiKey,
     logFolder,
     runCommand: (args, input) => runPetstore(service, args, input),
-    connectToPrimary: async () => connectTo((await primaryOf(nodes)).address),
+    connectToPrimary: async () => connectTo(await primaryOf(nodes)),
     leader: async () => (await findLeader(nodes))?.name,
     waitUntilHealthy,
     startFault: (name) => FAULTS[name].start(targets),
@@ -144,6 +146,7 @@ async function startCluster(
 ): Promise<void> {
   await root.mount()
   await createBridge()
+  await installClusterFiles(root, nodes)
   await Promise.all(nodes.map((node) => node.create(nodes, replication)))
   await Promise.all(nodes.map((node) => node.start()))
 }
@@ -162,13 +165,17 @@ async function stopLab(
   await root.unmount()
 }
 
-function databaseUrl(connection: Connection, addresses: string[]): string {
-  const hosts = {
-    haproxy: HAPROXY_ADDRESS,
-    pgbouncer: PGBOUNCER_ADDRESS,
-    'multi-host': addresses.map((address) => `${address}:5432`).join(','),
-  }[connection]
-  return `postgres://petstore_app:${APP_PASSWORD}@${hosts}/petstore`
+function databaseUrl(connection: Connection, nodes: ClusterNode[], tls: string): string {
+  const user = `postgres://petstore_app:${APP_PASSWORD}`
+  switch (connection) {
+    case 'haproxy':
+      return `${user}@${HAPROXY_ADDRESS}/petstore?${tls}`
+    case 'multi-host':
+      return `${user}@${nodes.map(({ address }) => `${address}:5432`).join(',')}/petstore?${tls}`
+    case 'pgbouncer':
+      // On the same host, without TLS. PgBouncer encrypts its connections to PostgreSQL.
+      return `${user}@${PGBOUNCER_ADDRESS}/petstore`
+  }
 }
 
 async function primaryOf(nodes: ClusterNode[]): Promise<ClusterNode> {
@@ -177,9 +184,15 @@ async function primaryOf(nodes: ClusterNode[]): Promise<ClusterNode> {
   return primary
 }
 
-function patronictl(root: Root, nodes: ClusterNode[], args: string[]): Promise<string> {
-  const config = nodes[0]?.patroniConfig ?? ''
-  return runChecked('chroot', root.command('postgres', ['patronictl', '-c', config, ...args]), {
-    env: ROOT_ENVIRONMENT,
-  })
+async function patronictl(nodes: ClusterNode[], args: string[]): Promise<string> {
+  const [node] = nodes
+  if (!node) throw new Error('The cluster has no nodes.')
+  const { exitCode, stdout, stderr } = await node.run('postgres', [
+    'patronictl',
+    '-c',
+    node.patroniConfig,
+    ...args,
+  ])
+  if (exitCode !== 0) throw new Error(`patronictl ${args.join(' ')} failed with ${exitCode}:\n${stderr}`)
+  return stdout
 }

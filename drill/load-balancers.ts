@@ -1,6 +1,7 @@
 // The processes between clients and PostgreSQL: HAProxy in front of the service, HAProxy and PgBouncer in front of
 // PostgreSQL. All run in the namespace of the drill.
 import { join, resolve } from 'node:path'
+import { type ClusterMember, configureHost } from './cluster-files.ts'
 import { type Daemon, startDaemon } from './processes.ts'
 import { ROOT_ENVIRONMENT, type Root } from './root-mounts.ts'
 
@@ -10,6 +11,9 @@ export const SERVICE_URL = 'http://127.0.0.1:8080'
 /** HAProxy, which forwards to the primary. */
 export const HAPROXY_ADDRESS = '127.0.0.1:5000'
 export const PGBOUNCER_ADDRESS = '127.0.0.1:6432'
+/** The files of a host that runs the service, inside the root. */
+const CLIENT_FOLDER = '/srv/client'
+export const CA_FILE = `${CLIENT_FOLDER}/ca.pem`
 
 export async function startServiceHaproxy(root: Root, logFolder: string): Promise<Daemon> {
   await root.copyIn(SERVICE_HAPROXY, '/srv/service-haproxy.cfg')
@@ -19,17 +23,21 @@ export async function startServiceHaproxy(root: Root, logFolder: string): Promis
 export async function startPostgresHaproxy(
   root: Root,
   logFolder: string,
-  [address1 = '', address2 = '', address3 = '']: string[],
+  members: ClusterMember[],
 ): Promise<Daemon> {
-  const config = '/srv/postgres-haproxy.cfg'
-  await root.writeConfig('postgres-haproxy.cfg', config, { address1, address2, address3 })
-  return startInRoot('postgres-haproxy', 'root', haproxy(config), root, logFolder)
+  await configureHost(root, members, { host: 'haproxy', folder: CLIENT_FOLDER, values: {} })
+  const command = haproxy(`${CLIENT_FOLDER}/postgres-haproxy.cfg`)
+  return startInRoot('postgres-haproxy', 'root', command, root, logFolder)
 }
 
-export async function startPgbouncer(root: Root, logFolder: string, appPassword: string): Promise<Daemon> {
-  await root.writeConfig('pgbouncer.ini', '/srv/pgbouncer.ini', {})
-  await root.writeConfig('pgbouncer-users.txt', '/srv/pgbouncer-users.txt', { appPassword })
-  return startInRoot('pgbouncer', 'postgres', ['pgbouncer', '/srv/pgbouncer.ini'], root, logFolder)
+export async function startPgbouncer(
+  root: Root,
+  logFolder: string,
+  members: ClusterMember[],
+): Promise<Daemon> {
+  await configureHost(root, members, { host: 'pgbouncer', folder: CLIENT_FOLDER, values: {} })
+  const command = ['pgbouncer', `${CLIENT_FOLDER}/pgbouncer.ini`]
+  return startInRoot('pgbouncer', 'postgres', command, root, logFolder)
 }
 
 /** -db keeps HAProxy in the foreground. */

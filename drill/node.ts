@@ -1,14 +1,21 @@
 // One node of the cluster: etcd, and Patroni with its PostgreSQL, in their own network namespace and data volume.
 // Knows nothing of the other nodes except their addresses.
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type ClusterMember, configureHost, readTls, replaceInFile, type Tls } from './cluster-files.ts'
 import type { NodeNetwork } from './network.ts'
 import { SUBNET } from './network.ts'
-import { type Daemon, processesIn, run, signalAll, startDaemon } from './processes.ts'
-import { ROOT_ENVIRONMENT, type Root } from './root-mounts.ts'
+import {
+  type CommandResult,
+  type Daemon,
+  processesIn,
+  run,
+  type RunOptions,
+  signalAll,
+  startDaemon,
+} from './processes.ts'
+import { ROOT_ENVIRONMENT, type Root, type RootUser } from './root-mounts.ts'
 
-export const SUPERUSER_PASSWORD = 'drill-superuser'
-const REPLICATION_PASSWORD = 'drill-replication'
 const KILL_TIMEOUT_MS = 10_000
 
 export interface NodeOptions {
@@ -24,6 +31,7 @@ export class ClusterNode {
   readonly #root: Root
   readonly #logFolder: string
   #namespace = ''
+  #tls: Tls | undefined
   #etcd: Daemon | undefined
   #patroni: Daemon | undefined
 
@@ -35,36 +43,46 @@ export class ClusterNode {
     this.#logFolder = logFolder
   }
 
-  async create(
-    all: { name: string; address: string }[],
-    replication: 'quorum' | 'asynchronous',
-  ): Promise<void> {
+  /** Needs the certificates of `installClusterFiles`. */
+  async create(all: ClusterMember[], replication: 'quorum' | 'asynchronous'): Promise<void> {
     await this.network.create()
     this.#namespace = await this.network.namespace()
-    await mkdir(this.#root.path(`${this.#folder}/etcd`), { recursive: true, mode: 0o700 })
-    await this.#root.createVolume(`${this.#folder}/volume`)
-    const values = {
-      name: this.name,
-      address: this.address,
-      subnet: SUBNET,
-      etcdPeers: all.map(({ name, address }) => `${name}=http://${address}:2380`).join(','),
-      etcdHosts: all.map(({ address }) => `'${address}:2379'`).join(', '),
-      synchronousMode: replication === 'quorum' ? 'quorum' : "'off'",
-      synchronousModeStrict: String(replication === 'quorum'),
-      superuserPassword: SUPERUSER_PASSWORD,
-      replicationPassword: REPLICATION_PASSWORD,
+    const data = {
+      etcd: `${this.#folder}/etcd`,
+      volume: `${this.#folder}/volume`,
+      sockets: this.socketFolder,
     }
-    for (const file of ['etcd.yml', 'patroni.yml'])
-      await this.#root.writeConfig(file, `${this.#folder}/${file}`, values)
-    await this.#root.giveToPostgres(this.#folder)
+    await this.#root.createVolume(data.volume)
+    await this.#root.createFolder(data.etcd, 'etcd')
+    await this.#root.createFolder(data.volume, 'postgres')
+    await this.#root.createFolder(data.sockets, 'postgres')
+    const values = {
+      CLIENT_SUBNET: SUBNET,
+      ADMIN_SUBNET: SUBNET,
+      ETCD_DATA: data.etcd,
+      POSTGRES_DATA: this.#dataFolder,
+      SOCKET_FOLDER: data.sockets,
+    }
+    await configureHost(this.#root, all, { host: this.name, folder: this.#configFolder, values })
+    this.#tls = await readTls(this.#root, this.name)
+    if (replication === 'quorum') return
+    const patroni = this.patroniConfig
+    await replaceInFile(this.#root, patroni, 'synchronous_mode: quorum', "synchronous_mode: 'off'")
+    await replaceInFile(
+      this.#root,
+      patroni,
+      'synchronous_mode_strict: true',
+      'synchronous_mode_strict: false',
+    )
   }
 
   async startEtcd(): Promise<void> {
-    this.#etcd = await this.#start('etcd', ['etcd', '--config-file', `${this.#folder}/etcd.yml`])
+    const command = ['etcd', '--config-file', `${this.#configFolder}/etcd.yml`]
+    this.#etcd = await this.#start('etcd', 'etcd', command)
   }
 
   async startPatroni(): Promise<void> {
-    this.#patroni = await this.#start('patroni', ['patroni', this.patroniConfig])
+    this.#patroni = await this.#start('patroni', 'postgres', ['patroni', this.patroniConfig])
   }
 
   async start(): Promise<void> {
@@ -83,7 +101,7 @@ export class ClusterNode {
 
   /** Kills the first process of PostgreSQL. The others then exit. */
   async killPostgres(): Promise<void> {
-    const text = await readFile(this.#root.path(`${this.#folder}/volume/data/postmaster.pid`), 'utf8')
+    const text = await readFile(this.#root.path(`${this.#dataFolder}/postmaster.pid`), 'utf8')
     signalAll([Number(text.split('\n', 1)[0])], 'SIGKILL')
   }
 
@@ -106,9 +124,33 @@ export class ClusterNode {
     return () => rm(filler)
   }
 
-  /** Path inside the root. */
+  /** Runs a command on this node, inside the root. */
+  run(user: RootUser, command: string[], options: RunOptions = {}): Promise<CommandResult> {
+    return run('nsenter', this.#command(user, command), { env: ROOT_ENVIRONMENT, ...options })
+  }
+
+  /** The certificate of this node. */
+  get tls(): Tls {
+    if (!this.#tls) throw new Error(`${this.name} was not created.`)
+    return this.#tls
+  }
+
+  /** Paths inside the root. */
   get patroniConfig(): string {
-    return `${this.#folder}/patroni.yml`
+    return `${this.#configFolder}/patroni.yml`
+  }
+
+  get socketFolder(): string {
+    return `${this.#folder}/run`
+  }
+
+  get #configFolder(): string {
+    return `${this.#folder}/config`
+  }
+
+  /** A folder inside the volume: Patroni removes and renames it, which is impossible for a mount point. */
+  get #dataFolder(): string {
+    return `${this.#folder}/volume/data`
   }
 
   get #folder(): string {
@@ -120,9 +162,12 @@ export class ClusterNode {
     await this.network.remove()
   }
 
-  #start(daemon: string, command: string[]): Promise<Daemon> {
-    const inRoot = ['chroot', ...this.#root.command('postgres', command)]
-    return startDaemon('nsenter', this.network.command(inRoot), {
+  #command(user: RootUser, command: string[]): string[] {
+    return this.network.command(['chroot', ...this.#root.command(user, command)])
+  }
+
+  #start(daemon: string, user: RootUser, command: string[]): Promise<Daemon> {
+    return startDaemon('nsenter', this.#command(user, command), {
       logFile: join(this.#logFolder, `${this.name}-${daemon}.log`),
       env: ROOT_ENVIRONMENT,
     })

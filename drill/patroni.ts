@@ -1,5 +1,8 @@
 // Reads and controls the cluster over the REST API of Patroni, and finds the leader of etcd.
-// Knows addresses only, not how the nodes are started.
+// Knows addresses and certificates only, not how the nodes are started.
+import type { Tls } from './cluster-files.ts'
+import { type HttpsResponse, sendHttps } from './https.ts'
+
 export const PATRONI_PORT = 8008
 const ETCD_PORT = 2379
 const REQUEST_TIMEOUT_MS = 1_500
@@ -8,6 +11,7 @@ const SWITCHOVER_TIMEOUT_MS = 60_000
 export interface NodeAddress {
   name: string
   address: string
+  tls: Tls
 }
 
 interface Member {
@@ -81,14 +85,14 @@ export async function isClusterHealthy(nodes: NodeAddress[], synchronous: boolea
 
 /** Makes another node the leader, and returns the message of Patroni. Patroni selects the node. */
 export async function switchover(leader: NodeAddress): Promise<string> {
-  const response = await fetch(url(leader, '/switchover'), {
+  const { status, body } = await sendHttps(url(leader, '/switchover'), {
     method: 'POST',
     body: JSON.stringify({ leader: leader.name }),
-    signal: AbortSignal.timeout(SWITCHOVER_TIMEOUT_MS),
+    tls: leader.tls,
+    timeoutMs: SWITCHOVER_TIMEOUT_MS,
   })
-  const message = await response.text()
-  if (!response.ok) throw new Error(`Patroni rejected the switchover: ${response.status} ${message}`)
-  return message
+  if (status !== 200) throw new Error(`Patroni rejected the switchover: ${status} ${body}`)
+  return body
 }
 
 /** The node whose etcd is the leader of etcd. */
@@ -102,12 +106,13 @@ export async function findEtcdLeader<Node extends NodeAddress>(nodes: Node[]): P
 
 async function readEtcdStatus(node: NodeAddress) {
   try {
-    const response = await fetch(`http://${node.address}:${ETCD_PORT}/v3/maintenance/status`, {
+    const { body } = await sendHttps(`https://${node.address}:${ETCD_PORT}/v3/maintenance/status`, {
       method: 'POST',
       body: '{}',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      tls: node.tls,
+      timeoutMs: REQUEST_TIMEOUT_MS,
     })
-    return (await response.json()) as { leader: string; header: { member_id: string } }
+    return JSON.parse(body) as { leader: string; header: { member_id: string } }
   } catch {
     return undefined
   }
@@ -123,22 +128,14 @@ async function readJson<Body>(node: NodeAddress, path: string): Promise<Body | u
 }
 
 /** Undefined if the node does not respond in time. A node that is not ready responds with 503 and a body. */
-async function request(
-  node: NodeAddress,
-  path: string,
-): Promise<{ status: number; body: string } | undefined> {
+async function request(node: NodeAddress, path: string): Promise<HttpsResponse | undefined> {
   try {
-    const response = await fetch(url(node, path), {
-      // A connection that was open during a partition would fail the first request after it.
-      headers: { connection: 'close' },
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-    return { status: response.status, body: await response.text() }
+    return await sendHttps(url(node, path), { tls: node.tls, timeoutMs: REQUEST_TIMEOUT_MS })
   } catch {
     return undefined
   }
 }
 
 function url({ address }: NodeAddress, path: string): string {
-  return `http://${address}:${PATRONI_PORT}${path}`
+  return `https://${address}:${PATRONI_PORT}${path}`
 }

@@ -1,6 +1,6 @@
 // Prepares the Debian root for running processes in it: mounts /proc, /dev and an empty /srv. The mounts are visible only
 // inside the namespaces of the drill, so the root itself stays unchanged.
-import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runChecked } from './processes.ts'
 
@@ -8,13 +8,14 @@ import { runChecked } from './processes.ts'
 const SRV_SIZE = '1g'
 /** Size of the data volume of one PostgreSQL: up to 400 MB of WAL, and about 1.2 kB for each acknowledged write. */
 const VOLUME_SIZE = '2400m'
-const CONFIG_FOLDER = join(import.meta.dirname, 'config')
 
 export const ROOT_ENVIRONMENT = {
   HOME: '/var/lib/postgresql',
   LC_ALL: 'C.UTF-8',
   PATH: '/usr/lib/postgresql/17/bin:/usr/sbin:/usr/bin',
 }
+
+export type RootUser = 'etcd' | 'postgres' | 'root'
 
 export class Root {
   readonly folder: string
@@ -47,28 +48,21 @@ export class Root {
     await runChecked('mount', ['-t', 'tmpfs', '-o', `size=${VOLUME_SIZE}`, 'tmpfs', this.path(inside)])
   }
 
-  /** Writes a file of drill/config, with `{{name}}` replaced by the value of that name. */
-  async writeConfig(template: string, inside: string, values: Record<string, string>): Promise<void> {
-    const text = await readFile(join(CONFIG_FOLDER, template), 'utf8')
-    const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
-      const value = values[name]
-      if (value === undefined) throw new Error(`drill/config/${template}: no value for {{${name}}}`)
-      return value
-    })
-    await writeFile(this.path(inside), filled)
-  }
-
   async copyIn(file: string, inside: string): Promise<void> {
     await copyFile(file, this.path(inside))
     await chmod(this.path(inside), 0o644)
   }
 
-  async giveToPostgres(inside: string): Promise<void> {
-    await runChecked('chroot', [this.folder, 'chown', '-R', 'postgres:postgres', inside])
+  /** Creates a folder that only this user can read, or gives an existing one to the user. */
+  async createFolder(inside: string, user: RootUser): Promise<void> {
+    await runChecked('chroot', [
+      this.folder,
+      ...['install', '--directory', '--mode=700', `--owner=${user}`, `--group=${user}`, inside],
+    ])
   }
 
   /** The arguments of `chroot` that run a command inside the root. */
-  command(user: 'postgres' | 'root', command: string[]): string[] {
+  command(user: RootUser, command: string[]): string[] {
     return [`--userspec=${user}:${user}`, this.folder, ...command]
   }
 }
