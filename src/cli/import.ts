@@ -144,11 +144,12 @@ async function add(
     throw new CommandError('--rejected is the input file itself. Choose another path for the rejected rows.')
   }
   const client = await connect(config)
-  const lookup = config.CATEGORIES === 'strict' ? await connect(config) : undefined
+  let lookup: Client | undefined
   const progress = openProgress('Adding')
   const onAbort = () => say('\nStopping after the current batch. Press Ctrl-C again to stop at once.')
   signal.addEventListener('abort', onAbort)
   try {
+    if (config.CATEGORIES === 'strict') lookup = await connect(config)
     const result = await importPets(client, source, {
       findNamed: lookup && namedCategories(lookup),
       rejectedPath,
@@ -235,9 +236,15 @@ function report(outcome: Outcome, seconds: number, source: Source, options: Opti
 
 async function connect(config: Config): Promise<Client> {
   const client = await connectClient(config.DATABASE_URL, 'petstore-import')
-  // The progress of an earlier run counts only if no failover can lose it.
-  await client.query(DURABLE_READ.text)
-  return client
+  try {
+    // The progress of an earlier run counts only if no failover can lose it.
+    await client.query(DURABLE_READ.text)
+    return client
+  } catch (error) {
+    // An open connection would keep the process running.
+    await client.end()
+    throw error
+  }
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {

@@ -59,3 +59,15 @@ test('messages use the singular for a count of one', async () => {
   await sql(DATABASE_URL, `delete from pets; insert into pets (name, category_id) values ('Solo', 1)`)
   expect((await run('export')).stderr).toBe('1 pet exported.\n')
 })
+
+test('an import exits if the server cannot confirm its first commit, such as a standby', async () => {
+  const emit = 'function pg_logical_emit_message(boolean, text, text, boolean)'
+  await sql(DATABASE_URL, `revoke execute on ${emit} from public`)
+  try {
+    const { code, stderr } = await petstore(['import', path], { DATABASE_URL })
+    expect(stderr).toContain('permission denied')
+    expect(code).toBe(1)
+  } finally {
+    await sql(DATABASE_URL, `grant execute on ${emit} to public`)
+  }
+})
