@@ -60,6 +60,10 @@ export interface Lab {
   runCommand: (args: string[], input?: string) => Promise<CommandResult>
   /** Connects as superuser to the database of the service, directly on the primary. */
   connectToPrimary: () => Promise<Client>
+  nodes: ClusterNode[]
+  instances: Instance[]
+  root: Root
+  patronictl: (args: string[]) => Promise<string>
   leader: () => Promise<string | undefined>
   /** Returns the milliseconds waited. Rejects after the timeout. */
   waitUntilHealthy: (timeoutMs: number) => Promise<number>
@@ -132,6 +136,10 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
     logFolder,
     runCommand: (args, input) => runPetstore(service, args, input),
     connectToPrimary: async () => connectTo(await primaryOf(nodes)),
+    nodes,
+    instances,
+    root,
+    patronictl: targets.patronictl,
     leader: async () => (await findLeader(nodes))?.name,
     waitUntilHealthy,
     startFault: (name) => FAULTS[name].start(targets),

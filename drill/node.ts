@@ -47,33 +47,24 @@ export class ClusterNode {
   async create(all: ClusterMember[], replication: 'quorum' | 'asynchronous'): Promise<void> {
     await this.network.create()
     this.#namespace = await this.network.namespace()
-    const data = {
-      etcd: `${this.#folder}/etcd`,
-      volume: `${this.#folder}/volume`,
-      sockets: this.socketFolder,
-    }
-    await this.#root.createVolume(data.volume)
-    await this.#root.createFolder(data.etcd, 'etcd')
-    await this.#root.createFolder(data.volume, 'postgres')
-    await this.#root.createFolder(data.sockets, 'postgres')
+    const etcdFolder = `${this.#folder}/etcd`
+    await this.#root.createFolder(etcdFolder, 'etcd')
+    await this.#root.createVolume(`${this.#folder}/volume`)
+    await this.#root.createFolder(`${this.#folder}/volume`, 'postgres')
+    await this.#root.createFolder(this.socketFolder, 'postgres')
     const values = {
       CLIENT_SUBNET: SUBNET,
       ADMIN_SUBNET: SUBNET,
-      ETCD_DATA: data.etcd,
-      POSTGRES_DATA: this.#dataFolder,
-      SOCKET_FOLDER: data.sockets,
+      ETCD_DATA: etcdFolder,
+      POSTGRES_DATA: this.dataFolder,
+      SOCKET_FOLDER: this.socketFolder,
     }
     await configureHost(this.#root, all, { host: this.name, folder: this.#configFolder, values })
     this.#tls = await readTls(this.#root, this.name)
     if (replication === 'quorum') return
-    const patroni = this.patroniConfig
-    await replaceInFile(this.#root, patroni, 'synchronous_mode: quorum', "synchronous_mode: 'off'")
-    await replaceInFile(
-      this.#root,
-      patroni,
-      'synchronous_mode_strict: true',
-      'synchronous_mode_strict: false',
-    )
+    const replace = (from: string, to: string) => replaceInFile(this.#root, this.patroniConfig, from, to)
+    await replace('synchronous_mode: quorum', "synchronous_mode: 'off'")
+    await replace('synchronous_mode_strict: true', 'synchronous_mode_strict: false')
   }
 
   async startEtcd(): Promise<void> {
@@ -101,7 +92,7 @@ export class ClusterNode {
 
   /** Kills the first process of PostgreSQL. The others then exit. */
   async killPostgres(): Promise<void> {
-    const text = await readFile(this.#root.path(`${this.#dataFolder}/postmaster.pid`), 'utf8')
+    const text = await readFile(this.#root.path(`${this.dataFolder}/postmaster.pid`), 'utf8')
     signalAll([Number(text.split('\n', 1)[0])], 'SIGKILL')
   }
 
@@ -144,13 +135,13 @@ export class ClusterNode {
     return `${this.#folder}/run`
   }
 
-  get #configFolder(): string {
-    return `${this.#folder}/config`
+  /** A folder inside the volume: Patroni removes and renames it, which is impossible for a mount point. */
+  get dataFolder(): string {
+    return `${this.#folder}/volume/data`
   }
 
-  /** A folder inside the volume: Patroni removes and renames it, which is impossible for a mount point. */
-  get #dataFolder(): string {
-    return `${this.#folder}/volume/data`
+  get #configFolder(): string {
+    return `${this.#folder}/config`
   }
 
   get #folder(): string {

@@ -55,10 +55,8 @@ export class Root {
 
   /** Creates a folder that only this user can read, or gives an existing one to the user. */
   async createFolder(inside: string, user: RootUser): Promise<void> {
-    await runChecked('chroot', [
-      this.folder,
-      ...['install', '--directory', '--mode=700', `--owner=${user}`, `--group=${user}`, inside],
-    ])
+    const owner = [`--owner=${user}`, `--group=${user}`]
+    await runChecked('chroot', [this.folder, 'install', '--directory', '--mode=700', ...owner, inside])
   }
 
   /** The arguments of `chroot` that run a command inside the root. */

@@ -161,7 +161,9 @@ describe('configure', () => {
 
 describe('patroni.yml', () => {
   const patroni = configure('pg1').read('patroni.yml')
-  const hba = [...patroni.matchAll(/^ {4}- ((?:local|hostssl|host|hostnossl) .*)$/gm)].map(([, line = '']) => line)
+  const hba = [...patroni.matchAll(/^ {4}- ((?:local|hostssl|host|hostnossl) .*)$/gm)].map(
+    ([, line = '']) => line,
+  )
   const number = (name: string) => Number(new RegExp(`^ +${name}: (\\d+)$`, 'm').exec(patroni)?.[1])
 
   test('keeps acknowledged writes: commits wait for a standby, and never stop waiting', () => {
@@ -184,7 +186,7 @@ describe('patroni.yml', () => {
     expect(hba.length).toBeGreaterThan(5)
     expect(hba.slice(1).filter((line) => !/^hostssl .* scram-sha-256$/.test(line))).toEqual([])
     const fromNodes = hba.filter((line) => / (replicator|rewind) /.test(line))
-    expect(fromNodes.map((line) => / (\S+) scram/.exec(line)?.[1]).toSorted()).toEqual(
+    expect(fromNodes.map((line) => / (\S+) scram/.exec(line)?.[1] ?? '').toSorted()).toEqual(
       [1, 1, 2, 2, 3, 3].map((node) => `10.0.0.1${node}/32`),
     )
   })
@@ -192,7 +194,7 @@ describe('patroni.yml', () => {
   const roles = readFileSync(join(ROOT, 'deploy/roles.sql'), 'utf8')
 
   test('lets every role of deploy/roles.sql connect to the database of Petstore', () => {
-    const names = [...roles.matchAll(/create role (\w+)/g)].map(([, name]) => name)
+    const names = [...roles.matchAll(/create role (\w+)/g)].map(([, name = '']) => name)
     const [, listed = ''] = /^hostssl petstore (\S+) /.exec(hba.at(-1) ?? '') ?? []
     expect(listed.split(',').toSorted()).toEqual(names.toSorted())
   })
