@@ -17,6 +17,7 @@ import { makePlan } from './plan.ts'
 import { openProgress, type Progress } from './progress.ts'
 import { createRandom } from './random.ts'
 import { checkGoals, type FaultRow, type Report, summarizeKinds, toMarkdown } from './report.ts'
+import { runRestoreDrill } from './restore/restore-drill.ts'
 import { runRounds } from './rounds.ts'
 import { compareEnds, type SoakData } from './soak/flatness.ts'
 import { openSoak } from './soak/soak.ts'
@@ -41,6 +42,7 @@ async function main(): Promise<void> {
   // Needs the network, which the namespaces do not have.
   await ensureRoot(join(options.folder, 'root'), progress.say)
   enterNamespaces(process.argv)
+  if (options.restore) process.exit((await runRestoreDrill(options, progress)) ? 0 : EXIT_VIOLATION)
   const report = await runDrill(options, progress)
   progress.end()
   const isClean = report.violations.every(({ count }) => count === 0)
@@ -147,7 +149,7 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     activity,
     violations,
     folder: runFolder,
-    ...(soak && { onResponse: soak.onResponse }),
+    ...(soak && { observe: soak.observe }),
   })
   const { gate, follower } = load
   const feed = openFeedCheck({ lab, gate, follower, violations })

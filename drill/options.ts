@@ -15,7 +15,14 @@ const FOLDER_DEFAULT = '/var/tmp/petstore-drill'
 const CONNECTIONS: readonly Connection[] = ['haproxy', 'multi-host', 'pgbouncer']
 const REPLICATIONS = ['quorum', 'asynchronous'] as const
 
+const ROUNDS_DEFAULT = 3
+const ROUNDS_MAX = 100
+const RESTORE = 'restore'
+
 export interface Options {
+  /** Whether to restore backups instead of causing faults. */
+  restore: boolean
+  rounds: number
   faults: PlannedFault[]
   short: boolean
   /** At half capacity, a fault every few minutes, with the resources of the service measured. */
@@ -41,7 +48,11 @@ export class UsageError extends Error {}
 export function readOptions(args: readonly string[]): Options | 'help' {
   const { values, positionals } = parse(args)
   if (values.help) return 'help'
-  const unknown = positionals.filter((name) => !(name in FAULTS))
+  const isRestore = positionals[0] === RESTORE
+  if (isRestore) checkRestore(values, positionals)
+  else if (values.rounds !== undefined) throw new UsageError('--rounds is only for restore.')
+  const faults = isRestore ? [] : positionals
+  const unknown = faults.filter((name) => !(name in FAULTS))
   if (unknown.length > 0) {
     throw new UsageError(`Unknown fault: ${unknown.join(', ')}. The faults are: ${FAULT_NAMES.join(', ')}.`)
   }
@@ -49,7 +60,9 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     throw new UsageError('--short has its own faults. Leave out --short, or --soak and the names of faults.')
   }
   return {
-    faults: positionals as PlannedFault[],
+    restore: isRestore,
+    rounds: readInteger('--rounds', values.rounds, ROUNDS_MAX) ?? ROUNDS_DEFAULT,
+    faults: faults as PlannedFault[],
     short: values.short,
     soak: values.soak,
     seed: readInteger('--seed', values.seed, SEED_MAX) ?? Math.floor(Math.random() * SEED_MAX),
@@ -80,6 +93,7 @@ function parse(args: readonly string[]) {
         service: { type: 'string', default: resolve(import.meta.dirname, '..') },
         folder: { type: 'string', default: FOLDER_DEFAULT },
         settle: { type: 'string' },
+        rounds: { type: 'string' },
         json: { type: 'string' },
         chart: { type: 'string' },
       },
@@ -87,6 +101,13 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** Options that only faults have. */
+function checkRestore(values: ReturnType<typeof parse>['values'], positionals: readonly string[]): void {
+  if (positionals.length > 1) throw new UsageError('restore causes no faults. Leave out the names of faults.')
+  const unused = (['short', 'settle', 'chart'] as const).filter((name) => values[name])
+  if (unused.length > 0) throw new UsageError(`restore has no option --${unused.join(' and no --')}.`)
 }
 
 function readInteger(option: string, text: string | undefined, max: number): number | undefined {
@@ -107,10 +128,15 @@ export function helpText(): string {
   const width = Math.max(...FAULT_NAMES.map((name) => name.length))
   const faults = FAULT_NAMES.map((name) => `  ${name.padEnd(width)}  ${FAULTS[name].description}`)
   return `Usage: npm run drill -- [fault…] [options]
+       npm run drill -- restore [--rounds N] [options]
 
 Starts a three-node PostgreSQL cluster and two service processes, puts load on them, causes faults, and checks
 that no acknowledged write is lost or duplicated, and that a mirror that follows the event feed equals the database.
 Needs root on Linux. Without faults: the full plan of 60 faults.
+
+With restore, takes backups of the cluster under load with pgBackRest, restores them to moments of that load, and checks
+that each copy has every write acknowledged before its moment and no write sent after it. Then damages copies of the
+backups, and at last loses all nodes and restores the cluster. Takes about ten minutes.
 
 Options:
   --short                 only isolate and kill-node, in at most six minutes
@@ -122,6 +148,7 @@ Options:
   --service DIR           folder of the service to test (default: this checkout)
   --folder DIR            folder for the Debian root and the runs (default: ${FOLDER_DEFAULT})
   --settle SECONDS        wait after each fault (default: ${SETTLE_SECONDS_DEFAULT})
+  --rounds N              restore: number of moments (default: ${ROUNDS_DEFAULT})
   --json FILE             write the report as JSON
   --chart FILE            write a chart of acknowledged writes and reads per second as SVG
   --help                  print this text
@@ -138,5 +165,6 @@ Examples:
   npm run drill -- --short
   npm run drill -- isolate isolate switchover --settle 5
   npm run drill -- --soak --json soak.json --chart soak.svg
+  npm run drill -- restore --json restore.json
   npm run drill -- --seed 42 --json report.json --chart chart.svg`
 }

@@ -6,6 +6,8 @@ const LINES_EVERY_MS = 10_000
 const CLEAR_LINE = '\r\u001b[K'
 
 export interface Figures {
+  /** What is counted. Default: faults. */
+  what?: string
   /** Number of the current fault; 0 before the first one. */
   fault: number
   faults: number
@@ -37,11 +39,11 @@ export function openProgress(output: Output): Progress {
 
   function refresh(figures: () => Figures, since: { at: number; responses: number }): void {
     const now = performance.now()
-    const { fault, faults, name, acknowledged, responses, violations } = figures()
+    const { what = 'fault', fault, faults, name, acknowledged, responses, violations } = figures()
     const perSecond = Math.round(((responses - since.responses) / Math.max(1, now - since.at)) * 1000)
     since.at = now
     since.responses = responses
-    const text = `${clock(now - startedAt)}  fault ${fault} of ${faults} ${name}  ${acknowledged.toLocaleString('en')} acknowledged  ${violations} violations  ${perSecond} responses/s`
+    const text = `${clock(now - startedAt)}  ${what} ${fault} of ${faults} ${name}  ${acknowledged.toLocaleString('en')} acknowledged  ${violations} violations  ${perSecond} responses/s`
     if (!isTerminal) {
       output.write(`${text}\n`)
       return

@@ -15,6 +15,17 @@ export const ROOT_ENVIRONMENT = {
   PATH: '/usr/lib/postgresql/17/bin:/usr/sbin:/usr/bin',
 }
 
+/** The hosts share one root, so the pgBackRest of each host has its files in the folder of the host. */
+export function backrestEnvironment(folder: string): Record<string, string> {
+  return {
+    PGBACKREST_CONFIG: `${folder}/pgbackrest/pgbackrest.conf`,
+    PGBACKREST_CONFIG_INCLUDE_PATH: `${folder}/pgbackrest/conf.d`,
+    PGBACKREST_LOCK_PATH: `${folder}/pgbackrest/lock`,
+    PGBACKREST_LOG_PATH: `${folder}/pgbackrest/log`,
+    PGBACKREST_SPOOL_PATH: `${folder}/pgbackrest/spool`,
+  }
+}
+
 export type RootUser = 'etcd' | 'postgres' | 'root'
 
 export class Root {
@@ -57,6 +68,11 @@ export class Root {
   async createFolder(inside: string, user: RootUser): Promise<void> {
     const owner = [`--owner=${user}`, `--group=${user}`]
     await runChecked('chroot', [this.folder, 'install', '--directory', '--mode=700', ...owner, inside])
+  }
+
+  /** Gives a folder and everything in it to a user. */
+  async giveTo(inside: string, user: RootUser): Promise<void> {
+    await runChecked('chroot', [this.folder, 'chown', '--recursive', `${user}:${user}`, inside])
   }
 
   /** The arguments of `chroot` that run a command inside the root. */

@@ -19,6 +19,12 @@ export const VIOLATION_KINDS = {
   feedGap: 'gap in the numbers of events',
   feedExpired: 'position of the feed expired without a new epoch',
   undocumented: 'undocumented response',
+  restoredTooLittle: 'acknowledged before the moment of the restore, and missing',
+  restoredTooMuch: 'sent after the moment of the restore or rejected, and restored',
+  restoredWrong: 'restored with another content',
+  restoreDiffers: 'two copies of the same moment differ',
+  restoredUnusable: 'restored database or service does not work',
+  unnoticed: 'damaged backup or archive not noticed',
   notResumed: 'writes did not resume',
   notHealthy: 'cluster did not become healthy, or a fault could not be caused',
 } as const

@@ -45,6 +45,7 @@ const LAYERS = [
   // The cluster half of the drill: from processes up to the lab. Everything else in drill/ uses the lab.
   /^drill\/(processes|namespaces)\.ts$/,
   /^drill\/(debian-root|root-mounts|network|patroni)\.ts$/,
+  /^drill\/host\.ts$/,
   /^drill\/(node|instances|load-balancers)\.ts$/,
   /^drill\/(database|faults)\.ts$/,
   /^drill\/lab\.ts$/,

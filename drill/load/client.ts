@@ -48,8 +48,6 @@ interface ClientOptions {
   baseUrl: string
   apiKey: string
   violations: Violations
-  /** Called for each response, with the milliseconds since its request. */
-  onResponse?: (ms: number) => void
 }
 
 interface Raw {
@@ -58,7 +56,7 @@ interface Raw {
   text: string
 }
 
-export function openClient({ baseUrl, apiKey, violations, onResponse }: ClientOptions): Client {
+export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX })
   const origin = baseUrl.replace(/\/+(v1\/?)?$/, '')
   let counts: Record<string, number> = {}
@@ -102,12 +100,8 @@ export function openClient({ baseUrl, apiKey, violations, onResponse }: ClientOp
   }
 
   async function send(operation: OperationName, what: Request): Promise<Reply> {
-    const sentAt = performance.now()
     const reply = await exchange(what).then(
-      (raw) => {
-        onResponse?.(performance.now() - sentAt)
-        return toReply(operation, raw)
-      },
+      (raw) => toReply(operation, raw),
       (error: NodeJS.ErrnoException): Reply => ({
         status: undefined,
         result: `network ${error.code ?? error.name}`,

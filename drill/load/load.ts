@@ -8,8 +8,9 @@ import type { Lab } from '../lab.ts'
 import { createRandom } from '../random.ts'
 import type { Violations } from '../violations.ts'
 import { openMarket } from './buyers.ts'
-import { type Client, openClient } from './client.ts'
+import { type Client, openClient, type Reply, type Request } from './client.ts'
 import { type LoadTotals, newContext, type Worker } from './context.ts'
+import type { OperationName } from './documented.ts'
 import { type Gate, openGate } from './gate.ts'
 import { importerOf } from './importer.ts'
 import { reader } from './readers.ts'
@@ -29,9 +30,11 @@ interface LoadOptions {
   activity: Activity
   violations: Violations
   folder: string
-  /** Called for each response, with the milliseconds since its request. */
-  onResponse?: (ms: number) => void
+  /** Called before each request of a client, except the follower. The result is called with the reply. */
+  observe?: Observe
 }
+
+export type Observe = (operation: OperationName, request: Request) => (reply: Reply) => void
 
 export interface Load {
   client: Client
@@ -46,11 +49,17 @@ export interface Load {
   stop: () => Promise<number>
 }
 
-export function startLoad({ lab, seed, folder, onResponse, ...shared }: LoadOptions): Load {
-  const client = openClient({ ...lab, violations: shared.violations, ...(onResponse && { onResponse }) })
+export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions): Load {
+  const client = openClient({ ...lab, violations: shared.violations })
   const follower = startFollower({ ...shared, client, random: createRandom(seed, 'follower') })
   const gate = openGate()
-  const gated: Client = { ...client, send: (...sent) => gate.pass(() => client.send(...sent)) }
+  const send: Client['send'] = async (operation, request) => {
+    const onReply = observe?.(operation, request)
+    const reply = await client.send(operation, request)
+    onReply?.(reply)
+    return reply
+  }
+  const gated: Client = { ...client, send: (...sent) => gate.pass(() => send(...sent)) }
   const runCommand: Lab['runCommand'] = (...sent) => gate.pass(() => lab.runCommand(...sent))
   const context = newContext({ ...shared, client: gated, lag: follower.lag })
   const { auctioneer, buyer } = openMarket()

@@ -1,15 +1,15 @@
 // The measurements of a soak: latencies and resources from the start of the load to its end, at half capacity.
 // Knows nothing about faults.
 import type { Lab } from '../lab.ts'
-import type { Load } from '../load/load.ts'
+import type { Load, Observe } from '../load/load.ts'
 import type { SoakData } from './flatness.ts'
 import { type Rates, setHalfCapacity } from './half-capacity.ts'
 import { openLatencies } from './latencies.ts'
 import { startResourceSampler } from './resources.ts'
 
 export interface Soak {
-  /** For the load: called with the latency of each response. */
-  onResponse: (ms: number) => void
+  /** For the load. */
+  observe: Observe
   setLoad: (load: Load, say: (text: string) => void) => Promise<void>
   stop: () => Promise<SoakData>
 }
@@ -19,7 +19,12 @@ export function openSoak({ adminUrls }: Pick<Lab, 'adminUrls'>): Soak {
   const sampler = startResourceSampler(adminUrls)
   let rates: Rates = { capacity: 0, soak: 0 }
   return {
-    onResponse: latencies.add,
+    observe: () => {
+      const sentAt = performance.now()
+      return ({ status }) => {
+        if (status !== undefined) latencies.add(performance.now() - sentAt)
+      }
+    },
     setLoad: async (load, say) => {
       say('Measuring the capacity, then setting the load to half of it.')
       rates = await setHalfCapacity(load)

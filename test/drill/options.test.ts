@@ -34,6 +34,8 @@ test('reads every option', () => {
   const line =
     'isolate switchover --seed 42 --connect pgbouncer --replication asynchronous --service /srv/a --folder /srv/b --settle 3 --soak --every 60 --json /srv/r.json --chart /srv/c.svg'
   expect(readOptions(line.split(' '))).toEqual({
+    restore: false,
+    rounds: 3,
     faults: ['isolate', 'switchover'],
     short: false,
     soak: true,
@@ -47,6 +49,11 @@ test('reads every option', () => {
     json: '/srv/r.json',
     chart: '/srv/c.svg',
   })
+})
+
+test('reads restore, with the number of rounds', () => {
+  expect(readOptions(['restore'])).toMatchObject({ restore: true, rounds: 3, faults: [] })
+  expect(readOptions(['restore', '--rounds', '6'])).toMatchObject({ restore: true, rounds: 6 })
 })
 
 test('has defaults for all options, with a random seed', () => {
@@ -69,6 +76,9 @@ test.each([
   ['--settle 601', '--settle must be a whole number from 0 to 600'],
   ['--connect psql', '--connect must be haproxy or multi-host or pgbouncer'],
   ['--replication none', '--replication must be quorum or asynchronous'],
+  ['--rounds 2', '--rounds is only for restore'],
+  ['restore isolate', 'restore causes no faults'],
+  ['restore --short', 'restore has no option --short'],
   ['--fast', "Unknown option '--fast'"],
 ])('rejects %s', (line, message) => {
   const read = () => readOptions(line.split(' '))
