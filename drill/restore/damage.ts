@@ -107,7 +107,7 @@ async function newestSegment(repository: RestoreContext['repository'], options: 
 /** Changes bytes in the middle of the largest file of the oldest full backup. */
 async function changeBytes(repository: string): Promise<void> {
   const folder = join(repository, 'backup/petstore')
-  const full = (await readdir(folder)).filter((name) => /F$/.test(name)).sort()[0] ?? ''
+  const full = (await readdir(folder)).filter((name) => name.endsWith('F')).sort()[0] ?? ''
   const file = await largestFile(join(folder, full))
   const handle = await open(file.path, 'r+')
   await handle.write(Buffer.alloc(FLIPPED_BYTES, 0xa5), 0, FLIPPED_BYTES, Math.floor(file.bytes / 2))

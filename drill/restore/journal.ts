@@ -1,6 +1,7 @@
 // Every change that the clients sent, with the times of its first request and of its acknowledgement. Says what a database
 // that was restored to a moment must contain. Knows nothing about the database.
-import type { Reply } from '../load/client.ts'
+import type { Reply, Request } from '../load/client.ts'
+import type { OperationName } from '../load/documented.ts'
 import type { Observe } from '../load/load.ts'
 import { idOf } from '../load/writers.ts'
 
@@ -55,46 +56,44 @@ export class Journal {
   /** By name of the file. */
   readonly imports = new Map<string, ImportChange>()
 
-  /** Records a request before it is sent. The result records the reply. */
-  readonly observe: Observe = (operation, request) => {
-    const body = request.body ?? {}
-    switch (operation) {
-      case 'createPet': {
-        const pet = firstOf(this.pets, String(body['name']), () => ({ ...begun(), id: undefined }))
-        return (reply) => {
-          acknowledge(pet, reply.outcome === 'done')
-          if (reply.outcome === 'done') pet.id = idOf(reply)
-          pet.rejected = reply.outcome === 'notDone' && request.headers?.['idempotency-key'] === undefined
-        }
+  readonly #observers: Partial<Record<OperationName, (request: Request) => (reply: Reply) => void>> = {
+    createPet: ({ body, headers }) => {
+      const pet = firstOf(this.pets, String(body?.['name']), () => ({ ...begun(), id: undefined }))
+      return (reply) => {
+        acknowledge(pet, reply.outcome === 'done')
+        if (reply.outcome === 'done') pet.id = idOf(reply)
+        pet.rejected = reply.outcome === 'notDone' && headers?.['idempotency-key'] === undefined
       }
-      case 'placeOrder': {
-        const petId = Number(body['petId'])
-        const order = firstOf(this.orders, String(body['note']), () => ({ ...begun(), id: undefined, petId }))
-        return (reply) => {
-          acknowledge(order, reply.outcome === 'done')
-          if (reply.outcome === 'done') order.id = idOf(reply)
-          // The client retries after 503 only.
-          order.rejected = reply.outcome === 'notDone' && reply.status !== 503
-        }
+    },
+    placeOrder: ({ body }) => {
+      const petId = Number(body?.['petId'])
+      const order = firstOf(this.orders, String(body?.['note']), () => ({ ...begun(), id: undefined, petId }))
+      return (reply) => {
+        acknowledge(order, reply.outcome === 'done')
+        if (reply.outcome === 'done') order.id = idOf(reply)
+        // The client retries after 503 only.
+        order.rejected = reply.outcome === 'notDone' && reply.status !== 503
       }
-      case 'completeOrder':
-      case 'cancelOrder': {
-        const status = operation === 'completeOrder' ? 'completed' : 'cancelled'
-        return acknowledging(firstOf(this.orderEnds, idIn(request.path), () => ({ ...begun(), status })))
-      }
-      case 'updatePet': {
-        const version = Number(request.headers?.['if-match']?.replaceAll('"', '')) + 1
-        return acknowledging(this.#statusChange(idIn(request.path), version, String(body['status'])))
-      }
-      default:
-        return () => {}
-    }
+    },
+    completeOrder: ({ path }) => this.#endOrder(idIn(path), 'completed'),
+    cancelOrder: ({ path }) => this.#endOrder(idIn(path), 'cancelled'),
+    updatePet: ({ path, body, headers }) => {
+      const version = Number(headers?.['if-match']?.replaceAll('"', '')) + 1
+      return acknowledging(this.#statusChange(idIn(path), version, String(body?.['status'])))
+    },
   }
+
+  /** Records a request before it is sent. The result records the reply. */
+  readonly observe: Observe = (operation, request) => this.#observers[operation]?.(request) ?? ignore
 
   /** Records an import before it starts. The result records whether it succeeded. */
   startImport(name: string, rows: number): (isDone: boolean) => void {
     const file = firstOf(this.imports, name, () => ({ ...begun(), rows }))
     return (isDone) => acknowledge(file, isDone)
+  }
+
+  #endOrder(orderId: number, status: OrderEnd['status']): (reply: Reply) => void {
+    return acknowledging(firstOf(this.orderEnds, orderId, () => ({ ...begun(), status })))
   }
 
   #statusChange(petId: number, version: number, status: string): StatusChange {
@@ -115,6 +114,8 @@ export function expectationOf(
   if (acknowledgedAt !== undefined && acknowledgedAt < from) return 'present'
   return rejected || sentAt > until ? 'absent' : 'possible'
 }
+
+function ignore(): void {}
 
 function begun(): Change {
   return { sentAt: performance.now(), acknowledgedAt: undefined, rejected: false }

@@ -1,0 +1,124 @@
+// The files of deploy/backup: the script that closes gaps of the archive, the certificates, and names that must match.
+import { spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const BACKUP = resolve(import.meta.dirname, '../../deploy/backup')
+const read = (name: string) => readFileSync(join(BACKUP, name), 'utf8')
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-backup-'))
+  folders.push(folder)
+  return folder
+}
+
+function run(script: string, ...args: string[]) {
+  return spawnSync('sh', [join(BACKUP, script), ...args], { encoding: 'utf8' })
+}
+
+describe('archive-after-failover', () => {
+  const segment = (timeline: number, number: number) =>
+    [timeline, 0, number].map((part) => part.toString(16).toUpperCase().padStart(8, '0')).join('')
+
+  /** The pg_wal of a node that was promoted to timeline 3 at this position. Returns the files that it then archives. */
+  function archivedAfter(position: string, role: string, files: string[], done: string[]): string[] {
+    const data = newFolder()
+    const wal = join(data, 'pg_wal')
+    mkdirSync(join(wal, 'archive_status'), { recursive: true })
+    for (const name of files) writeFileSync(join(wal, name), '')
+    for (const name of done) writeFileSync(join(wal, 'archive_status', `${name}.done`), '')
+    writeFileSync(join(wal, '00000003.history'), `1\t0/5000000\treason\n\n2\t${position}\treason\n`)
+    const { status, stderr } = run('archive-after-failover', data, 'on_role_change', role, 'petstore')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const names = readdirSync(join(wal, 'archive_status'))
+    return names
+      .filter((name) => name.endsWith('.ready'))
+      .map((name) => name.replace('.ready', ''))
+      .sort()
+  }
+
+  const files = [
+    '00000002.history',
+    segment(1, 4),
+    ...[5, 6, 7].map((number) => segment(2, number)),
+    `${segment(2, 7)}.partial`,
+    segment(3, 7),
+  ]
+
+  test('archives the segments of the old timeline before the new one begins, and its history', () => {
+    const archived = archivedAfter('0/7000428', 'primary', files, [
+      '00000002.history',
+      segment(1, 4),
+      segment(2, 5),
+    ])
+    expect(archived).toEqual(['00000002.history', segment(2, 5), segment(2, 6)])
+  })
+
+  test('archives the last segment if the new timeline begins at its end', () => {
+    const archived = archivedAfter('0/7000000', 'primary', files, [segment(2, 5)])
+    expect(archived).toEqual(['00000002.history', segment(2, 5), segment(2, 6)])
+  })
+
+  test('changes nothing on a standby, and on a primary that never failed over', () => {
+    expect(archivedAfter('0/7000428', 'replica', files, [segment(2, 5)])).toEqual([])
+    const data = newFolder()
+    mkdirSync(join(data, 'pg_wal/archive_status'), { recursive: true })
+    expect(run('archive-after-failover', data, 'on_role_change', 'primary', 'petstore').status).toBe(0)
+  })
+})
+
+describe('make-certificates', () => {
+  const folder = join(newFolder(), 'certificates')
+  const made = run('make-certificates', folder, 'pg1', 'backup')
+  const certificateOf = (name: string) => new X509Certificate(readFileSync(join(folder, `${name}.pem`)))
+
+  test('signs a certificate for each host, with a private key', () => {
+    expect(made).toMatchObject({ status: 0, stderr: '' })
+    for (const host of ['pg1', 'backup']) {
+      expect(certificateOf(host).verify(certificateOf('ca').publicKey)).toBe(true)
+      expect(certificateOf(host)).toMatchObject({ subject: `CN=${host}`, ca: false })
+      expect(certificateOf(host).checkHost(host)).toBe(host)
+      expect((statSync(join(folder, `${host}.key`)).mode & 0o777).toString(8)).toBe('600')
+    }
+  })
+
+  test('uses an existing CA again, and rejects a call without hosts', () => {
+    const before = certificateOf('ca').fingerprint256
+    expect(run('make-certificates', folder, 'pg2').status).toBe(0)
+    expect(certificateOf('ca').fingerprint256).toBe(before)
+    expect(run('make-certificates', folder)).toMatchObject({ status: 2 })
+  })
+})
+
+test('the repository host lets exactly the nodes connect that it backs up', () => {
+  const conf = read('pgbackrest.conf')
+  const allowed = [...conf.matchAll(/^tls-server-auth=(\w+)=petstore$/gm)].map(([, name]) => name)
+  const hosts = [...conf.matchAll(/^pg\d-host=(\w+)$/gm)].map(([, name]) => name)
+  expect(allowed).toEqual(hosts)
+  expect(allowed).toEqual(['pg1', 'pg2', 'pg3'])
+  expect(read('pgbackrest-node.conf')).toContain('tls-server-auth=backup=petstore\n')
+  expect(read('pgbackrest-node.conf')).toContain('repo1-host=backup\n')
+})
+
+test('no node drops WAL, and no standby waits for the repository host', () => {
+  expect(read('pgbackrest-node.conf')).not.toMatch(/^archive-push-queue-max/m)
+  expect(read('archiving.yml')).not.toMatch(/^\s*restore_command:/m)
+})
+
+test('all files use the data folder of deploy/ha', () => {
+  const [, folder = ''] =
+    /^POSTGRES_DATA=(.*)$/m.exec(readFileSync(join(BACKUP, '../ha/cluster.env.example'), 'utf8')) ?? []
+  const paths = ['pgbackrest.conf', 'pgbackrest-node.conf'].flatMap((name) =>
+    [...read(name).matchAll(/^pg\d-path=(.*)$/gm)].map(([, path]) => path),
+  )
+  expect(new Set(paths)).toEqual(new Set([folder]))
+  expect(read('archiving.yml')).toContain(`archive-after-failover ${folder}\n`)
+})
