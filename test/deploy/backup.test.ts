@@ -28,6 +28,18 @@ describe('archive-after-failover', () => {
   const segment = (timeline: number, number: number) =>
     [timeline, 0, number].map((part) => part.toString(16).toUpperCase().padStart(8, '0')).join('')
 
+  /** A program instead of pg_controldata: the promotion ends, and timeline 3 begins, after the first call. */
+  function writePrograms(data: string, position: string): void {
+    const text = `1\\t0/5000000\\treason\\n\\n2\\t${position}\\treason\\n`
+    const program = `#!/bin/sh
+if [ -e "$1/called" ]; then printf '${text}' > "$1/pg_wal/00000003.history"; state='in production'; else state='in archive recovery'; fi
+: > "$1/called"
+echo "Database cluster state:               $state"
+`
+    writeFileSync(join(data, 'pg_controldata'), program, { mode: 0o755 })
+    writeFileSync(join(data, 'postmaster.opts'), `${data}/postgres "-D" "${data}"\n`)
+  }
+
   /** The pg_wal of a node that was promoted to timeline 3 at this position. Returns the files that it then archives. */
   function archivedAfter(position: string, role: string, files: string[], done: string[]): string[] {
     const data = newFolder()
@@ -35,7 +47,7 @@ describe('archive-after-failover', () => {
     mkdirSync(join(wal, 'archive_status'), { recursive: true })
     for (const name of files) writeFileSync(join(wal, name), '')
     for (const name of done) writeFileSync(join(wal, 'archive_status', `${name}.done`), '')
-    writeFileSync(join(wal, '00000003.history'), `1\t0/5000000\treason\n\n2\t${position}\treason\n`)
+    writePrograms(data, position)
     const { status, stderr } = run('archive-after-failover', data, 'on_role_change', role, 'petstore')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const names = readdirSync(join(wal, 'archive_status'))
@@ -71,6 +83,8 @@ describe('archive-after-failover', () => {
     expect(archivedAfter('0/7000428', 'replica', files, [segment(2, 5)])).toEqual([])
     const data = newFolder()
     mkdirSync(join(data, 'pg_wal/archive_status'), { recursive: true })
+    writeFileSync(join(data, 'pg_controldata'), "#!/bin/sh\necho 'state: in production'\n", { mode: 0o755 })
+    writeFileSync(join(data, 'postmaster.opts'), `${data}/postgres\n`)
     expect(run('archive-after-failover', data, 'on_role_change', 'primary', 'petstore').status).toBe(0)
   })
 })
