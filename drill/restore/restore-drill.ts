@@ -103,7 +103,7 @@ async function measure(lab: Lab, violations: Violations, options: MeasureOptions
   }))
   await sleep(WARM_UP_MS)
   const full = await repository.backUp('full')
-  say(`full backup in ${full.seconds.toFixed(1)} s`)
+  say(`full backup (attempt ${full.attempts}) in ${full.seconds.toFixed(1)} s`)
 
   const rounds: RoundRow[] = []
   const events = Object.keys(ROUND_EVENTS) as RoundEvent[]
