@@ -98,7 +98,7 @@ async function startAlone({ lab }: RestoreContext, node: ClusterNode): Promise<v
     // No standby can confirm a commit.
     synchronous_standby_names: '',
   }
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`)
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
   await pgCtl(node, [
     '-w',
     '-t',

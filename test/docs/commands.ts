@@ -39,13 +39,18 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'needs two PostgreSQL servers; test/slow/restore.test.ts runs it',
   ],
   [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
+  [
+    /^(deploy\/backup\/\S+|patronictl|pg_basebackup|pg_ctl|pg_receivewal|pg_verifybackup|pgbackrest|runuser|touch)\b/,
+    'needs a cluster; npm run drill -- restore follows docs/backups.md',
+  ],
   [/ \/(etc|opt|usr|var)\b/, 'changes the machine'],
 ]
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
   `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
-  nats-server openssl pg_dump pg_restore printf psql rm sed sha256sum sleep sort systemctl systemd-run tail tar useradd wc zcat [`.split(
+  nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore pg_verifybackup pgbackrest printf psql rm
+  runuser sed sha256sum sleep sort systemctl systemd-run tail tar touch useradd wc zcat [`.split(
     /\s+/,
   ),
 )
