@@ -1,6 +1,7 @@
 -- Creates four roles. petstore_migrator owns and migrates the schema. petstore_app serves requests, and
 -- petstore_deliver delivers webhooks; they cannot change the schema, and have only the privileges that they need on each
--- table. petstore_verify can only read, for `petstore verify`; it needs a password only if you use that command.
+-- table. petstore_verify can only read, and record the results of `petstore verify`; it needs a password only if you use
+-- that command.
 --
 -- Run this file as a superuser, connected to the database of Petstore: before the first `petstore migrate`, after
 -- every `petstore migrate`, and before and after a restore. It is one transaction, and safe to run at any time:
@@ -84,7 +85,8 @@ alter default privileges for role petstore_migrator in schema public
 -- Privileges per table: those of petstore_app, then those of petstore_deliver. `petstore doctor` checks the same list
 -- (src/db/privileges.ts). The service cannot delete orders or API keys, and cannot change history entries. PostgreSQL
 -- deletes the history of a pet when the service deletes the pet. The service cannot read the secrets of webhooks, and the
--- delivery cannot read pets, orders and API keys. petstore_verify can read everything except the secrets of webhooks.
+-- delivery cannot read pets, orders and API keys. petstore_verify can read everything except the secrets of webhooks, and
+-- add results of restore checks.
 --
 -- Ownership: if a dump was restored before petstore_migrator existed, the restoring role owns all objects, and
 -- migrations would fail. petstore_migrator therefore becomes the owner of every object that migrations create. Only
@@ -117,6 +119,7 @@ begin
       ('pet_history', 'select, insert', null),
       ('pets', 'select, insert, update, delete', null),
       ('petstore_migrations', 'select', 'select'),
+      ('restore_checks', 'select, delete', null),
       ('sign_ins', 'select, insert, delete', null),
       ('webhook_deliveries', 'select', 'select, insert, delete'),
       ('webhook_retries', 'select, insert, update, delete', 'select, insert, update, delete'),
@@ -168,6 +171,10 @@ do $$ begin
     grant select (id, webhook_id, expires_at) on public.webhook_secrets to petstore_app, petstore_verify;
     -- An event of an order contains the name of the API key that placed it.
     grant select (id, name) on public.api_keys to petstore_deliver;
+  end if;
+  if to_regclass('public.restore_checks') is not null then
+    -- `petstore verify --record` adds its result. The role cannot change or delete results.
+    grant insert on public.restore_checks to petstore_verify;
   end if;
   if to_regclass('public.pets_id_seq') is not null then
     grant usage on sequence public.pets_id_seq to petstore_app;

@@ -43,6 +43,10 @@ export const VARIABLES = {
     help: 'URL of the same database, with a role that can change the schema. Used by `petstore migrate` and `petstore serve --migrate`. Default: `DATABASE_URL`.',
     read: (text) => (text === undefined ? undefined : readDatabaseUrl(text)),
   },
+  RECORD_DATABASE_URL: {
+    help: 'URL of the database in which `petstore verify --record` records its result, with the role `petstore_verify`. `DATABASE_URL` is then the restored database. Default: none.',
+    read: (text) => (text === undefined ? undefined : readDatabaseUrl(text)),
+  },
   DATABASE_POOL_SIZE: {
     help: 'Max connections to PostgreSQL per process, 1 to 200. Default: 10.',
     read: integer(10, 1, 200),

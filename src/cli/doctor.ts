@@ -11,6 +11,7 @@ import { checkPatroni } from './doctor/patroni.ts'
 import { checkPlanner } from './doctor/planner.ts'
 import { checkPooler } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
+import { checkRestores } from './doctor/restores.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
@@ -121,6 +122,7 @@ async function examine(): Promise<Finding[]> {
       await checkPlanner(db),
       await checkReplication(db),
       ...(await checkWebhooks(db)),
+      ...(await checkRestores(db)),
       await checkClock(client),
     ]
   } finally {

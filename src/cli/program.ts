@@ -16,6 +16,7 @@ import { addInventory } from './inventory.ts'
 import { addMigrate } from './migrate.ts'
 import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
+import { addRestoreChecks } from './restore-checks.ts'
 import { addServe, StartFailure } from './serve.ts'
 import { exitOnClosedOutput, paint, say } from './terminal.ts'
 import { addVerify } from './verify.ts'
@@ -54,6 +55,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addExport(program)
   addDoctor(program)
   addVerify(program)
+  addRestoreChecks(program)
   addDemo(program)
   program.commandsGroup('Use a running service:')
   addPets(program)

@@ -24,6 +24,12 @@ import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
 import { type IdentityProvider, openIdentityProvider } from '../people/provider.ts'
 import { purgeSignIns, SIGN_INS_PURGED_EVERY_MS } from '../people/sign-ins.ts'
 import { openPetBatches } from '../pets/batches.ts'
+import { deleteOldRestoreChecks, readRestoreState } from '../restore-checks/queries.ts'
+import {
+  OLD_RESTORE_CHECKS_DELETED_EVERY_MS,
+  RESTORE_CHECKS_KEPT,
+  RESTORE_CHECKS_READ_EVERY_MS,
+} from '../restore-checks/rules.ts'
 import { addressRule } from '../webhooks/addresses.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
@@ -49,6 +55,7 @@ export async function runService(config: Config): Promise<void> {
     max: config.EVENT_STREAMS_MAX,
     onCount: metrics.setEventStreams,
   })
+  const readRestores = async () => metrics.observeRestores(await readRestoreState(db))
   let draining = false
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
 
@@ -119,6 +126,12 @@ export async function runService(config: Config): Promise<void> {
         work: () => purgeIdempotencyKeys(db),
       },
       { name: 'purge sign-ins', everyMs: SIGN_INS_PURGED_EVERY_MS, work: () => purgeSignIns(db) },
+      { name: 'read restore checks', everyMs: RESTORE_CHECKS_READ_EVERY_MS, work: readRestores },
+      {
+        name: 'delete old restore checks',
+        everyMs: OLD_RESTORE_CHECKS_DELETED_EVERY_MS,
+        work: () => deleteOldRestoreChecks(db, RESTORE_CHECKS_KEPT),
+      },
     ],
     log,
   )
@@ -156,6 +169,8 @@ export async function runService(config: Config): Promise<void> {
 
   const current = await waitForSchema(db, log)
   if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
+  // If this fails, the background job retries.
+  if (current) await readRestores().catch(() => {})
 }
 
 /** Returns undefined if no identity provider is configured. Sends no request: the provider may be unavailable. */

@@ -14,6 +14,8 @@ export interface Metrics {
   countSignIn: (outcome: string, count?: number) => void
   /** Called many times a second, with the state of the event feed. */
   observeFeed: (state: { head: bigint; unnumberedSeconds: number | null }) => void
+  /** Called with the results of restore checks. Before the first call, the metrics are absent. */
+  observeRestores: (state: { provenAt: Date | null; isNewestProven: boolean | null }) => void
 }
 
 export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, 'writer'>): Metrics {
@@ -81,6 +83,18 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     registers: [registry],
   })
 
+  // Not registered yet: until the results are read, 0 would mean that no backup was ever proven.
+  const restoreProven = new Gauge({
+    name: 'petstore_restore_proven_timestamp_seconds',
+    help: 'Time of the last check that restored and verified a backup, in seconds since 1970; 0 if there was none.',
+    registers: [],
+  })
+  const restoreFailed = new Gauge({
+    name: 'petstore_restore_check_failed',
+    help: '1 if the newest check of a backup failed, otherwise 0.',
+    registers: [],
+  })
+
   return {
     registry,
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
@@ -90,6 +104,12 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     observeFeed: ({ head, unnumberedSeconds }) => {
       newestEvent.set(Number(head))
       unnumbered.set(unnumberedSeconds ?? 0)
+    },
+    observeRestores: ({ provenAt, isNewestProven }) => {
+      restoreProven.set((provenAt?.getTime() ?? 0) / 1_000)
+      restoreFailed.set(isNewestProven === false ? 1 : 0)
+      registry.registerMetric(restoreProven)
+      registry.registerMetric(restoreFailed)
     },
   }
 }

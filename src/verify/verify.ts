@@ -72,6 +72,17 @@ export async function verifyDatabase(
   return isConsistent
 }
 
+/**
+ * The time of the newest change in a restored database: of the last commit that PostgreSQL replayed or, if it replayed
+ * none, of the newest event. Null if the database has no events.
+ */
+export async function readRecoveredTo(client: Client): Promise<Date | null> {
+  const { rows } = await client.query<{ at: Date | null }>(
+    'select coalesce(pg_last_xact_replay_timestamp(), (select at from outbox order by id desc limit 1)) as at',
+  )
+  return rows[0]?.at ?? null
+}
+
 function openSnapshot(client: Client, onProgress: Snapshot['onProgress']): Snapshot {
   return {
     read: async ({ text, values }) => (await client.query(text, values)).rows,

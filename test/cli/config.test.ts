@@ -10,6 +10,7 @@ test('every variable except DATABASE_URL has a default', () => {
   expect(readConfig({ DATABASE_URL })).toEqual({
     DATABASE_URL,
     MIGRATION_DATABASE_URL: undefined,
+    RECORD_DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
     BATCHING: 'on',
     HOST: '127.0.0.1',

@@ -80,11 +80,14 @@ test('the delivery of webhooks can read events and secrets, and nothing about pe
   }
 })
 
-test('the role of petstore verify can read everything except the secrets of webhooks, and change nothing', async () => {
+test('the role of petstore verify can read everything except the secrets of webhooks, and only add results of restore checks', async () => {
   const grants = await grantsIn(databaseUrl, VERIFIER)
   const sequences = Object.keys(grants).filter((name) => name.endsWith('_id_seq'))
   const readable = TABLES.filter((name) => name !== 'webhook_secrets')
-  expect(grants).toEqual(Object.fromEntries([...readable, ...sequences].map((name) => [name, ['select']])))
+  expect(grants).toEqual({
+    ...Object.fromEntries([...readable, ...sequences].map((name) => [name, ['select']])),
+    restore_checks: ['insert', 'select'],
+  })
   expect(sequences).toContain('pets_id_seq')
   const client = new Client(asVerifier(databaseUrl))
   await client.connect()
@@ -92,6 +95,8 @@ test('the role of petstore verify can read everything except the secrets of webh
   for (const statement of [
     'select secret from webhook_secrets',
     'delete from pets',
+    'delete from restore_checks',
+    'update restore_checks set is_proven = true',
     'select nextval($$pets_id_seq$$)',
     'create table x ()',
     'create temporary table x ()',
@@ -151,6 +156,8 @@ test.each([
   'delete from imports',
   'delete from deprecated_calls',
   'delete from pet_counts',
+  'insert into restore_checks (is_proven, duration_ms, message) values (true, 1, $$x$$)',
+  'update restore_checks set is_proven = true',
   'insert into petstore_migrations (name, run_on) values ($$x$$, now())',
   'delete from petstore_migrations',
   'select setval($$pets_id_seq$$, 1)',

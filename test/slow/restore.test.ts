@@ -118,7 +118,8 @@ async function expectMigratable(environment: Record<string, string>): Promise<vo
   for (const url of [DATABASE_URL, DELIVER_DATABASE_URL]) {
     expect(await petstore(['doctor'], { ...environment, DATABASE_URL: url })).toMatchObject({
       code: 0,
-      stdout: expect.not.stringContaining('warning'),
+      // The new server has no backup yet.
+      stdout: expect.not.stringMatching(/^warning(?!  restores)/m),
     })
   }
   expect(await petstore(['migrate'], environment, NEXT)).toMatchObject({

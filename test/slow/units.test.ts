@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -11,15 +11,21 @@ const EXPOSURE_MAX = 1.5
 const folder = mkdtempSync(join(tmpdir(), 'petstore-units-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const UNITS = ['petstore@.service', 'petstore-migrate.service', 'petstore-deliver.service']
-for (const name of UNITS) {
+const UNITS = [
+  'petstore@.service',
+  'petstore-migrate.service',
+  'petstore-deliver.service',
+  'backup/petstore-restore-check.service',
+]
+const TIMERS = ['backup/petstore-restore-check.timer']
+for (const path of [...UNITS, ...TIMERS]) {
   // systemd-analyze requires that the executable exists, so use the one in this repository.
-  const unit = readFileSync(join(ROOT, 'deploy', name), 'utf8').replaceAll('/opt/petstore', ROOT)
-  writeFileSync(join(folder, name), unit)
+  const unit = readFileSync(join(ROOT, 'deploy', path), 'utf8').replaceAll('/opt/petstore', ROOT)
+  writeFileSync(join(folder, basename(path)), unit)
 }
 
 test('systemd-analyze verify accepts every unit', () => {
-  const instances = UNITS.map((name) => join(folder, name.replace('@', '@1')))
+  const instances = [...UNITS, ...TIMERS].map((path) => join(folder, basename(path).replace('@', '@1')))
   writeFileSync(join(folder, 'petstore@1.service'), readFileSync(join(folder, 'petstore@.service')))
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...instances], {
     encoding: 'utf8',
@@ -29,7 +35,8 @@ test('systemd-analyze verify accepts every unit', () => {
   expect(status, stderr).toBe(0)
 })
 
-test.each(UNITS)(`systemd-analyze security rates %s below ${EXPOSURE_MAX} (0 is most secure)`, (name) => {
+test.each(UNITS)(`systemd-analyze security rates %s below ${EXPOSURE_MAX} (0 is most secure)`, (path) => {
+  const name = basename(path)
   const report = execFileSync(
     'systemd-analyze',
     ['security', '--offline=true', '--no-pager', join(folder, name)],

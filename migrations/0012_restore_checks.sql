@@ -1,0 +1,16 @@
+-- Results of the regular check that the newest backup can be restored. deploy/backup/check-restore adds one row per run, and
+-- the service exposes the time of the newest success as a metric. The service keeps the newest 1,000 rows.
+
+create table restore_checks (
+  id bigint primary key generated always as identity,
+  checked_at timestamptz not null default now(),
+  -- The label of the backup; null if none was found.
+  backup text check (char_length(backup) <= 100),
+  -- The time of the newest change in the restored database; null if nothing was restored.
+  recovered_to timestamptz,
+  -- Whether the backup was restored and `petstore verify` found no fault.
+  is_proven boolean not null,
+  -- From the start of the restore to the end of the verification.
+  duration_ms bigint not null,
+  message text not null check (char_length(message) <= 1000)
+);

@@ -1,0 +1,42 @@
+// The check `restores`: whether a backup was restored and verified lately. deploy/backup/check-restore does so every day.
+import { countOf } from '../../counts.ts'
+import type { Reader } from '../../db/database.ts'
+import { canReadRestoreChecks, readRestoreState } from '../../restore-checks/queries.ts'
+import { PROVEN_SECONDS_AGO_MAX } from '../../restore-checks/rules.ts'
+import { visible } from '../terminal.ts'
+import type { Finding } from './finding.ts'
+
+const HOUR_SECONDS = 3_600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+const READ_LOG =
+  'Read the log on the host that checks the backups: journalctl --unit petstore-restore-check. See docs/backups.md.'
+
+/** Finds nothing if the results cannot be read: the checks of the schema and of the privileges then say why. */
+export async function checkRestores(db: Reader): Promise<Finding[]> {
+  const check = 'restores'
+  if (!(await canReadRestoreChecks(db))) return []
+  const { provenSecondsAgo, isNewestProven, newestMessage } = await readRestoreState(db)
+  const proven =
+    provenSecondsAgo === null
+      ? 'no backup was ever restored and verified'
+      : `a backup was last restored and verified ${ageOf(provenSecondsAgo)} ago`
+  if (isNewestProven === null) {
+    const remedy =
+      'Install deploy/backup/petstore-restore-check.timer on the repository host. See docs/backups.md.'
+    return [{ check, state: 'warning', message: proven, remedy }]
+  }
+  if (!isNewestProven) {
+    const message = `the newest check failed: ${visible(newestMessage ?? '')}; ${proven}`
+    return [{ check, state: 'warning', message, remedy: READ_LOG }]
+  }
+  if (provenSecondsAgo !== null && provenSecondsAgo > PROVEN_SECONDS_AGO_MAX) {
+    return [{ check, state: 'warning', message: proven, remedy: READ_LOG }]
+  }
+  return [{ check, state: 'ok', message: proven }]
+}
+
+function ageOf(seconds: number): string {
+  if (seconds >= 2 * DAY_SECONDS) return countOf(Math.floor(seconds / DAY_SECONDS), 'day')
+  if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), 'hour')
+  return countOf(Math.floor(Math.max(0, seconds) / 60), 'minute')
+}

@@ -1,0 +1,12 @@
+// Limits of restore checks.
+
+/** How often the service reads the results for its metrics. The check itself runs once a day. */
+export const RESTORE_CHECKS_READ_EVERY_MS = 60_000
+export const OLD_RESTORE_CHECKS_DELETED_EVERY_MS = 3_600_000
+/** How many results the service keeps: almost three years of daily checks. */
+export const RESTORE_CHECKS_KEPT = 1_000
+/** The same limits as in migrations/0012_restore_checks.sql. */
+export const MESSAGE_LENGTH_MAX = 1_000
+export const BACKUP_LENGTH_MAX = 100
+/** The check runs once a day, so two runs in a row have failed after this time. */
+export const PROVEN_SECONDS_AGO_MAX = 3 * 86_400
