@@ -1,0 +1,231 @@
+// The upgrade of docs/upgrading.md from version 1.0.0 under load: no request fails, and nothing is lost or duplicated.
+// TEST_VOLUME=full upgrades a database with 5 million pets, and prints the figures of that page.
+import { randomUUID } from 'node:crypto'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { loadPets } from '../../bench/pets.ts'
+import { SETTINGS } from '../../bench/setup.ts'
+import { table } from '../../src/cli/terminal.ts'
+import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { sql } from '../support/database.ts'
+import { freePorts, startLoadBalancer } from '../support/load-balancer.ts'
+import { openConnection } from '../support/load.ts'
+import {
+  LOG_MIGRATIONS,
+  LOG_SETTINGS,
+  type LoggedMigration,
+  readMigrationLog,
+} from '../support/migration-log.ts'
+import { asApplication, asOwner, asVerifier } from '../support/roles.ts'
+import { EXECUTABLE, petstore, type Service, startService } from '../support/service.ts'
+import { auditStore, findSoldTwice } from '../support/store-audit.ts'
+import { isFailed, newPet, type SentRequest, startUpgradeLoad } from '../support/upgrade-load.ts'
+import { makeVersion1 } from '../support/version-1.ts'
+import { IS_FULL, volume } from '../support/volume.ts'
+
+const PETS = volume(20_000, 5_000_000)
+/** The load before the upgrade and after it. */
+const STEADY_MS = volume(1_000, 20_000)
+/** How long the guide waits after an instance is ready, until HAProxy has noticed it. */
+const NOTICED_MS = 2_000
+const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
+const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+const ROLES_SQL = readFileSync(join(import.meta.dirname, '../../deploy/roles.sql'), 'utf8')
+
+const version1 = makeVersion1()
+const dataFolder = `/var/tmp/petstore-upgrade-${randomUUID()}`
+const cluster = await startCluster({
+  binaries: process.env['TEST_POSTGRES'] ?? embeddedBinaries(),
+  dataFolder,
+  port: await freePort(),
+  settings: { ...(IS_FULL ? SETTINGS : FAST), ...LOG_SETTINGS },
+})
+const services = new Set<Service>()
+afterAll(async () => {
+  for (const service of services) service.kill('SIGKILL')
+  await Promise.all([...services].map(({ ended }) => ended))
+  await cluster.stop()
+  rmSync(dataFolder, { recursive: true, force: true })
+})
+
+await sql(cluster.url('postgres'), `create database petstore template template0 encoding 'UTF8'`)
+const adminUrl = cluster.url('petstore')
+const environment = { DATABASE_URL: asApplication(adminUrl), MIGRATION_DATABASE_URL: asOwner(adminUrl) }
+
+/** Runs a command and returns what it printed. */
+async function run(args: string[], executable = EXECUTABLE, added = {}): Promise<string> {
+  const { code, stdout, stderr } = await petstore(args, { ...environment, ...added }, executable)
+  expect(code, `petstore ${args.join(' ')}: ${stdout}${stderr}`).toBe(0)
+  return stdout.trim()
+}
+
+/** Installs version 1.0.0 with its own roles, migrations and API keys. */
+async function installVersion1(): Promise<string> {
+  await sql(adminUrl, version1.rolesSql)
+  await run(['migrate'], version1.executable)
+  await sql(adminUrl, version1.rolesSql)
+  await sql(adminUrl, LOG_MIGRATIONS)
+  const args = ['api-keys', 'create', '--name', 'upgraded', '--scopes', SCOPES]
+  const apiKey = await run(args, version1.executable)
+  await loadPets(adminUrl, PETS)
+  return apiKey
+}
+
+const ports = [await freePorts(), await freePorts()] as const
+const instances: Service[] = []
+
+async function startInstance(index: 0 | 1, executable: string): Promise<void> {
+  const service = await startService(
+    {
+      ...environment,
+      LOG_LEVEL: 'error',
+      PORT: String(ports[index].port),
+      ADMIN_PORT: String(ports[index].adminPort),
+      SHUTDOWN_GRACE_MS: '3000',
+      TRUST_PROXY: '127.0.0.1',
+    },
+    { executable },
+  )
+  services.add(service)
+  instances[index] = service
+}
+
+/** Step 4 of the guide for one instance. */
+async function replaceInstance(index: 0 | 1, executable: string): Promise<void> {
+  expect(await instances[index]?.stop()).toBe(0)
+  await startInstance(index, executable)
+  await sleep(NOTICED_MS)
+}
+
+test('no request fails, and nothing is lost, while version 1.0.0 is upgraded and one instance is rolled back', async (context) => {
+  const apiKey = await installVersion1()
+  await Promise.all([startInstance(0, version1.executable), startInstance(1, version1.executable)])
+  const loadBalancer = await startLoadBalancer([...ports])
+  context.onTestFinished(loadBalancer.stop)
+  const load = startUpgradeLoad({ origin: loadBalancer.origin, apiKey })
+  const phases = new Map<string, number>()
+  const enter = (phase: string) => phases.set(phase, Date.now())
+
+  enter('version 1.0.0')
+  await sleep(STEADY_MS)
+  const [firstName = '', firstId] = [...load.pets][0] ?? []
+  enter('migrate')
+  await run(['migrate'])
+  await sql(adminUrl, ROLES_SQL)
+  const migratedAt = load.pets.size
+  enter('replace instance 1')
+  await replaceInstance(0, EXECUTABLE)
+  enter('replace instance 2')
+  await replaceInstance(1, EXECUTABLE)
+  enter('this version')
+  await sleep(STEADY_MS)
+  enter('roll back instance 1')
+  await replaceInstance(0, version1.executable)
+  enter('both versions')
+  await sleep(STEADY_MS)
+  enter('end')
+  await load.stop()
+
+  const migrations = readMigrationLog(dataFolder)
+  console.log(
+    `PostgreSQL ${await version()}, ${await databaseSize()}\n${describe(load.requests, phases, migrations)}`,
+  )
+  const failed = load.requests.filter(isFailed)
+  expect(failed.slice(0, 5)).toEqual([])
+  expect(migrations.map(({ name }) => name)).toContain('0011_webhooks')
+
+  const { send, close } = openConnection({ origin: instances[1]?.origin ?? '', apiKey })
+  const replayed = await send('POST', '/v1/pets', newPet(firstName), { 'idempotency-key': firstName })
+  expect(replayed).toMatchObject({ status: 201, isReplayed: true, body: { id: firstId } })
+  const inventory = await send('GET', '/v1/store/inventory')
+  close()
+  expect(inventory.body).toMatchObject(await countPets())
+
+  await expectAcknowledged(load.pets, load.orders)
+  await expectCreatedEvents([...load.pets.values()].slice(migratedAt))
+  expect(await auditStore(adminUrl)).toEqual([])
+  expect(await findSoldTwice(adminUrl)).toEqual([])
+  await run(['verify'], EXECUTABLE, { DATABASE_URL: asVerifier(adminUrl) })
+  await run(['doctor'])
+})
+
+/** Every acknowledged pet exists once, and every acknowledged order has its status. */
+async function expectAcknowledged(pets: Map<string, number>, orders: Map<number, string>): Promise<void> {
+  const stored = await sql<{ id: string; name: string }>(
+    adminUrl,
+    `select id, name from pets where name like 'upgraded %' order by id`,
+  )
+  const byId = (one: [string, number], other: [string, number]) => one[1] - other[1]
+  expect(stored.map(({ id, name }) => [name, Number(id)])).toEqual([...pets].sort(byId))
+  const storedOrders = await sql<{ id: string; status: string }>(adminUrl, 'select id, status from orders')
+  expect(new Map(storedOrders.map(({ id, status }) => [Number(id), status]))).toEqual(orders)
+}
+
+/** Each pet has its event, whichever version created it. */
+async function expectCreatedEvents(ids: number[]): Promise<void> {
+  const [row] = await sql<{ events: string; pets: string }>(
+    adminUrl,
+    `select count(*) as events, count(distinct id) as pets
+      from (select unnest(pet_ids) as id from outbox where type = 'pet.created') as created
+      where id = any ($1)`,
+    [ids],
+  )
+  expect(row).toEqual({ events: String(ids.length), pets: String(ids.length) })
+}
+
+async function countPets(): Promise<Record<string, number>> {
+  const rows = await sql<{ status: string; count: string }>(
+    adminUrl,
+    'select status, count(*) from pets group by status',
+  )
+  return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]))
+}
+
+async function version(): Promise<string> {
+  const [row] = await sql<{ server_version: string }>(adminUrl, 'show server_version')
+  return row?.server_version ?? ''
+}
+
+async function databaseSize(): Promise<string> {
+  const [row] = await sql<{ size: string }>(
+    adminUrl,
+    'select pg_size_pretty(pg_database_size(current_database())) as size',
+  )
+  return `${row?.size} after the upgrade`
+}
+
+/** The figures of docs/upgrading.md. */
+function describe(
+  requests: SentRequest[],
+  phases: Map<string, number>,
+  migrations: LoggedMigration[],
+): string {
+  const during = (from: number, to: number) => {
+    const times = requests
+      .filter(({ startedAt, ms }) => startedAt < to && startedAt + ms > from)
+      .map(({ ms }) => ms)
+    times.sort((one, other) => one - other)
+    return times
+  }
+  const ms = (value: number | undefined) => (value === undefined ? '' : value.toFixed(0))
+  const starts = [...phases]
+  const phaseRows = starts.slice(0, -1).map(([phase, from], index) => {
+    const to = starts[index + 1]?.[1] ?? 0
+    const times = during(from, to)
+    const p99 = times[Math.floor(times.length * 0.99)]
+    return [phase, ms(to - from), String(times.length), ms(p99), ms(times.at(-1))]
+  })
+  const migrationRows = migrations
+    .filter(({ startedAt }) => startedAt >= (phases.get('migrate') ?? 0))
+    .map(({ name, firstAttemptAt, startedAt, endedAt, isTransaction, failedAttempts }) => {
+      const took = ms(endedAt - startedAt)
+      const times = during(firstAttemptAt, endedAt)
+      return [name, took, isTransaction ? took : 'none', String(failedAttempts), ms(times.at(-1))]
+    })
+  return [
+    table([['phase', 'ms', 'requests', 'p99 ms', 'slowest ms'], ...phaseRows]),
+    table([['migration', 'ms', 'locks ms', 'failed attempts', 'slowest ms'], ...migrationRows]),
+  ].join('\n')
+}
