@@ -56,6 +56,7 @@ export type FaultName =
   | 'kill-synchronous-standby'
   | 'fill-disk'
   | 'restart-postgres'
+  | 'rolling-restart'
   | 'upgrade-service'
 
 export const FAULTS: Record<FaultName, Fault> = {
@@ -103,11 +104,8 @@ export const FAULTS: Record<FaultName, Fault> = {
     start: async (targets) => {
       const { primary } = await rolesOf(targets)
       await primary.network.disconnect()
-      return {
-        holdMs: 35_000,
-        detail: `cut off ${primary.name}`,
-        heal: () => primary.network.connect(),
-      }
+      const detail = `cut off ${primary.name}`
+      return { holdMs: 35_000, detail, heal: () => primary.network.connect() }
     },
   },
   isolate: {
@@ -184,24 +182,25 @@ export const FAULTS: Record<FaultName, Fault> = {
     },
   },
   'restart-postgres': {
-    description: 'rolling restart of PostgreSQL: the standbys, then the primary',
+    description: 'restart of PostgreSQL: the standbys, then the primary',
     start: async (targets) => {
       const { primary, standbys } = await rolesOf(targets)
-      for (const standby of standbys) {
-        await targets.patronictl(['restart', 'petstore', standby.name, '--force'])
-        await waitUntil(
-          `${standby.name} streams`,
-          STREAMING_TIMEOUT_MS,
-          () => isNodeStreaming(standby),
-          LEADER_POLL_MS,
-        )
-      }
+      await restartStandbys(targets, standbys)
       await targets.patronictl(['restart', 'petstore', primary.name, '--force'])
-      return {
-        holdMs: 0,
-        detail: `restarted ${namesOf(standbys)}, then ${primary.name}`,
-        heal: nothing,
-      }
+      const detail = `restarted ${namesOf(standbys)}, then ${primary.name}`
+      return { holdMs: 0, detail, heal: nothing }
+    },
+  },
+  'rolling-restart': {
+    description: 'restart of PostgreSQL: the standbys, then the former primary after a switchover',
+    start: async (targets) => {
+      const { primary, standbys } = await rolesOf(targets)
+      await restartStandbys(targets, standbys)
+      await switchover(primary)
+      await untilAllConfirm(targets)
+      await restartStandbys(targets, [primary])
+      const detail = `restarted ${namesOf(standbys)}, then ${primary.name} after a switchover`
+      return { holdMs: 0, detail, heal: nothing }
     },
   },
   'upgrade-service': {
@@ -212,11 +211,7 @@ export const FAULTS: Record<FaultName, Fault> = {
         await instance.start()
         await instance.waitUntilReady()
       }
-      return {
-        holdMs: 0,
-        detail: `restarted ${namesOf(instances)}`,
-        heal: nothing,
-      }
+      return { holdMs: 0, detail: `restarted ${namesOf(instances)}`, heal: nothing }
     },
   },
 }
@@ -237,6 +232,33 @@ async function rolesOf({ nodes }: FaultTargets): Promise<{ primary: ClusterNode;
   )
   if (!primary) throw new Error('The cluster has no primary.')
   return { primary, standbys: without(nodes, primary) }
+}
+
+/** Restarts PostgreSQL on one standby at a time. */
+async function restartStandbys(targets: FaultTargets, standbys: ClusterNode[]): Promise<void> {
+  for (const standby of standbys) {
+    await targets.patronictl(['restart', 'petstore', standby.name, '--force'])
+    await untilAllConfirm(targets)
+  }
+}
+
+/**
+ * Patroni does not let a standby confirm commits while it restarts, and for some seconds after that. After a switchover
+ * in this time, writes would wait for the former primary.
+ */
+async function untilAllConfirm(targets: FaultTargets): Promise<void> {
+  const { primary, standbys } = await rolesOf(targets)
+  await waitUntil(
+    `${namesOf(standbys)} stream and confirm commits`,
+    STREAMING_TIMEOUT_MS,
+    async () => {
+      const confirming = await findSynchronousStandbys(primary)
+      const streaming = await Promise.all(standbys.map(isNodeStreaming))
+      // With asynchronous replication, no standby confirms.
+      return streaming.every(Boolean) && (confirming.length === 0 || confirming.length === standbys.length)
+    },
+    LEADER_POLL_MS,
+  )
 }
 
 async function killNode(node: ClusterNode, holdMs: number): Promise<RunningFault> {

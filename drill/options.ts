@@ -132,7 +132,7 @@ export function helpText(): string {
 
 Starts a three-node PostgreSQL cluster and two service processes, puts load on them, causes faults, and checks
 that no acknowledged write is lost or duplicated, and that a mirror that follows the event feed equals the database.
-Needs root on Linux. Without faults: the full plan of 60 faults.
+Needs root on Linux. Without faults: the full plan of 63 faults.
 
 With restore, takes backups of the cluster under load with pgBackRest, restores them to moments of that load, and checks
 that each copy has every write acknowledged before its moment and no write sent after it. Then damages copies of the

@@ -5,9 +5,9 @@ import { FAULT_NAMES, makePlan } from '../../drill/plan.ts'
 
 const FULL = { faults: [], short: false, soak: false }
 
-test('plans 60 faults: isolate 12 times, every other kind 3 times', () => {
+test('plans 63 faults: isolate 12 times, every other kind 3 times', () => {
   const plan = makePlan({ ...FULL, seed: 1 })
-  expect(plan).toHaveLength(60)
+  expect(plan).toHaveLength(63)
   const counts = Map.groupBy(plan, (fault) => fault)
   expect(counts.size).toBe(FAULT_NAMES.length)
   for (const [fault, times] of counts) expect(times, fault).toHaveLength(fault === 'isolate' ? 12 : 3)
