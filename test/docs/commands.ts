@@ -38,6 +38,10 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     /^(createdb|pg_dump|pg_restore|psql)\b/,
     'needs two PostgreSQL servers; test/slow/restore.test.ts runs it',
   ],
+  [
+    /^(initdb|patronictl|pg_ctl|pg_upgrade|vacuumdb)\b|^cp \$old_data/,
+    'needs two versions of PostgreSQL, or Patroni; test/slow/major-upgrade.test.ts and the drill run the same steps',
+  ],
   [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
   [
     /^(deploy\/backup\/\S+|patronictl|pg_basebackup|pg_ctl|pg_receivewal|pg_verifybackup|pgbackrest|runuser|touch)\b/,
@@ -48,9 +52,10 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head install journalctl kill mkdir
-  nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore pg_verifybackup pgbackrest printf psql rm
-  runuser sed sha256sum sleep sort systemctl systemd-run tail tar touch useradd wc zcat [`.split(
+  `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head initdb install
+  journalctl kill mkdir nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore
+  pg_upgrade pg_verifybackup pgbackrest printf psql rm runuser sed sha256sum sleep sort systemctl systemd-run tail tar
+  touch useradd vacuumdb wc zcat [`.split(
     /\s+/,
   ),
 )

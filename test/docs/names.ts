@@ -179,7 +179,7 @@ const OTHER_NAMES = new Set([
   ...FAILURE_REASONS,
   'not_stored',
   'signed_in',
-  ...`archive_mode pg_is_in_recovery pg_receivewal pg_wal restore_command pg_dump pg_restore pg_stat_statements pg_stat_bgwriter stats_reset query_wait_timeout max_connections loop_wait retry_timeout max_prepared_statements synchronous_commit synchronous_mode synchronous_mode_strict remote_write remote_apply shared_buffers idle_in_transaction_session_timeout statement_timeout`.split(
+  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections max_prepared_statements pg_dump pg_is_in_recovery pg_receivewal pg_restore pg_stat_bgwriter pg_stat_statements pg_upgrade pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(
     ' ',
   ),
 ])
