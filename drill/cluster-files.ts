@@ -2,6 +2,7 @@
 // Only the values of cluster.env differ. Starts nothing.
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import type { Tls } from './https.ts'
 import { runChecked } from './processes.ts'
 import { ROOT_ENVIRONMENT, type Root } from './root-mounts.ts'
 
@@ -14,12 +15,6 @@ export const APP_PASSWORD = 'drill-app-password'
 export interface ClusterMember {
   name: string
   address: string
-}
-
-export interface Tls {
-  ca: string
-  cert: string
-  key: string
 }
 
 /** Copies deploy/ha into the root, and makes the certificates. */

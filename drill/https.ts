@@ -1,7 +1,13 @@
 // One HTTPS request with the certificates of the cluster. `fetch` cannot use other certificates than those of Node.
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
-import type { Tls } from './cluster-files.ts'
+
+/** The CA of the cluster, and the certificate of the client. */
+export interface Tls {
+  ca: string
+  cert: string
+  key: string
+}
 
 export interface HttpsResponse {
   status: number

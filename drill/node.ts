@@ -2,8 +2,9 @@
 // Knows nothing of the other nodes except their addresses.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ClusterMember, configureHost, readTls, replaceInFile, type Tls } from './cluster-files.ts'
+import { type ClusterMember, configureHost, readTls, replaceInFile } from './cluster-files.ts'
 import { Host } from './host.ts'
+import type { Tls } from './https.ts'
 import { SUBNET } from './network.ts'
 import { type Daemon, run, signalAll } from './processes.ts'
 

@@ -1,7 +1,6 @@
 // Reads and controls the cluster over the REST API of Patroni, and finds the leader of etcd.
 // Knows addresses and certificates only, not how the nodes are started.
-import type { Tls } from './cluster-files.ts'
-import { type HttpsResponse, sendHttps } from './https.ts'
+import { type HttpsResponse, sendHttps, type Tls } from './https.ts'
 
 export const PATRONI_PORT = 8008
 const ETCD_PORT = 2379

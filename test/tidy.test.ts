@@ -43,9 +43,9 @@ const LAYERS = [
   /^dev\//,
   /^bench\//,
   // The cluster half of the drill: from processes up to the lab. Everything else in drill/ uses the lab.
-  /^drill\/(processes|namespaces)\.ts$/,
+  /^drill\/(processes|namespaces|https)\.ts$/,
   /^drill\/(debian-root|root-mounts|network|patroni)\.ts$/,
-  /^drill\/host\.ts$/,
+  /^drill\/(host|cluster-files)\.ts$/,
   /^drill\/(node|instances|load-balancers)\.ts$/,
   /^drill\/(database|faults)\.ts$/,
   /^drill\/lab\.ts$/,

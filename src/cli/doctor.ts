@@ -41,7 +41,7 @@ export function addDoctor(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExamples:\n  petstore doctor --json\n  petstore doctor --patroni http://10.0.0.11:8008',
+      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExamples:\n  petstore doctor --json\n  petstore doctor --patroni https://10.0.0.11:8008',
     )
     .action(async (options: DoctorOptions) => {
       const findings = await examine()

@@ -1,8 +1,10 @@
 // `petstore doctor --patroni` with an HTTP server that returns what Patroni returns.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { makeCertificate } from '../support/certificate.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { runInProcess } from './in-process.ts'
 
@@ -175,4 +177,18 @@ test('rejects an address that is not a URL', async () => {
   const { code, stderr } = await runInProcess(['doctor', '--patroni', '10.0.0.11:8008'], { DATABASE_URL })
   expect(code).toBe(1)
   expect(stderr).toContain('http://10.0.0.11:8008')
+})
+
+test('says how to trust the CA of the cluster', async () => {
+  const server = createTlsServer(makeCertificate('IP:127.0.0.1')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+  })
+  expect(await examine(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)).toMatchObject({
+    code: 1,
+    state: 'fault',
+    message: expect.stringContaining('self-signed certificate'),
+    remedy: expect.stringContaining('set NODE_EXTRA_CA_CERTS to the file of that CA'),
+  })
 })

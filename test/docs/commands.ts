@@ -22,6 +22,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     /^petstore (deliver|webhooks forward)\b/,
     'runs until a signal; test/webhooks and test/cli/webhooks-forward.test.ts run it',
   ],
+  [/^petstore doctor --patroni\b/, 'needs Patroni; test/cli/doctor-patroni.test.ts tests it'],
   [/^node (bench|test)\//, 'takes minutes'],
   [/^(npx )?node dev\/release\.ts\b/, 'writes into the checkout; test/slow/release.test.ts runs it'],
   [/^(npx petstore|sha256sum)\b/, 'needs the files of a release; test/slow/release.test.ts runs it'],
@@ -47,17 +48,20 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     /^(deploy\/backup\/\S+|patronictl|pg_basebackup|pg_ctl|pg_receivewal|pg_verifybackup|pgbackrest|runuser|touch)\b/,
     'needs a cluster; npm run drill -- restore follows docs/backups.md',
   ],
-  [/ \/(etc|opt|usr|var)\b/, 'changes the machine'],
+  [
+    /^(etcdctl|patronictl|ssh|\.\/make-certificates)\b/,
+    'needs three hosts; npm run drill runs the files of deploy/ha',
+  ],
+  [/\bcluster\.env\b/, 'writes into the checkout; test/deploy/high-availability.test.ts runs the scripts'],
+  [/(^| )\/(etc|opt|root|usr|var)\b/, 'changes the machine'],
 ]
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `apt apt-get cat cd cp createdb curl docker done dpkg echo export fi for git grep gzip head initdb install
-  journalctl kill mkdir nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore
-  pg_upgrade pg_verifybackup pgbackrest printf psql rm runuser sed sha256sum sleep sort systemctl systemd-run tail tar
-  touch useradd vacuumdb wc zcat [`.split(
-    /\s+/,
-  ),
+  `apt apt-get cat cd chmod cp createdb curl docker done dpkg echo etcdctl export fi for git grep gzip head initdb
+  install journalctl kill mkdir nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore
+  pg_upgrade pg_verifybackup pgbackrest printf psql rm runuser sed sha256sum sleep sort ssh systemctl systemd-run tail
+  tar touch useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
 const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit', 'prune'])
@@ -139,7 +143,11 @@ export function problemsOf({ words }: SimpleCommand, created: readonly string[] 
       .filter((flag) => flag.startsWith('--') && !source.includes(flag))
       .map((flag) => `${file} has no ${flag}`)
   }
-  if (/[/.]/.test(name) && name !== '[') return exists(name) ? [] : [`there is no ${name}`]
+  if (/[/.]/.test(name) && name !== '[') {
+    // docs/high-availability.md runs scripts in their folder, and copies of them.
+    const script = name.replace(/^(?:\.|\/root\/petstore-ha)\//, 'deploy/ha/')
+    return exists(name) || exists(script) ? [] : [`there is no ${name}`]
+  }
   return SYSTEM.has(name) ? [] : [`"${name}" is not a known program; test/docs/commands.ts lists them`]
 }
 

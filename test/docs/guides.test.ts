@@ -13,7 +13,7 @@ import { metricsNamed, otherPaths } from './names.ts'
 import { GUIDE_TIMEOUT_MS, openGuideRunner, type Printed } from './guide-runner.ts'
 
 /** A block without a language is a diagram. */
-const LANGUAGES = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', ''])
+const LANGUAGES = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', 'yaml', ''])
 const OUTPUT_ONLY = new Set(['text', 'http'])
 
 const guides = documents.map(guideOf).filter(({ steps }) => steps.length > 0)

@@ -115,7 +115,7 @@ export function otherPaths({ spans, text }: Document): string[] {
     ([, address = '']) => address,
   )
   // `/v2` does not exist yet; the others are folders.
-  const isIgnored = /^\/(?:v[12](?:\/|$)|(?:var|usr|etc|opt|run|tmp|srv|home|data|app|dev)(?:\/|$))/
+  const isIgnored = /^\/(?:v[12](?:\/|$)|(?:var|usr|etc|opt|run|tmp|srv|home|data|app|dev|bin|root)(?:\/|$))/
   return [...inSpans, ...whole].filter((address) => !isIgnored.test(address))
 }
 
@@ -128,6 +128,9 @@ const VARIABLES_OF_TOOLS = new Set(
     ...files.filter((file) => /^(?:Dockerfile|compose\.yaml|deploy\/.*)$/.test(file)).map(read),
   ].flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
 )
+/** Variables of programs that pages use. */
+const VARIABLES_OF_PROGRAMS =
+  /^(?:NODE_EXTRA_CA_CERTS|EXTRAOPTS|PATRONICTL_CONFIG_FILE|ETCDCTL_(?:CACERT|CERT|KEY|ENDPOINTS))$/
 /** Words in capitals that are not variables. */
 const NOT_VARIABLES =
   /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|SIG[A-Z]+|NO_COLOR|PATH|FOLDER|API_KEY|JSON|CSV|UTF|NUL|LINK)$/
@@ -138,7 +141,10 @@ export function variableProblems({ path, text, blocks, spans }: Document): strin
     [...text.matchAll(/\$\{?([A-Za-z_]\w*)|env(?:\.|\[')([A-Z_]+)/g)].map(([, shell, code]) => shell ?? code),
   )
   const isKnown = (name: string) =>
-    name in VARIABLES || name in CLIENT_VARIABLES || VARIABLES_OF_TOOLS.has(name)
+    name in VARIABLES ||
+    name in CLIENT_VARIABLES ||
+    VARIABLES_OF_TOOLS.has(name) ||
+    VARIABLES_OF_PROGRAMS.test(name)
   const code = [...blocks.filter(({ language }) => language !== 'sql'), ...spans]
   for (const { text: source, line } of code) {
     for (const [, name = '', value = ''] of source.matchAll(
@@ -172,14 +178,14 @@ const CLIENT_CODES = new Set(
 /** Names with an underscore that are not error codes: of the schema, roles, history events, failed webhooks and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files
-    .filter((file) => file.endsWith('.sql'))
+    .filter((file) => file.endsWith('.sql') || /^deploy\/ha\/.*\.(?:yml|ini)$/.test(file))
     .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
   ...EVENTS,
   ...Object.keys(SIGN_IN_ERRORS),
   ...FAILURE_REASONS,
   'not_stored',
   'signed_in',
-  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections max_prepared_statements pg_dump pg_is_in_recovery pg_receivewal pg_restore pg_stat_bgwriter pg_stat_statements pg_upgrade pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(
+  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections max_prepared_statements pg_cancel_backend pg_dump pg_is_in_recovery pg_receivewal pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(
     ' ',
   ),
 ])

@@ -21,7 +21,7 @@ interface Settings {
   synchronous_mode_strict?: boolean | string
 }
 
-/** `address` is that of any node, such as http://10.0.0.11:8008. */
+/** `address` is that of any node, such as https://10.0.0.11:8008. */
 export async function checkPatroni(address: URL): Promise<Finding> {
   try {
     const [status, cluster, settings] = await Promise.all([
@@ -35,7 +35,10 @@ export async function checkPatroni(address: URL): Promise<Finding> {
       check,
       state: 'fault',
       message: `${address.origin} did not return the state of Patroni: ${causeOf(error)}`,
-      remedy: 'Set --patroni to the REST address of a Patroni node, such as http://10.0.0.11:8008.',
+      remedy:
+        address.protocol === 'https:'
+          ? 'Set --patroni to the REST address of a Patroni node. If a CA of your own signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.'
+          : 'Set --patroni to the REST address of a Patroni node, such as https://10.0.0.11:8008.',
     }
   }
 }
