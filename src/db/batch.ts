@@ -23,7 +23,12 @@ interface Waiter<Item, Result> {
   item: Item
   resolve: (result: Result) => void
   reject: (error: unknown) => void
+  /** When the request began to wait, in milliseconds. */
+  since: number
 }
+
+/** Called for each batch, with its size and the seconds that its first request has waited. */
+export type ObserveSize = (size: number, waitSeconds: number) => void
 
 /**
  * Turns a function for many items into a function for one item, and batches its concurrent calls.
@@ -33,7 +38,7 @@ interface Waiter<Item, Result> {
 export function batched<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
   { sizeMax, inFlightMax, waitingMax }: BatchLimits,
-  observe: (size: number) => void = () => {},
+  observe: ObserveSize = () => {},
 ): (item: Item) => Promise<Result> {
   let waiting: Waiter<Item, Result>[] = []
   const lane = openLane(inFlightMax, begin)
@@ -42,7 +47,7 @@ export function batched<Item, Result>(
     while (waiting.length > 0 && lane.hasRoom()) {
       const batch = waiting.length <= sizeMax ? waiting : waiting.slice(0, sizeMax)
       waiting = waiting.length <= sizeMax ? [] : waiting.slice(sizeMax)
-      observe(batch.length)
+      observe(batch.length, waitSeconds(batch))
       lane.run(() => settle(work, batch))
     }
   }
@@ -50,10 +55,14 @@ export function batched<Item, Result>(
   return (item) => {
     if (waiting.length >= waitingMax) return Promise.reject(new AppError('overloaded'))
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    waiting.push({ item, resolve, reject })
+    waiting.push({ item, resolve, reject, since: performance.now() })
     begin()
     return promise
   }
+}
+
+function waitSeconds([first]: readonly { since: number }[]): number {
+  return first === undefined ? 0 : (performance.now() - first.since) / 1_000
 }
 
 interface Lane {
@@ -116,10 +125,7 @@ interface Group<Result> {
 }
 
 /** Like `batched`, for identical requests: one run in flight per key. The next run serves all later requests. */
-export function coalesced<Result>(
-  waitingMax: number,
-  observe: (size: number) => void = () => {},
-): Coalesce<Result> {
+export function coalesced<Result>(waitingMax: number, observe: ObserveSize = () => {}): Coalesce<Result> {
   const groups = new Map<string, Group<Result>>()
   let waiting = 0
 
@@ -137,7 +143,7 @@ export function coalesced<Result>(
     if (!lane.hasRoom()) return
     const waiters = next.splice(0)
     waiting -= waiters.length
-    observe(waiters.length)
+    observe(waiters.length, waitSeconds(waiters))
     // The requests are identical, so the work of any of them serves all.
     lane.run(() =>
       settle(async ([work]) => {
@@ -151,7 +157,7 @@ export function coalesced<Result>(
     if (waiting >= waitingMax) return Promise.reject(new AppError('overloaded'))
     const group = groups.get(key) ?? open(key)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    group.next.push({ item: work, resolve, reject })
+    group.next.push({ item: work, resolve, reject, since: performance.now() })
     waiting += 1
     begin(key, group)
     return promise

@@ -64,10 +64,22 @@ interface Attempt {
   isRetry: boolean
 }
 
-export function openDatabase(options: PoolOptions): Db {
-  const { queryTimeoutMs = QUERY_TIMEOUT_MS } = options
+/** Told how long the database takes. */
+export interface DatabaseObserver {
+  /** Called for each attempt, with the seconds that it waited for a connection. */
+  onWait: (kind: Work, seconds: number) => void
+  /** Called for each statement, also for a failed one. */
+  onQuery: (statement: string, seconds: number) => void
+}
+
+export interface DatabaseOptions extends PoolOptions {
+  observer?: DatabaseObserver
+}
+
+export function openDatabase(options: DatabaseOptions): Db {
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS, observer } = options
   const query = <Row>(client: pg.PoolClient, statement: Statement | string) =>
-    runQuery<Row>(client, statement, queryTimeoutMs)
+    runQuery<Row>(client, statement, queryTimeoutMs, observer)
   const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
   const unacknowledged = trackUnacknowledgedWrites(findBusy)
 
@@ -101,7 +113,9 @@ export function openDatabase(options: PoolOptions): Db {
     const giveUpAt = performance.now() + RETRY_FOR_MS
     let isRetry = false
     for (let tries = 1; ; tries += 1) {
+      const waitingSince = performance.now()
       const slot = await slots.take(kind)
+      observer?.onWait(kind, secondsSince(waitingSince))
       let current: Attempt | undefined
       try {
         const client = await connect(pool)
@@ -255,10 +269,18 @@ async function runQuery<Row>(
   client: pg.PoolClient,
   statement: Statement | string,
   timeoutMs: number,
+  observer: DatabaseObserver | undefined,
 ): Promise<Row[]> {
+  const sentAt = performance.now()
   try {
     return (await withTimeout(client.query(statement), timeoutMs)).rows as Row[]
   } catch (error) {
     throw new QueryFailure(error)
+  } finally {
+    observer?.onQuery(typeof statement === 'string' ? statement : statement.name, secondsSince(sentAt))
   }
+}
+
+function secondsSince(time: number): number {
+  return (performance.now() - time) / 1_000
 }

@@ -1,6 +1,7 @@
 // Writes one log line and records one metric for every response.
 // Logs the route pattern, never the URL, headers or body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../errors.ts'
 import { type Log, timeNow } from '../telemetry/log.ts'
 import { clientAddress } from './client-address.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -9,6 +10,10 @@ declare module 'fastify' {
   interface FastifySchema {
     operationId?: string
     'x-sunset'?: string
+  }
+  interface FastifyRequest {
+    /** The code of the error response; null without an error. */
+    errorCode: ErrorCode | null
   }
 }
 
@@ -24,6 +29,7 @@ export function logRequests(
   app: FastifyInstance,
   { log, metrics, logClientAddress }: AccessLogOptions,
 ): void {
+  app.decorateRequest('errorCode', null)
   if (logClientAddress) {
     app.addHook('onRequest', (request, _reply, done) => {
       // Node caches the address when it is first read. After the connection is lost, only the cached address remains.
@@ -40,6 +46,7 @@ export function logRequests(
     const operation = schema?.operationId ?? 'none'
     const ms = reply.elapsedTime
     if (!isStream) metrics.observeRequest(operation, reply.statusCode, ms / 1000)
+    if (request.errorCode !== null) metrics.countError(request.errorCode)
     if (log.isLevelEnabled('info')) {
       // String concatenation takes a third of the time of Pino. No value needs escaping: request-id.ts validates
       // the request id, and the other values are numbers, IP addresses or constants such as the route pattern.

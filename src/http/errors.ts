@@ -22,6 +22,7 @@ export function sendError(
   reply: FastifyReply,
 ): void {
   const known = toAppError(error)
+  request.errorCode = known.code
   if (known.status >= 500)
     request.log.error(
       { requestId: request.id, err: known.cause ?? known, code: known.code },

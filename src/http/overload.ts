@@ -68,7 +68,8 @@ export function overloadGuard(server: Server, limits: OverloadLimits): Admit {
         ...id,
       ])
       response.end(REJECTION.json)
-      metrics.observeRequest('none', 503, 0)
+      metrics.observeRequest('none', REJECTION.status, 0)
+      metrics.countError('overloaded')
       return false
     }
     inFlight += 1

@@ -39,7 +39,7 @@ const BATCHED: Record<'reads' | 'pages' | 'writes', BatchLimits> = {
   writes: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
 }
 
-export type ObserveBatch = (kind: string, size: number) => void
+export type ObserveBatch = (kind: string, size: number, waitSeconds: number) => void
 
 /** If `isBatching` is false, every request runs its own query. The benchmark uses this as a baseline. */
 export function openPetBatches(
@@ -60,7 +60,7 @@ export function openPetBatches(
     batched(
       (pages: PetPageQuery[]) => findPetPages(db, kind, pages),
       limits.pages,
-      (size) => observe('findPage', size),
+      (...batch) => observe('findPage', ...batch),
     )
   const findPage = {
     none: pagesOf('none'),
@@ -83,16 +83,16 @@ export function openPetBatches(
     )
 
   return {
-    findPet: batched(findPets, limits.reads, (size) => observe('findPet', size)),
+    findPet: batched(findPets, limits.reads, (...batch) => observe('findPet', ...batch)),
     findPage: (page) => findPage[filterKind(page)](page),
     insertPet: batched(
       (pets) => insertPets(db, pets),
       limits.writes,
-      (size) => observe('insertPet', size),
+      (...batch) => observe('insertPet', ...batch),
     ),
-    insertPetOnce: batched(insertOnce, limits.writes, (size) => observe('insertPetOnce', size)),
+    insertPetOnce: batched(insertOnce, limits.writes, (...batch) => observe('insertPetOnce', ...batch)),
     coalescePage: isBatching
-      ? coalesced(WAITING_MAX, (size) => observe('sharePage', size))
+      ? coalesced(WAITING_MAX, (...batch) => observe('sharePage', ...batch))
       : (_key, work) => work(),
   }
 }

@@ -1,14 +1,21 @@
 // Metrics for operators, in the Prometheus format.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Db } from '../db/database.ts'
+import type { DatabaseObserver, Db } from '../db/database.ts'
+import type { ErrorCode } from '../errors.ts'
+import { DURATION_BUCKETS } from './buckets.ts'
 import { addBuildInfo } from './build-info.ts'
+import { addDatabaseMetrics } from './database-metrics.ts'
 import type { Log } from './log.ts'
 
 export interface Metrics {
   registry: Registry
   observeRequest: (operation: string, status: number, seconds: number) => void
-  /** Called once for each batch, with the number of requests in it. */
-  observeBatch: (kind: string, size: number) => void
+  /** Called once for each error response. */
+  countError: (code: ErrorCode) => void
+  /** Called once for each batch, with the number of requests in it and the seconds that the first of them has waited. */
+  observeBatch: (kind: string, size: number, waitSeconds: number) => void
+  /** For `openDatabase`. */
+  database: DatabaseObserver
   setEventStreams: (open: number) => void
   /** Called once for each sign-in that ended, with `signed_in` or the code of its error. A count of 0 shows the outcome. */
   countSignIn: (outcome: string, count?: number) => void
@@ -27,7 +34,22 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     name: 'petstore_http_request_seconds',
     help: 'Time from receiving a request to the end of its response.',
     labelNames: ['operation', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  })
+
+  const errors = new Counter({
+    name: 'petstore_errors_total',
+    help: 'Error responses, by the code of the error.',
+    labelNames: ['code'],
+    registers: [registry],
+  })
+
+  const batchWaits = new Histogram({
+    name: 'petstore_batch_wait_seconds',
+    help: 'Time that the first request of a batch waited until the batch began.',
+    labelNames: ['kind'],
+    buckets: DURATION_BUCKETS,
     registers: [registry],
   })
 
@@ -52,15 +74,7 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
     registers: [registry],
   })
 
-  const connections = new Gauge({
-    name: 'petstore_database_connections',
-    help: 'Connections to PostgreSQL (total, idle), requests waiting for a connection (waiting), and writes without a response (unacknowledged).',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      for (const [state, count] of Object.entries(db.connections())) connections.set({ state }, count)
-    },
-  })
+  const database = addDatabaseMetrics(registry, db)
 
   const droppedLogLines = new Counter({
     name: 'petstore_log_lines_dropped_total',
@@ -98,7 +112,12 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
   return {
     registry,
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
-    observeBatch: (kind, size) => batches.observe({ kind }, size),
+    countError: (code) => errors.inc({ code }),
+    observeBatch: (kind, size, waitSeconds) => {
+      batches.observe({ kind }, size)
+      batchWaits.observe({ kind }, waitSeconds)
+    },
+    database,
     setEventStreams: (open) => eventStreams.set(open),
     countSignIn: (outcome, count = 1) => signIns.inc({ outcome }, count),
     observeFeed: ({ head, unnumberedSeconds }) => {
