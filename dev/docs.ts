@@ -7,6 +7,7 @@ import { CLIENT_VARIABLES, VARIABLES } from '../src/config.ts'
 import { ERRORS } from '../src/errors.ts'
 import { SIGN_IN_ERRORS } from '../src/people/rules.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
+import { deliveryMetrics, type Metric, serviceMetrics } from './metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -25,6 +26,8 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
   },
   scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
   'sign-in errors': { document: 'docs/sign-in.md', table: signInErrorTable },
+  metrics: { document: 'docs/metrics.md', table: () => metricTable(serviceMetrics()) },
+  'delivery metrics': { document: 'docs/metrics.md', table: () => metricTable(deliveryMetrics()) },
 }
 
 function errorTable(): string {
@@ -65,6 +68,16 @@ function scopeTable(): string {
     operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
   ])
   return tableOf(['Scope', 'Operations that it allows'], rows)
+}
+
+function metricTable(metrics: Metric[]): string {
+  const rows = metrics.map(({ name, type, labelNames, help }) => [
+    `\`${name}\``,
+    type,
+    labelNames.map((label) => `\`${label}\``).join(', '),
+    help,
+  ])
+  return tableOf(['Metric', 'Type', 'Labels', 'Meaning'], rows)
 }
 
 function tableOf(head: string[], rows: string[][]): string {

@@ -21,9 +21,12 @@ import { deleteEmptyCounts } from '../inventory/queries.ts'
 import { OLD_FIGURES_DELETED_EVERY_MS, purgeFigures } from '../figures/figures.ts'
 import { openLog } from '../telemetry/log.ts'
 import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
+import { readStoreState } from '../monitoring/queries.ts'
+import { readReplicationFigures } from '../monitoring/replication.ts'
 import { type IdentityProvider, openIdentityProvider } from '../people/provider.ts'
 import { purgeSignIns, SIGN_INS_PURGED_EVERY_MS } from '../people/sign-ins.ts'
 import { openPetBatches } from '../pets/batches.ts'
+import { REMOVALS } from '../pets/deprecation.ts'
 import { deleteOldRestoreChecks, readRestoreState } from '../restore-checks/queries.ts'
 import {
   OLD_RESTORE_CHECKS_DELETED_EVERY_MS,
@@ -38,13 +41,14 @@ import { openStore, waitForSchema } from './store.ts'
 const USAGE_WRITTEN_EVERY_MS = 60_000
 const DAY_SECONDS = 24 * 3_600
 const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
+const STORE_MEASURED_EVERY_MS = 10_000
 
 /** Runs the service until a signal ends the process. */
 export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
   for (const warning of formerNameWarnings()) log.warn(warning)
-  const metrics = openMetrics({ connections: () => db.connections() }, log)
+  const metrics = openMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const db = openStore(config, log, metrics.database)
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log)
@@ -92,6 +96,8 @@ export async function runService(config: Config): Promise<void> {
   // anyway: without the database, requests cannot read stale holds.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
 
+  const measureStore = async () =>
+    metrics.observeStore({ ...(await readStoreState(db)), replication: await readReplicationFigures(db) })
   let purgedTo = 0n
   const background = startBackground(
     [
@@ -119,6 +125,7 @@ export async function runService(config: Config): Promise<void> {
         everyMs: OLD_FIGURES_DELETED_EVERY_MS,
         work: () => purgeFigures(db),
       },
+      { name: 'measure the store', everyMs: STORE_MEASURED_EVERY_MS, work: measureStore },
       { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
       {
         name: 'purge idempotency keys',
@@ -134,6 +141,7 @@ export async function runService(config: Config): Promise<void> {
       },
     ],
     log,
+    metrics.jobs,
   )
 
   drain({
@@ -169,8 +177,8 @@ export async function runService(config: Config): Promise<void> {
 
   const current = await waitForSchema(db, log)
   if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
-  // If this fails, the background job retries.
-  if (current) await readRestores().catch(() => {})
+  // If one of them fails, its background job retries.
+  if (current) await Promise.allSettled([measureStore(), readRestores()])
 }
 
 /** Returns undefined if no identity provider is configured. Sends no request: the provider may be unavailable. */

@@ -5,7 +5,9 @@ import type { ErrorCode } from '../errors.ts'
 import { DURATION_BUCKETS } from './buckets.ts'
 import { addBuildInfo } from './build-info.ts'
 import { addDatabaseMetrics } from './database-metrics.ts'
+import { addJobMetrics, type JobObserver } from './job-metrics.ts'
 import type { Log } from './log.ts'
+import { addStoreMetrics, type StoreFigures } from './store-metrics.ts'
 
 export interface Metrics {
   registry: Registry
@@ -16,6 +18,10 @@ export interface Metrics {
   observeBatch: (kind: string, size: number, waitSeconds: number) => void
   /** For `openDatabase`. */
   database: DatabaseObserver
+  /** For `startBackground`. */
+  jobs: JobObserver
+  /** Called several times a minute. */
+  observeStore: (figures: StoreFigures) => void
   setEventStreams: (open: number) => void
   /** Called once for each sign-in that ended, with `signed_in` or the code of its error. A count of 0 shows the outcome. */
   countSignIn: (outcome: string, count?: number) => void
@@ -25,7 +31,12 @@ export interface Metrics {
   observeRestores: (state: { provenAt: Date | null; isNewestProven: boolean | null }) => void
 }
 
-export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, 'writer'>): Metrics {
+/** @param removals When each deprecated operation will be removed. */
+export function openMetrics(
+  db: Pick<Db, 'connections'>,
+  { writer }: Pick<Log, 'writer'>,
+  removals: Readonly<Record<string, Date>> = {},
+): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   addBuildInfo(registry)
@@ -118,6 +129,8 @@ export function openMetrics(db: Pick<Db, 'connections'>, { writer }: Pick<Log, '
       batchWaits.observe({ kind }, waitSeconds)
     },
     database,
+    jobs: addJobMetrics(registry),
+    observeStore: addStoreMetrics(registry, removals),
     setEventStreams: (open) => eventStreams.set(open),
     countSignIn: (outcome, count = 1) => signIns.inc({ outcome }, count),
     observeFeed: ({ head, unnumberedSeconds }) => {

@@ -87,7 +87,7 @@ test('every metric in a document exists', async () => {
   const metrics = ofService + (await ofDelivery.registry.metrics())
   const names = documents.flatMap(metricsNamed)
   expect(names).not.toEqual([])
-  expect(names.filter((name) => !metrics.includes(`\n${name}`))).toEqual([])
+  expect(names.filter((name) => !metrics.includes(`# HELP ${name} `))).toEqual([])
 })
 
 test('every path outside /v1 in a document returns 200 on one of the two ports', async () => {

@@ -9,6 +9,7 @@ import { purgeFigures } from '../../../src/figures/figures.ts'
 import { purgeIdempotencyKeys } from '../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../src/inventory/queries.ts'
+import { readStoreState } from '../../../src/monitoring/queries.ts'
 import { type Operation, outcomeOfWork } from './operation.ts'
 
 const RETENTION_SECONDS = 30 * 86_400
@@ -25,6 +26,10 @@ export const BACKGROUND: Operation[] = [
           query(`select count(*) from pet_history where pet_id = $1 and event = 'order_expired'`, [petId]),
       }
     },
+  },
+  {
+    name: 'measuring the store',
+    prepare: async ({ db }) => ({ run: () => outcomeOfWork(readStoreState(db)) }),
   },
   {
     name: 'writing usage',

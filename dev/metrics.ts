@@ -1,0 +1,33 @@
+// The metrics of each process, as the code declares them, without those of every Node program.
+import type { Registry } from 'prom-client'
+import { REMOVALS } from '../src/pets/deprecation.ts'
+import { openDeliveryMetrics } from '../src/telemetry/delivery-metrics.ts'
+import { openLog } from '../src/telemetry/log.ts'
+import { openMetrics } from '../src/telemetry/metrics.ts'
+
+export interface Metric {
+  name: string
+  type: string
+  labelNames: string[]
+  help: string
+}
+
+export function serviceMetrics(): Metric[] {
+  const connections = () => ({ total: 0, idle: 0, waiting: 0, unacknowledged: 0 })
+  const metrics = openMetrics({ connections }, openLog('silent'), REMOVALS)
+  // The service registers these metrics when it has read their values.
+  metrics.observeRestores({ provenAt: null, isNewestProven: null })
+  return metricsOf(metrics.registry)
+}
+
+export function deliveryMetrics(): Metric[] {
+  const lagSeconds = new Map<bigint, number>()
+  return metricsOf(
+    openDeliveryMetrics(() => ({ enabled: 0, disabled: 0, failing: 0, lagSeconds, inFlight: 0 })).registry,
+  )
+}
+
+function metricsOf(registry: Registry): Metric[] {
+  const declared = registry.getMetricsAsArray() as unknown as Metric[]
+  return declared.filter(({ name }) => name.startsWith('petstore_'))
+}

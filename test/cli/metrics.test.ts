@@ -1,0 +1,83 @@
+// The metrics of a running service: what requests, queries and the data of the store change in them.
+import { expect, onTestFinished, test } from 'vitest'
+import { SCOPES } from '../../src/scopes.ts'
+import { issueApiKey } from '../support/app.ts'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { startService } from '../support/service.ts'
+
+async function startMeasured(prepare: (databaseUrl: string) => Promise<unknown> = async () => {}) {
+  const DATABASE_URL = await createTestDatabase()
+  await prepare(DATABASE_URL)
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'fatal' })
+  onTestFinished(async () => void (await service.stop()))
+  const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL), { name: 'shop', scopes: SCOPES })
+  /** The value of a series, such as `petstore_errors_total{code="pet_not_found"}`; undefined without one. */
+  const metric = async (series: string) => {
+    const text = await (await fetch(`${service.adminOrigin}/metrics`)).text()
+    const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+    return line === undefined ? undefined : Number(line.slice(series.length))
+  }
+  return { DATABASE_URL, service, metric, client: openTestClient({ origin: service.origin, apiKey }) }
+}
+
+test('counts errors by code, queries by statement, and the waits of batches and for connections', async () => {
+  const { client, metric } = await startMeasured()
+  await client.post('/pets', { name: 'Rex', categoryId: 1 })
+  await client.get('/pets?id=999')
+  await client.get('/pets?limit=many')
+  await client.post('/pets', { name: '', categoryId: 1 })
+  await client.get('/pets', { apiKey: null })
+
+  expect(await metric('petstore_errors_total{code="invalid_parameter"}')).toBe(1)
+  expect(await metric('petstore_errors_total{code="invalid_body"}')).toBe(1)
+  expect(await metric('petstore_errors_total{code="missing_api_key"}')).toBe(1)
+  expect(await metric('petstore_query_seconds_count{statement="insert_pets"}')).toBe(1)
+  expect(await metric('petstore_batch_wait_seconds_count{kind="insertPet"}')).toBe(1)
+  expect(await metric('petstore_database_wait_seconds_count{kind="write"}')).toBeGreaterThan(0)
+})
+
+test('reports the holds, keys and deprecated calls of the store, and the standbys', async () => {
+  const { metric } = await startMeasured(async (url) => {
+    await sql(
+      url,
+      `insert into pets (name, category_id, status) values ('Rex', 1, 'pending'), ('Max', 1, 'pending')`,
+    )
+    await sql(
+      url,
+      `insert into api_keys (hash, name, scopes, expires_at, last_used_at)
+        values (sha256('a'), 'shop', '{}', timestamptz '2999-01-01 00:00:00Z', now())`,
+    )
+    await sql(
+      url,
+      `insert into orders (pet_id, placed_by, created_at, expires_at)
+        select pets.id, api_keys.id, now(), now() + pets.id * interval '4 minutes' from pets, api_keys`,
+    )
+    await sql(
+      url,
+      `insert into deprecated_calls select id, 'getPet', (now() at time zone 'UTC')::date, 7 from api_keys`,
+    )
+  })
+  await expect.poll(() => metric('petstore_holds{state="open"}')).toBe(2)
+  expect(await metric('petstore_holds{state="expiring"}')).toBe(1)
+  expect(await metric('petstore_hold_overdue_seconds')).toBe(0)
+  expect(await metric('petstore_api_key_next_expiry_timestamp_seconds')).toBe(
+    Date.parse('2999-01-01') / 1_000,
+  )
+  expect(await metric('petstore_deprecated_calls_today{operation="getPet"}')).toBe(7)
+  expect(await metric('petstore_removal_timestamp_seconds{operation="getPet"}')).toBe(
+    Date.parse('2030-12-05') / 1_000,
+  )
+  expect(await metric('petstore_replication_standbys{state="connected"}')).toBe(0)
+  expect(await metric('petstore_replication_standbys{state="required"}')).toBe(0)
+})
+
+test('shows when each background job last succeeded, and counts failures', async () => {
+  const { DATABASE_URL, metric } = await startMeasured()
+  const swept = () => metric('petstore_job_last_success_timestamp_seconds{job="sweep expired holds"}')
+  await expect.poll(swept).toBeGreaterThan(Date.now() / 1_000 - 10)
+  await sql(DATABASE_URL, 'alter table orders rename to away')
+  await expect
+    .poll(() => metric('petstore_job_failures_total{job="sweep expired holds"}'), { timeout: 10_000 })
+    .toBeGreaterThan(0)
+})
