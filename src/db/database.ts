@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
 import { QueryFailure } from './failures.ts'
-import { backendPid, type PoolOptions } from './pool.ts'
+import { backendPid, certificateEnd, type PoolOptions } from './pool.ts'
 import { openPrimaryPool, type PrimaryPool } from './primary-pool.ts'
 import { trackServers } from './server-trust.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
@@ -70,6 +70,8 @@ export interface DatabaseObserver {
   onWait: (kind: Work, seconds: number) => void
   /** Called for each statement, also for a failed one. */
   onQuery: (statement: string, seconds: number) => void
+  /** Called for each new connection with TLS, with the end of the validity of the server's certificate. */
+  onCertificate: (validTo: Date) => void
 }
 
 export interface DatabaseOptions extends PoolOptions {
@@ -91,6 +93,8 @@ export function openDatabase(options: DatabaseOptions): Db {
     client.on('notice', ({ routine }) => {
       if (routine === 'SyncRepWaitForLSN') unreplicated.add(client)
     })
+    const validTo = certificateEnd(client)
+    if (validTo !== undefined) observer?.onCertificate(validTo)
   }
 
   const servers = trackServers({ timeoutMs: queryTimeoutMs, unreplicated })

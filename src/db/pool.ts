@@ -1,5 +1,7 @@
 // Opens connections to PostgreSQL and sets their timeouts.
 // Runs no statements of the service and does not handle lost connections; database.ts does both.
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import {
   Client,
   type ClientBase,
@@ -108,4 +110,13 @@ export async function liftTimeouts(client: Client): Promise<void> {
 /** PostgreSQL's process id of the connection; PgBouncer reports its own. The types of node-postgres lack `processID`. */
 export function backendPid(client: ClientBase): number {
   return (client as ClientBase & { processID: number }).processID
+}
+
+/** When the certificate of the server ends; undefined without TLS. The types of node-postgres lack `connection`. */
+export function certificateEnd(client: ClientBase): Date | undefined {
+  const { stream } = (client as ClientBase & { connection: { stream: Socket } }).connection
+  if (!(stream instanceof TLSSocket)) return undefined
+  // Empty if the session was resumed.
+  const { valid_to: end } = stream.getPeerCertificate() as { valid_to?: string }
+  return end === undefined ? undefined : new Date(end)
 }

@@ -19,6 +19,7 @@ export function startBackground(
   const stopping = new AbortController()
 
   async function runPeriodically({ name, everyMs, work }: BackgroundJob): Promise<void> {
+    observer?.onStart(name)
     while (!stopping.signal.aborted) {
       await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
       // When `stop` interrupts the sleep, the job runs one last time, so that collected data is written.

@@ -33,8 +33,17 @@ export function addDatabaseMetrics(registry: Registry, db: Pick<Db, 'connections
     registers,
   })
 
+  const certificate = new Gauge({
+    name: 'petstore_database_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of PostgreSQL expires, in seconds since 1970. Without TLS, there is no value.',
+    // With a label, the metric has no value until it is set.
+    labelNames: ['server'],
+    registers,
+  })
+
   return {
     onWait: (kind, seconds) => waits.observe({ kind }, seconds),
     onQuery: (statement, seconds) => queries.observe({ statement }, seconds),
+    onCertificate: (validTo) => certificate.set({ server: 'primary' }, validTo.getTime() / 1_000),
   }
 }

@@ -74,10 +74,10 @@ test('reports the holds, keys and deprecated calls of the store, and the standby
 
 test('shows when each background job last succeeded, and counts failures', async () => {
   const { DATABASE_URL, metric } = await startMeasured()
-  const swept = () => metric('petstore_job_last_success_timestamp_seconds{job="sweep expired holds"}')
+  const swept = () => metric('petstore_background_last_success_timestamp_seconds{task="sweep expired holds"}')
   await expect.poll(swept).toBeGreaterThan(Date.now() / 1_000 - 10)
   await sql(DATABASE_URL, 'alter table orders rename to away')
   await expect
-    .poll(() => metric('petstore_job_failures_total{job="sweep expired holds"}'), { timeout: 10_000 })
+    .poll(() => metric('petstore_background_failures_total{task="sweep expired holds"}'), { timeout: 10_000 })
     .toBeGreaterThan(0)
 })

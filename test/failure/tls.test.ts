@@ -1,10 +1,11 @@
 // TLS to PostgreSQL, chosen by sslmode in the URL.
 import { execFileSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { randomUUID, X509Certificate } from 'node:crypto'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { openDatabase } from '../../src/db/database.ts'
 import { openClient } from '../../src/db/pool.ts'
 import { petstore } from '../support/service.ts'
 
@@ -128,4 +129,23 @@ test('the doctor warns about an unencrypted connection to another host, and name
     state: 'warning',
     message: 'MIGRATION_DATABASE_URL connects to db.example without encryption',
   })
+})
+
+test('the database reports when the certificate of PostgreSQL ends, and nothing without TLS', async () => {
+  async function certificateEnds(parameters: string): Promise<Date[]> {
+    const ends: Date[] = []
+    const db = openDatabase({
+      databaseUrl: `postgres://postgres@localhost:${cluster.port}/postgres${parameters}`,
+      applicationName: 'petstore-test',
+      size: 1,
+      onError: () => {},
+      observer: { onWait: () => {}, onQuery: () => {}, onCertificate: (end) => ends.push(end) },
+    })
+    await db.read({ name: 'one', text: 'select 1', values: [] })
+    await db.close()
+    return ends
+  }
+  const { validToDate } = new X509Certificate(readFileSync(join(folder, 'server.crt')))
+  expect(await certificateEnds('?sslmode=require')).toEqual([validToDate])
+  expect(await certificateEnds('')).toEqual([])
 })
