@@ -174,16 +174,14 @@ async function stopLab(
 }
 
 function databaseUrl(connection: Connection, nodes: ClusterNode[], tls: string): string {
-  const user = `postgres://petstore_app:${APP_PASSWORD}`
-  switch (connection) {
-    case 'haproxy':
-      return `${user}@${HAPROXY_ADDRESS}/petstore?${tls}`
-    case 'multi-host':
-      return `${user}@${nodes.map(({ address }) => `${address}:5432`).join(',')}/petstore?${tls}`
-    case 'pgbouncer':
-      // On the same host, without TLS. PgBouncer encrypts its connections to PostgreSQL.
-      return `${user}@${PGBOUNCER_ADDRESS}/petstore`
-  }
+  const hosts = nodes.map(({ address }) => `${address}:5432`).join(',')
+  const target = {
+    haproxy: `${HAPROXY_ADDRESS}/petstore?${tls}`,
+    'multi-host': `${hosts}/petstore?${tls}`,
+    // On the same host, without TLS. PgBouncer encrypts its connections to PostgreSQL.
+    pgbouncer: `${PGBOUNCER_ADDRESS}/petstore`,
+  }[connection]
+  return `postgres://petstore_app:${APP_PASSWORD}@${target}`
 }
 
 async function primaryOf(nodes: ClusterNode[]): Promise<ClusterNode> {
