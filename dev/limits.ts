@@ -33,6 +33,7 @@ import {
 } from '../src/server/app.ts'
 import { HARD_EXIT_AFTER_MS } from '../src/server/shutdown.ts'
 import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
+import { TRACING_VARIABLES } from '../src/tracing-settings.ts'
 
 const KIB = 1_024
 const MIB = KIB * KIB
@@ -106,6 +107,11 @@ export const PROCESS_LIMITS: string[][] = [
     'Log lines in memory that are not written yet',
     bytes(UNWRITTEN_MAX_CHARACTERS),
     'lines dropped and counted',
+  ],
+  [
+    'Spans that wait for an export, with [tracing](tracing.md)',
+    count(TRACING_VARIABLES.OTEL_BSP_MAX_QUEUE_SIZE.read(undefined)),
+    'spans dropped',
   ],
   [
     'Duration of a shutdown after `SHUTDOWN_GRACE_MS`',

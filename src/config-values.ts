@@ -4,6 +4,13 @@ import { splitDatabaseUrl } from './database-url.ts'
 import { isAddressRange, isLoopbackHost } from './ip-address.ts'
 import { parseRoleRules, type RoleRules } from './roles.ts'
 
+/** A setting. The documentation lists its help text. */
+export interface Variable<Value> {
+  help: string
+  example?: string
+  read: (text: string | undefined) => Value
+}
+
 /** The value of a setting is invalid. The message follows the name of the setting. */
 export class Fault extends Error {}
 

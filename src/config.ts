@@ -16,17 +16,13 @@ import {
   readPublicUrl,
   readRoleRules,
   readServiceUrl,
+  type Variable,
 } from './config-values.ts'
 import { isLoopbackHost } from './ip-address.ts'
 import { HOLD_MINUTES_MAX } from './orders/hold-limit.ts'
+import { isTracingOn, TRACING_VARIABLES, tracingFaults } from './tracing-settings.ts'
 
 type Environment = Record<string, string | undefined>
-
-interface Variable<Value> {
-  help: string
-  example?: string
-  read: (text: string | undefined) => Value
-}
 
 export const VARIABLES = {
   DATABASE_URL: {
@@ -170,6 +166,7 @@ export const VARIABLES = {
     help: 'Milliseconds from SIGTERM until the port closes, 0 to 60000. Meanwhile `/ready` returns 503, so that a load balancer stops sending requests. Default: 0.',
     read: integer(0, 0, 60_000),
   },
+  ...TRACING_VARIABLES,
 } as const satisfies Record<string, Variable<unknown>>
 
 /** Variables renamed in version 1.1. The former names work until version 2.0. */
@@ -214,7 +211,17 @@ export class ConfigError extends Error {
 }
 
 export function readConfig(environment: Environment = process.env): Config {
-  return readTable(VARIABLES, withCurrentNames(environment), signInFaults)
+  return readTable(VARIABLES, withoutUnusedTracing(withCurrentNames(environment)), (textOf) => [
+    ...signInFaults(textOf),
+    ...tracingFaults(textOf),
+  ])
+}
+
+/** While tracing is off, its variables have no effect, not even if they are invalid. */
+function withoutUnusedTracing(environment: Environment): Environment {
+  if (isTracingOn((name) => textIn(environment, name))) return environment
+  const unused = Object.keys(TRACING_VARIABLES).map((name) => [name, undefined])
+  return { ...environment, ...Object.fromEntries(unused) }
 }
 
 /**
@@ -265,7 +272,7 @@ function readTable<Of extends Table>(
 ): ValuesOf<Of> {
   const faults: string[] = []
   const values: Record<string, unknown> = {}
-  const textOf = (name: string) => environment[name]?.trim() || undefined
+  const textOf = (name: string) => textIn(environment, name)
   for (const [name, variable] of Object.entries(table)) {
     try {
       values[name] = variable.read(textOf(name))
@@ -277,6 +284,11 @@ function readTable<Of extends Table>(
   faults.push(...moreFaults(textOf))
   if (faults.length > 0) throw new ConfigError(faults)
   return values as ValuesOf<Of>
+}
+
+/** An empty variable counts as unset. */
+function textIn(environment: Environment, name: string): string | undefined {
+  return environment[name]?.trim() || undefined
 }
 
 /** The environment for a child process: the variables of this process and the added ones. */

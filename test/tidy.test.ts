@@ -26,7 +26,7 @@ const LAYERS = [
   // Examples and the console import the client as a package, like a program of a user.
   /^examples\//,
   /^console\/src\//,
-  /^src\/(actor|caller|category-policy|config-values|counts|database-url|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|roles|scopes|version)\.ts$/,
+  /^src\/(actor|caller|category-policy|config-values|counts|database-url|deadlines|fresh-holds|errors|int64|int64-schema|ip-address|json|paging|pet-status|roles|scopes|tracing|tracing-settings|version)\.ts$/,
   /^src\/orders\/hold-limit\.ts$/,
   /^src\/config\.ts$/,
   /^src\/db\//,

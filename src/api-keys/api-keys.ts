@@ -2,9 +2,11 @@
 // Knows nothing about HTTP; the SQL is in queries.ts.
 import type { Caller } from '../caller.ts'
 import { batched } from '../db/batch.ts'
+import { batchTrace } from '../db/batch-spans.ts'
 import type { Db, Tx } from '../db/database.ts'
 import { AppError } from '../errors.ts'
 import { type Page, type PageRequest, toPage } from '../paging.ts'
+import type { Tracing } from '../tracing.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
 import {
   findApiKeysBefore,
@@ -123,14 +125,20 @@ export function apiKeyVerifier(
   db: Db,
   environment: Environment,
   now = () => performance.now(),
+  tracing?: Tracing,
 ): VerifyApiKey {
-  const findCaller = batched(async (hashes: string[]) => {
-    const callers = await findCallersByHashes(
-      db,
-      hashes.map((hash) => Buffer.from(hash, 'hex')),
-    )
-    return hashes.map((hash) => callers.get(hash))
-  }, LOOK_UPS)
+  const findCaller = batched(
+    async (hashes: string[]) => {
+      const callers = await findCallersByHashes(
+        db,
+        hashes.map((hash) => Buffer.from(hash, 'hex')),
+      )
+      return hashes.map((hash) => callers.get(hash))
+    },
+    LOOK_UPS,
+    undefined,
+    batchTrace(tracing, 'findCaller'),
+  )
   // Indexed by the text of the key, not by its hash, because hashing took 5% of the time of a read.
   const known = new Map<string, LookUp>()
   const unknown = new Map<string, LookUp>()

@@ -3,6 +3,7 @@
 // If no query is in flight, a request starts one at once, so an idle service adds no delay.
 // A query that stalls, for example because its commit waits for a standby, does not hold up the next one.
 import { AppError } from '../errors.ts'
+import { type BatchTrace, type QueuedSpan, runInBatchSpan, startWait } from './batch-spans.ts'
 import { QueryFailure } from './failures.ts'
 
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
@@ -25,6 +26,8 @@ interface Waiter<Item, Result> {
   reject: (error: unknown) => void
   /** When the request began to wait, in milliseconds. */
   since: number
+  /** Undefined if tracing is off or the request is not sampled. */
+  span: QueuedSpan | undefined
 }
 
 /** Called for each batch, with its size and the seconds that its first request has waited. */
@@ -39,6 +42,7 @@ export function batched<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
   { sizeMax, inFlightMax, waitingMax }: BatchLimits,
   observe: ObserveSize = () => {},
+  trace?: BatchTrace,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiter<Item, Result>[] = []
   const lane = openLane(inFlightMax, begin)
@@ -48,14 +52,14 @@ export function batched<Item, Result>(
       const batch = waiting.length <= sizeMax ? waiting : waiting.slice(0, sizeMax)
       waiting = waiting.length <= sizeMax ? [] : waiting.slice(sizeMax)
       observe(batch.length, waitSeconds(batch))
-      lane.run(() => settle(work, batch))
+      lane.run(() => settle(work, batch, trace))
     }
   }
 
   return (item) => {
     if (waiting.length >= waitingMax) return Promise.reject(new AppError('overloaded'))
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    waiting.push({ item, resolve, reject, since: performance.now() })
+    waiting.push({ item, resolve, reject, since: performance.now(), span: trace && startWait(trace) })
     begin()
     return promise
   }
@@ -102,13 +106,17 @@ function openLane(inFlightMax: number, onRoom: () => void): Lane {
 async function settle<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
   batch: Waiter<Item, Result>[],
+  trace: BatchTrace | undefined,
 ): Promise<void> {
   try {
-    const results = await work(batch.map(({ item }) => item))
+    const items = batch.map(({ item }) => item)
+    const results = await (trace === undefined
+      ? work(items)
+      : runInBatchSpan(trace, batch, () => work(items)))
     for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
   } catch (error) {
     if (batch.length > 1 && error instanceof QueryFailure && error.failure === 'fault') {
-      await Promise.all(batch.map((waiter) => settle(work, [waiter])))
+      await Promise.all(batch.map((waiter) => settle(work, [waiter], trace)))
       return
     }
     for (const { reject } of batch) reject(error)
@@ -125,7 +133,11 @@ interface Group<Result> {
 }
 
 /** Like `batched`, for identical requests: one run in flight per key. The next run serves all later requests. */
-export function coalesced<Result>(waitingMax: number, observe: ObserveSize = () => {}): Coalesce<Result> {
+export function coalesced<Result>(
+  waitingMax: number,
+  observe: ObserveSize = () => {},
+  trace?: BatchTrace,
+): Coalesce<Result> {
   const groups = new Map<string, Group<Result>>()
   let waiting = 0
 
@@ -146,10 +158,14 @@ export function coalesced<Result>(waitingMax: number, observe: ObserveSize = () 
     observe(waiters.length, waitSeconds(waiters))
     // The requests are identical, so the work of any of them serves all.
     lane.run(() =>
-      settle(async ([work]) => {
-        const result = await (work as () => Promise<Result>)()
-        return waiters.map(() => result)
-      }, waiters),
+      settle(
+        async ([work]) => {
+          const result = await (work as () => Promise<Result>)()
+          return waiters.map(() => result)
+        },
+        waiters,
+        trace,
+      ),
     )
   }
 
@@ -157,7 +173,8 @@ export function coalesced<Result>(waitingMax: number, observe: ObserveSize = () 
     if (waiting >= waitingMax) return Promise.reject(new AppError('overloaded'))
     const group = groups.get(key) ?? open(key)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    group.next.push({ item: work, resolve, reject, since: performance.now() })
+    const span = trace && startWait(trace)
+    group.next.push({ item: work, resolve, reject, since: performance.now(), span })
     waiting += 1
     begin(key, group)
     return promise

@@ -4,12 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS, RETRY_FOR_MS } from '../deadlines.ts'
 import { AppError } from '../errors.ts'
+import type { Tracing } from '../tracing.ts'
 import { QueryFailure } from './failures.ts'
 import { backendPid, certificateEnd, type PoolOptions } from './pool.ts'
 import { openPrimaryPool, type PrimaryPool } from './primary-pool.ts'
+import { runQuery, secondsSince } from './run-query.ts'
 import { trackServers } from './server-trust.ts'
 import { openSlots, type Slot, type Work } from './slots.ts'
-import { NoResponse, withTimeout } from './timeout.ts'
+import {
+  type AttemptSpan,
+  endStatementSpan,
+  startConnectionWait,
+  startStatementSpan,
+} from './statement-spans.ts'
+import { NoResponse } from './timeout.ts'
 import { trackUnacknowledgedWrites } from './unacknowledged.ts'
 
 const RETRIES_MAX = 20
@@ -62,6 +70,8 @@ interface Attempt {
   mayHaveCommitted: boolean
   /** True if an earlier attempt lost its connection. */
   isRetry: boolean
+  /** Undefined if tracing is off or the request is not sampled. */
+  traced: AttemptSpan | undefined
 }
 
 /** Told how long the database takes. */
@@ -76,12 +86,14 @@ export interface DatabaseObserver {
 
 export interface DatabaseOptions extends PoolOptions {
   observer?: DatabaseObserver
+  tracing?: Tracing | undefined
 }
 
 export function openDatabase(options: DatabaseOptions): Db {
-  const { queryTimeoutMs = QUERY_TIMEOUT_MS, observer } = options
-  const query = <Row>(client: pg.PoolClient, statement: Statement | string) =>
-    runQuery<Row>(client, statement, queryTimeoutMs, observer)
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS, observer, tracing } = options
+  const queryOptions = { timeoutMs: queryTimeoutMs, observer }
+  const query = <Row>({ client, traced }: Attempt, statement: Statement | string) =>
+    runQuery<Row>(client, statement, queryOptions, traced)
   const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
   const unacknowledged = trackUnacknowledgedWrites(findBusy)
 
@@ -112,26 +124,31 @@ export function openDatabase(options: DatabaseOptions): Db {
   async function attempt<Result>(
     kind: Work,
     work: (attempt: Attempt) => Promise<Result>,
-    needsTrust = true,
+    { isInternal = false } = {},
   ): Promise<Result> {
+    const parent = isInternal ? undefined : tracing?.active()
     const giveUpAt = performance.now() + RETRY_FOR_MS
     let isRetry = false
     for (let tries = 1; ; tries += 1) {
       const waitingSince = performance.now()
-      const slot = await slots.take(kind)
+      const traced = parent && { parent, number: tries }
+      const wait = traced && startConnectionWait(traced, waitingSince)
+      const slot = await (wait === undefined ? slots.take(kind) : wait.during(slots.take(kind)))
       observer?.onWait(kind, secondsSince(waitingSince))
       let current: Attempt | undefined
       try {
         const client = await connect(pool)
-        const started = { client, isCommitting: false, mayHaveCommitted: false, isRetry }
+        const started = { client, isCommitting: false, mayHaveCommitted: false, isRetry, traced }
         current = started
-        const check = needsTrust ? servers.check(client, () => (started.isCommitting = true)) : undefined
+        const check = isInternal ? undefined : servers.check(client, () => (started.isCommitting = true))
         if (check !== undefined) await waitForTrust(current, check)
+        wait?.end()
         const result = await work(current)
         if (current.mayHaveCommitted && unreplicated.has(client)) throw new AppError('outcome_unknown')
         release(current, slot)
         return result
       } catch (error) {
+        wait?.end(error)
         const failed = error instanceof QueryFailure ? error : undefined
         release(current, slot, failed)
         if (failed === undefined || failed.failure === 'fault') throw error
@@ -179,18 +196,33 @@ export function openDatabase(options: DatabaseOptions): Db {
   async function findBusy(pids: number[]): Promise<number[] | undefined> {
     return attempt(
       'read',
-      async ({ client }) => {
-        const [row] = await query<{ own: number; busy: number[] }>(client, {
+      async (current) => {
+        const [row] = await query<{ own: number; busy: number[] }>(current, {
           name: 'find_busy_backends',
           text: `select pg_backend_pid() as own, array(
             select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active'
           ) as busy`,
           values: [pids],
         })
-        return row?.own === backendPid(client) ? row.busy : undefined
+        return row?.own === backendPid(current.client) ? row.busy : undefined
       },
-      false,
+      { isInternal: true },
     )
+  }
+
+  async function beginPooled(current: Attempt): Promise<void> {
+    const { client, traced } = current
+    const span = traced && startStatementSpan(traced, client, 'begin')
+    try {
+      await waitForTrust(
+        current,
+        servers.beginPooled(client, () => (current.isCommitting = true)),
+      )
+      if (span !== undefined) endStatementSpan(span)
+    } catch (error) {
+      if (span !== undefined) endStatementSpan(span, error)
+      throw error
+    }
   }
 
   /** Runs the work between `begin` and `commit`, on one server even behind a connection pooler. */
@@ -199,38 +231,31 @@ export function openDatabase(options: DatabaseOptions): Db {
     work: () => Promise<Result>,
     beforeCommit: () => void,
   ): Promise<Result> {
-    const { client } = current
-    if (servers.isPooled(client)) {
-      await waitForTrust(
-        current,
-        servers.beginPooled(client, () => (current.isCommitting = true)),
-      )
-    } else {
-      await query(client, 'begin')
-    }
+    if (servers.isPooled(current.client)) await beginPooled(current)
+    else await query(current, 'begin')
     let result: Result
     try {
       result = await work()
     } catch (error) {
       const lost = error instanceof QueryFailure && error.failure === 'lost'
-      if (!lost) await query(client, 'rollback')
+      if (!lost) await query(current, 'rollback')
       throw error
     }
     beforeCommit()
-    await query(client, 'commit')
+    await query(current, 'commit')
     return result
   }
 
   return {
     read: (statement) =>
       attempt('read', (current) => {
-        const run = () => query<never>(current.client, statement)
+        const run = () => query<never>(current, statement)
         return servers.isPooled(current.client) ? inTransaction(current, run, () => {}) : run()
       }),
 
     write: (statement) =>
       attempt('write', (current) => {
-        const run = () => query<never>(current.client, statement)
+        const run = () => query<never>(current, statement)
         const beforeCommit = () => markCommitting(current, statement.isIdempotent)
         if (servers.isPooled(current.client)) return inTransaction(current, run, beforeCommit)
         beforeCommit()
@@ -239,7 +264,7 @@ export function openDatabase(options: DatabaseOptions): Db {
 
     transaction: (work) =>
       attempt('write', (current) => {
-        const run = <Row>(statement: Statement) => query<Row>(current.client, statement)
+        const run = <Row>(statement: Statement) => query<Row>(current, statement)
         const tx: Tx = { inTransaction: true, isRetry: current.isRetry, read: run, write: run }
         return inTransaction(
           current,
@@ -267,24 +292,4 @@ async function connect(pool: PrimaryPool): Promise<pg.PoolClient> {
   } catch (error) {
     throw new QueryFailure(error)
   }
-}
-
-async function runQuery<Row>(
-  client: pg.PoolClient,
-  statement: Statement | string,
-  timeoutMs: number,
-  observer: DatabaseObserver | undefined,
-): Promise<Row[]> {
-  const sentAt = performance.now()
-  try {
-    return (await withTimeout(client.query(statement), timeoutMs)).rows as Row[]
-  } catch (error) {
-    throw new QueryFailure(error)
-  } finally {
-    observer?.onQuery(typeof statement === 'string' ? statement : statement.name, secondsSince(sentAt))
-  }
-}
-
-function secondsSince(time: number): number {
-  return (performance.now() - time) / 1_000
 }

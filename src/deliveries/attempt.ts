@@ -1,10 +1,12 @@
 // One attempt to deliver a message: what is sent, and what its outcome means.
 // Knows nothing about lanes and the database.
 import type { EventRow } from '../events/queries.ts'
+import type { Tracing } from '../tracing.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
 import type { Outcome } from '../webhooks/outcome.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { messageHeaders } from '../webhooks/signature.ts'
+import { endAttemptSpan, startAttemptSpan } from './attempt-span.ts'
 import { type Message, messageId, writeEventBody, writeTestBody } from './message.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import type { Result } from './queries.ts'
@@ -17,6 +19,8 @@ export interface AttemptServices {
   sender: Pick<Sender, 'send'>
   /** Reads an event again; undefined if it is no longer stored. */
   loadEvent: (number: bigint) => Promise<EventRow | undefined>
+  /** Undefined if tracing is off. */
+  tracing?: Tracing | undefined
 }
 
 export type AttemptOutcome = Outcome | { kind: 'failure'; reason: 'not_stored'; durationMs: number }
@@ -25,13 +29,21 @@ export type AttemptOutcome = Outcome | { kind: 'failure'; reason: 'not_stored'; 
 export async function attempt(
   message: Message,
   webhook: LeasedWebhook,
-  { sender, loadEvent }: AttemptServices,
+  { sender, loadEvent, tracing }: AttemptServices,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const body = await bodyOf(message, webhook, loadEvent)
   if (body === undefined) return { kind: 'failure', reason: 'not_stored', durationMs: 0 }
   const headers = messageHeaders(messageId(message, webhook.epoch), body, currentSecrets(webhook))
-  return sender.send({ url: webhook.url, headers, body, signal })
+  const trace = tracing && startAttemptSpan(tracing, message, webhook)
+  const outcome = await sender.send({
+    url: webhook.url,
+    headers: { ...headers, ...trace?.headers },
+    body,
+    signal,
+  })
+  if (trace !== undefined) endAttemptSpan(trace, outcome)
+  return outcome
 }
 
 /** A rotated secret signs until it expires. */

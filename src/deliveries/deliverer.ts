@@ -6,6 +6,7 @@ import type { Db } from '../db/database.ts'
 import type { FindDurableEvents } from '../events/durable.ts'
 import { findFeedState } from '../events/queries.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Tracing } from '../tracing.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
@@ -44,6 +45,7 @@ export interface DelivererOptions {
   observe: (outcome: DeliveryOutcome, durationMs: number) => void
   log: Log
   schedule: Schedule
+  tracing?: Tracing | undefined
 }
 
 export interface DeliveryState {
@@ -65,7 +67,7 @@ export interface Deliverer {
 }
 
 export function openDeliverer(options: DelivererOptions): Deliverer {
-  const { db, sender, log, observe, schedule } = options
+  const { db, sender, log, observe, schedule, tracing } = options
   const deliverer = randomUUID()
   const feed = openFeedWindow(options.findEvents, (number) => findOldestStored(db, number))
   const slots = openTotalSlots(TOTAL_IN_FLIGHT_MAX)
@@ -87,6 +89,7 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
     loadEvent,
     observe,
     log,
+    tracing,
     hasLease: () => performance.now() < leasedUntil(),
   }
 

@@ -5,8 +5,10 @@
 // when it shuts down, and shows the commits for some milliseconds. Without this file, a reader could get events whose
 // numbers belong to other events after the failover.
 import { batched } from '../db/batch.ts'
+import { batchTrace } from '../db/batch-spans.ts'
 import type { Db } from '../db/database.ts'
 import { AppError } from '../errors.ts'
+import type { Tracing } from '../tracing.ts'
 import { commitBarrier, type EventsPage, findEvents } from './queries.ts'
 import type { EventType } from './schema.ts'
 
@@ -20,14 +22,19 @@ export type FindDurableEvents = (
   max: number,
 ) => Promise<EventsPage>
 
-export function durableEvents(db: Db): FindDurableEvents {
+export function durableEvents(db: Db, tracing?: Tracing): FindDurableEvents {
   /** The events up to this number are known to be on the standbys. */
   let durable = { epoch: '', number: 0n }
   /** Commits on the primary, after which the standbys have all earlier commits. Returns which server has committed. */
-  const commit = batched(async (waiting: undefined[]) => {
-    const server = await commitBarrier(db)
-    return waiting.map(() => server)
-  }, BARRIERS)
+  const commit = batched(
+    async (waiting: undefined[]) => {
+      const server = await commitBarrier(db)
+      return waiting.map(() => server)
+    },
+    BARRIERS,
+    undefined,
+    batchTrace(tracing, 'commitBarrier'),
+  )
 
   async function isDurable({ epoch, head, server, rows }: EventsPage, max: number): Promise<boolean> {
     if (server === null) return true

@@ -5,6 +5,7 @@ import type { Caller } from '../caller.ts'
 import { response, streamResponse, type V1 } from '../http/operation.ts'
 import { insufficientScope } from '../http/authentication.ts'
 import { stopCounting } from '../http/overload.ts'
+import { endRequestSpan } from '../http/tracing.ts'
 import type { FindDurableEvents } from './durable.ts'
 import { readableTypes, readEvents, readStart } from './feed.ts'
 import { writePosition } from './format.ts'
@@ -120,6 +121,8 @@ export function streamEventsRoute(app: V1, { findEvents, eventStreams }: EventSe
         stopCounting(app.server, reply.raw)
         if (!reply.raw.closed)
           reply.raw.writeHead(200, { ...reply.getHeaders(), ...STREAM_HEADERS } as OutgoingHttpHeaders)
+        // A stream can last for days, and a span is exported only when it ends.
+        endRequestSpan(request, reply)
         return reply.raw
       })
       return reply

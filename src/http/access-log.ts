@@ -5,6 +5,7 @@ import type { ErrorCode } from '../errors.ts'
 import { type Log, timeNow } from '../telemetry/log.ts'
 import { clientAddress } from './client-address.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracing } from '../tracing.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -23,11 +24,12 @@ interface AccessLogOptions {
   log: Log
   metrics: Metrics
   logClientAddress: boolean
+  tracing?: Tracing | undefined
 }
 
 export function logRequests(
   app: FastifyInstance,
-  { log, metrics, logClientAddress }: AccessLogOptions,
+  { log, metrics, logClientAddress, tracing }: AccessLogOptions,
 ): void {
   app.decorateRequest('errorCode', null)
   if (logClientAddress) {
@@ -55,6 +57,7 @@ export function logRequests(
           (route === undefined ? '' : `"route":"${route}",`) +
           `"operation":"${operation}","status":${reply.statusCode},"ms":${Math.round(ms * 10) / 10},` +
           (request.caller === null ? '' : `"apiKeyId":${request.caller.id},`) +
+          (tracing === undefined ? '' : `"traceId":"${request.trace?.traceId}",`) +
           (logClientAddress ? `"clientAddress":"${clientAddress(request)}",` : '') +
           '"msg":"request"}',
       )

@@ -25,7 +25,12 @@ export function sendError(
   request.errorCode = known.code
   if (known.status >= 500)
     request.log.error(
-      { requestId: request.id, err: known.cause ?? known, code: known.code },
+      {
+        requestId: request.id,
+        ...(request.trace && { traceId: request.trace.traceId }),
+        err: known.cause ?? known,
+        code: known.code,
+      },
       'request failed',
     )
   if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {

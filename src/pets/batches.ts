@@ -1,6 +1,7 @@
 // Batches concurrent reads by id, list pages and creates, and coalesces identical list requests.
 // Knows nothing about routes; the SQL is in queries.ts.
 import { type BatchLimits, type Coalesce, coalesced, batched } from '../db/batch.ts'
+import { batchTrace } from '../db/batch-spans.ts'
 import type { Db } from '../db/database.ts'
 import { doManyOnce, type Outcome, type IdempotentRequest } from '../idempotency/idempotency.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type PetRows,
   type PetToInsert,
 } from './queries.ts'
+import type { Tracing } from '../tracing.ts'
 import type { VersionedPet } from './schema.ts'
 
 /** A serialised page, and its `Link` header if there is a next page. */
@@ -47,6 +49,7 @@ export function openPetBatches(
   isBatching: boolean,
   connections: number,
   observe: ObserveBatch,
+  tracing?: Tracing,
 ): PetBatches {
   const unbatched = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
   const limits = isBatching ? BATCHED : { reads: unbatched, pages: unbatched, writes: unbatched }
@@ -61,6 +64,7 @@ export function openPetBatches(
       (pages: PetPageQuery[]) => findPetPages(db, kind, pages),
       limits.pages,
       (...batch) => observe('findPage', ...batch),
+      batchTrace(tracing, 'findPage'),
     )
   const findPage = {
     none: pagesOf('none'),
@@ -83,16 +87,27 @@ export function openPetBatches(
     )
 
   return {
-    findPet: batched(findPets, limits.reads, (...batch) => observe('findPet', ...batch)),
+    findPet: batched(
+      findPets,
+      limits.reads,
+      (...batch) => observe('findPet', ...batch),
+      batchTrace(tracing, 'findPet'),
+    ),
     findPage: (page) => findPage[filterKind(page)](page),
     insertPet: batched(
       (pets) => insertPets(db, pets),
       limits.writes,
       (...batch) => observe('insertPet', ...batch),
+      batchTrace(tracing, 'insertPet'),
     ),
-    insertPetOnce: batched(insertOnce, limits.writes, (...batch) => observe('insertPetOnce', ...batch)),
+    insertPetOnce: batched(
+      insertOnce,
+      limits.writes,
+      (...batch) => observe('insertPetOnce', ...batch),
+      batchTrace(tracing, 'insertPetOnce'),
+    ),
     coalescePage: isBatching
-      ? coalesced(WAITING_MAX, (...batch) => observe('sharePage', ...batch))
+      ? coalesced(WAITING_MAX, (...batch) => observe('sharePage', ...batch), batchTrace(tracing, 'sharePage'))
       : (_key, work) => work(),
   }
 }

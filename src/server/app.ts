@@ -64,10 +64,12 @@ import { DATA_HEADERS } from '../http/security-headers.ts'
 import { openServer } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
+import { traceRequests } from '../http/tracing.ts'
 import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
 import { buildSerializer } from '../http/serialization.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
+import type { Tracing } from '../tracing.ts'
 import {
   createWebhookRoute,
   deleteWebhookRoute,
@@ -162,6 +164,8 @@ export interface AppOptions
   isDraining: () => boolean
   metrics: Metrics
   log: Log
+  /** Undefined if tracing is off. */
+  tracing?: Tracing | undefined
 }
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
@@ -207,6 +211,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   app.decorateRequest('caller', null)
   app.setErrorHandler(sendError)
+  if (options.tracing !== undefined) traceRequests(app, options.tracing)
   logRequests(app, options)
   limitResponseTime(app, options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS)
   // Synchronous hooks use a callback, because promises took a tenth of the time of a request.

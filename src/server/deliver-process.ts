@@ -13,12 +13,15 @@ import { startBackground } from './background.ts'
 import { listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openStore, waitForSchema } from './store.ts'
+import { startTracing } from './start-tracing.ts'
 
 /** Delivers webhooks until a signal ends the process. */
 export async function runDeliverer(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
   for (const warning of formerNameWarnings()) log.warn(warning)
+  const tracing = await startTracing(config, log)
+  // Without spans of statements: each attempt to deliver is one span, and the database work serves many attempts.
   const db = openStore(config, log)
   const sender = openSender({
     allowedNetworks: config.WEBHOOK_NETWORKS,
@@ -32,6 +35,7 @@ export async function runDeliverer(config: Config): Promise<void> {
     schedule: openSchedule(config.WEBHOOK_RETRY_SECONDS),
     observe: metrics.observe,
     log,
+    tracing,
   })
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
@@ -51,6 +55,7 @@ export async function runDeliverer(config: Config): Promise<void> {
       await deliverer.stop()
       await sender.close()
       await db.close()
+      await tracing?.close()
     },
   })
   const address = { admin: admin.listeningOrigin }

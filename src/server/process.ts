@@ -37,6 +37,7 @@ import { addressRule } from '../webhooks/addresses.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openStore, waitForSchema } from './store.ts'
+import { startTracing } from './start-tracing.ts'
 
 const USAGE_WRITTEN_EVERY_MS = 60_000
 const DAY_SECONDS = 24 * 3_600
@@ -49,10 +50,11 @@ export async function runService(config: Config): Promise<void> {
   process.on('exit', log.writer.flushSync)
   for (const warning of formerNameWarnings()) log.warn(warning)
   const metrics = openMetrics({ connections: () => db.connections() }, log, REMOVALS)
-  const db = openStore(config, log, metrics.database)
+  const tracing = await startTracing(config, log)
+  const db = openStore(config, log, { observer: metrics.database, tracing })
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log)
-  const findEvents = durableEvents(db)
+  const findEvents = durableEvents(db, tracing)
   const eventStreams = openEventStreams({
     db,
     findEvents,
@@ -65,11 +67,17 @@ export async function runService(config: Config): Promise<void> {
 
   const app = await buildApp({
     db,
-    batches: openPetBatches(db, config.BATCHING === 'on', config.DATABASE_POOL_SIZE, metrics.observeBatch),
+    batches: openPetBatches(
+      db,
+      config.BATCHING === 'on',
+      config.DATABASE_POOL_SIZE,
+      metrics.observeBatch,
+      tracing,
+    ),
     categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),
-    verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV),
+    verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV, undefined, tracing),
     usage,
     holds,
     findEvents,
@@ -87,6 +95,7 @@ export async function runService(config: Config): Promise<void> {
     isDraining: () => draining,
     metrics,
     log,
+    tracing,
   })
   const admin = buildAdminApp({ metrics, readiness: () => readiness })
 
@@ -157,6 +166,7 @@ export async function runService(config: Config): Promise<void> {
       await background.stop()
       await admin.close()
       await db.close()
+      await tracing?.close()
     },
   })
 

@@ -1,7 +1,7 @@
 // The database as every long-running process uses it: its connections, and the check of its schema.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, instanceName } from '../config.ts'
-import { type DatabaseObserver, type Db, openDatabase } from '../db/database.ts'
+import { type DatabaseOptions, type Db, openDatabase } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -10,7 +10,7 @@ const SCHEMA_CHECKED_EVERY_MS = 1_000
 export function openStore(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>,
   log: Log,
-  observer?: DatabaseObserver,
+  { observer, tracing }: Pick<DatabaseOptions, 'observer' | 'tracing'> = {},
 ): Db {
   return openDatabase({
     databaseUrl: config.DATABASE_URL,
@@ -21,6 +21,7 @@ export function openStore(
       log.warn({ code, reason: message }, 'a database connection was lost'),
     onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),
     ...(observer && { observer }),
+    tracing,
   })
 }
 

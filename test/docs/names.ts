@@ -6,6 +6,7 @@ import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { EVENTS } from '../../src/history/schema.ts'
 import { SIGN_IN_ERRORS } from '../../src/people/rules.ts'
+import { SAMPLERS } from '../../src/tracing-settings.ts'
 import { FAILURE_REASONS } from '../../src/webhooks/outcome.ts'
 import { commandsIn, problemsOf, linesOf } from './commands.ts'
 import { type Document, filesBelow, ROOT } from './documents.ts'
@@ -175,7 +176,7 @@ const CLIENT_CODES = new Set(
     (path) => read(path).match(/(?<=^ {2}\| ')\w+(?='$)/gm) ?? [],
   ),
 )
-/** Names with an underscore that are not error codes: of the schema, roles, history events, failed webhooks and PostgreSQL. */
+/** Names with an underscore that are not error codes: of the schema, roles, history events, failed webhooks, samplers and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files
     .filter((file) => file.endsWith('.sql') || /^deploy\/ha\/.*\.(?:yml|ini)$/.test(file))
@@ -183,6 +184,9 @@ const OTHER_NAMES = new Set([
   ...EVENTS,
   ...Object.keys(SIGN_IN_ERRORS),
   ...FAILURE_REASONS,
+  ...SAMPLERS,
+  // The name of a statement, which names its span.
+  'insert_pets',
   'not_stored',
   'signed_in',
   ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections max_prepared_statements pg_cancel_backend pg_dump pg_is_in_recovery pg_receivewal pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(

@@ -110,8 +110,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a create returns before it is committed',
     file: 'src/db/database.ts',
-    find: `    await query(client, 'commit')`,
-    replace: `    void query(client, 'commit').catch(() => {})`,
+    find: `    await query(current, 'commit')`,
+    replace: `    void query(current, 'commit').catch(() => {})`,
     test: 'test/proof/faults',
   },
   {

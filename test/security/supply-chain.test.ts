@@ -1,5 +1,5 @@
-// Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL and to the
-// identity provider only.
+// Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL, to the
+// identity provider and to the collector of traces only.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -55,7 +55,7 @@ test('the SBOM lists every production package with its version and hash, and no 
   expect([...hosts]).toEqual(['http://cyclonedx.org'])
 })
 
-test('the service opens connections to PostgreSQL and to the identity provider only', () => {
+test('the service opens connections to PostgreSQL, the identity provider and the collector of traces only', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )
@@ -85,6 +85,14 @@ test('the service opens connections to PostgreSQL and to the identity provider o
   ])
   const signingIn = sources.filter((path) => /'openid-client'/.test(read(join('src', path))))
   expect(signingIn).toEqual(['people/provider.ts'])
+  // Imported on demand, if OTEL_EXPORTER_OTLP_ENDPOINT is set. test/cli/tracing.test.ts records the connections.
+  const tracing = sources.filter((path) => /'@opentelemetry\/(?!api')/.test(read(join('src', path))))
+  expect(tracing.toSorted()).toEqual(['telemetry/span-export.ts', 'telemetry/tracing.ts'])
+  const loading = sources.filter((path) =>
+    /telemetry\/tracing\.ts'|\.\/span-export/.test(read(join('src', path))),
+  )
+  expect(loading.toSorted()).toEqual(['server/start-tracing.ts', 'telemetry/tracing.ts'])
+  expect(read('src/server/start-tracing.ts')).toContain("await import('../telemetry/tracing.ts')")
   const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/categories.ts',

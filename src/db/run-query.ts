@@ -1,0 +1,37 @@
+// Runs one statement on a connection, within a timeout. Measures it, and turns its error into a QueryFailure.
+import type pg from 'pg'
+import type { DatabaseObserver, Statement } from './database.ts'
+import { QueryFailure } from './failures.ts'
+import { type AttemptSpan, endStatementSpan, startStatementSpan } from './statement-spans.ts'
+import { withTimeout } from './timeout.ts'
+
+export interface QueryOptions {
+  timeoutMs: number
+  observer: DatabaseObserver | undefined
+}
+
+/** @param traced Undefined if tracing is off or the request is not sampled. */
+export async function runQuery<Row>(
+  client: pg.PoolClient,
+  statement: Statement | string,
+  { timeoutMs, observer }: QueryOptions,
+  traced: AttemptSpan | undefined,
+): Promise<Row[]> {
+  const span = traced && startStatementSpan(traced, client, statement)
+  const sentAt = performance.now()
+  try {
+    const { rows } = await withTimeout(client.query(statement), timeoutMs)
+    if (span !== undefined) endStatementSpan(span)
+    return rows as Row[]
+  } catch (error) {
+    const failure = new QueryFailure(error)
+    if (span !== undefined) endStatementSpan(span, failure)
+    throw failure
+  } finally {
+    observer?.onQuery(typeof statement === 'string' ? statement : statement.name, secondsSince(sentAt))
+  }
+}
+
+export function secondsSince(time: number): number {
+  return (performance.now() - time) / 1_000
+}

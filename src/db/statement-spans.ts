@@ -1,0 +1,91 @@
+// The spans of statements and of the wait for a connection, named by the stable conventions of OpenTelemetry for PostgreSQL.
+// They never contain the values of a statement.
+import type pg from 'pg'
+import type { Span, SpanAttributes } from '../tracing.ts'
+import { errorTypeOf } from './error-type.ts'
+import { QueryFailure } from './failures.ts'
+
+/** A shorter wait for a connection is not worth a span. */
+const WAIT_SHOWN_AFTER_MS = 1
+
+/** Which attempt of which request a statement belongs to. */
+export interface AttemptSpan {
+  parent: Span
+  /** 1 for the first attempt. */
+  number: number
+}
+
+export function startStatementSpan(
+  { parent, number }: AttemptSpan,
+  client: pg.ClientBase,
+  statement: { name: string; text: string } | string,
+): Span {
+  const [name, text] =
+    typeof statement === 'string' ? [statement, statement] : [statement.name, statement.text]
+  return parent.child(name, {
+    kind: 'client',
+    attributes: {
+      ...serverOf(client),
+      'db.query.summary': name,
+      // A statement that begins with `with` can do several operations.
+      'db.operation.name': /^\s*(select|insert|update|delete|begin|commit|rollback)\b/.exec(text)?.[1],
+      ...attemptOf(number),
+    },
+  })
+}
+
+export function endStatementSpan(span: Span, error?: unknown): void {
+  if (error === undefined) return span.end()
+  if (error instanceof QueryFailure) span.set({ 'db.response.status_code': error.state })
+  span.end(errorTypeOf(error))
+}
+
+/** The wait of an attempt for its connection. */
+export interface ConnectionWait {
+  /** Ends the wait if the promise rejects. */
+  during: <Result>(promise: Promise<Result>) => Promise<Result>
+  /** Only the first call has an effect. */
+  end: (error?: unknown) => void
+}
+
+export function startConnectionWait({ parent, number }: AttemptSpan, startedAt: number): ConnectionWait {
+  let isOver = false
+
+  function end(error?: unknown): void {
+    const isShown = error !== undefined || performance.now() - startedAt > WAIT_SHOWN_AFTER_MS
+    if (isShown && !isOver) {
+      const span = parent.child('wait for connection', { startedAt, attributes: attemptOf(number) })
+      span.end(error === undefined ? undefined : errorTypeOf(error))
+    }
+    isOver = true
+  }
+
+  return {
+    during: async (promise) => {
+      try {
+        return await promise
+      } catch (error) {
+        end(error)
+        throw error
+      }
+    },
+    end,
+  }
+}
+
+/** Only retries have the number of the attempt. */
+function attemptOf(number: number): SpanAttributes {
+  return number === 1 ? {} : { 'petstore.attempt': number }
+}
+
+/** The server of this connection: with several hosts in DATABASE_URL, the primary. The types of node-postgres lack these. */
+function serverOf(client: pg.ClientBase): SpanAttributes {
+  const { database, host, port } = client as pg.ClientBase & Pick<pg.Client, 'database' | 'host' | 'port'>
+  const isSocket = host.startsWith('/')
+  return {
+    'db.system.name': 'postgresql',
+    'db.namespace': database,
+    'server.address': host,
+    'server.port': isSocket ? undefined : port,
+  }
+}

@@ -1,0 +1,152 @@
+// Exports spans to an OpenTelemetry collector, in the background. If the collector is slow or unreachable, spans are lost,
+// but no request waits. Knows nothing about what a span describes.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { instanceName } from '../config.ts'
+import type { TracingSettings } from '../tracing-settings.ts'
+import { VERSION } from '../version.ts'
+import type { Log } from './log.ts'
+
+const WARNED_EVERY_MS = 60_000
+/** Max time to export the remaining spans when the process shuts down. */
+const FLUSHED_WITHIN_MS = 1_500
+/** A longer attribute value is cut. Clients choose some of them, such as the path. */
+const VALUE_MAX_CHARACTERS = 256
+/** Max exports in flight. Several are in flight only during the shutdown. */
+const EXPORTS_IN_FLIGHT_MAX = 8
+
+export interface SpanExport {
+  tracer: Tracer
+  /** Exports the remaining spans, within FLUSHED_WITHIN_MS. */
+  close: () => Promise<void>
+}
+
+export function openSpanExport(settings: TracingSettings, log: Log): SpanExport {
+  const warn = limitedWarning(log)
+  // The SDK reports dropped spans and responses that reject some spans. Failed exports are reported by `reportFailures`.
+  const ignore = () => {}
+  diag.setLogger(
+    { error: ignore, warn: (reason) => warn({ reason }), info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  const { queue } = settings
+  const batching = new BatchSpanProcessor({
+    exporter: reportFailures(openExporter(settings), warn),
+    scheduledDelayMillis: queue.delayMs,
+    exportTimeoutMillis: queue.exportTimeoutMs,
+    maxQueueSize: queue.sizeMax,
+    maxExportBatchSize: queue.batchMax,
+  })
+  const provider = new TracerProvider({
+    sampler: samplerOf(settings),
+    resource: resourceOf(settings),
+    spanProcessors: [batching],
+    spanLimits: { attributeValueLengthLimit: VALUE_MAX_CHARACTERS },
+  })
+  return {
+    tracer: provider.getTracer('petstore', VERSION),
+    close: async () => {
+      // A failed export has been reported already.
+      await Promise.race([
+        provider.shutdown().catch(ignore),
+        sleep(FLUSHED_WITHIN_MS, undefined, { ref: false }),
+      ])
+      diag.disable()
+    },
+  }
+}
+
+function openExporter({ url, headers, timeoutMs, compression, files }: TracingSettings): SpanExporter {
+  const { ca, cert, key } = files
+  return new OTLPTraceExporter({
+    url,
+    headers,
+    timeoutMillis: timeoutMs,
+    // The package does not export the enumeration of these values.
+    compression: compression as never,
+    concurrencyLimit: EXPORTS_IN_FLIGHT_MAX,
+    httpAgentOptions: {
+      keepAlive: true,
+      ...readPem('ca', ca),
+      ...readPem('cert', cert),
+      ...readPem('key', key),
+    },
+  })
+}
+
+/** The option of the HTTP agent with the content of the file. */
+function readPem(option: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, Buffer> {
+  if (file === undefined) return {}
+  try {
+    return { [option]: readFileSync(file) }
+  } catch (cause) {
+    const setting = { ca: 'CERTIFICATE', cert: 'CLIENT_CERTIFICATE', key: 'CLIENT_KEY' }[option]
+    throw new Error(
+      `OTEL_EXPORTER_OTLP_${setting}: the file ${file} cannot be read. Set it to a PEM file that this process can read.`,
+      { cause },
+    )
+  }
+}
+
+/** Warns once for the first of many failures. A collector that is down for an hour leads to 60 lines. */
+function limitedWarning(log: Log): (facts: { reason: string; spans?: number }) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
+  let lost = 0
+  return ({ reason, spans = 0 }) => {
+    lost += spans
+    if (performance.now() - warnedAt < WARNED_EVERY_MS) return
+    warnedAt = performance.now()
+    log.warn({ reason, lostSpans: lost }, 'traces could not be exported')
+    lost = 0
+  }
+}
+
+function reportFailures(exporter: SpanExporter, warn: ReturnType<typeof limitedWarning>): SpanExporter {
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        // Only the message: the error may contain the response of the endpoint.
+        const { error } = result
+        if (error !== undefined) warn({ reason: error.message, spans: spans.length })
+        done(result)
+      }),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  }
+}
+
+function samplerOf({ sampler, share }: TracingSettings): Sampler {
+  const roots = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(share),
+  }
+  const root = roots[sampler.replace('parentbased_', '') as keyof typeof roots]()
+  return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
+}
+
+/** OTEL_SERVICE_NAME takes precedence over OTEL_RESOURCE_ATTRIBUTES, as the standard requires. */
+function resourceOf({ serviceName, resource }: TracingSettings): Resource {
+  return defaultResource().merge(
+    resourceFromAttributes({
+      'service.name': 'petstore',
+      'service.version': VERSION,
+      'service.instance.id': instanceName(),
+      ...resource,
+      ...(serviceName !== undefined && { 'service.name': serviceName }),
+    }),
+  )
+}

@@ -1,0 +1,64 @@
+// A service that exports its traces to a receiver in the test process.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { SCOPES } from '../../src/scopes.ts'
+import { issueApiKey } from '../support/app.ts'
+import { openTestClient, type TestClient } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { type OtlpReceiver, openOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
+import { type Service, startService } from '../support/service.ts'
+
+export interface Traced {
+  databaseUrl: string
+  service: Service
+  receiver: OtlpReceiver
+  client: TestClient
+  apiKey: string
+}
+
+/** Spans are exported soon after they end. */
+export const SOON = { OTEL_BSP_SCHEDULE_DELAY: '50' }
+
+export async function startTraced(environment: Record<string, string> = {}): Promise<Traced> {
+  const databaseUrl = await createTestDatabase()
+  const { text: apiKey } = await issueApiKey(openTestDatabase(databaseUrl), { scopes: SCOPES })
+  const receiver = await openOtlpReceiver()
+  const service = await startService({
+    DATABASE_URL: databaseUrl,
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    ...SOON,
+    ...environment,
+  })
+  afterAll(() => service.stop())
+  return {
+    databaseUrl,
+    service,
+    receiver,
+    apiKey,
+    client: openTestClient({ origin: service.origin, apiKey }),
+  }
+}
+
+/** Records what a service loads and connects to. */
+export function recordProcess(): { environment: Record<string, string>; recorded: () => string[] } {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-test-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'record')
+  const recorder = join(import.meta.dirname, '../support/record-process.ts')
+  return {
+    environment: { NODE_OPTIONS: `--import=${recorder}`, RECORD_FILE: file },
+    recorded: () =>
+      [...new Set(readFileSync(file, { encoding: 'utf8', flag: 'a+' }).split('\n'))].filter(Boolean),
+  }
+}
+
+export const childrenOf = (spans: ReceivedSpan[], { spanId, traceId }: ReceivedSpan) =>
+  spans.filter((span) => span.traceId === traceId && span.parentId === spanId)
+
+/** The parents of a span up to the span of its request, which comes last. */
+export function ancestorsOf(spans: ReceivedSpan[], span: ReceivedSpan): ReceivedSpan[] {
+  const parent = spans.find(({ spanId, traceId }) => spanId === span.parentId && traceId === span.traceId)
+  return parent === undefined ? [] : [parent, ...ancestorsOf(spans, parent)]
+}
