@@ -7,42 +7,19 @@ import { type Config, formerNameWarnings } from '../config.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
 import { buildApp, CONNECTIONS_MAX } from './app.ts'
 import { openMetrics } from '../telemetry/metrics.ts'
-import { purgeIdempotencyKeys } from '../idempotency/idempotency.ts'
-import {
-  OLD_EVENTS_DELETED_EVERY_MS,
-  purgeEvents,
-  SEQUENCED_EVERY_MS,
-  sequenceDueEvents,
-} from '../events/sequencer.ts'
 import { durableEvents } from '../events/durable.ts'
 import { openEventStreams } from '../events/streams.ts'
-import { EMPTY_COUNTS_DELETED_EVERY_MS, FOLDED_EVERY_MS, foldDueCounts } from '../inventory/inventory.ts'
-import { deleteEmptyCounts } from '../inventory/queries.ts'
-import { OLD_FIGURES_DELETED_EVERY_MS, purgeFigures } from '../figures/figures.ts'
 import { openLog } from '../telemetry/log.ts'
-import { SWEPT_EVERY_MS, trackHolds } from '../orders/holds.ts'
-import { readStoreState } from '../monitoring/queries.ts'
-import { readReplicationFigures } from '../monitoring/replication.ts'
+import { trackHolds } from '../orders/holds.ts'
 import { type IdentityProvider, openIdentityProvider } from '../people/provider.ts'
-import { purgeSignIns, SIGN_INS_PURGED_EVERY_MS } from '../people/sign-ins.ts'
 import { openPetBatches } from '../pets/batches.ts'
 import { REMOVALS } from '../pets/deprecation.ts'
-import { deleteOldRestoreChecks, readRestoreState } from '../restore-checks/queries.ts'
-import {
-  OLD_RESTORE_CHECKS_DELETED_EVERY_MS,
-  RESTORE_CHECKS_KEPT,
-  RESTORE_CHECKS_READ_EVERY_MS,
-} from '../restore-checks/rules.ts'
 import { addressRule } from '../webhooks/addresses.ts'
+import { measuringJobs, storeJobs } from './jobs.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openStore, waitForSchema } from './store.ts'
 import { startTracing } from './start-tracing.ts'
-
-const USAGE_WRITTEN_EVERY_MS = 60_000
-const DAY_SECONDS = 24 * 3_600
-const IDEMPOTENCY_KEYS_PURGED_EVERY_MS = 600_000
-const STORE_MEASURED_EVERY_MS = 10_000
 
 /** Runs the service until a signal ends the process. */
 export async function runService(config: Config): Promise<void> {
@@ -61,7 +38,6 @@ export async function runService(config: Config): Promise<void> {
     max: config.EVENT_STREAMS_MAX,
     onCount: metrics.setEventStreams,
   })
-  const readRestores = async () => metrics.observeRestores(await readRestoreState(db))
   let draining = false
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
 
@@ -105,53 +81,9 @@ export async function runService(config: Config): Promise<void> {
   // anyway: without the database, requests cannot read stale holds.
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
 
-  const measureStore = async () =>
-    metrics.observeStore({ ...(await readStoreState(db)), replication: await readReplicationFigures(db) })
-  let purgedTo = 0n
-  const background = startBackground(
-    [
-      { name: 'sweep expired holds', everyMs: SWEPT_EVERY_MS, work: holds.sweep },
-      { name: 'fold counts', everyMs: FOLDED_EVERY_MS, work: () => foldDueCounts(db) },
-      {
-        name: 'delete empty counts',
-        everyMs: EMPTY_COUNTS_DELETED_EVERY_MS,
-        work: () => deleteEmptyCounts(db),
-      },
-      {
-        name: 'sequence events',
-        everyMs: SEQUENCED_EVERY_MS,
-        work: async () => eventStreams.advance(await sequenceDueEvents(db, metrics.observeFeed)),
-      },
-      {
-        name: 'purge events',
-        everyMs: OLD_EVENTS_DELETED_EVERY_MS,
-        work: async () => {
-          purgedTo = await purgeEvents(db, config.EVENT_RETENTION_DAYS * DAY_SECONDS, purgedTo)
-        },
-      },
-      {
-        name: 'purge figures',
-        everyMs: OLD_FIGURES_DELETED_EVERY_MS,
-        work: () => purgeFigures(db),
-      },
-      { name: 'measure the store', everyMs: STORE_MEASURED_EVERY_MS, work: measureStore },
-      { name: 'write usage', everyMs: USAGE_WRITTEN_EVERY_MS, work: () => usage.flush(db) },
-      {
-        name: 'purge idempotency keys',
-        everyMs: IDEMPOTENCY_KEYS_PURGED_EVERY_MS,
-        work: () => purgeIdempotencyKeys(db),
-      },
-      { name: 'purge sign-ins', everyMs: SIGN_INS_PURGED_EVERY_MS, work: () => purgeSignIns(db) },
-      { name: 'read restore checks', everyMs: RESTORE_CHECKS_READ_EVERY_MS, work: readRestores },
-      {
-        name: 'delete old restore checks',
-        everyMs: OLD_RESTORE_CHECKS_DELETED_EVERY_MS,
-        work: () => deleteOldRestoreChecks(db, RESTORE_CHECKS_KEPT),
-      },
-    ],
-    log,
-    metrics.jobs,
-  )
+  const measuring = measuringJobs({ db, metrics })
+  const jobs = [...storeJobs({ db, config, holds, usage, eventStreams, metrics }), ...measuring]
+  const background = startBackground(jobs, log, metrics.jobs)
 
   drain({
     app,
@@ -188,7 +120,7 @@ export async function runService(config: Config): Promise<void> {
   const current = await waitForSchema(db, log)
   if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
   // If one of them fails, its background job retries.
-  if (current) await Promise.allSettled([measureStore(), readRestores()])
+  if (current) await Promise.allSettled(measuring.map(({ work }) => work()))
 }
 
 /** Returns undefined if no identity provider is configured. Sends no request: the provider may be unavailable. */
