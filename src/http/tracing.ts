@@ -33,10 +33,9 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     request.trace = trace
     // The hook onResponse does not run if the client closes the connection before the response.
     if (trace.span !== undefined) reply.raw.once('close', () => endRequestSpan(request, reply))
+    // Fastify keeps this context while it reads the body.
     tracing.run(trace.span, done)
   })
-  // Fastify parses the body in events of the connection, which belong to no request.
-  app.addHook('preValidation', (request, _reply, done) => tracing.run(request.trace?.span, done))
   app.addHook('onResponse', (request, reply, done) => {
     endRequestSpan(request, reply)
     done()

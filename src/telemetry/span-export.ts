@@ -19,6 +19,7 @@ import { instanceName } from '../config.ts'
 import type { TracingSettings } from '../tracing-settings.ts'
 import { VERSION } from '../version.ts'
 import type { Log } from './log.ts'
+import { openTraceIds, type TraceIds } from './trace-ids.ts'
 
 const WARNED_EVERY_MS = 60_000
 /** Max time to export the remaining spans when the process shuts down. */
@@ -30,6 +31,8 @@ const EXPORTS_IN_FLIGHT_MAX = 8
 
 export interface SpanExport {
   tracer: Tracer
+  sampler: Sampler
+  ids: TraceIds
   /** Exports the remaining spans, within FLUSHED_WITHIN_MS. */
   close: () => Promise<void>
 }
@@ -50,14 +53,19 @@ export function openSpanExport(settings: TracingSettings, log: Log): SpanExport 
     maxQueueSize: queue.sizeMax,
     maxExportBatchSize: queue.batchMax,
   })
+  const sampler = samplerOf(settings)
+  const ids = openTraceIds()
   const provider = new TracerProvider({
-    sampler: samplerOf(settings),
+    sampler,
+    idGenerator: ids,
     resource: resourceOf(settings),
     spanProcessors: [batching],
     spanLimits: { attributeValueLengthLimit: VALUE_MAX_CHARACTERS },
   })
   return {
     tracer: provider.getTracer('petstore', VERSION),
+    sampler,
+    ids,
     close: async () => {
       // A failed export has been reported already.
       await Promise.race([

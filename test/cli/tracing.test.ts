@@ -1,4 +1,7 @@
 // Traces of a real service, exported to a receiver in this process.
+import { once } from 'node:events'
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ATTR_DB_NAMESPACE,
   ATTR_DB_OPERATION_NAME,
@@ -129,7 +132,7 @@ async function createInBatch(): Promise<string[]> {
   try {
     await locker.query('begin; lock table pets in share row exclusive mode')
     const creating = traceIds.map((id) => client.post('/pets', { name: 'Rex', categoryId: 1 }, sampledBy(id)))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await sleep(200)
     await locker.query('rollback')
     const statuses = (await Promise.all(creating)).map(({ status }) => status)
     expect(statuses).toEqual([201, 201, 201])
@@ -201,6 +204,21 @@ test('a create with an Idempotency-Key shows begin, its statements and commit', 
     })
   }
   expect(statements.find(({ name }) => name === 'commit')?.attributes[ATTR_DB_OPERATION_NAME]).toBe('commit')
+})
+
+test('a create whose body arrives later than its headers has the same spans', async () => {
+  const { request, spans } = await traceOf(async (headers) => {
+    const sending = httpRequest(`${service.origin}/v1/pets`, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${traced.apiKey}`, 'content-type': 'application/json' },
+    })
+    sending.write('{ "name": "Rex",')
+    await sleep(100)
+    sending.end('"categoryId": 1 }')
+    const [response] = (await once(sending, 'response')) as [IncomingMessage]
+    expect(response.resume().statusCode).toBe(201)
+  })
+  expect(named(childrenOf(spans, request), 'batch insertPet').length).toBe(1)
 })
 
 test('a list shows the coalesced page and the batch of pages within it', async () => {

@@ -86,7 +86,9 @@ test('the service opens connections to PostgreSQL, the identity provider and the
   const signingIn = sources.filter((path) => /'openid-client'/.test(read(join('src', path))))
   expect(signingIn).toEqual(['people/provider.ts'])
   // Imported on demand, if OTEL_EXPORTER_OTLP_ENDPOINT is set. test/cli/tracing.test.ts records the connections.
-  const tracing = sources.filter((path) => /'@opentelemetry\/(?!api')/.test(read(join('src', path))))
+  const tracing = sources.filter((path) =>
+    /^import (?!type)[^']*'@opentelemetry\/(?!api')/m.test(read(join('src', path))),
+  )
   expect(tracing.toSorted()).toEqual(['telemetry/span-export.ts', 'telemetry/tracing.ts'])
   const loading = sources.filter((path) =>
     /telemetry\/tracing\.ts'|\.\/span-export/.test(read(join('src', path))),
