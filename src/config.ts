@@ -1,6 +1,5 @@
 // The only file that reads the environment: every variable with its help text, default and validation.
 // Checks only the form of each value; opens no connection and no port.
-import { hostname } from 'node:os'
 import { CATEGORY_POLICIES } from './category-policy.ts'
 import {
   Fault,
@@ -294,9 +293,4 @@ function textIn(environment: Environment, name: string): string | undefined {
 /** The environment for a child process: the variables of this process and the added ones. */
 export function environmentWith(added: Record<string, string>): Environment {
   return { ...process.env, ...added }
-}
-
-/** The `application_name` that identifies this process in PostgreSQL. */
-export function instanceName(): string {
-  return `petstore@${hostname()}:${process.pid}`
 }

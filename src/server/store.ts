@@ -1,8 +1,9 @@
 // The database as every long-running process uses it: its connections, and the check of its schema.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Config, instanceName } from '../config.ts'
+import type { Config } from '../config.ts'
 import { type DatabaseOptions, type Db, openDatabase } from '../db/database.ts'
 import { readSchemaState } from '../db/migrate.ts'
+import { instanceName } from '../telemetry/instance-name.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000

@@ -15,9 +15,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { instanceName } from '../config.ts'
 import type { TracingSettings } from '../tracing-settings.ts'
 import { VERSION } from '../version.ts'
+import { instanceName } from './instance-name.ts'
 import type { Log } from './log.ts'
 import { openTraceIds, type TraceIds } from './trace-ids.ts'
 
