@@ -1,7 +1,5 @@
 // Opens connections to PostgreSQL and sets their timeouts.
 // Runs no statements of the service and does not handle lost connections; database.ts does both.
-import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import {
   Client,
   type ClientBase,
@@ -112,11 +110,15 @@ export function backendPid(client: ClientBase): number {
   return (client as ClientBase & { processID: number }).processID
 }
 
+/** The socket of a connection. Only one with TLS has `getPeerCertificate`. */
+interface ServerSocket {
+  getPeerCertificate?: () => { valid_to?: string }
+}
+
 /** When the certificate of the server ends; undefined without TLS. The types of node-postgres lack `connection`. */
 export function certificateEnd(client: ClientBase): Date | undefined {
-  const { stream } = (client as ClientBase & { connection: { stream: Socket } }).connection
-  if (!(stream instanceof TLSSocket)) return undefined
+  const { stream } = (client as ClientBase & { connection: { stream: ServerSocket } }).connection
   // Empty if the session was resumed.
-  const { valid_to: end } = stream.getPeerCertificate() as { valid_to?: string }
+  const end = stream.getPeerCertificate?.().valid_to
   return end === undefined ? undefined : new Date(end)
 }

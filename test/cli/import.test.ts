@@ -61,7 +61,13 @@ test('messages use the singular for a count of one', async () => {
 })
 
 test('an import exits if the server cannot confirm its first commit, such as a standby', async () => {
-  const emit = 'function pg_logical_emit_message(boolean, text, text, boolean)'
+  // The parameters of the function depend on the version of PostgreSQL.
+  const [found] = await sql<{ emit: string }>(
+    DATABASE_URL,
+    `select 'function ' || oid::regprocedure as emit from pg_proc
+      where proname = 'pg_logical_emit_message' and proargtypes[2] = 'text'::regtype`,
+  )
+  const emit = found?.emit ?? ''
   await sql(DATABASE_URL, `revoke execute on ${emit} from public`)
   try {
     const { code, stderr } = await petstore(['import', path], { DATABASE_URL })
