@@ -90,7 +90,7 @@ test('reports and records a damaged file of the backup', async () => {
   const bundle = store.files('backup').find((path) => /\/bundle\/\d+$/.test(path)) ?? ''
   const bytes = readFileSync(bundle)
   const damaged = Buffer.from(bytes)
-  damaged.write('damage', damaged.length / 2)
+  damaged.write('damage', Math.floor(damaged.length / 2))
   writeFileSync(bundle, damaged)
   expect(await check()).toMatchObject(failure('pgbackrest verify reports errors'))
   writeFileSync(bundle, bytes)
