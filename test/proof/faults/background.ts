@@ -10,6 +10,13 @@ import { purgeIdempotencyKeys } from '../../../src/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../src/inventory/queries.ts'
 import { readStoreState } from '../../../src/monitoring/queries.ts'
+import {
+  canReadRestoreChecks,
+  deleteOldRestoreChecks,
+  insertRestoreCheck,
+  listRestoreChecks,
+  readRestoreState,
+} from '../../../src/restore-checks/queries.ts'
 import { type Operation, outcomeOfWork } from './operation.ts'
 
 const RETENTION_SECONDS = 30 * 86_400
@@ -30,6 +37,32 @@ export const BACKGROUND: Operation[] = [
   {
     name: 'measuring the store',
     prepare: async ({ db }) => ({ run: () => outcomeOfWork(readStoreState(db)) }),
+  },
+  {
+    name: 'reading restore checks',
+    prepare: async ({ db }) => ({
+      run: () =>
+        outcomeOfWork(
+          Promise.all([readRestoreState(db), listRestoreChecks(db, 1), canReadRestoreChecks(db)]),
+        ),
+    }),
+  },
+  {
+    name: 'recording a restore check',
+    commits: 'insert_restore_check',
+    prepare: async ({ query, db }) => {
+      const backup = randomUUID()
+      const recorded = { backup, recoveredTo: null, isProven: true, durationMs: 1, message: 'ok' }
+      return {
+        run: () => outcomeOfWork(insertRestoreCheck(db, recorded)),
+        effects: () => query('select count(*) from restore_checks where backup = $1', [backup]),
+      }
+    },
+  },
+  {
+    // Without effects: the statement is idempotent.
+    name: 'deleting old restore checks',
+    prepare: async ({ db }) => ({ run: () => outcomeOfWork(deleteOldRestoreChecks(db, 1_000)) }),
   },
   {
     name: 'writing usage',
