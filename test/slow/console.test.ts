@@ -172,10 +172,15 @@ test('a conflict says who has the pet', async () => {
   await bo.page.reload()
   await rowOf(bo.page, 'Rosalind').getByRole('button', { name: 'Hold Rosalind' }).click()
   // Without a stream, the page reads the list again every few seconds. The new list would disable the button.
-  await bo.page.route('**/v1/pets?**', (route) => route.abort())
+  const clicked = Promise.withResolvers<void>()
+  await bo.page.route('**/v1/pets?**', async (route) => {
+    await clicked.promise
+    await route.continue()
+  })
   await hold(ada.page, 'Rosalind', 'Mr Abe')
   const dialog = bo.page.getByRole('dialog', { name: 'Hold Rosalind' })
   await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
+  clicked.resolve()
   await dialog.getByText(/Ada/).waitFor()
   await Promise.all([ada, bo].map(({ page }) => page.context().close()))
 })

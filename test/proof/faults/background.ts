@@ -41,10 +41,13 @@ export const BACKGROUND: Operation[] = [
   {
     name: 'reading restore checks',
     prepare: async ({ db }) => ({
-      run: () =>
-        outcomeOfWork(
-          Promise.all([readRestoreState(db), listRestoreChecks(db, 1), canReadRestoreChecks(db)]),
-        ),
+      // One after the other: together, they would sometimes open a second connection.
+      run: async () => {
+        const state = await outcomeOfWork(readRestoreState(db))
+        const list = await outcomeOfWork(listRestoreChecks(db, 1))
+        const privilege = await outcomeOfWork(canReadRestoreChecks(db))
+        return [state, list, privilege].find((outcome) => outcome !== 'done') ?? 'done'
+      },
     }),
   },
   {
