@@ -108,7 +108,7 @@ export function openTracing(settings: TracingSettings, log: Log): Tracing {
   context.setGlobalContextManager(manager)
 
   /**
-   * Asks the sampler before the SDK does. A request that is not sampled then takes a third of the time. The samplers of the
+   * Asks the sampler before the SDK does, so that a request that is not sampled creates no span. The samplers of the
    * standard need no attributes, and decide the same way again.
    */
   function start(name: string, kind: SpanKind, parent?: SpanContext): Trace {
