@@ -1,6 +1,6 @@
 // `npm run drill`: load on two service processes and a PostgreSQL cluster, one fault after the other, then the verdict.
 // Knows nothing about how the cluster works; lab.ts does.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { openActivity } from './activity.ts'
@@ -8,23 +8,23 @@ import { drawChart } from './chart.ts'
 import { ensureRoot } from './debian-root.ts'
 import { openFeedCheck } from './feed/feed-check.ts'
 import { emptyHistory, openHistoryFile } from './history.ts'
-import { type Lab, startLab } from './lab.ts'
+import type { Lab } from './lab.ts'
 import { startLoad } from './load/load.ts'
 import { startSampler } from './load/sampler.ts'
 import { enterNamespaces } from './namespaces.ts'
 import { helpText, type Options, readOptions, UsageError } from './options.ts'
 import { makePlan } from './plan.ts'
 import { openProgress, type Progress } from './progress.ts'
-import { createRandom } from './random.ts'
 import { checkGoals, type FaultRow, type Report, summarizeKinds, toMarkdown } from './report.ts'
 import { runRestoreDrill } from './restore/restore-drill.ts'
 import { runRounds } from './rounds.ts'
+import { startRun } from './run.ts'
 import { compareEnds, type SoakData } from './soak/flatness.ts'
 import { openSoak } from './soak/soak.ts'
 import { drawSoakChart } from './soak/soak-chart.ts'
 import { readTables } from './tables.ts'
 import { checkEvents, findViolations } from './verdict.ts'
-import { collectViolations, type Violations } from './violations.ts'
+import type { Violations } from './violations.ts'
 
 const EXIT_VIOLATION = 1
 const EXIT_USAGE = 2
@@ -64,25 +64,11 @@ function readArguments(): Options | undefined {
 }
 
 async function runDrill(options: Options, progress: Progress): Promise<Report> {
-  const { seed, folder, connection, replication } = options
+  const { seed, connection, replication } = options
   const { say } = progress
   const plan = makePlan(options)
-  const startedAt = new Date()
-  const runFolder = join(folder, 'runs', `${startedAt.toISOString().replaceAll(/[:.]/g, '-')}-seed-${seed}`)
-  mkdirSync(runFolder, { recursive: true })
   say(`Seed ${seed}. Faults (${plan.length}): ${plan.join(' ')}`)
-  say(`Files of this run: ${runFolder}`)
-
-  const violations = collectViolations(say)
-  const lab = await startLab({
-    root: join(folder, 'root'),
-    service: options.service,
-    connection,
-    replication,
-    random: createRandom(seed, 'lab'),
-    say,
-    logFolder: runFolder,
-  })
+  const { startedAt, folder: runFolder, violations, lab } = await startRun(`seed-${seed}`, options, say)
   try {
     const { soakData, ...measured } = await measure(lab, {
       ...options,

@@ -1,16 +1,16 @@
 // `npm run drill -- restore`: backups of a cluster under load, restores to moments, damage, and the loss of all nodes.
 // Knows the order of the steps, not how they work.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openActivity } from '../activity.ts'
 import { emptyHistory, openHistoryFile } from '../history.ts'
-import { type Lab, startLab } from '../lab.ts'
+import type { Lab } from '../lab.ts'
 import { startLoad } from '../load/load.ts'
 import type { Options } from '../options.ts'
 import type { Progress } from '../progress.ts'
-import { createRandom } from '../random.ts'
-import { collectViolations, type Violations } from '../violations.ts'
+import { startRun } from '../run.ts'
+import type { Violations } from '../violations.ts'
 import { type RestoreContext, readMoment, waitUntilArchived } from './context.ts'
 import { checkDamage, verifyRepository } from './damage.ts'
 import { compareExactly } from './exact.ts'
@@ -26,29 +26,13 @@ const IMPORTED_ROWS = 500
 
 /** Returns whether no violation was found. */
 export async function runRestoreDrill(options: Options, progress: Progress): Promise<boolean> {
-  const { seed, folder, connection, replication, service } = options
-  const startedAt = new Date()
-  const runFolder = join(
-    folder,
-    'runs',
-    `${startedAt.toISOString().replaceAll(/[:.]/g, '-')}-restore-seed-${seed}`,
-  )
-  mkdirSync(runFolder, { recursive: true })
+  const { seed } = options
   const { say } = progress
-  say(`Seed ${seed}. Rounds: ${options.rounds}. Files of this run: ${runFolder}`)
-  const violations = collectViolations(say)
-  const lab = await startLab({
-    root: join(folder, 'root'),
-    service,
-    connection,
-    replication,
-    random: createRandom(seed, 'lab'),
-    say,
-    logFolder: runFolder,
-  })
+  say(`Seed ${seed}. Rounds: ${options.rounds}.`)
+  const { startedAt, folder, violations, lab } = await startRun(`restore-seed-${seed}`, options, say)
   try {
     const begunAt = performance.now()
-    const measured = await measure(lab, violations, { ...options, runFolder, progress })
+    const measured = await measure(lab, violations, { ...options, runFolder: folder, progress })
     const report: RestoreReport = {
       startedAt: startedAt.toISOString(),
       seed,
@@ -58,8 +42,8 @@ export async function runRestoreDrill(options: Options, progress: Progress): Pro
     }
     progress.end()
     const data = `${JSON.stringify(report, null, 2)}\n`
-    for (const path of [join(runFolder, 'report.json'), options.json]) if (path) writeFileSync(path, data)
-    writeFileSync(join(runFolder, 'report.md'), toMarkdown(report))
+    for (const path of [join(folder, 'report.json'), options.json]) if (path) writeFileSync(path, data)
+    writeFileSync(join(folder, 'report.md'), toMarkdown(report))
     process.stdout.write(`\n${toMarkdown(report)}`)
     return violations.count() === 0
   } finally {

@@ -2,6 +2,7 @@
 // Knows nothing about files or HTTP.
 import { type FaultRow, median } from '../report.ts'
 import type { Rates } from './half-capacity.ts'
+import type { HostCpuSample } from './host-cpu.ts'
 import type { Latency } from './latencies.ts'
 import { RESOURCES, type Resource, type ResourceSample } from './resources.ts'
 
@@ -23,6 +24,7 @@ export interface SoakData {
   rates: Rates
   resources: readonly ResourceSample[]
   latencies: readonly Latency[]
+  hostCpu: readonly HostCpuSample[]
 }
 
 export interface Comparison {
@@ -51,6 +53,8 @@ export function compareEnds(soak: SoakData, faults: readonly Fault[], seconds: n
     ...RESOURCES.map((resource) => compare(LABELS[resource], soak.resources, (sample) => sample[resource])),
     compare('latency, p50 (ms)', soak.latencies, ({ p50Ms }) => p50Ms),
     compare('latency, p99 (ms)', soak.latencies, ({ p99Ms }) => p99Ms),
+    compare('CPU that this host used (%)', soak.hostCpu, ({ used }) => used),
+    compare('CPU that other hosts took from it (%)', soak.hostCpu, ({ taken }) => taken),
   ]
 }
 

@@ -1,6 +1,6 @@
 // Reads the metrics of both instances every few seconds: memory, open files, handles and connections to PostgreSQL.
 // Knows nothing about the load.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '../repeat.ts'
 
 const SAMPLED_EVERY_MS = 5_000
 const REQUEST_TIMEOUT_MS = 2_000
@@ -33,26 +33,14 @@ export interface ResourceSampler {
 export function startResourceSampler(adminUrls: readonly string[]): ResourceSampler {
   const startedAt = performance.now()
   const samples: ResourceSample[] = []
-  const stopping = new AbortController()
-  const running = run()
-  return {
-    samples: () => [...samples],
-    stop: async () => {
-      stopping.abort()
-      await running
-    },
-  }
-
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const second = (performance.now() - startedAt) / 1000
-      const texts = await Promise.all(adminUrls.map(readMetrics))
-      for (const [instance, text] of texts.entries()) {
-        if (text !== undefined) samples.push({ instance, second, ...parseMetrics(text) })
-      }
-      await sleep(SAMPLED_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+  const stop = repeat(SAMPLED_EVERY_MS, async () => {
+    const second = (performance.now() - startedAt) / 1000
+    const texts = await Promise.all(adminUrls.map(readMetrics))
+    for (const [instance, text] of texts.entries()) {
+      if (text !== undefined) samples.push({ instance, second, ...parseMetrics(text) })
     }
-  }
+  })
+  return { samples: () => [...samples], stop }
 }
 
 /** Undefined if the instance does not respond in time. */

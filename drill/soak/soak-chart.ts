@@ -45,7 +45,7 @@ ${drawn.join('\n')}
 `
 }
 
-function toPanels({ resources, latencies }: SoakData): Panel[] {
+function toPanels({ resources, latencies, hostCpu }: SoakData): Panel[] {
   const perInstance = (resource: Resource): Line[] =>
     COLOURS.map((colour, instance) => ({
       label: `instance ${instance + 1}`,
@@ -81,6 +81,21 @@ function toPanels({ resources, latencies }: SoakData): Panel[] {
     { title: 'Memory in MB', lines: perInstance('memoryMb') },
     { title: 'Open files', lines: perInstance('openFiles') },
     { title: 'Connections to PostgreSQL', lines: perInstance('connections') },
+    {
+      title: 'CPU of the host in percent',
+      lines: [
+        {
+          label: 'used here',
+          colour: COLOURS[0],
+          points: hostCpu.map(({ second, used }) => ({ second, value: used })),
+        },
+        {
+          label: 'taken by others',
+          colour: COLOURS[1],
+          points: hostCpu.map(({ second, taken }) => ({ second, value: taken })),
+        },
+      ],
+    },
   ]
 }
 

@@ -4,6 +4,7 @@ import type { Lab } from '../lab.ts'
 import type { Load, Observe } from '../load/load.ts'
 import type { SoakData } from './flatness.ts'
 import { type Rates, setHalfCapacity } from './half-capacity.ts'
+import { startHostCpuSampler } from './host-cpu.ts'
 import { openLatencies } from './latencies.ts'
 import { startResourceSampler } from './resources.ts'
 
@@ -17,6 +18,7 @@ export interface Soak {
 export function openSoak({ adminUrls }: Pick<Lab, 'adminUrls'>): Soak {
   const latencies = openLatencies()
   const sampler = startResourceSampler(adminUrls)
+  const hostCpu = startHostCpuSampler()
   let rates: Rates = { capacity: 0, soak: 0 }
   return {
     observe: () => {
@@ -31,8 +33,13 @@ export function openSoak({ adminUrls }: Pick<Lab, 'adminUrls'>): Soak {
       say(`Capacity ${Math.round(rates.capacity)} responses/s; load ${Math.round(rates.soak)} responses/s.`)
     },
     stop: async () => {
-      await sampler.stop()
-      return { rates, resources: sampler.samples(), latencies: latencies.summary() }
+      await Promise.all([sampler.stop(), hostCpu.stop()])
+      return {
+        rates,
+        resources: sampler.samples(),
+        latencies: latencies.summary(),
+        hostCpu: hostCpu.samples(),
+      }
     },
   }
 }

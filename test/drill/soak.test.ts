@@ -1,6 +1,7 @@
 // The measurements of a soak.
 import { expect, test } from 'vitest'
 import { compareEnds, type SoakData } from '../../drill/soak/flatness.ts'
+import { parseTicks, shares } from '../../drill/soak/host-cpu.ts'
 import { openLatencies } from '../../drill/soak/latencies.ts'
 import { parseMetrics } from '../../drill/soak/resources.ts'
 import { drawSoakChart } from '../../drill/soak/soak-chart.ts'
@@ -55,6 +56,7 @@ function growing(): SoakData {
       p99Ms: second >= 190 && second <= 220 ? 20_000 : 9,
       perSecond: 50,
     })),
+    hostCpu: seconds.map((second) => ({ second, used: 60, taken: second / 100 })),
   }
 }
 
@@ -65,6 +67,14 @@ test('a soak compares its start with its end, and ignores the faults', () => {
   expect(memory?.late).toBeGreaterThan(75)
   expect(ends.get('open files of an instance')).toEqual({ early: 41, late: 41 })
   expect(ends.get('latency, p99 (ms)')).toEqual({ early: 9, late: 9 })
+  expect(ends.get('CPU that this host used (%)')).toEqual({ early: 60, late: 60 })
+})
+
+test('the CPU of the host is the share of the ticks between two samples', () => {
+  const before = parseTicks('cpu  100 0 50 200 10 0 0 40 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n')
+  const after = parseTicks('cpu  140 0 60 230 10 0 0 60 0 0\n')
+  expect(shares(before, after)).toEqual({ used: 50, taken: 20 })
+  expect(shares(after, after)).toEqual({ used: 0, taken: 0 })
 })
 
 test('the chart of a soak is SVG with the faults', () => {

@@ -1,0 +1,19 @@
+// Repeats a measurement until it is stopped.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Returns a function that stops the repetition and waits for the measurement in flight. */
+export function repeat(everyMs: number, measure: () => Promise<void>): () => Promise<void> {
+  const stopping = new AbortController()
+  const running = run()
+  return async () => {
+    stopping.abort()
+    await running
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await measure()
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+}
