@@ -1,9 +1,12 @@
 // The span of an attempt to deliver a message, named by the stable conventions of OpenTelemetry for HTTP clients.
-// It contains the URL without user name, password and query, and nothing of the message.
+// It contains the scheme, host and port of the receiver, and nothing of the message.
 import type { SpanAttributes, Trace, Tracing } from '../tracing.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import type { Message } from './message.ts'
 import type { AttemptOutcome } from './attempt.ts'
+
+/** Stands for the path and the query of a URL. A path can be a secret, as in the incoming webhooks of Slack. */
+const REDACTED = '/REDACTED'
 
 /** Every attempt is a trace of its own. */
 export function startAttemptSpan(tracing: Tracing, message: Message, webhook: LeasedWebhook) {
@@ -14,7 +17,7 @@ function attributesOf({ attempts }: Message, { id, url }: LeasedWebhook): SpanAt
   const target = URL.canParse(url) ? new URL(url) : undefined
   return {
     'http.request.method': 'POST',
-    'url.full': target && target.origin + target.pathname,
+    'url.full': target && target.origin + REDACTED,
     'server.address': target?.hostname,
     'server.port': target && Number(target.port || (target.protocol === 'https:' ? 443 : 80)),
     // `attempts` does not count this one yet.
