@@ -5,7 +5,7 @@ import { parseInteger } from './arguments.ts'
 import { LATEST, START, TYPE_STYLES, TYPE_WIDTH, TYPES } from './event-types.ts'
 import { toJson } from './output.ts'
 import { addRemoteOptions, callService, type Remote, type RemoteOptions } from './remote.ts'
-import { type Cell, localTime, openTable, paint, printPart, say, visible, widthOf } from './terminal.ts'
+import { type Cell, cut, localTime, openTable, paint, printPart, say, visible, widthOf } from './terminal.ts'
 
 const LIMIT_MAX = 1_000_000_000
 /** The width of a line. A longer name is cut, but not to less than the min. */
@@ -100,14 +100,4 @@ function detailsOf({ type, pet, changed, order }: StoreEvent): string {
   if (type === 'pet.created') return pet.status
   const texts = { name: 'renamed', categoryId: `category ${pet.categoryId}`, status: pet.status }
   return (changed ?? []).map((field) => texts[field as keyof typeof texts] ?? field).join(', ')
-}
-
-function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
-  let kept = ''
-  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
-    if (widthOf(kept + segment) > width - 1) break
-    kept += segment
-  }
-  return `${kept}…`
 }

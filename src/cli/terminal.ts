@@ -118,3 +118,14 @@ export function widthOf(text: string): number {
   }
   return width
 }
+
+/** Cuts the text to a width in terminal columns. The last column then shows that something is missing. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
+    if (widthOf(kept + segment) > width - 1) break
+    kept += segment
+  }
+  return `${kept}…`
+}
