@@ -93,10 +93,7 @@ export const VARIABLES = {
     help: 'How many days the service keeps events, 1 to 3650. A reader that falls further behind gets 410. Default: 30.',
     read: integer(30, 1, 3_650),
   },
-  WEBHOOKS_MAX: {
-    help: 'Max webhooks of the store, 0 to 10000. Default: 100.',
-    read: integer(100, 0, 10_000),
-  },
+  WEBHOOKS_MAX: { help: 'Max webhooks of a store, 0 to 10000. Default: 100.', read: integer(100, 0, 10_000) },
   WEBHOOK_NETWORKS: {
     help: 'Networks to which webhooks may be delivered although they are not public: IP addresses or ranges, separated by commas. Within them, `http:` URLs are allowed too. Set the same value for `serve` and `deliver`. Default: none.',
     example: '10.20.0.0/16,127.0.0.0/8,::1',
@@ -262,6 +259,11 @@ function withCurrentNames(environment: Environment): Environment {
 /** `url` takes precedence over PETSTORE_URL. */
 export function readClientConfig(url?: string, environment: Environment = process.env): ClientConfig {
   return readTable(CLIENT_VARIABLES, { ...environment, ...(url !== undefined && { PETSTORE_URL: url }) })
+}
+
+/** The address of the admin port, for a command that needs no other setting. */
+export function readAdminConfig(environment: Environment = process.env) {
+  return readTable({ ADMIN_HOST: VARIABLES.ADMIN_HOST, ADMIN_PORT: VARIABLES.ADMIN_PORT }, environment)
 }
 
 function readTable<Of extends Table>(

@@ -19,6 +19,7 @@ import { addPets } from './pets.ts'
 import { addRestoreChecks } from './restore-checks.ts'
 import { addServe, StartFailure } from './serve.ts'
 import { exitOnClosedOutput, paint, say } from './terminal.ts'
+import { addTop } from './top.ts'
 import { addVerify } from './verify.ts'
 import { addWebhooks } from './webhooks.ts'
 
@@ -37,12 +38,13 @@ Examples:
   petstore serve                              serve requests on port 3000
   petstore import pets.csv                    add the pets in a CSV file
   petstore doctor                             find problems and print how to fix them
+  petstore top                                watch a running service
   petstore pets list --status available       list the available pets
   petstore events tail                        print changes as they happen
   petstore webhooks create https://…          send changes to a URL
   petstore demo                               try Petstore without a database of your own
 
-The commands under "Run the service" need DATABASE_URL, except demo. docs/configuration.md lists all environment variables.
+The commands under "Run the service" need DATABASE_URL, except top and demo. docs/configuration.md lists all environment variables.
 The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
 127.0.0.1:3000. See docs/command-line.md.`,
     )
@@ -54,6 +56,7 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addImport(program)
   addExport(program)
   addDoctor(program)
+  addTop(program)
   addVerify(program)
   addRestoreChecks(program)
   addDemo(program)

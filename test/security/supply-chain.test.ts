@@ -73,6 +73,8 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     // Sends to a URL that the developer who runs `petstore webhooks forward` chose.
     'cli/forwarder.ts',
     'cli/remote.ts',
+    // Reads the metrics of the processes that the operator who runs `petstore top` chose.
+    'cli/top/scrape.ts',
     // Finds a free port for the PostgreSQL of `petstore demo`.
     'demo/cluster.ts',
     'http/errors.ts',

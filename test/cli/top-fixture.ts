@@ -1,0 +1,81 @@
+// Metrics as the processes of Petstore write them, for the tests of `petstore top` that need no service.
+import { REMOVALS } from '../../src/pets/deprecation.ts'
+import type { ProcessState } from '../../src/cli/top/processes.ts'
+import { parseMetrics } from '../../src/cli/top/prometheus-text.ts'
+import { ratesOf } from '../../src/cli/top/rates.ts'
+import { type DeliveryCounts, openDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { openMetrics } from '../../src/telemetry/metrics.ts'
+
+export const STORE = {
+  holds: 12,
+  holdsExpiring: 3,
+  overdueSeconds: 0,
+  nextKeyExpiry: null,
+  deprecatedCalls: {},
+  replication: { connected: 2, required: 1 },
+}
+
+/** The metrics of a `petstore serve` process. */
+export function openServeMetrics() {
+  const connections = { total: 10, idle: 7, waiting: 0, unacknowledged: 0 }
+  const metrics = openMetrics({ connections: () => connections }, openLog('silent'), REMOVALS)
+  metrics.observeStore(STORE)
+  metrics.observeFeed({ head: 1_000n, unnumberedSeconds: null })
+  return { ...metrics, connections }
+}
+
+/** The metrics of a `petstore deliver` process. */
+export function openDeliverMetrics() {
+  const state: DeliveryCounts & { lagSeconds: Map<bigint, number> } = {
+    enabled: 5,
+    disabled: 1,
+    failing: 0,
+    lagSeconds: new Map([[7n, 0]]),
+    inFlight: 2,
+  }
+  return { ...openDeliveryMetrics(() => state), state }
+}
+
+/** The test process has other values, some of which would be problems. */
+const OF_PROCESS: Record<string, number> = {
+  process_start_time_seconds: 1_790_000_000,
+  process_cpu_seconds_total: 60,
+  process_resident_memory_bytes: 180e6,
+  process_open_fds: 87,
+  nodejs_eventloop_lag_p99_seconds: 0.012,
+}
+
+interface Written {
+  registry: { metrics: () => Promise<string> }
+}
+
+/** What `/metrics` returns. `changed` replaces values of the process, such as its start time. */
+export async function metricsText(
+  { registry }: Written,
+  changed: Record<string, number> = {},
+): Promise<string> {
+  const values = { ...OF_PROCESS, ...changed }
+  return (await registry.metrics()).replaceAll(/^(\w+) \S+$/gm, (line, name: string) =>
+    name in values ? `${name} ${values[name]}` : line,
+  )
+}
+
+interface ScrapeOptions {
+  url?: string
+  seconds?: number
+  /** The values of the process at the second scrape. */
+  changed?: Record<string, number>
+}
+
+/** The state of a process after two scrapes that are `seconds` apart. `work` happens between them. */
+export async function scrapeTwice(
+  written: Written,
+  work: () => void,
+  { url = 'http://127.0.0.1:9091', seconds = 1, changed = {} }: ScrapeOptions = {},
+): Promise<ProcessState> {
+  const before = parseMetrics(await metricsText(written))
+  work()
+  const metrics = parseMetrics(await metricsText(written, changed))
+  return { url, before, metrics, rates: ratesOf(before, metrics, seconds), seconds }
+}
