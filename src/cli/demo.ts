@@ -88,7 +88,7 @@ async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal)
     startCommand('deliver', { ...settings, ADMIN_PORT: '0' }),
   ]
   const ended = stopTogether(processes, signal)
-  if (await isReady(adminPort, signal)) printWelcome(port, apiKey)
+  if (await isReady(adminPort, signal)) printWelcome(port, adminPort, apiKey)
   await ended
   // The processes run until a signal, so without one they have failed.
   if (!signal.aborted) throw new Error('The service ended. See its messages above.')
@@ -147,14 +147,15 @@ Or pass the folder of an installed PostgreSQL, version 15 to 18: petstore demo -
   }
 }
 
-function printWelcome(port: string, apiKey: string): void {
+function printWelcome(port: string, adminPort: string, apiKey: string): void {
   const origin = `http://127.0.0.1:${port}`
   print(`Console    ${origin}/
 Service    ${origin}/v1
 Reference  ${origin}/docs
 API key    ${apiKey}`)
   say(`
-Sign in to the console with the API key. Press Ctrl-C to stop.`)
+Sign in to the console with the API key. To watch the service: petstore top 127.0.0.1:${adminPort}
+Press Ctrl-C to stop.`)
 }
 
 function parsePort(text: string): number {
