@@ -1,7 +1,7 @@
 // Limits of restore checks.
 
-/** How often the service reads the results for its metrics. The check itself runs once a day. */
-export const RESTORE_CHECKS_READ_EVERY_MS = 60_000
+/** How often the service reads the results for its metrics, as often as the other figures of the store. */
+export const RESTORE_CHECKS_READ_EVERY_MS = 10_000
 export const OLD_RESTORE_CHECKS_DELETED_EVERY_MS = 3_600_000
 /** How many results the service keeps: almost three years of daily checks. */
 export const RESTORE_CHECKS_KEPT = 1_000
