@@ -11,6 +11,8 @@ import { emptyHistory, openHistoryFile } from './history.ts'
 import type { Lab } from './lab.ts'
 import { startLoad } from './load/load.ts'
 import { startSampler } from './load/sampler.ts'
+import { runAlertsDrill } from './monitoring/alerts-drill.ts'
+import { alertsHelpText, readAlertsOptions } from './monitoring/alerts-options.ts'
 import { enterNamespaces } from './namespaces.ts'
 import { helpText, type Options, readOptions, UsageError } from './options.ts'
 import { makePlan } from './plan.ts'
@@ -36,7 +38,8 @@ await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<void> {
-  const options = readArguments()
+  if (process.argv[2] === 'alerts') return runAlerts(process.argv.slice(3))
+  const options = readArguments(() => readOptions(process.argv.slice(2)), helpText)
   if (options === undefined) return
   const progress = openProgress(process.stdout)
   // Needs the network, which the namespaces do not have.
@@ -50,11 +53,20 @@ async function main(): Promise<void> {
   process.exit(isClean ? 0 : EXIT_VIOLATION)
 }
 
-function readArguments(): Options | undefined {
+/** Needs neither the Debian root nor namespaces. */
+async function runAlerts(args: string[]): Promise<void> {
+  const options = readArguments(() => readAlertsOptions(args), alertsHelpText)
+  if (options === undefined) return
+  const { say } = openProgress(process.stdout)
+  process.exit((await runAlertsDrill(options, say)) ? 0 : EXIT_VIOLATION)
+}
+
+/** Returns undefined after it has printed the help text, or what is wrong. */
+function readArguments<Read>(read: () => Read | 'help', toHelp: () => string): Read | undefined {
   try {
-    const options = readOptions(process.argv.slice(2))
+    const options = read()
     if (options !== 'help') return options
-    process.stdout.write(`${helpText()}\n`)
+    process.stdout.write(`${toHelp()}\n`)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     process.stderr.write(`${error.message}\nRun: npm run drill -- --help\n`)

@@ -11,7 +11,7 @@ const SETTLE_SECONDS_DEFAULT = 15
 const SETTLE_SECONDS_MAX = 600
 const EVERY_SECONDS_DEFAULT = 180
 const EVERY_SECONDS_MAX = 3_600
-const FOLDER_DEFAULT = '/var/tmp/petstore-drill'
+export const FOLDER_DEFAULT = '/var/tmp/petstore-drill'
 const CONNECTIONS: readonly Connection[] = ['haproxy', 'multi-host', 'pgbouncer']
 const REPLICATIONS = ['quorum', 'asynchronous'] as const
 
@@ -110,7 +110,7 @@ function checkRestore(values: ReturnType<typeof parse>['values'], positionals: r
   if (unused.length > 0) throw new UsageError(`restore has no option --${unused.join(' and no --')}.`)
 }
 
-function readInteger(option: string, text: string | undefined, max: number): number | undefined {
+export function readInteger(option: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,10}$/.test(text) || Number(text) > max) {
     throw new UsageError(`${option} must be a whole number from 0 to ${max}, not "${text}".`)
@@ -129,6 +129,7 @@ export function helpText(): string {
   const faults = FAULT_NAMES.map((name) => `  ${name.padEnd(width)}  ${FAULTS[name].description}`)
   return `Usage: npm run drill -- [fault…] [options]
        npm run drill -- restore [--rounds N] [options]
+       npm run drill -- alerts [fault…] [options]
 
 Starts a three-node PostgreSQL cluster and two service processes, puts load on them, causes faults, and checks
 that no acknowledged write is lost or duplicated, and that a mirror that follows the event feed equals the database.
@@ -137,6 +138,9 @@ Needs root on Linux. Without faults: the full plan of 63 faults.
 With restore, takes backups of the cluster under load with pgBackRest, restores them to moments of that load, and checks
 that each copy has every write acknowledged before its moment and no write sent after it. Then damages copies of the
 backups, and at last loses all nodes and restores the cluster. Takes about ten minutes.
+
+With alerts, checks that each fault of a store causes exactly the alerts that an operator must get. It has its own
+faults and options: npm run drill -- alerts --help
 
 Options:
   --short                 only isolate and kill-node, in at most six minutes

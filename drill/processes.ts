@@ -68,6 +68,11 @@ export class Daemon {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
+  /** Sends the signal without waiting. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
   /** Sends the signal and waits until the process has exited. After the timeout, the process is killed. */
   async stop(signal: 'SIGTERM' | 'SIGKILL', timeoutMs: number): Promise<void> {
     if (!this.running) return

@@ -1,0 +1,138 @@
+// One environment of the alert drill: a store of its own, from PostgreSQL to the receiver of the notifications, under load.
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitUntil } from '../processes.ts'
+import { startAlertmanager } from './alertmanager.ts'
+import { type Certificates, prepareCertificates } from './certificates.ts'
+import { type PetstoreProcess, preparePetstore, runPetstore } from './petstore-process.ts'
+import { type Prometheus, startPrometheus } from './prometheus.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+import { type Servers, startServers } from './servers.ts'
+import { create, startSteadyLoad, type SteadyLoad, type Store } from './steady-load.ts'
+import { type Template, urlAs } from './template.ts'
+
+const SCRAPED_TIMEOUT_MS = 120_000
+const SCRAPED_POLL_MS = 500
+
+/** What a fault needs in addition to a primary and one instance. */
+export interface Needs {
+  /** Streaming standbys. The primary waits for one of them. */
+  standbys?: number
+  tls?: boolean
+  /** A file that Node loads before `petstore serve`. */
+  preload?: string
+}
+
+export interface EnvironmentOptions {
+  folder: string
+  template: Template
+  needs: Needs
+  /** See PrometheusOptions and AlertmanagerOptions. */
+  intervalSeconds?: number | undefined
+  groupWaitSeconds?: number | undefined
+}
+
+export interface Environment {
+  store: Store
+  servers: Servers
+  serve: PetstoreProcess
+  deliver: PetstoreProcess
+  prometheus: Prometheus
+  receiver: Receiver
+  load: SteadyLoad
+  /** Undefined without TLS. */
+  certificates: Certificates | undefined
+  /** Runs a command of the service with this role of the database; fails if it exits with another code. */
+  run: (role: string, args: string[], expectedCode?: number, databaseUrl?: string) => Promise<string>
+  close: () => Promise<void>
+}
+
+const openEnvironments = new Set<() => Promise<void>>()
+
+/** Ends the processes of all environments, for a drill that is interrupted. */
+export async function closeEnvironments(): Promise<void> {
+  await Promise.all([...openEnvironments].map((close) => close()))
+}
+
+/** Starts everything, and waits until Prometheus has scraped both processes. */
+export async function openEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  const closing: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    openEnvironments.delete(close)
+    for (let work = closing.pop(); work !== undefined; work = closing.pop()) await work()
+  }
+  openEnvironments.add(close)
+  try {
+    return { ...(await start(options, (work) => closing.push(work))), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function start(
+  { folder, template, needs, intervalSeconds, groupWaitSeconds }: EnvironmentOptions,
+  onClose: (work: () => Promise<unknown>) => void,
+): Promise<Omit<Environment, 'close'>> {
+  mkdirSync(folder, { recursive: true })
+  const certificates = needs.tls ? prepareCertificates(folder, template) : undefined
+  const servers = await startServers({
+    folder,
+    template,
+    standbys: needs.standbys ?? 0,
+    ...(certificates && { settings: certificates.settings }),
+  })
+  onClose(servers.stop)
+  const urlOf = (role: string) => urlAs(role, servers.primary.port, certificates ? '?sslmode=require' : '')
+  const networks = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
+  const serve = await preparePetstore('serve', {
+    folder,
+    environment: { DATABASE_URL: urlOf('petstore_app'), ...networks },
+    preload: needs.preload,
+  })
+  const deliver = await preparePetstore('deliver', {
+    folder,
+    environment: { DATABASE_URL: urlOf('petstore_deliver'), ...networks },
+  })
+  onClose(() => Promise.all([serve.kill(), deliver.kill()]))
+  await Promise.all([serve.start(), deliver.start()])
+
+  const receiver = await openReceiver()
+  onClose(receiver.close)
+  const store = { origin: serve.origin, apiKey: template.apiKey }
+  await create(store, '/webhooks', { url: receiver.webhookUrl })
+  const load = startSteadyLoad(store)
+  onClose(load.stop)
+
+  const alertmanager = await startAlertmanager({
+    folder,
+    receiver: receiver.origin,
+    ...(groupWaitSeconds !== undefined && { groupWaitSeconds }),
+  })
+  onClose(alertmanager.stop)
+  const prometheus = await startPrometheus({
+    folder,
+    targets: { petstore: [serve.admin], 'petstore-deliver': [deliver.admin] },
+    alertmanager: alertmanager.address,
+    ...(intervalSeconds !== undefined && { intervalSeconds }),
+  })
+  onClose(async () => {
+    await prometheus.stop()
+    for (const name of ['prometheus-data', 'alertmanager-data'])
+      rmSync(join(folder, name), { recursive: true, force: true })
+  })
+  const isScraped = async () => (await prometheus.query('up == 1')).length === 2
+  await waitUntil('both processes are scraped', SCRAPED_TIMEOUT_MS, isScraped, SCRAPED_POLL_MS)
+  return {
+    store,
+    servers,
+    serve,
+    deliver,
+    prometheus,
+    receiver,
+    load,
+    certificates,
+    run: (role, args, expectedCode, databaseUrl = urlOf(role)) =>
+      runPetstore(args, { DATABASE_URL: databaseUrl, RECORD_DATABASE_URL: urlOf(role) }, expectedCode),
+  }
+}
