@@ -1,0 +1,196 @@
+// The panels of the dashboards. Each one says what it shows, what good looks like, and which entry of the runbook to open.
+// Knows nothing about the metrics of Petstore.
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog'
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  BigValueTextMode,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  SortOrder,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common'
+import {
+  type DashboardLink,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  FieldColorBuilder,
+  FieldColorModeId,
+  type Threshold,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+  type ValueMapping,
+} from '@grafana/grafana-foundation-sdk/dashboard'
+import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
+import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
+
+export const RUNBOOK = 'https://github.com/petstore/petstore/blob/main/docs/runbook.md'
+/** The data source that the reader has chosen. */
+export const DATASOURCE = { type: 'prometheus', uid: '$datasource' }
+
+const STAT_HEIGHT = 4
+const SERIES_HEIGHT = 8
+const LINE_WIDTH = 2
+const FILL_PERCENT = 8
+
+export interface Query {
+  expr: string
+  /** A name, or labels such as `{{instance}}`. */
+  legend: string
+}
+
+/** The values at which a panel turns orange and red. */
+export interface Limits {
+  warn?: number
+  /** The limit of an alert, or of the runbook. */
+  bad?: number
+  /** Values below the limits are bad, for example the time until a key expires. */
+  isLowBad?: boolean
+}
+
+export interface PanelSpec {
+  title: string
+  /** What the panel shows. */
+  shows: string
+  /** What good looks like. */
+  good: string
+  /** The heading of the entry in docs/runbook.md. */
+  entry: string
+  /** The alert of deploy/monitoring/alerts.yaml that fires at the limit. */
+  alert?: string
+  unit: string
+  queries: Query[]
+  /** Columns of the grid, which has 24. */
+  width: number
+  /** Rows of the grid. */
+  height?: number
+  decimals?: number
+  limits?: Limits
+}
+
+export interface StatSpec extends PanelSpec {
+  /** Shows the name of each series instead of its value, or next to it. */
+  text?: BigValueTextMode
+  mappings?: ValueMapping[]
+  /** The text if the query returns nothing. */
+  none?: string
+}
+
+export interface TimeSeriesSpec extends PanelSpec {
+  /** The axis reaches at least this value, so that small changes of a healthy store do not look large. */
+  softMax?: number
+}
+
+export type PanelBuilder = StatBuilder | TimeSeriesBuilder
+
+/** One value of now. It comes from an instant query: the last value of a range would hide that a process is down. */
+export function stat({ text = BigValueTextMode.Value, mappings = [], none, ...spec }: StatSpec): StatBuilder {
+  const panel = new StatBuilder()
+    .height(spec.height ?? STAT_HEIGHT)
+    .mappings(mappings)
+    .graphMode(BigValueGraphMode.None)
+    .textMode(text)
+    .colorMode(spec.limits === undefined ? BigValueColorMode.None : BigValueColorMode.Background)
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
+    .targets(targetsOf(spec).map((target) => target.instant()))
+  if (none !== undefined) panel.noValue(none)
+  return describe(panel, spec)
+}
+
+/** The legend shows the last value of each series. */
+export function timeSeries({ softMax, ...spec }: TimeSeriesSpec): TimeSeriesBuilder {
+  const panel = new TimeSeriesBuilder()
+    .height(spec.height ?? SERIES_HEIGHT)
+    .min(0)
+    .lineWidth(LINE_WIDTH)
+    .fillOpacity(FILL_PERCENT)
+    .showPoints(VisibilityMode.Never)
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassicByName))
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
+    .legend(
+      new VizLegendOptionsBuilder()
+        .showLegend(true)
+        .displayMode(LegendDisplayMode.List)
+        .placement(LegendPlacement.Bottom)
+        .calcs(['lastNotNull']),
+    )
+    .thresholdsStyle(
+      new GraphThresholdsStyleConfigBuilder().mode(
+        spec.limits === undefined ? GraphThresholdsStyleMode.Off : GraphThresholdsStyleMode.Dashed,
+      ),
+    )
+    .targets(targetsOf(spec).map((target) => target.range()))
+  if (softMax !== undefined) panel.axisSoftMax(softMax)
+  return describe(panel, spec)
+}
+
+/** Adds what every panel has. */
+function describe<Panel extends PanelBuilder>(panel: Panel, spec: PanelSpec): Panel {
+  const { title, shows, good, entry, alert, unit, width, decimals, limits = {} } = spec
+  const url = `${RUNBOOK}#${anchorOf(entry)}`
+  panel
+    .title(title)
+    .description(
+      [
+        shows,
+        `**Good:** ${good}`,
+        ...(alert === undefined ? [] : [`**Alert:** ${alert}`]),
+        `**If not:** [${entry}](${url})`,
+      ].join('\n\n'),
+    )
+    .datasource(DATASOURCE)
+    .span(width)
+    .unit(unit)
+    .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(stepsOf(limits)))
+    .links([pageLink(`Runbook: ${entry}`, url)])
+  if (decimals !== undefined) panel.decimals(decimals)
+  return panel
+}
+
+function targetsOf({ queries }: PanelSpec): DataqueryBuilder[] {
+  return queries.map(({ expr, legend }, index) =>
+    new DataqueryBuilder().refId('ABCDEFGH'.charAt(index)).expr(expr).legendFormat(legend),
+  )
+}
+
+function stepsOf({ warn, bad, isLowBad = false }: Limits): Threshold[] {
+  const step = (value: number | undefined, color: string) => (value === undefined ? [] : [{ value, color }])
+  if (!isLowBad) return [{ value: null, color: 'green' }, ...step(warn, 'orange'), ...step(bad, 'red')]
+  return [
+    { value: null, color: 'red' },
+    ...step(bad, warn === undefined ? 'green' : 'orange'),
+    ...step(warn, 'green'),
+  ]
+}
+
+/** A link that opens a page in a new tab. */
+export function pageLink(title: string, url: string): Builder<DashboardLink> {
+  return visible(
+    new DashboardLinkBuilder(title).type(DashboardLinkType.Link).icon('doc').url(url).targetBlank(true),
+  )
+}
+
+/** By default, the SDK moves links into a menu. */
+export function visible(link: DashboardLinkBuilder): Builder<DashboardLink> {
+  return {
+    build: () => {
+      const { placement: _, ...others } = link.build()
+      return others
+    },
+  }
+}
+
+/** The anchor of a heading, by the rules of GitHub. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
+}
