@@ -79,11 +79,18 @@ describe('compose.yaml', () => {
     [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): (.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }))
   const set = variablesIn(compose)
 
-  test('sets only variables of the service, psql, PostgreSQL and haproxy.cfg', () => {
+  test('sets only variables of the service, psql, PostgreSQL, haproxy.cfg and Grafana', () => {
     const psql = [...read('deploy/passwords.sql').matchAll(/^\\getenv \w+ (\w+)/gm)].map(([, name]) => name)
     const haproxy = [...read('deploy/haproxy.cfg').matchAll(/presetenv (\w+)/g)].map(([, name]) => name)
-    const theirs = ['PGHOST', 'PGUSER', 'PGDATABASE', 'PGPASSWORD', 'POSTGRES_DB', 'POSTGRES_PASSWORD']
-    const known = new Set([...Object.keys(VARIABLES), ...psql, ...haproxy, ...theirs])
+    const postgres = ['PGHOST', 'PGUSER', 'PGDATABASE', 'PGPASSWORD', 'POSTGRES_DB', 'POSTGRES_PASSWORD']
+    const grafana = [
+      'GF_SECURITY_ADMIN_PASSWORD',
+      'GF_ANALYTICS_REPORTING_ENABLED',
+      'GF_ANALYTICS_CHECK_FOR_UPDATES',
+      'GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES',
+      'GF_PLUGINS_PREINSTALL_DISABLED',
+    ]
+    const known = new Set([...Object.keys(VARIABLES), ...psql, ...haproxy, ...postgres, ...grafana])
     expect(set.length).toBeGreaterThan(10)
     expect(set.filter(({ name }) => !known.has(name))).toEqual([])
   })
@@ -112,6 +119,7 @@ describe('compose.yaml', () => {
     expect(deliver).not.toMatch(/depends_on|healthcheck|\*settings/)
     expect(readConfig(settingsIn(deliver)).DATABASE_URL).toContain('//petstore_deliver:')
     expect(Object.keys(settingsIn(deliver))).toEqual([
+      'OTEL_SERVICE_NAME',
       'DATABASE_URL',
       'WEBHOOK_NETWORKS',
       'WEBHOOK_RETRY_SECONDS',
@@ -125,6 +133,15 @@ describe('compose.yaml', () => {
     expect(roles.length).toBe(3)
     const names = set.map(({ name }) => name)
     for (const role of roles) expect(names).toContain(`${role.toUpperCase()}_PASSWORD`)
+  })
+
+  test('passes the variables of traces to the service and to the delivery of webhooks', () => {
+    const [tracing = ''] = /^x-tracing: &tracing\n(?: {2}.*\n)+/m.exec(compose) ?? []
+    const names = Object.keys(settingsIn(tracing))
+    expect(names).toContain('OTEL_EXPORTER_OTLP_ENDPOINT')
+    for (const name of names) expect(tracing).toContain(`  ${name}: \${${name}:-}\n`)
+    expect(deliver).toContain('<<: *tracing')
+    expect(compose).toContain('environment: &settings\n    <<: *tracing\n')
   })
 
   test('takes every password from the environment, and opens no port to other hosts', () => {
