@@ -24,7 +24,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   ],
   [/^petstore top http/, 'needs several processes; test/cli/top.test.ts runs it'],
   [/^petstore doctor --patroni\b/, 'needs Patroni; test/cli/doctor-patroni.test.ts tests it'],
-  [/^node (bench|test)\//, 'takes minutes'],
+  [/^(npx )?node (bench|drill|test)\//, 'takes minutes'],
   [/^(npx )?node dev\/release\.ts\b/, 'writes into the checkout; test/slow/release.test.ts runs it'],
   [/^(npx petstore|sha256sum)\b/, 'needs the files of a release; test/slow/release.test.ts runs it'],
   [
@@ -53,15 +53,19 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     /^(etcdctl|patronictl|ssh|\.\/make-certificates)\b/,
     'needs three hosts; npm run drill runs the files of deploy/ha',
   ],
+  [
+    /^(amtool|promtool)\b/,
+    'needs Prometheus and Alertmanager; test/slow/dashboards.test.ts starts Prometheus',
+  ],
   [/\bcluster\.env\b/, 'writes into the checkout; test/deploy/high-availability.test.ts runs the scripts'],
   [/(^| )\/(etc|opt|root|usr|var)\b/, 'changes the machine'],
 ]
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `apt apt-get cat cd chmod cp createdb curl docker done dpkg echo etcdctl export fi for git grep gzip head initdb
+  `amtool apt apt-get cat cd chmod cp createdb curl docker done dpkg echo etcdctl export fi for git grep gzip head initdb
   install journalctl kill mkdir nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore
-  pg_upgrade pg_verifybackup pgbackrest printf psql rm runuser sed sha256sum sleep sort ssh systemctl systemd-run tail
+  pg_upgrade pg_verifybackup pgbackrest printf promtool psql rm runuser sed sha256sum sleep sort ssh systemctl systemd-run tail
   tar touch useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
