@@ -7,7 +7,9 @@ import { formatValue } from './units.ts'
 
 const FONT_MAX = 30
 const FONT_MIN = 11
-const SHOWN_MAX = 4
+const SHOWN_MAX = 5
+/** How much wider bold text is. */
+const BOLD = 1.15
 
 interface Shown {
   text: string
@@ -20,17 +22,24 @@ export function drawStat(panel: Panel, series: readonly NamedSeries[], box: Box)
   const shown = shownOf(panel, series)
   const worst = ['red', 'orange', 'green'].find((level) => shown.some(({ colour }) => colour === level))
   const level = isColoured && worst !== undefined ? LEVELS[worst] : undefined
-  const lines = shown.slice(0, SHOWN_MAX)
+  const lines =
+    shown.length <= SHOWN_MAX
+      ? shown
+      : [...shown.slice(0, SHOWN_MAX - 1), { text: `+ ${shown.length - SHOWN_MAX + 1} more` }]
   const widest = lines.reduce((text, line) => (line.text.length > text.length ? line.text : text), '')
   const room = box.height - TITLE_HEIGHT - 10
   const fontSize = Math.max(
     FONT_MIN,
-    Math.min(FONT_MAX, room / lines.length / 1.3, (FONT_MAX * (box.width - 40)) / widthOf(widest, FONT_MAX)),
+    Math.min(
+      FONT_MAX,
+      room / lines.length / 1.3,
+      (FONT_MAX * (box.width - 24)) / (BOLD * widthOf(widest, FONT_MAX)),
+    ),
   )
   const middle = box.y + TITLE_HEIGHT + room / 2
   const texts = lines.map(({ text }, index) => {
     const y = middle + (index - (lines.length - 1) / 2) * fontSize * 1.25 + fontSize * 0.35
-    const fitting = escapeXml(cut(text, fontSize, box.width - 16))
+    const fitting = escapeXml(cut(text, BOLD * fontSize, box.width - 12))
     const colour = series.length === 0 && level === undefined ? GREY : (level?.ink ?? INK)
     return `<text x="${box.x + box.width / 2}" y="${fixed(y)}" text-anchor="middle" font-size="${fixed(fontSize)}" font-weight="600" fill="${colour}">${fitting}</text>`
   })

@@ -78,7 +78,7 @@ export function drawTimeSeries(
     drawThresholds(panel, plot, unit),
     ...(lines.length === 0
       ? [
-          `<text x="${fixed(plot.x + plot.width / 2)}" y="${fixed(plot.y + plot.height / 2)}" text-anchor="middle" fill="${GREY}">no data</text>`,
+          `<text x="${fixed(plot.x + plot.width / 2)}" y="${fixed(plot.y + plot.height / 3)}" text-anchor="middle" fill="${GREY}">no data</text>`,
         ]
       : []),
     legend.svg,
