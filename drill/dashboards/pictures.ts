@@ -57,28 +57,31 @@ async function scrapeInterval(client: PrometheusClient, at: number): Promise<num
   return Math.max(1, Math.round(60 / perMinute))
 }
 
-/** Runs a store under load for some minutes, and draws it. */
+/** Runs a store under load for some minutes, and draws it. Stops everything that it started, also after an error. */
 async function drawOwnStore(minutes: number, output: string): Promise<void> {
+  await using started = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'petstore-dashboards-'))
   const dataFolder = mkdtempSync('/var/tmp/petstore-dashboards-')
+  started.defer(() => {
+    for (const path of [folder, dataFolder]) rmSync(path, { recursive: true, force: true })
+  })
   const cluster = await startCluster({ binaries: embeddedBinaries(), dataFolder, port: await freePort() })
+  started.defer(cluster.stop)
   const url = cluster.url('postgres')
   await migrate(url)
   const store = await startStore({ serviceUrl: url, deliverUrl: url, superuserUrl: url })
+  started.defer(store.stop)
   const load = await startLoad(store)
+  started.defer(load.stop)
   const prometheus = await startPrometheus({
     folder,
     targets: store.targets,
     intervalSeconds: OWN_INTERVAL_SECONDS,
   })
+  started.defer(prometheus.stop)
   say(`The store runs under load for ${minutes} minutes …`)
   await sleep(minutes * 60_000)
   await drawAll(prometheus.url, minutes, output)
-  await load.stop()
-  await prometheus.stop()
-  await store.stop()
-  await cluster.stop()
-  for (const path of [folder, dataFolder]) rmSync(path, { recursive: true, force: true })
 }
 
 const { values: options } = parseArgs({
