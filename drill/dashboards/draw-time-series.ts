@@ -4,7 +4,7 @@ import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard'
 import type { FieldConfig } from '@grafana/grafana-foundation-sdk/timeseries'
 import { roundUp } from '../chart.ts'
 import type { NamedSeries } from './grafana.ts'
-import type { Range } from './prometheus-client.ts'
+import type { Range } from '../monitoring/prometheus-client.ts'
 import {
   type Box,
   cut,

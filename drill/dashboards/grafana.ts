@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Dashboard, Panel, RowPanel } from '@grafana/grafana-foundation-sdk/dashboard'
 import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus'
 import { MONITORING_FOLDER } from '../monitoring/prometheus.ts'
-import type { PrometheusClient, Range } from './prometheus-client.ts'
+import type { PrometheusClient, Range } from '../monitoring/prometheus-client.ts'
 
 const FOLDER = join(MONITORING_FOLDER, 'dashboards')
 /** Grafana extends the window of a rate to this many scrapes. */

@@ -3,7 +3,7 @@ import type { Dashboard, Panel, RowPanel } from '@grafana/grafana-foundation-sdk
 import { drawStat } from './draw-stat.ts'
 import { drawTimeSeries } from './draw-time-series.ts'
 import { isRow, type NamedSeries } from './grafana.ts'
-import type { Range } from './prometheus-client.ts'
+import type { Range } from '../monitoring/prometheus-client.ts'
 import { type Box, escapeXml, GREY, INK } from './svg.ts'
 
 const COLUMN = 52

@@ -13,7 +13,7 @@ import { startPrometheus } from '../monitoring/prometheus.ts'
 import { type NamedSeries, openDashboard, panelsOf, readDashboards, type View } from './grafana.ts'
 import { startLoad } from './load.ts'
 import { drawDashboard } from './picture.ts'
-import { openPrometheusClient, type PrometheusClient } from './prometheus-client.ts'
+import { openPrometheusClient, type PrometheusClient } from '../monitoring/prometheus-client.ts'
 import { startStore } from './store.ts'
 
 const OUTPUT = resolve(import.meta.dirname, '../../docs/dashboards')

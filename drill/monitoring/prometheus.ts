@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { freePort } from '../../src/demo/cluster.ts'
 import { startDaemon, waitUntil } from '../processes.ts'
+import { openPrometheusClient, type PrometheusClient } from './prometheus-client.ts'
 
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 10_000
@@ -21,19 +22,8 @@ export interface PrometheusOptions {
   intervalSeconds?: number
 }
 
-export interface Series {
-  labels: Record<string, string>
-  /** Pairs of seconds since 1970 and value. An instant query returns one pair. */
-  values: [seconds: number, value: number][]
-}
-
-export interface Prometheus {
+export interface Prometheus extends PrometheusClient {
   url: string
-  query: (expression: string) => Promise<Series[]>
-  queryRange: (
-    expression: string,
-    range: { from: number; to: number; stepSeconds: number },
-  ) => Promise<Series[]>
   stop: () => Promise<void>
 }
 
@@ -58,42 +48,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
     return responds(`${url}/-/ready`)
   })
 
-  async function request(path: string, parameters: Record<string, string>): Promise<Series[]> {
-    const response = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(parameters)}`, {
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-    const body = (await response.json()) as Response
-    if (body.status !== 'success') throw new Error(`Prometheus: ${body.error}, in ${parameters['query']}`)
-    return body.data.result.map(({ metric, value, values }) => ({
-      labels: metric,
-      values: (values ?? (value ? [value] : [])).map(([seconds, text]) => [seconds, Number(text)]),
-    }))
-  }
-
-  return {
-    url,
-    query: (expression) => request('query', { query: expression }),
-    queryRange: (expression, { from, to, stepSeconds }) =>
-      request('query_range', {
-        query: expression,
-        start: String(from),
-        end: String(to),
-        step: String(stepSeconds),
-      }),
-    stop: () => daemon.stop('SIGTERM', STOP_TIMEOUT_MS),
-  }
-}
-
-interface Response {
-  status: string
-  error?: string
-  data: {
-    result: {
-      metric: Record<string, string>
-      value?: [number, string]
-      values?: [number, string][]
-    }[]
-  }
+  return { url, ...openPrometheusClient(url), stop: () => daemon.stop('SIGTERM', STOP_TIMEOUT_MS) }
 }
 
 /** prometheus.yaml with other targets and intervals. */

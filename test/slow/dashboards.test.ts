@@ -23,7 +23,7 @@ import {
   readDashboards,
 } from '../../drill/dashboards/grafana.ts'
 import { startLoad } from '../../drill/dashboards/load.ts'
-import { openPrometheusClient } from '../../drill/dashboards/prometheus-client.ts'
+import { openPrometheusClient } from '../../drill/monitoring/prometheus-client.ts'
 import { startStore } from '../../drill/dashboards/store.ts'
 import { MONITORING_FOLDER, startPrometheus } from '../../drill/monitoring/prometheus.ts'
 import { createTestDatabase } from '../support/database.ts'

@@ -1,7 +1,11 @@
 // Queries of any running Prometheus.
-import type { Series } from '../monitoring/prometheus.ts'
-
 const REQUEST_TIMEOUT_MS = 10_000
+
+export interface Series {
+  labels: Record<string, string>
+  /** Pairs of seconds since 1970 and value. An instant query returns one pair. */
+  values: [seconds: number, value: number][]
+}
 
 export interface Range {
   /** Seconds since 1970. */
@@ -11,7 +15,8 @@ export interface Range {
 }
 
 export interface PrometheusClient {
-  query: (expression: string, at: number) => Promise<Series[]>
+  /** At the moment, in seconds since 1970. The default is now. */
+  query: (expression: string, at?: number) => Promise<Series[]>
   queryRange: (expression: string, range: Range) => Promise<Series[]>
 }
 
@@ -37,7 +42,8 @@ export function openPrometheusClient(url: string): PrometheusClient {
     }))
   }
   return {
-    query: (expression, at) => request('query', { query: expression, time: String(at) }),
+    query: (expression, at) =>
+      request('query', { query: expression, ...(at !== undefined && { time: String(at) }) }),
     queryRange: (expression, { from, to, stepSeconds }) =>
       request('query_range', {
         query: expression,
