@@ -1,8 +1,8 @@
-// Repeats a measurement until it is stopped.
+// Repeats work until it is stopped.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Returns a function that stops the repetition and waits for the measurement in flight. */
-export function repeat(everyMs: number, measure: () => Promise<void>): () => Promise<void> {
+/** Returns a function that stops the repetition and waits for the work in flight. */
+export function repeat(everyMs: number, work: () => Promise<unknown>): () => Promise<void> {
   const stopping = new AbortController()
   const running = run()
   return async () => {
@@ -12,7 +12,7 @@ export function repeat(everyMs: number, measure: () => Promise<void>): () => Pro
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await measure()
+      await work()
       await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }

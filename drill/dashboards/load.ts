@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { send as sendRequest } from '../monitoring/steady-load.ts'
 
 const CLIENTS = 6
 /** The mean pause of a client between two requests. It changes over time, so that the lines have a shape. */
@@ -13,7 +14,6 @@ const STREAMS = 4
 const KNOWN_PETS_MAX = 500
 const RECEIVER_DELAY_MS = 8
 const AFTER_FAILURE_MS = 250
-const REQUEST_TIMEOUT_MS = 15_000
 
 export interface Load {
   stop: () => Promise<void>
@@ -30,14 +30,9 @@ export async function startLoad({ origins, apiKey }: LoadOptions): Promise<Load>
   const receiver = await openReceiver()
 
   async function send(origin: string, method: string, path: string, body?: object): Promise<{ id?: number }> {
-    const response = await fetch(`${origin}/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${apiKey}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-    const text = await response.text()
-    return response.ok && text !== '' ? (JSON.parse(text) as { id?: number }) : {}
+    const exchange = await sendRequest({ origin, apiKey }, method, path, body)
+    if (exchange === undefined) throw new Error(`${method} ${path} got no response`)
+    return exchange.status < 300 ? (exchange.body ?? {}) : {}
   }
 
   const anyPet = () => pets[Math.floor(Math.random() * pets.length)] ?? 1

@@ -69,7 +69,7 @@ async function drawOwnStore(minutes: number, output: string): Promise<void> {
   started.defer(cluster.stop)
   const url = cluster.url('postgres')
   await migrate(url)
-  const store = await startStore({ serviceUrl: url, deliverUrl: url, superuserUrl: url })
+  const store = await startStore({ folder, serviceUrl: url, deliverUrl: url, superuserUrl: url })
   started.defer(store.stop)
   const load = await startLoad(store)
   started.defer(load.stop)

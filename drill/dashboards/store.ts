@@ -1,19 +1,12 @@
 // A real store: two instances and one delivery of webhooks on a PostgreSQL, with an API key that expires and a checked backup.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join, resolve } from 'node:path'
-import { nodeFlags } from '../../bench/setup.ts'
 import { createApiKey } from '../../src/api-keys/api-keys.ts'
-import { environmentWith } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { insertRestoreCheck } from '../../src/restore-checks/queries.ts'
 import { SCOPES } from '../../src/scopes.ts'
+import { type PetstoreProcess, preparePetstore } from '../monitoring/petstore-process.ts'
 import type { PrometheusOptions } from '../monitoring/prometheus.ts'
-import { waitUntil } from '../processes.ts'
 
-const EXECUTABLE = join(resolve(import.meta.dirname, '../..'), 'bin/petstore.ts')
 const INSTANCES = 2
-const READY_TIMEOUT_MS = 60_000
 const KEY_SECONDS = 90 * 86_400
 
 export interface ObservedStore {
@@ -24,6 +17,8 @@ export interface ObservedStore {
 }
 
 export interface StoreOptions {
+  /** Gets the logs. */
+  folder: string
   /** The database with the role of the service, of `petstore deliver`, and of a superuser. The schema is migrated. */
   serviceUrl: string
   deliverUrl: string
@@ -31,24 +26,27 @@ export interface StoreOptions {
 }
 
 export async function startStore({
+  folder,
   serviceUrl,
   deliverUrl,
   superuserUrl,
 }: StoreOptions): Promise<ObservedStore> {
   // The instances read the state of the store when they start, and then every 10 seconds.
   const apiKey = await prepare(superuserUrl)
-  const instances = await Promise.all(
-    Array.from({ length: INSTANCES }, () => startProcess('serve', serviceUrl)),
-  )
-  const deliver = await startProcess('deliver', deliverUrl)
-  const processes = [...instances, deliver]
-  const hostOf = ({ admin }: Process) => new URL(admin).host
+  const start = async (command: 'serve' | 'deliver', databaseUrl: string): Promise<PetstoreProcess> => {
+    const environment = { DATABASE_URL: databaseUrl, WEBHOOK_NETWORKS: '127.0.0.1' }
+    const started = await preparePetstore(command, { folder, environment })
+    await started.start()
+    return started
+  }
+  const instances = await Promise.all(Array.from({ length: INSTANCES }, () => start('serve', serviceUrl)))
+  const deliver = await start('deliver', deliverUrl)
   return {
-    origins: instances.map(({ address }) => address),
+    origins: instances.map(({ origin }) => origin),
     apiKey,
-    targets: { petstore: instances.map(hostOf), 'petstore-deliver': [hostOf(deliver)] },
+    targets: { petstore: instances.map(({ admin }) => admin), 'petstore-deliver': [deliver.admin] },
     stop: async () => {
-      await Promise.all(processes.map(({ stop }) => stop()))
+      await Promise.all([...instances, deliver].map(({ stop }) => stop()))
     },
   }
 }
@@ -73,47 +71,5 @@ async function prepare(databaseUrl: string): Promise<string> {
     return text
   } finally {
     await db.close()
-  }
-}
-
-interface Process {
-  address: string
-  admin: string
-  stop: () => Promise<void>
-}
-
-async function startProcess(command: 'serve' | 'deliver', databaseUrl: string): Promise<Process> {
-  const child = spawn(process.execPath, [...nodeFlags(), EXECUTABLE, command], {
-    env: environmentWith({
-      DATABASE_URL: databaseUrl,
-      PORT: '0',
-      ADMIN_PORT: '0',
-      ADMIN_HOST: '127.0.0.1',
-      LOG_LEVEL: 'warn',
-      WEBHOOK_NETWORKS: '127.0.0.1',
-    }),
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  const exited = once(child, 'exit')
-  const failed = exited.then(([code]) => {
-    throw new Error(`petstore ${command} exited with ${code}`)
-  })
-  const [addresses] = (await Promise.race([once(child, 'message'), failed])) as [
-    { address: string; admin: string },
-  ]
-  // From now on, the process may exit.
-  failed.catch(() => {})
-  await waitUntil(`petstore ${command} is ready`, READY_TIMEOUT_MS, async () =>
-    fetch(`${addresses.admin}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
-  return {
-    ...addresses,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await exited
-    },
   }
 }

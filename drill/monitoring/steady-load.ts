@@ -1,6 +1,6 @@
 // A light, steady load: about 20 requests per second of readers, writers, a buyer and a follower of the events.
 // Each client waits for its response before it sends the next request, so a slow store is not overloaded as well.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '../repeat.ts'
 
 /** Longer than the service takes for any response. */
 const REQUEST_TIMEOUT_MS = 20_000
@@ -60,7 +60,6 @@ export async function create<Created>(store: Store, path: string, body: object):
 }
 
 export function startSteadyLoad(store: Store): SteadyLoad {
-  const stopping = new AbortController()
   const counts = { responses: 0, failed: 0 }
   let newestPet = 1
   let position = 'latest'
@@ -91,14 +90,7 @@ export function startSteadyLoad(store: Store): SteadyLoad {
     if (exchange?.status === 200) position = (exchange.body as Event[]).at(-1)?.position ?? position
   }
 
-  async function repeat(everyMs: number, work: () => Promise<unknown>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await work()
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
-    }
-  }
-
-  const clients = [
+  const stops = [
     repeat(READ_EVERY_MS, () => request('GET', '/pets?limit=20')),
     repeat(READ_EVERY_MS, () => request('GET', `/pets?id=${newestPet}`)),
     repeat(READ_EVERY_MS, () => request('GET', '/store/inventory')),
@@ -111,8 +103,7 @@ export function startSteadyLoad(store: Store): SteadyLoad {
   return {
     counts,
     stop: async () => {
-      stopping.abort()
-      await Promise.all(clients)
+      await Promise.all(stops.map((stop) => stop()))
     },
   }
 }

@@ -58,6 +58,7 @@ const DURATION_MAX_SECONDS = 60
 const folder = mkdtempSync(join(tmpdir(), 'petstore-dashboards-'))
 const databaseUrl = await createTestDatabase()
 const store = await startStore({
+  folder,
   serviceUrl: databaseUrl,
   deliverUrl: asDelivery(databaseUrl),
   superuserUrl: asSuperuser(databaseUrl),
