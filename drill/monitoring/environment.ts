@@ -8,6 +8,7 @@ import { type PetstoreProcess, preparePetstore, runPetstore } from './petstore-p
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { type Servers, startServers } from './servers.ts'
+import { openSlowNetwork, type SlowNetwork } from './slow-network.ts'
 import { create, startSteadyLoad, type SteadyLoad, type Store } from './steady-load.ts'
 import { type Template, urlAs } from './template.ts'
 
@@ -19,6 +20,8 @@ export interface Needs {
   /** Streaming standbys. The primary waits for one of them. */
   standbys?: number
   tls?: boolean
+  /** A proxy between `petstore serve` and PostgreSQL that can delay responses. */
+  slowNetwork?: boolean
   /** A file that Node loads before `petstore serve`. */
   preload?: string
 }
@@ -42,6 +45,8 @@ export interface Environment {
   load: SteadyLoad
   /** Undefined without TLS. */
   certificates: Certificates | undefined
+  /** Undefined unless the fault needs it. */
+  network: SlowNetwork | undefined
   /** Runs a command of the service with this role of the database; fails if it exits with another code. */
   run: (role: string, args: string[], expectedCode?: number, databaseUrl?: string) => Promise<string>
   close: () => Promise<void>
@@ -83,11 +88,14 @@ async function start(
     ...(certificates && { settings: certificates.settings }),
   })
   onClose(servers.stop)
-  const urlOf = (role: string) => urlAs(role, servers.primary.port, certificates ? '?sslmode=require' : '')
+  const network = needs.slowNetwork ? await openSlowNetwork(servers.primary.port) : undefined
+  if (network) onClose(network.close)
+  const parameters = certificates ? '?sslmode=require' : ''
+  const urlOf = (role: string, port = servers.primary.port) => urlAs(role, port, parameters)
   const networks = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
   const serve = await preparePetstore('serve', {
     folder,
-    environment: { DATABASE_URL: urlOf('petstore_app'), ...networks },
+    environment: { DATABASE_URL: urlOf('petstore_app', network?.port), ...networks },
     preload: needs.preload,
   })
   const deliver = await preparePetstore('deliver', {
@@ -132,6 +140,7 @@ async function start(
     receiver,
     load,
     certificates,
+    network,
     run: (role, args, expectedCode, databaseUrl = urlOf(role)) =>
       runPetstore(args, { DATABASE_URL: databaseUrl, RECORD_DATABASE_URL: urlOf(role) }, expectedCode),
   }

@@ -6,6 +6,8 @@ import type { PlantedFault } from './planted-fault.ts'
 
 const PRELOADED = join(import.meta.dirname, 'preloaded')
 const RESTARTS = 4
+/** Longer than the 0.5 s of the alert. */
+const DELAY_MS = 600
 const SCRAPED_TIMEOUT_MS = 60_000
 const SCRAPED_POLL_MS = 500
 
@@ -31,12 +33,11 @@ export const SERVICE_FAULTS = {
     },
   },
   'responses-slow': {
-    description: 'Each insert of pets takes 0.7 s longer',
+    description: `Each response of PostgreSQL takes ${DELAY_MS} ms longer`,
     expected: ['PetstoreSlow'],
-    plant: async ({ servers }) => {
-      await servers.query(`create function slow_down() returns trigger language plpgsql as
-          $$ begin perform pg_sleep(0.7); return null; end $$;
-        create trigger slow_down before insert on pets for each statement execute function slow_down()`)
+    needs: { slowNetwork: true },
+    plant: async ({ network }) => {
+      network?.setDelay(DELAY_MS)
       return {}
     },
   },
