@@ -71,7 +71,7 @@ const top = [
     queries: [{ expr: `sum(${rate(`${REQUESTS}_count`)})`, legend: 'requests' }],
   }),
   stat({
-    title: 'Failed requests',
+    title: 'Failed in 5 minutes',
     shows: 'The share of the requests of the last 5 minutes that got a 5xx response.',
     good: 'below 0.1 %, the goal.',
     entry: 'Requests fail',
@@ -84,7 +84,7 @@ const top = [
     queries: [{ expr: failed('5m'), legend: 'failed' }],
   }),
   stat({
-    title: 'Slow requests',
+    title: 'Slow in 5 minutes',
     shows: `The share of the requests of the last 5 minutes that took longer than ${SLOW_SECONDS} s.`,
     good: 'below 1 %, the goal.',
     entry: 'Responses are slow',

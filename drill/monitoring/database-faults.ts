@@ -100,6 +100,15 @@ export const DATABASE_FAULTS = {
       return { since: Date.parse(expiresAt), heal: () => session.end() }
     },
   },
+  'job-fails': {
+    description: 'The role of the service can no longer read a table that a background job needs',
+    expected: ['PetstoreBackgroundJobFails'],
+    trueAfterSeconds: 60,
+    plant: async ({ servers }) => {
+      await servers.query('revoke select on deprecated_calls from petstore_app')
+      return { heal: () => servers.query('grant select on deprecated_calls to petstore_app') }
+    },
+  },
   'webhook-receiver-fails': {
     description: 'The receiver of a webhook returns 500 for every message',
     expected: ['PetstoreWebhookLate'],

@@ -1,6 +1,6 @@
 // `petstore doctor`: checks everything that the service needs to run, and prints how to fix each problem.
 import { type Command, InvalidArgumentError } from 'commander'
-import type pg from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
 import { splitDatabaseUrl } from '../database-url.ts'
 import { connectClient, readHostStates } from '../db/hosts.ts'
@@ -19,6 +19,8 @@ import { paint, print } from './terminal.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
 const SERVER_VERSION_MIN = 150_000
+/** The SQLSTATE of a role or a server that has reached its limit. */
+const TOO_MANY_CONNECTIONS = '53300'
 /** A Unix socket or the loopback interface: the traffic stays on the host. */
 const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 
@@ -86,7 +88,7 @@ async function examine(): Promise<Finding[]> {
   }
   const configuration = examineConfiguration()
 
-  let client: pg.Client
+  let client: Client
   try {
     client = await connectClient(config.DATABASE_URL, 'petstore-doctor')
   } catch (error) {
@@ -96,8 +98,7 @@ async function examine(): Promise<Finding[]> {
         check: 'database',
         state: 'fault',
         message: `cannot connect: ${messageOf(error)}`,
-        remedy:
-          'Check that PostgreSQL is running, and check the host, port, role, password and database in DATABASE_URL.',
+        remedy: connectRemedy(error),
       },
     ]
   }
@@ -130,7 +131,7 @@ async function examine(): Promise<Finding[]> {
   }
 }
 
-async function checkServer(client: pg.Client): Promise<Finding> {
+async function checkServer(client: Client): Promise<Finding> {
   const { rows } = await client.query(
     `select current_setting('server_version') as version,
       current_setting('server_version_num')::int as number,
@@ -191,7 +192,7 @@ function checkEncryption(config: Config): Finding {
   return { check, state: 'ok', message: 'all connections to other hosts are encrypted' }
 }
 
-async function checkClock(client: pg.Client): Promise<Finding> {
+async function checkClock(client: Client): Promise<Finding> {
   const check = 'clock'
   const before = Date.now()
   const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
@@ -217,4 +218,11 @@ function toLines({ check, state, message, remedy }: Finding): string {
   const lines = [`${mark}  ${check.padEnd(13)}  ${message}`]
   if (remedy !== undefined) lines.push(`${' '.repeat(24)}${remedy}`)
   return lines.join('\n')
+}
+
+function connectRemedy(error: unknown): string {
+  if (error instanceof DatabaseError && error.code === TOO_MANY_CONNECTIONS) {
+    return 'As a superuser, compare rolconnlimit in pg_roles, datconnlimit in pg_database and max_connections with the sessions in pg_stat_activity.'
+  }
+  return 'Check that PostgreSQL is running, and check the host, port, role, password and database in DATABASE_URL.'
 }

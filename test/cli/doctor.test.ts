@@ -69,6 +69,15 @@ test('reports an unreachable database and which setting to check', async () => {
   expect(found.at(-1)?.remedy).toContain('DATABASE_URL')
 })
 
+test('reports a connection limit that is reached, and where to read it', async () => {
+  const databaseUrl = await createTestDatabase()
+  await sql(databaseUrl, `alter database ${new URL(databaseUrl).pathname.slice(1)} connection limit 0`)
+  const { code, found } = await examine({ DATABASE_URL: databaseUrl })
+  expect(code).toBe(1)
+  expect(found.at(-1)?.message).toContain('too many connections')
+  expect(found.at(-1)?.remedy).toContain('rolconnlimit')
+})
+
 test('reports an empty database and says to migrate it', async () => {
   const { code, found } = await examine({ DATABASE_URL: await createTestDatabase('empty') })
   expect(code).toBe(1)

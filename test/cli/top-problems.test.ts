@@ -114,6 +114,11 @@ test.each<[string, (serve: ReturnType<typeof openServeMetrics>) => void, string]
     'warning: A standby is lost: 1 connected, 1 required: no spare standby',
   ],
   [
+    'a lack of standbys',
+    (serve) => serve.observeStore({ ...STORE, replication: { connected: 0, required: 1 } }),
+    'warning: A standby is lost: 0 connected, 1 required: writes wait',
+  ],
+  [
     'asynchronous standbys',
     (serve) => serve.observeStore({ ...STORE, replication: { connected: 2, required: 0 } }),
     'warning: A standby is lost: no write waits for a standby',
@@ -182,6 +187,20 @@ test('reports a database that was not read for 30 s, an instance that is down, a
       entry: 'docs/runbook.md#events-or-webhooks-are-late',
     },
   ])
+})
+
+test('a job that fails while another one reads is a fault after a minute, and no sign of an unreachable database', async () => {
+  const serve = openServeMetrics()
+  for (const name of ['measure the store', 'read restore checks']) serve.jobs.onSuccess(name)
+  const state = await scrapeTwice(serve, () => {})
+  const successes = state.metrics?.get('petstore_background_last_success_timestamp_seconds') ?? []
+  const readAt = successes[0]?.value ?? 0
+  const other = successes.find(({ labels }) => labels['task'] === 'read restore checks')
+  if (other) other.value += 3_600
+  const problemsAt = (seconds: number) =>
+    takeSnapshot([state], new Date(seconds * 1_000)).problems.map(({ title, message }) => `${title}: ${message}`)
+  expect(problemsAt(readAt + 59)).toEqual([])
+  expect(problemsAt(readAt + 61)).toEqual(['Background jobs fail: 127.0.0.1:9091: measure the store'])
 })
 
 test('an operation that is removed soon is a problem only while programs call it', async () => {

@@ -17,6 +17,7 @@ export const ALERT_LIMITS = {
   PetstoreSlow: 0.05,
   PetstoreDatabaseUnreachable: 30,
   PetstoreWritesStalled: 0,
+  PetstoreBackgroundJobFails: 60,
   PetstoreFeedLate: 10,
   PetstoreWebhookLate: 300,
   PetstoreHoldsNotSwept: 10,
@@ -26,6 +27,11 @@ export const ALERT_LIMITS = {
   PetstoreRestoreNotProven: 3 * DAY_SECONDS,
   PetstoreRemovalNear: 90 * DAY_SECONDS,
 } as const
+
+/** Tasks that read from the database every 10 seconds, from different tables. */
+const READING_TASKS = ['measure the store', 'read restore checks']
+/** Tasks that run at least every 10 seconds, as in the alert on jobs. */
+const FREQUENT_TASKS = ['measure the store', 'sweep expired holds', 'sequence events']
 
 /** The limits of docs/running.md. */
 const CPU_MAX = 0.8
@@ -40,6 +46,7 @@ export const ENTRIES = {
   PetstoreDown: ['fault', 'An instance is down'],
   PetstoreDatabaseUnreachable: ['fault', 'PostgreSQL is unreachable'],
   PetstoreWritesStalled: ['fault', 'No standby confirms writes'],
+  PetstoreBackgroundJobFails: ['fault', 'Background jobs fail'],
   PetstoreReplicationNotProtecting: ['warning', 'A standby is lost'],
   PetstoreFeedLate: ['fault', 'Events or webhooks are late'],
   PetstoreWebhookLate: ['warning', 'Events or webhooks are late'],
@@ -127,13 +134,17 @@ function findInProcess({ url, metrics, rates }: ProcessState, nowSeconds: number
     if (value <= ALERT_LIMITS.PetstoreWebhookLate) continue
     found.push(alertProblem('PetstoreWebhookLate', `webhook ${labels['webhook']} is ${age(value)} behind`))
   }
-  return [...found, ...findInLoad(name, metrics, rates)]
+  const inJobs = unreachable === undefined ? findInJobs(name, metrics, rates, nowSeconds) : []
+  return [...found, ...inJobs, ...findInLoad(name, metrics, rates)]
+}
+
+function lastSuccess(metrics: Metrics, task: string): number | undefined {
+  return valueOf(metrics, 'petstore_background_last_success_timestamp_seconds', { task })
 }
 
 /** The alert waits for 30 s. A process that has lost all connections is in the same state at once. */
 function describeUnreachable(metrics: Metrics, nowSeconds: number): string | undefined {
-  const succeeded = 'petstore_background_last_success_timestamp_seconds'
-  const readAt = valueOf(metrics, succeeded, { task: 'measure the store' }) ?? nowSeconds
+  const readAt = Math.max(...READING_TASKS.map((task) => lastSuccess(metrics, task) ?? 0)) || nowSeconds
   const since = nowSeconds - readAt
   if (since > ALERT_LIMITS.PetstoreDatabaseUnreachable) return `has read nothing for ${age(since)}`
   const connections = valueOf(metrics, 'petstore_database_connections', { state: 'total' })
@@ -156,14 +167,26 @@ function findInLoad(name: string, metrics: Metrics, rates: Metrics | undefined):
   if (dropped > 0) {
     found.push(warning('Log lines are lost', `${name} drops ${rate(dropped)}/s`, 'docs/running.md#logs'))
   }
-  const failing =
-    rates === undefined ? [] : [...sumsBy([rates], 'petstore_background_failures_total', 'task')]
-  const tasks = failing.filter(([, perSecond]) => perSecond > 0).map(([task]) => task)
-  if (tasks.length > 0) {
-    const entry = 'docs/running.md#when-the-database-fails'
-    found.push(warning('Background jobs fail', `${name}: ${tasks.join(', ')}`, entry))
-  }
   return found
+}
+
+/** A job that has failed for a minute is a fault; one that failed now is a warning. */
+function findInJobs(
+  name: string,
+  metrics: Metrics,
+  rates: Metrics | undefined,
+  nowSeconds: number,
+): Problem[] {
+  const limit = nowSeconds - ALERT_LIMITS.PetstoreBackgroundJobFails
+  const stopped = FREQUENT_TASKS.filter((task) => (lastSuccess(metrics, task) ?? nowSeconds) < limit)
+  if (stopped.length > 0) {
+    return [alertProblem('PetstoreBackgroundJobFails', `${name}: ${stopped.join(', ')}`)]
+  }
+  const failing = rates ? [...sumsBy([rates], 'petstore_background_failures_total', 'task')] : []
+  const tasks = failing.filter(([, perSecond]) => perSecond > 0).map(([task]) => task)
+  if (tasks.length === 0) return []
+  const [, title] = ENTRIES.PetstoreBackgroundJobFails
+  return [warning(title, `${name}: ${tasks.join(', ')}`, entryOf(RUNBOOK, title))]
 }
 
 /** Values of the store. As in the alerts, one process with a good value is enough. */
@@ -201,7 +224,8 @@ function findInReplication(metrics: readonly Metrics[]): Problem[] {
   const required = maxOf(metrics, 'petstore_replication_standbys', { state: 'required' })
   if (connected === null || required === null) return []
   if (required > 0 && connected <= required) {
-    const message = `${connected} connected, ${required} required: no spare standby`
+    const spare = connected < required ? 'writes wait' : 'no spare standby'
+    const message = `${connected} connected, ${required} required: ${spare}`
     return [alertProblem('PetstoreReplicationNotProtecting', message)]
   }
   if (required === 0 && connected > 0) {

@@ -38,8 +38,14 @@ export function drawSnapshot(snapshot: Snapshot, options: ViewOptions): Line[] {
   const problems = problemLines(snapshot.problems, options)
   const isSpaced = height === undefined || height >= SPACED_HEIGHT_MIN
   const none = { operations: 0, statements: 0, batches: 0, processes: 0 }
+  const fit = (line: Line) => fitLine(line, width)
+  // Printed once, a problem is never cut: its end often names the cause.
+  const fitProblem = height === undefined ? (line: Line) => fitLine(line, Number.POSITIVE_INFINITY) : fit
   const parts = (rows: Rows) => [
-    [headerLine(snapshot, options), ...problems],
+    [fit(headerLine(snapshot, options)), ...problems.map(fitProblem)],
+    ...otherParts(rows).map((lines) => lines.map(fit)),
+  ]
+  const otherParts = (rows: Rows) => [
     ...(snapshot.database === null
       ? []
       : [
@@ -56,7 +62,7 @@ export function drawSnapshot(snapshot: Snapshot, options: ViewOptions): Line[] {
       .flatMap((lines, index) => (isSpaced && index > 0 ? [[], ...lines] : lines))
   const free = (height ?? 0) - join(parts(none)).length
   const rows = height === undefined ? unlimitedRows(snapshot) : shareRows(free, snapshot)
-  const lines = join(parts(rows)).map((line) => fitLine(line, width))
+  const lines = join(parts(rows))
   if (height === undefined || lines.length <= height) return lines
   const shown = lines.slice(0, Math.max(1, height - 1))
   return [...shown, [styled(`… ${lines.length - shown.length} more lines`, 'dim')]].slice(0, height)
