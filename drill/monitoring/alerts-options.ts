@@ -61,7 +61,7 @@ export function alertsHelpText(): string {
 
 Causes each fault in a store of its own under load, which Prometheus and Alertmanager watch with the files of
 deploy/monitoring, and checks that exactly the expected alerts are sent in time. Needs the Debian packages prometheus
-and prometheus-alertmanager, but neither root nor the Debian root of the other drills. Without faults: all of them.
+and prometheus-alertmanager, but neither the Debian root nor the namespaces of the other drills. Without faults: all of them.
 
 Options:
   --parallel N   how many stores run at the same time (default: ${PARALLEL_DEFAULT})
