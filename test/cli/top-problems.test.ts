@@ -198,7 +198,9 @@ test('a job that fails while another one reads is a fault after a minute, and no
   const other = successes.find(({ labels }) => labels['task'] === 'read restore checks')
   if (other) other.value += 3_600
   const problemsAt = (seconds: number) =>
-    takeSnapshot([state], new Date(seconds * 1_000)).problems.map(({ title, message }) => `${title}: ${message}`)
+    takeSnapshot([state], new Date(seconds * 1_000)).problems.map(
+      ({ title, message }) => `${title}: ${message}`,
+    )
   expect(problemsAt(readAt + 59)).toEqual([])
   expect(problemsAt(readAt + 61)).toEqual(['Background jobs fail: 127.0.0.1:9091: measure the store'])
 })
