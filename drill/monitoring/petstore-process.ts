@@ -1,4 +1,5 @@
 // One process of the service, `petstore serve` or `petstore deliver`, on free ports that it keeps after a restart.
+import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { freePort } from '../../src/demo/cluster.ts'
 import { type Daemon, run, startDaemon, waitUntil } from '../processes.ts'
@@ -42,7 +43,8 @@ export async function preparePetstore(
   let daemon: Daemon | undefined
 
   async function isReady(): Promise<boolean> {
-    if (daemon?.running !== true) throw new Error(`petstore ${command} exited; see ${logFile}`)
+    if (daemon?.running !== true)
+      throw new Error(`petstore ${command} exited:\n${readFileSync(logFile, 'utf8')}`)
     try {
       const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
       return (await fetch(`http://${admin}/ready`, { signal, headers: { connection: 'close' } })).ok

@@ -1,5 +1,6 @@
 // Creates, starts and stops a PostgreSQL cluster for the demo, development and tests, with binaries from npm or from the system.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,6 +12,10 @@ import { Client } from 'pg'
 
 const START_TIMEOUT_MS = 30_000
 const USER = 'postgres'
+/** Below the ports that the system gives to outgoing connections: one of those could take the port before the server does. */
+const PORT_MIN = 20_000
+const PORT_MAX = 32_000
+const PORT_ATTEMPTS = 100
 
 export interface Cluster {
   url: (database: string) => string
@@ -73,14 +78,13 @@ export function runningPort(dataFolder: string): number | undefined {
   }
 }
 
+/** At random, so that two processes that choose at the same time get different ports. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return address.port
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
+    const port = randomInt(PORT_MIN, PORT_MAX + 1)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`found no free port from ${PORT_MIN} to ${PORT_MAX} in ${PORT_ATTEMPTS} attempts`)
 }
 
 export async function isFree(port: number): Promise<boolean> {

@@ -59,7 +59,7 @@ test('shows every part at 80 columns', async () => {
   const other = { ...DOWN, url: 'http://127.0.0.1:9094' }
   expect(textsOf([serve, DOWN, deliver, other])).toEqual([
     `petstore ${VERSION}   2 of 4 instances up   last start 55 d 21 h ago         12:00:00`,
-    'FAULT    An instance is down (×2): 127.0.0.1:9092: no process listens on this p…',
+    'FAULT    An instance is down (×2): 127.0.0.1:9092: no process listens on this port',
     '',
     'REQUESTS                                  RATE/S  4XX/S  5XX/S      P50      P99',
     '  all operations                           1,110     10      0   3.9 ms    23 ms',
