@@ -13,6 +13,7 @@ import { checkPooler } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
+import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
 import { paint, print } from './terminal.ts'
@@ -109,6 +110,7 @@ async function examine(): Promise<Finding[]> {
     const connect = () => connectClient(config.DATABASE_URL, 'petstore-doctor')
     const pooler = await checkPooler(client, connect)
     if (pooler.isLost) return [configuration, server, pooler.finding]
+    const waits = await checkWaits(db)
     return [
       configuration,
       server,
@@ -122,8 +124,9 @@ async function examine(): Promise<Finding[]> {
       await checkConnections(db, config, pooler.isPooled),
       await checkPlanner(db),
       await checkReplication(db),
-      ...(await checkWebhooks(db)),
-      ...(await checkRestores(db)),
+      waits,
+      // While the service waits, these would report its consequences, or wait too.
+      ...(waits.state === 'ok' ? [...(await checkWebhooks(db)), ...(await checkRestores(db))] : []),
       await checkClock(client),
     ]
   } finally {

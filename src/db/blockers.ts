@@ -15,6 +15,20 @@ export interface BlockerWatch {
   stop: () => Promise<void>
 }
 
+/** How every role can see a session. */
+export interface SessionName {
+  /** 0 for a prepared transaction. */
+  pid: number
+  application: string | null
+  role: string | null
+}
+
+export function describeSession({ pid, application, role }: SessionName): string {
+  return pid === 0
+    ? 'a prepared transaction'
+    : `pid ${pid} (application ${application ?? 'unknown'}, role ${role ?? 'unknown'})`
+}
+
 /** Watches the session with this PostgreSQL process id until `stop` is called. */
 export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
   const stopping = new AbortController()
@@ -49,7 +63,7 @@ export function watchBlockers(databaseUrl: string, pid: number): BlockerWatch {
 
 async function readBlockers(client: Client, pid: number): Promise<string | undefined> {
   // Every role can read these columns of all sessions. A prepared transaction has process id 0.
-  const { rows } = await client.query<{ pid: number; application: string | null; role: string | null }>(
+  const { rows } = await client.query<SessionName>(
     `select blocker.pid, nullif(activity.application_name, '') as application, activity.usename as role
       from unnest(pg_blocking_pids($1)) as blocker (pid)
       left join pg_stat_activity activity on activity.pid = blocker.pid
@@ -58,13 +72,7 @@ async function readBlockers(client: Client, pid: number): Promise<string | undef
     [pid],
   )
   if (rows.length === 0) return undefined
-  const listed = rows
-    .slice(0, LISTED_MAX)
-    .map(({ pid: blockerPid, application, role }) =>
-      blockerPid === 0
-        ? 'a prepared transaction'
-        : `pid ${blockerPid} (application ${application ?? 'unknown'}, role ${role ?? 'unknown'})`,
-    )
+  const listed = rows.slice(0, LISTED_MAX).map(describeSession)
   const others = rows.length - listed.length
   return listed.join(', ') + (others > 0 ? ` and ${others} more` : '')
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { requiredStandbys } from '../../src/db/replication.ts'
@@ -19,6 +20,8 @@ afterAll(async () => {
   await Promise.all(running.map((server) => server.stop()))
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
+
+const WAITING_COMMITS = `select from pg_stat_activity where wait_event = 'SyncRep'`
 
 async function start(dataFolder: string, port: number, settings: Record<string, string> = {}) {
   const cluster = await startCluster({ binaries, dataFolder, port, settings: { fsync: 'off', ...settings } })
@@ -146,6 +149,29 @@ describe('a primary and a standby', () => {
       message: expect.stringContaining('1 connected standby, of which 0 synchronous: writes fail with 503'),
     })
     await configure("synchronous_standby_names = 'n2'")
+  })
+
+  test('a frozen standby looks connected, but commits wait for it', async () => {
+    const [receiver] = await sql<{ pid: number }>(standbyUrl, 'select pid from pg_stat_wal_receiver')
+    process.kill(receiver?.pid as number, 'SIGSTOP')
+    const service = new Client(databaseUrl)
+    await service.connect()
+    const insert = service.query(`insert into categories (id, name) values (1, 'birds')`)
+    try {
+      await until(async () => (await sql(databaseUrl, WAITING_COMMITS)).length === 1)
+      expect(await replication()).toMatchObject({ state: 'ok' })
+      expect(await examine('waits', databaseUrl)).toMatchObject({
+        code: 1,
+        state: 'fault',
+        message: '1 commit of the service waited longer than 1.5 s for a standby',
+        remedy: expect.stringContaining('not frozen'),
+      })
+    } finally {
+      process.kill(receiver?.pid as number, 'SIGCONT')
+    }
+    await insert
+    await service.end()
+    expect(await examine('waits', databaseUrl)).toMatchObject({ state: 'ok' })
   })
 
   test.each(['local', 'off'])('synchronous_commit %s despite a standby: a fault', async (value) => {

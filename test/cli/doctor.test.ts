@@ -42,7 +42,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges owners collations connections planner replication webhooks restores clock',
+    'configuration database pooler encryption schema privileges owners collations connections planner replication waits webhooks restores clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
@@ -186,6 +186,43 @@ test('warns about enabled webhooks that no process delivers, and says what to st
   expect(await privilegesOf(databaseUrl)).toMatchObject({
     message: 'the role petstore_app lacks select on webhooks',
   })
+})
+
+test('names the session whose lock blocks the service', async () => {
+  const databaseUrl = await createTestDatabase()
+  const holder = new Client({ connectionString: asSuperuser(databaseUrl), application_name: 'report' })
+  await holder.connect()
+  onTestFinished(() => holder.end())
+  await holder.query('begin; lock table orders, webhooks in access exclusive mode')
+  const { code, found } = await examine({ DATABASE_URL: databaseUrl })
+  expect(code).toBe(1)
+  const [waits, ...others] = found.filter(({ check }) => ['waits', 'webhooks', 'restores'].includes(check))
+  // Without the check of the webhooks, which would wait too.
+  expect(others).toEqual([])
+  const { pid } = (await holder.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0] as {
+    pid: number
+  }
+  expect(waits).toEqual({
+    check: 'waits',
+    state: 'fault',
+    message: `pid ${pid} (application report, role postgres) locks orders, webhooks: requests fail with 503`,
+    remedy: `If that session can be ended, run as a superuser: select pg_terminate_backend(${pid})`,
+  })
+
+  // A lock of a row is visible only while a session of the service waits for it.
+  await holder.query(`rollback; insert into categories (id, name) values (7777, 'lock')`)
+  await holder.query(`begin; select from categories where id = 7777 for update`)
+  const waiting = new Client({ connectionString: databaseUrl, lock_timeout: 10_000 })
+  await waiting.connect()
+  onTestFinished(() => waiting.end())
+  const update = waiting.query(`update categories set name = 'other' where id = 7777`)
+  expect(await examineFor('waits', { DATABASE_URL: databaseUrl })).toMatchObject({
+    code: 1,
+    message: `pid ${pid} (application report, role postgres) locks rows that the service needs: requests fail with 503`,
+  })
+  await holder.query('rollback')
+  await update
+  expect(await examineFor('waits', { DATABASE_URL: databaseUrl })).toMatchObject({ state: 'ok' })
 })
 
 test('reports objects that the migration role does not own, until deploy/roles.sql has run', async () => {
