@@ -107,6 +107,9 @@ export function openMetrics(
     help: 'Age of the oldest change that is not in the event feed yet; 0 if all changes are.',
     registers: [registry],
   })
+  // A gauge begins at 0. Until the feed is read, 0 would mean that it is empty and up to date.
+  newestEvent.remove()
+  unnumbered.remove()
 
   // Not registered yet: until the results are read, 0 would mean that no backup was ever proven.
   const restoreProven = new Gauge({

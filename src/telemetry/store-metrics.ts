@@ -11,7 +11,7 @@ export interface StoreFigures {
   replication: { connected: number; required: number }
 }
 
-/** Adds the metrics. They have no value before the first call of the function that this returns. */
+/** Adds the metrics. Those of the data have no value before the first call of the function that this returns. */
 export function addStoreMetrics(
   registry: Registry,
   removals: Readonly<Record<string, Date>>,
@@ -48,6 +48,9 @@ export function addStoreMetrics(
     'Standbys of PostgreSQL: connected, and how many of them must confirm a write before it is acknowledged (required).',
     'state',
   )
+  // A gauge without labels begins at 0, which would mean that nothing is overdue and that no key expires.
+  overdue.remove()
+  keyExpiry.remove()
   for (const [operation, time] of Object.entries(removals)) {
     removal.set({ operation }, time.getTime() / 1_000)
     calls.set({ operation }, 0)

@@ -1,6 +1,8 @@
 // The metrics of a running service: what requests, queries and the data of the store change in them.
 import { expect, onTestFinished, test } from 'vitest'
 import { SCOPES } from '../../src/scopes.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
@@ -70,6 +72,14 @@ test('reports the holds, keys and deprecated calls of the store, and the standby
   )
   expect(await metric('petstore_replication_standbys{state="connected"}')).toBe(0)
   expect(await metric('petstore_replication_standbys{state="required"}')).toBe(0)
+})
+
+test('has no value of the feed, the holds and the keys before it has read them', async () => {
+  const connections = () => ({ total: 0, idle: 0, waiting: 0, unacknowledged: 0 })
+  const { registry } = openMetrics({ connections }, openLog('silent'))
+  const text = await registry.metrics()
+  expect(text).toContain('petstore_database_connections{state="total"} 0')
+  expect(text).not.toMatch(/^petstore_(?:events_|hold|api_key_)/m)
 })
 
 test('shows when each background job last succeeded, and counts failures', async () => {
