@@ -4,6 +4,8 @@ import type { SessionName } from './blockers.ts'
 import type { Reader } from './database.ts'
 
 export interface LockHolder extends SessionName {
+  /** When its transaction began; null if it has none, or if another role runs it. */
+  startedAt: string | null
   /** Tables that the session locks so that the service cannot write to them. Empty if it locks rows. */
   tables: string[]
 }
@@ -41,10 +43,11 @@ export async function readWaits(db: Reader): Promise<Waits> {
           and pg_class.relkind in ('r', 'p')
       ), holders as (
         select locks.pid, nullif(application_name, '') as application, usename as role,
+          xact_start as "startedAt",
           coalesce(jsonb_agg(distinct relation) filter (where relation is not null), '[]') as tables
         from locks
         left join pg_stat_activity using (pid)
-        group by 1, 2, 3
+        group by 1, 2, 3, 4
       )
       select
         coalesce((select jsonb_agg(to_jsonb(holders) order by pid) from holders), '[]') as holders,

@@ -17,7 +17,10 @@ export async function checkWaits(db: Reader): Promise<Finding> {
   if (first.holders.length === 0 && first.commits.length === 0) return none
   await sleep(NORMAL_WAIT_MS)
   const second = await readWaits(db)
-  const holders = second.holders.filter(({ pid }) => first.holders.some((holder) => holder.pid === pid))
+  // Under load, two short transactions of one session can each block others for a moment.
+  const holders = second.holders.filter(({ pid, startedAt }) =>
+    first.holders.some((holder) => holder.pid === pid && holder.startedAt === startedAt),
+  )
   const commits = second.commits.filter((commit) => first.commits.includes(commit))
   // A commit that waits for a standby holds the locks of its rows: the standby is the cause.
   if (commits.length > 0) {
