@@ -49,6 +49,8 @@ const now = () => toTime(performance.now())
 class RecordedSpan implements Span {
   readonly #tracer: Tracer
   readonly #span: OtelSpan
+  /** With a later offset, a short span could end before it began. */
+  readonly #clockOffset = clockOffset
   #context: Context | undefined
 
   constructor(tracer: Tracer, span: OtelSpan) {
@@ -93,7 +95,7 @@ class RecordedSpan implements Span {
       this.#span.setAttribute('error.type', errorType)
       this.#span.setStatus({ code: SpanStatusCode.ERROR })
     }
-    this.#span.end(now())
+    this.#span.end(performance.now() + this.#clockOffset)
   }
 
   spanContext(): SpanContext {
