@@ -162,10 +162,12 @@ test('reports a database that was not read for 30 s, an instance that is down, a
   serve.jobs.onSuccess('measure the store')
   const soon = await scrapeTwice(serve, () => {})
   const readAt = soon.metrics?.get('petstore_background_last_success_timestamp_seconds')?.[0]?.value ?? 0
-  const titlesAt = (seconds: number) =>
-    takeSnapshot([soon], new Date(seconds * 1_000)).problems.map(({ title }) => title)
+  const titlesAt = (seconds: number, state = soon) =>
+    takeSnapshot([state], new Date(seconds * 1_000)).problems.map(({ title }) => title)
   expect(titlesAt(readAt + 29)).toEqual([])
   expect(titlesAt(readAt + 31)).toEqual(['PostgreSQL is unreachable'])
+  const stalled = await scrapeTwice(serve, () => (serve.connections.unacknowledged = 3))
+  expect(titlesAt(readAt + 31, stalled)).toEqual(['PostgreSQL is unreachable'])
 
   const deliver = openDeliverMetrics()
   deliver.state.lagSeconds.set(8n, 301)
