@@ -54,6 +54,14 @@ async function busyProcesses(): Promise<ProcessState[]> {
 
 const DOWN = { url: 'http://127.0.0.1:9092', failure: 'no process listens on this port' }
 
+test('the rates of requests are unknown after a restart, also if `petstore deliver` has rates', async () => {
+  const [serve, deliver] = (await busyProcesses()) as [ProcessState, ProcessState]
+  const restarted = { url: serve.url, metrics: serve.metrics }
+  const { requests, batches, database, webhooks } = takeSnapshot([restarted, deliver], NOW)
+  expect([requests, batches, database?.statements]).toEqual([null, null, null])
+  expect(webhooks?.attemptsPerSecond).toEqual({ delivered: 40, failed: 2 })
+})
+
 test('shows every part at 80 columns', async () => {
   const [serve, deliver] = (await busyProcesses()) as [ProcessState, ProcessState]
   const other = { ...DOWN, url: 'http://127.0.0.1:9094' }

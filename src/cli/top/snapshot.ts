@@ -15,32 +15,36 @@ import { findProblems, SLOW_SECONDS } from './problems.ts'
 import type { Metrics } from './prometheus-text.ts'
 
 export function takeSnapshot(processes: readonly ProcessState[], now: Date): Snapshot {
-  const metricsOf = (command: 'serve' | 'deliver') =>
-    processes.flatMap(({ metrics }) =>
-      metrics !== undefined && commandOf(metrics) === command ? [metrics] : [],
-    )
-  const served = metricsOf('serve')
-  const delivered = metricsOf('deliver')
-  const rates = processes.flatMap((process) => process.rates ?? [])
-  const hasRates = rates.length > 0
+  const running = (command: 'serve' | 'deliver') =>
+    processes.filter(({ metrics }) => metrics !== undefined && commandOf(metrics) === command)
+  const [serving, delivering] = [running('serve'), running('deliver')]
+  const served = serving.flatMap(({ metrics }) => metrics ?? [])
+  const delivered = delivering.flatMap(({ metrics }) => metrics ?? [])
+  const servedRates = knownRates(serving)
   const seconds = processes.flatMap((process) => process.seconds ?? [])
-  const requests = hasRates && served.length > 0 ? requestFigures(rates) : null
+  const requests = servedRates === undefined ? null : requestFigures(servedRates)
   return {
     time: now.toISOString(),
     intervalSeconds: seconds.length === 0 ? null : Math.max(...seconds),
     problems: findProblems(processes, requests, now.getTime() / 1_000),
     instances: processes.map((process) => instanceFigures(process, now)),
     requests,
-    database: served.length === 0 ? null : databaseFigures(served, hasRates ? rates : undefined),
-    batches: hasRates && served.length > 0 ? batchFigures(rates) : null,
+    database: served.length === 0 ? null : databaseFigures(served, servedRates),
+    batches: servedRates === undefined ? null : batchFigures(servedRates),
     holds: holdFigures(served),
     events: served.length === 0 ? null : eventFigures(served, processes),
-    webhooks: delivered.length === 0 ? null : webhookFigures(delivered, hasRates ? rates : undefined),
+    webhooks: delivered.length === 0 ? null : webhookFigures(delivered, knownRates(delivering)),
   }
 }
 
+/** Undefined until one of the processes was scraped twice. */
+function knownRates(processes: readonly ProcessState[]): Metrics[] | undefined {
+  const rates = processes.flatMap((process) => process.rates ?? [])
+  return rates.length === 0 ? undefined : rates
+}
+
 /** `petstore deliver` has metrics of webhooks, and no metrics of requests. */
-export function commandOf(metrics: Metrics): 'serve' | 'deliver' {
+function commandOf(metrics: Metrics): 'serve' | 'deliver' {
   return metrics.has('petstore_webhooks') ? 'deliver' : 'serve'
 }
 
