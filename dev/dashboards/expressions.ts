@@ -35,7 +35,7 @@ export function quantile(
 }
 
 /** The whole time that the dashboard shows, at every point of it. */
-export const WHOLE_RANGE = '$__range'
+const WHOLE_RANGE = '$__range'
 
 /**
  * The series with the largest values over the whole time that the dashboard shows. With `topk` alone, the series would

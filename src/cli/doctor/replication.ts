@@ -10,7 +10,7 @@ export async function checkReplication(db: Reader): Promise<Finding> {
   return judgeReplication(await readReplication(db))
 }
 
-export function judgeReplication(state: ReplicationState): Finding {
+function judgeReplication(state: ReplicationState): Finding {
   const { synchronousCommit, synchronousStandbyNames, connected } = state
   const required = requiredStandbys(synchronousStandbyNames)
   if (synchronousCommit === 'off' || (synchronousCommit === 'local' && required > 0)) {

@@ -1,7 +1,7 @@
 // Reads the metrics of a process over HTTP. The response is limited in time and size, because an address may be wrong.
 import { type Metrics, parseMetrics } from './prometheus-text.ts'
 
-export const SCRAPE_TIMEOUT_MS = 2_000
+const SCRAPE_TIMEOUT_MS = 2_000
 /** A process of Petstore returns less than 1 MiB, even if every operation and statement was used. */
 const RESPONSE_MAX_BYTES = 8 * 1024 * 1024
 /** Every process of Petstore has this metric. */
