@@ -29,7 +29,7 @@ interface Exchange {
   body: unknown
 }
 
-/** Returns undefined if there was no response. */
+/** Returns undefined if there was no response, or only a part of it. */
 export async function send(
   { origin, apiKey }: Store,
   method: string,
@@ -46,7 +46,8 @@ export async function send(
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     })
-    return { status: response.status, body: await response.json().catch(() => undefined) }
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
   } catch {
     return undefined
   }
