@@ -53,22 +53,29 @@ export interface Environment {
 }
 
 const openEnvironments = new Set<() => Promise<void>>()
+let isInterrupted = false
 
-/** Ends the processes of all environments, for a drill that is interrupted. */
+/** Ends the processes of all environments, for a drill that is interrupted. No other environment can be opened then. */
 export async function closeEnvironments(): Promise<void> {
+  isInterrupted = true
   await Promise.all([...openEnvironments].map((close) => close()))
 }
 
 /** Starts everything, and waits until Prometheus has scraped both processes. */
 export async function openEnvironment(options: EnvironmentOptions): Promise<Environment> {
-  const closing: (() => Promise<unknown>)[] = []
-  const close = async () => {
+  if (isInterrupted) throw new Error('the drill was interrupted')
+  // Ends the last part first, and all of them even if one fails to end.
+  const started = new AsyncDisposableStack()
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
     openEnvironments.delete(close)
-    for (let work = closing.pop(); work !== undefined; work = closing.pop()) await work()
+    closing ??= started.disposeAsync()
+    return closing
   }
   openEnvironments.add(close)
   try {
-    return { ...(await start(options, (work) => closing.push(work))), close }
+    const onClose = (work: () => Promise<unknown>) => started.defer(async () => void (await work()))
+    return { ...(await start(options, onClose)), close }
   } catch (error) {
     await close()
     throw error
