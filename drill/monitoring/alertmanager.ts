@@ -2,12 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../src/demo/cluster.ts'
-import { startDaemon, waitUntil } from '../processes.ts'
 import { MONITORING_FOLDER } from './prometheus.ts'
-
-const START_TIMEOUT_MS = 60_000
-const STOP_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 10_000
+import { startReadyDaemon } from './ready-daemon.ts'
 
 export interface AlertmanagerOptions {
   /** Gets the configuration, the data and the log. */
@@ -27,24 +23,22 @@ export interface Alertmanager {
 export async function startAlertmanager(options: AlertmanagerOptions): Promise<Alertmanager> {
   const { folder } = options
   const address = `127.0.0.1:${await freePort()}`
-  const [file, log] = [join(folder, 'alertmanager.yaml'), join(folder, 'alertmanager.log')]
+  const file = join(folder, 'alertmanager.yaml')
   writeFileSync(file, configuration(options))
-  const daemon = await startDaemon(
-    'prometheus-alertmanager',
-    [
+  const stop = await startReadyDaemon({
+    name: 'Alertmanager',
+    command: 'prometheus-alertmanager',
+    args: [
       `--config.file=${file}`,
       `--storage.path=${join(folder, 'alertmanager-data')}`,
       `--web.listen-address=${address}`,
       // One Alertmanager needs no port for others.
       '--cluster.listen-address=',
     ],
-    { logFile: log, env: {} },
-  )
-  await waitUntil(`Alertmanager is ready (${log})`, START_TIMEOUT_MS, async () => {
-    if (!daemon.running) throw new Error(`Alertmanager exited: ${readFileSync(log, 'utf8')}`)
-    return isReady(address)
+    logFile: join(folder, 'alertmanager.log'),
+    url: `http://${address}`,
   })
-  return { address, stop: () => daemon.stop('SIGTERM', STOP_TIMEOUT_MS) }
+  return { address, stop }
 }
 
 /** alertmanager.yaml with another receiver. */
@@ -57,13 +51,4 @@ function configuration({ receiver, groupWaitSeconds }: AlertmanagerOptions): str
   replace(/url: http:\/\/[^/\n]+\//g, `url: ${receiver}/`)
   if (groupWaitSeconds !== undefined) replace(/group_wait: \d+s/, `group_wait: ${groupWaitSeconds}s`)
   return text
-}
-
-async function isReady(address: string): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-    return (await fetch(`http://${address}/-/ready`, { signal })).ok
-  } catch {
-    return false
-  }
 }

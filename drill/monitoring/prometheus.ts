@@ -2,12 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { freePort } from '../../src/demo/cluster.ts'
-import { startDaemon, waitUntil } from '../processes.ts'
 import { openPrometheusClient, type PrometheusClient } from './prometheus-client.ts'
-
-const START_TIMEOUT_MS = 60_000
-const STOP_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 10_000
+import { startReadyDaemon } from './ready-daemon.ts'
 
 export const MONITORING_FOLDER = resolve(import.meta.dirname, '../../deploy/monitoring')
 
@@ -33,22 +29,18 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
   const url = `http://127.0.0.1:${port}`
   writeFileSync(join(folder, 'prometheus.yaml'), configuration(options))
   writeFileSync(join(folder, 'alerts.yaml'), readFileSync(join(MONITORING_FOLDER, 'alerts.yaml')))
-  const daemon = await startDaemon(
-    'prometheus',
-    [
+  const stop = await startReadyDaemon({
+    name: 'Prometheus',
+    command: 'prometheus',
+    args: [
       `--config.file=${join(folder, 'prometheus.yaml')}`,
       `--storage.tsdb.path=${join(folder, 'prometheus-data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],
-    { logFile: join(folder, 'prometheus.log'), env: {} },
-  )
-  await waitUntil(`Prometheus is ready (${folder}/prometheus.log)`, START_TIMEOUT_MS, async () => {
-    if (!daemon.running)
-      throw new Error(`Prometheus exited: ${readFileSync(join(folder, 'prometheus.log'), 'utf8')}`)
-    return responds(`${url}/-/ready`)
+    logFile: join(folder, 'prometheus.log'),
+    url,
   })
-
-  return { url, ...openPrometheusClient(url), stop: () => daemon.stop('SIGTERM', STOP_TIMEOUT_MS) }
+  return { url, ...openPrometheusClient(url), stop }
 }
 
 /** prometheus.yaml with other targets and intervals. */
@@ -70,12 +62,4 @@ function configuration({ targets, alertmanager, intervalSeconds }: PrometheusOpt
   if (intervalSeconds !== undefined)
     replace(/(scrape|evaluation)_interval: \d+s/g, `$1_interval: ${intervalSeconds}s`)
   return text
-}
-
-async function responds(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })).ok
-  } catch {
-    return false
-  }
 }
