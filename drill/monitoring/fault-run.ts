@@ -132,7 +132,11 @@ async function checkHealthy(environment: Environment, seconds: number): Promise<
 /** When the last of the expected alerts is due: its condition can be true, and its `for` time has passed. */
 function dueTime({ expected, trueAfterSeconds = 0 }: PlantedFault, since: number): number {
   const forSeconds = readForSeconds()
-  const waits = expected.map((alert) => forSeconds.get(alert) ?? Number.NaN)
+  const waits = expected.map((alert) => {
+    const seconds = forSeconds.get(alert)
+    if (seconds === undefined) throw new Error(`alerts.yaml has no alert ${alert}`)
+    return seconds
+  })
   return since + (trueAfterSeconds + Math.max(0, ...waits)) * 1_000
 }
 
