@@ -24,6 +24,7 @@ export async function setHalfCapacity(load: PacedLoad): Promise<Rates> {
   load.setPace(WITHOUT_PAUSES)
   await sleep(SETTLE_MS)
   const capacity = await responsesPerSecond(load)
+  if (capacity === 0) throw new Error('The service returned no response while its capacity was measured.')
   let [factor, rate] = [1, usual]
   for (let adjusted = 0; adjusted < ADJUSTMENTS; adjusted += 1) {
     // Twice the period of a client means half as many requests. Some clients have no period, so one step is not enough.

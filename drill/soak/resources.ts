@@ -43,11 +43,11 @@ export function startResourceSampler(adminUrls: readonly string[]): ResourceSamp
   return { samples: () => [...samples], stop }
 }
 
-/** Undefined if the instance does not respond in time. */
+/** Undefined if the instance returns no metrics in time. */
 async function readMetrics(adminUrl: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
-    return await response.text()
+    return response.ok ? await response.text() : undefined
   } catch {
     return undefined
   }
