@@ -33,21 +33,29 @@ export async function startStore({
 }: StoreOptions): Promise<ObservedStore> {
   // The instances read the state of the store when they start, and then every 10 seconds.
   const apiKey = await prepare(superuserUrl)
+  const started: PetstoreProcess[] = []
+  const stop = async () => {
+    await Promise.all(started.map((one) => one.stop()))
+  }
   const start = async (command: 'serve' | 'deliver', databaseUrl: string): Promise<PetstoreProcess> => {
     const environment = { DATABASE_URL: databaseUrl, WEBHOOK_NETWORKS: '127.0.0.1' }
-    const started = await preparePetstore(command, { folder, environment })
-    await started.start()
-    return started
+    const prepared = await preparePetstore(command, { folder, environment })
+    started.push(prepared)
+    await prepared.start()
+    return prepared
   }
-  const instances = await Promise.all(Array.from({ length: INSTANCES }, () => start('serve', serviceUrl)))
-  const deliver = await start('deliver', deliverUrl)
-  return {
-    origins: instances.map(({ origin }) => origin),
-    apiKey,
-    targets: { petstore: instances.map(({ admin }) => admin), 'petstore-deliver': [deliver.admin] },
-    stop: async () => {
-      await Promise.all([...instances, deliver].map(({ stop }) => stop()))
-    },
+  try {
+    const instances = await Promise.all(Array.from({ length: INSTANCES }, () => start('serve', serviceUrl)))
+    const deliver = await start('deliver', deliverUrl)
+    return {
+      origins: instances.map(({ origin }) => origin),
+      apiKey,
+      targets: { petstore: instances.map(({ admin }) => admin), 'petstore-deliver': [deliver.admin] },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 

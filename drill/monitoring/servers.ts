@@ -1,11 +1,9 @@
 // PostgreSQL of one environment: a primary and its streaming standbys, all copies of one data folder.
-import { execFile } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { type Cluster, freePort, startCluster } from '../../src/demo/cluster.ts'
-import { signalAll, waitUntil } from '../processes.ts'
+import { runChecked, signalAll, waitUntil } from '../processes.ts'
 import { DATABASE, FAST_SETTINGS, type Template } from './template.ts'
 
 const STREAMING_TIMEOUT_MS = 60_000
@@ -50,16 +48,15 @@ export async function startServers({
     ...settings,
     ...(count > 0 && { synchronous_standby_names: `ANY 1 (${names.join(',')})` }),
   })
-  await primary.start()
-  const standbys = await Promise.all(
-    names.map(async (name) => {
-      const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`
-      const standby = await copyServer(template, join(folder, name), { primary_conninfo: source })
-      writeFileSync(join(folder, name, 'standby.signal'), '')
-      await standby.start()
-      return standby
-    }),
-  )
+  const standbys: Server[] = []
+
+  async function startStandby(name: string): Promise<void> {
+    const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`
+    const standby = await copyServer(template, join(folder, name), { primary_conninfo: source })
+    standbys.push(standby)
+    writeFileSync(join(folder, name, 'standby.signal'), '')
+    await standby.start()
+  }
 
   async function connect(): Promise<Client> {
     const client = new Client({
@@ -81,21 +78,24 @@ export async function startServers({
     }
   }
 
-  await waitUntil('the standbys stream', STREAMING_TIMEOUT_MS, async () => {
-    const text = `select from pg_stat_replication where state = 'streaming'`
-    return (await query(text)).length === count
-  })
-  return {
-    primary,
-    standbys,
-    query,
-    connect,
-    stop: async () => {
-      // A primary that stops waits for its standbys.
-      await Promise.all([primary, ...standbys].map((server) => server.stop()))
-      for (const name of ['primary', ...names]) rmSync(join(folder, name), { recursive: true, force: true })
-    },
+  async function stop(): Promise<void> {
+    // A primary that stops waits for its standbys.
+    await Promise.all([primary, ...standbys].map((server) => server.stop()))
+    for (const name of ['primary', ...names]) rmSync(join(folder, name), { recursive: true, force: true })
   }
+
+  try {
+    await primary.start()
+    await Promise.all(names.map(startStandby))
+    await waitUntil('the standbys stream', STREAMING_TIMEOUT_MS, async () => {
+      const text = `select from pg_stat_replication where state = 'streaming'`
+      return (await query(text)).length === count
+    })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { primary, standbys, query, connect, stop }
 }
 
 async function copyServer(
@@ -103,7 +103,7 @@ async function copyServer(
   dataFolder: string,
   settings: Record<string, string>,
 ): Promise<Server> {
-  await promisify(execFile)('cp', ['-a', source, dataFolder])
+  await runChecked('cp', ['-a', source, dataFolder])
   const port = await freePort()
   let cluster: Cluster | undefined
   let frozen: number[] = []
