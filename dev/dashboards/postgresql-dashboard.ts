@@ -10,8 +10,8 @@ const UNREAD_MAX_SECONDS = 30
 const JOB_FAILS_SECONDS = 60
 const SHOWN_MAX = 8
 const QUERIES = 'petstore_query_seconds'
-/** Jobs that run at least every 10 seconds. */
-const FREQUENT_JOBS = 'measure the store|sequence events|sweep expired holds|fold counts|purge events'
+/** As in the alert: jobs that run at least every 10 seconds. */
+const FREQUENT_JOBS = 'measure the store|sweep expired holds|sequence events|deliver webhooks'
 
 const connections = (state: string) => of('petstore_database_connections', `state="${state}"`)
 const standbys = (state: string) => `max(${of('petstore_replication_standbys', `state="${state}"`)})`
@@ -28,7 +28,7 @@ const replicationText: ValueMap = {
   type: MappingType.ValueToText,
   options: {
     0: { text: 'ok', color: 'green' },
-    1: { text: 'no spare standby', color: 'red' },
+    1: { text: 'not protected', color: 'red' },
     2: { text: 'writes wait', color: 'red' },
   },
 }
@@ -223,7 +223,7 @@ const background = [
   }),
   timeSeries({
     title: 'Time since the last success of background jobs',
-    shows: 'The jobs that run at least every 10 seconds, on the instance that is furthest behind.',
+    shows: 'The jobs that run at least every 10 seconds, on the process that is furthest behind.',
     good: 'below 12 s. All jobs growing: PostgreSQL is unreachable. One job growing: a session locks its tables.',
     entry: 'Background jobs fail',
     alert: 'PetstoreBackgroundJobFails',

@@ -1,6 +1,7 @@
 // Faults of PostgreSQL: the primary, its standbys, and sessions that hold locks which background jobs need.
 import { QUERY_TIMEOUT_MS } from '../../src/deadlines.ts'
 import type { PlantedFault } from './planted-fault.ts'
+import { endSessions } from './servers.ts'
 import { create } from './steady-load.ts'
 
 /** The alert of the database and that of stalled writes keep firing for 6 minutes. */
@@ -12,7 +13,7 @@ export const DATABASE_FAULTS = {
   'database-stopped': {
     description: 'PostgreSQL is stopped',
     expected: ['PetstoreDatabaseUnreachable'],
-    inhibited: ['PetstoreRequestsFail', 'PetstoreSlow'],
+    inhibited: ['PetstoreRequestsFail', 'PetstoreSlow', 'PetstoreBackgroundJobFails'],
     trueAfterSeconds: 30,
     watchSeconds: CONSEQUENCES_SECONDS,
     resolvedWithinSeconds: KEPT_SECONDS,
@@ -24,7 +25,7 @@ export const DATABASE_FAULTS = {
   'database-frozen': {
     description: 'All processes of PostgreSQL stop running, but keep their connections',
     expected: ['PetstoreDatabaseUnreachable'],
-    inhibited: ['PetstoreRequestsFail', 'PetstoreSlow'],
+    inhibited: ['PetstoreRequestsFail', 'PetstoreSlow', 'PetstoreBackgroundJobFails'],
     trueAfterSeconds: 30,
     watchSeconds: CONSEQUENCES_SECONDS,
     resolvedWithinSeconds: KEPT_SECONDS,
@@ -42,6 +43,7 @@ export const DATABASE_FAULTS = {
       'PetstoreFeedLate',
       'PetstoreHoldsNotSwept',
       'PetstoreReplicationNotProtecting',
+      'PetstoreBackgroundJobFails',
     ],
     needs: { standbys: 2 },
     trueAfterSeconds: QUERY_TIMEOUT_MS / 1_000,
@@ -107,6 +109,16 @@ export const DATABASE_FAULTS = {
     plant: async ({ servers }) => {
       await servers.query('revoke select on deprecated_calls from petstore_app')
       return { heal: () => servers.query('grant select on deprecated_calls to petstore_app') }
+    },
+  },
+  'delivery-cut-off': {
+    description: 'The role of `petstore deliver` can no longer connect',
+    expected: ['PetstoreBackgroundJobFails'],
+    trueAfterSeconds: 60,
+    plant: async ({ servers }) => {
+      await servers.query('alter role petstore_deliver nologin')
+      await endSessions(servers, 'petstore_deliver')
+      return { heal: () => servers.query('alter role petstore_deliver login') }
     },
   },
   'webhook-receiver-fails': {

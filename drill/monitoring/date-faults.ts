@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { waitUntil } from '../processes.ts'
 import type { Environment } from './environment.ts'
 import type { PlantedFault } from './planted-fault.ts'
+import { endSessions } from './servers.ts'
 import { send } from './steady-load.ts'
 
 const CERTIFICATE_DAYS = 400
@@ -63,7 +64,7 @@ export const DATE_FAULTS = {
 async function useCertificate({ certificates, servers }: Environment, days: number): Promise<void> {
   certificates?.replace(days)
   await servers.query('select pg_reload_conf()')
-  await servers.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'petstore_app'`)
+  await endSessions(servers, 'petstore_app')
 }
 
 const recordCheck = ({ run }: Environment) => run('petstore_verify', ['verify', '--record', 'proven'])

@@ -98,6 +98,10 @@ export async function startServers({
   return { primary, standbys, query, connect, stop }
 }
 
+export async function endSessions({ query }: Pick<Servers, 'query'>, role: string): Promise<void> {
+  await query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`)
+}
+
 async function copyServer(
   { binaries, dataFolder: source }: Template,
   dataFolder: string,

@@ -63,11 +63,11 @@ export async function runDeliverer(config: Config): Promise<void> {
   // Sends the port to a parent process that has set ADMIN_PORT=0.
   process.send?.(address)
 
+  const job = { name: 'deliver webhooks', everyMs: DELIVERED_EVERY_MS, work: deliverer.run }
+  // Also shows for how long the schema could not be checked.
+  metrics.jobs.onStart(job.name)
   const current = await waitForSchema(db, log)
   if (!current) return
   readiness = { ready: true, reason: 'the schema is current' }
-  background = startBackground(
-    [{ name: 'deliver webhooks', everyMs: DELIVERED_EVERY_MS, work: deliverer.run }],
-    log,
-  )
+  background = startBackground([job], log, metrics.jobs)
 }

@@ -1,6 +1,7 @@
 // Metrics of `petstore deliver`, in the Prometheus format.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { addBuildInfo } from './build-info.ts'
+import { addJobMetrics, type JobObserver } from './job-metrics.ts'
 
 export interface DeliveryCounts {
   enabled: number
@@ -13,6 +14,8 @@ export interface DeliveryCounts {
 export interface DeliveryMetrics {
   registry: Registry
   observe: (outcome: string, durationMs: number) => void
+  /** For `startBackground`. */
+  jobs: JobObserver
 }
 
 /** @param stateOf Called when the metrics are read. */
@@ -63,5 +66,6 @@ export function openDeliveryMetrics(stateOf: () => DeliveryCounts): DeliveryMetr
   return {
     registry,
     observe: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1_000),
+    jobs: addJobMetrics(registry),
   }
 }

@@ -6,7 +6,15 @@ import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { asDelivery } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
+
+/** The value of a series, such as `petstore_errors_total{code="pet_not_found"}`; undefined without one. */
+async function readMetric(adminOrigin: string, series: string): Promise<number | undefined> {
+  const text = await (await fetch(`${adminOrigin}/metrics`)).text()
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length))
+}
 
 async function startMeasured(prepare: (databaseUrl: string) => Promise<unknown> = async () => {}) {
   const DATABASE_URL = await createTestDatabase()
@@ -14,12 +22,7 @@ async function startMeasured(prepare: (databaseUrl: string) => Promise<unknown> 
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'fatal' })
   onTestFinished(async () => void (await service.stop()))
   const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL), { name: 'shop', scopes: SCOPES })
-  /** The value of a series, such as `petstore_errors_total{code="pet_not_found"}`; undefined without one. */
-  const metric = async (series: string) => {
-    const text = await (await fetch(`${service.adminOrigin}/metrics`)).text()
-    const line = text.split('\n').find((one) => one.startsWith(`${series} `))
-    return line === undefined ? undefined : Number(line.slice(series.length))
-  }
+  const metric = (series: string) => readMetric(service.adminOrigin, series)
   return { DATABASE_URL, service, metric, client: openTestClient({ origin: service.origin, apiKey }) }
 }
 
@@ -90,4 +93,21 @@ test('shows when each background job last succeeded, and counts failures', async
   await expect
     .poll(() => metric('petstore_background_failures_total{task="sweep expired holds"}'), { timeout: 10_000 })
     .toBeGreaterThan(0)
+})
+
+test('petstore deliver shows when it last read webhooks, also before its first read', async () => {
+  const DATABASE_URL = asDelivery(await createTestDatabase())
+  await sql(DATABASE_URL, 'alter table webhooks rename to away')
+  const deliver = await startService({ DATABASE_URL, LOG_LEVEL: 'fatal' }, { args: ['deliver'] })
+  onTestFinished(async () => void (await deliver.stop()))
+  const metric = (series: string) => readMetric(deliver.adminOrigin, series)
+  const succeededAt = () =>
+    metric('petstore_background_last_success_timestamp_seconds{task="deliver webhooks"}')
+  const startedAt = await succeededAt()
+  expect(startedAt).toBeGreaterThan(Date.now() / 1_000 - 60)
+  await expect
+    .poll(() => metric('petstore_background_failures_total{task="deliver webhooks"}'), { timeout: 10_000 })
+    .toBeGreaterThan(0)
+  await sql(DATABASE_URL, 'alter table away rename to webhooks')
+  await expect.poll(succeededAt, { timeout: 10_000 }).toBeGreaterThan(startedAt as number)
 })
