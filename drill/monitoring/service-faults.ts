@@ -23,8 +23,8 @@ export const SERVICE_FAULTS = {
   'table-locked': {
     description: 'A forgotten session locks the table of pets',
     expected: ['PetstoreRequestsFail'],
-    // Each request waits for the lock before it fails.
-    inhibited: ['PetstoreSlow'],
+    // Each request and the sweep of holds wait for the lock before they fail.
+    inhibited: ['PetstoreSlow', 'PetstoreBackgroundJobFails'],
     watchSeconds: 120,
     plant: async ({ servers }) => {
       const session = await servers.connect()
