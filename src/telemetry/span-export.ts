@@ -2,7 +2,7 @@
 // but no request waits. Knows nothing about what a span describes.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api'
+import { diag, DiagLogLevel } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import {
@@ -13,26 +13,25 @@ import {
   type Sampler,
   type SpanExporter,
   TraceIdRatioBasedSampler,
-  TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import type { TracingSettings } from '../tracing-settings.ts'
 import { VERSION } from '../version.ts'
 import { instanceName } from './instance-name.ts'
 import type { Log } from './log.ts'
-import { openTraceIds, type TraceIds } from './trace-ids.ts'
+import type { SpanTarget } from './recorded-span.ts'
 
 const WARNED_EVERY_MS = 60_000
 /** Max time to export the remaining spans when the process shuts down. */
 const FLUSHED_WITHIN_MS = 1_500
-/** A longer attribute value is cut. Clients choose some of them, such as the path. */
-const VALUE_MAX_CHARACTERS = 256
 /** Max exports in flight. Several are in flight only during the shutdown. */
 const EXPORTS_IN_FLIGHT_MAX = 8
 
 export interface SpanExport {
-  tracer: Tracer
+  target: SpanTarget
+  /** For requests that continue the trace of their caller. */
   sampler: Sampler
-  ids: TraceIds
+  /** The share of new traces that are sampled. */
+  newTraceShare: number
   /** Exports the remaining spans, within FLUSHED_WITHIN_MS. */
   close: () => Promise<void>
 }
@@ -53,23 +52,18 @@ export function openSpanExport(settings: TracingSettings, log: Log): SpanExport 
     maxQueueSize: queue.sizeMax,
     maxExportBatchSize: queue.batchMax,
   })
-  const sampler = samplerOf(settings)
-  const ids = openTraceIds()
-  const provider = new TracerProvider({
-    sampler,
-    idGenerator: ids,
-    resource: resourceOf(settings),
-    spanProcessors: [batching],
-    spanLimits: { attributeValueLengthLimit: VALUE_MAX_CHARACTERS },
-  })
   return {
-    tracer: provider.getTracer('petstore', VERSION),
-    sampler,
-    ids,
+    target: {
+      resource: resourceOf(settings),
+      instrumentationScope: { name: 'petstore', version: VERSION },
+      onEnd: (span) => batching.onEnd(span),
+    },
+    sampler: samplerOf(settings),
+    newTraceShare: newTraceShareOf(settings),
     close: async () => {
       // A failed export has been reported already.
       await Promise.race([
-        provider.shutdown().catch(ignore),
+        batching.shutdown().catch(ignore),
         sleep(FLUSHED_WITHIN_MS, undefined, { ref: false }),
       ])
       diag.disable()
@@ -144,6 +138,11 @@ function samplerOf({ sampler, share }: TracingSettings): Sampler {
   }
   const root = roots[sampler.replace('parentbased_', '') as keyof typeof roots]()
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
+}
+
+function newTraceShareOf({ sampler, share }: TracingSettings): number {
+  if (sampler.endsWith('always_on')) return 1
+  return sampler.endsWith('always_off') ? 0 : share
 }
 
 /** OTEL_SERVICE_NAME takes precedence over OTEL_RESOURCE_ATTRIBUTES, as the standard requires. */

@@ -1,6 +1,4 @@
 // Makes random ids of traces and spans. The generator of the SDK takes three times as long, and every request needs an id.
-import type { IdGenerator } from '@opentelemetry/sdk-trace'
-
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** Eight hexadecimal digits. Not all of them are zeros, because an id of zeros is invalid. */
@@ -16,23 +14,3 @@ function randomPart(): string {
 
 export const makeTraceId = () => randomPart() + randomPart() + randomPart() + randomPart()
 export const makeSpanId = () => randomPart() + randomPart()
-
-export interface TraceIds extends IdGenerator {
-  /** The next trace of the SDK gets this id. */
-  setNext: (traceId: string) => void
-}
-
-export function openTraceIds(): TraceIds {
-  let next: string | undefined
-  return {
-    setNext: (traceId) => {
-      next = traceId
-    },
-    generateTraceId: () => {
-      const traceId = next ?? makeTraceId()
-      next = undefined
-      return traceId
-    },
-    generateSpanId: makeSpanId,
-  }
-}

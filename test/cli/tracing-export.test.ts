@@ -5,13 +5,12 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { afterAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../../src/demo/cluster.ts'
 import { SCOPES } from '../../src/scopes.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { openSpanExport } from '../../src/telemetry/span-export.ts'
+import { openTracing } from '../../src/telemetry/tracing.ts'
 import { type TracingSettings, tracingSettings } from '../../src/tracing-settings.ts'
 import { issueApiKey } from '../support/app.ts'
 import { makeCertificate } from '../support/certificate.ts'
@@ -104,17 +103,16 @@ const settingsOf = (settings: Record<string, string>) =>
     readConfig({ DATABASE_URL, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', ...settings }),
   ) as TracingSettings
 
-/** Starts spans and never ends them, so that nothing is exported. Returns how many of 400 are recorded. */
-async function countRecorded(settings: Record<string, string>, parentFlags?: number): Promise<number> {
-  const { tracer, close } = openSpanExport(settingsOf(settings), openLog('silent'))
-  const spans = Array.from({ length: 400 }, () => {
+/** Starts requests and never ends them, so that nothing is exported. Returns how many of 400 are sampled. */
+async function countSampled(settings: Record<string, string>, parentFlags?: '00' | '01'): Promise<number> {
+  const tracing = openTracing(settingsOf(settings), openLog('silent'))
+  const traces = Array.from({ length: 400 }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '')
-    const parent = { traceId, spanId: '00f067aa0ba902b7', isRemote: true, traceFlags: parentFlags ?? 0 }
-    const context = parentFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
-    return tracer.startSpan('test', {}, context)
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-${parentFlags}`
+    return tracing.startRequest('test', parentFlags === undefined ? {} : { traceparent })
   })
-  await close()
-  return spans.filter((span) => span.isRecording()).length
+  await tracing.close()
+  return traces.filter(({ span }) => span !== undefined).length
 }
 
 test.each<[sampler: string, share: string, alone: number, sampled: number, notSampled: number]>([
@@ -130,9 +128,9 @@ test.each<[sampler: string, share: string, alone: number, sampled: number, notSa
   async (sampler, share, alone, sampled, notSampled) => {
     const settings = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share }
     const counts = [
-      await countRecorded(settings),
-      await countRecorded(settings, 1),
-      await countRecorded(settings, 0),
+      await countSampled(settings),
+      await countSampled(settings, '01'),
+      await countSampled(settings, '00'),
     ]
     for (const [index, expected] of [alone, sampled, notSampled].entries()) {
       // Six standard deviations.
@@ -143,7 +141,7 @@ test.each<[sampler: string, share: string, alone: number, sampled: number, notSa
 
 test('a file with certificates that cannot be read is a clear error', () => {
   const settings = settingsOf({ OTEL_EXPORTER_OTLP_CERTIFICATE: '/does/not/exist.pem' })
-  expect(() => openSpanExport(settings, openLog('silent'))).toThrow(
+  expect(() => openTracing(settings, openLog('silent'))).toThrow(
     'OTEL_EXPORTER_OTLP_CERTIFICATE: the file /does/not/exist.pem cannot be read',
   )
 })
@@ -169,8 +167,12 @@ test('an unreachable collector affects no request, is logged once, and does not 
     .split('\n')
     .filter((line) => line.startsWith('{"level":40'))
   expect(warnings.map((line) => JSON.parse(line) as object)).toEqual([
-    expect.objectContaining({ reason: expect.stringContaining('ECONNREFUSED'), lostSpans: 4 }),
+    expect.objectContaining({ reason: expect.stringContaining('ECONNREFUSED') }),
   ])
+  const { lostSpans } = JSON.parse(warnings[0] ?? '') as { lostSpans: number }
+  // Those of the first export. On a busy host, it can begin before a batch is full.
+  expect(lostSpans).toBeGreaterThan(0)
+  expect(lostSpans).toBeLessThanOrEqual(4)
 })
 
 test('a collector that never responds does not delay the shutdown', async () => {

@@ -282,6 +282,11 @@ test('no span contains a query string, an API key, a name or a body', async () =
   expect(exported).not.toMatch(/canary|petstore_live_|limit=/)
 })
 
+test('a long value is cut', async () => {
+  const { request } = await traceOf((headers) => client.get(`/pets/${'1'.repeat(1_000)}`, { headers }))
+  expect(request.attributes[ATTR_URL_PATH]).toBe(`/v1/pets/${'1'.repeat(247)}`)
+})
+
 test('deliver: each attempt is a trace, and the receiver of the webhook gets its traceparent', async () => {
   const collector = await openOtlpReceiver()
   const hook = await openReceiver()

@@ -25,8 +25,8 @@ import {
 import { counts, expectAll, expectRandom, expectRejection, type Group, isBusyCode, record } from './runner.ts'
 import { openServiceFixture, type ServiceFixture, snapshot } from './fixture.ts'
 
-const NEGATIVE_INPUTS = 60_000 * SCALE
-const POSITIVE_INPUTS = 12_000 * SCALE
+const NEGATIVE_INPUTS = 40_000 * SCALE
+const POSITIVE_INPUTS = 8_000 * SCALE
 const TAMPERED_CURSORS = Math.ceil(2_000 * SCALE)
 const USES_AFTER_FREE = Math.ceil(20 * SCALE)
 
