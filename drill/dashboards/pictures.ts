@@ -1,12 +1,11 @@
-// `node drill/dashboards/pictures.ts`: draws each dashboard of deploy/monitoring as an SVG, with the values that its queries
-// return. With --prometheus, they come from a running Prometheus. Otherwise it starts a store with some load, and a Prometheus.
+// `node drill/dashboards/pictures.ts`: draws the dashboards of deploy/monitoring as pictures. See --help.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Dashboard, Panel } from '@grafana/grafana-foundation-sdk/dashboard'
-import { say } from '../../src/cli/terminal.ts'
+import { print, say } from '../../src/cli/terminal.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { startPrometheus } from '../monitoring/prometheus.ts'
@@ -16,6 +15,15 @@ import { drawDashboard } from './picture.ts'
 import { openPrometheusClient, type PrometheusClient } from '../monitoring/prometheus-client.ts'
 import { startStore } from './store.ts'
 
+const HELP = `node drill/dashboards/pictures.ts [options]
+
+Draws each dashboard of deploy/monitoring as an SVG, with the values that its queries return.
+
+  --prometheus URL  draw the Prometheus at this URL. Default: start a store under load and a Prometheus, and draw them
+  --minutes N       the time up to now (default 15; 3 for a store of its own, which runs that long)
+  --output FOLDER   folder of the pictures (default docs/dashboards)
+
+Example: node drill/dashboards/pictures.ts --prometheus http://127.0.0.1:9090 --output /tmp/pictures`
 const OUTPUT = resolve(import.meta.dirname, '../../docs/dashboards')
 /** Points of each line. */
 const POINTS = 90
@@ -86,13 +94,12 @@ async function drawOwnStore(minutes: number, output: string): Promise<void> {
 
 const { values: options } = parseArgs({
   options: {
-    /** `--prometheus http://127.0.0.1:9090`: the Prometheus to draw. */
     prometheus: { type: 'string' },
-    /** `--minutes 15`: the time up to now. */
     minutes: { type: 'string' },
-    /** `--output docs/dashboards`: the folder of the pictures. */
     output: { type: 'string', default: OUTPUT },
+    help: { type: 'boolean', default: false },
   },
 })
-if (options.prometheus === undefined) await drawOwnStore(Number(options.minutes ?? 3), options.output)
+if (options.help) print(HELP)
+else if (options.prometheus === undefined) await drawOwnStore(Number(options.minutes ?? 3), options.output)
 else await drawAll(options.prometheus, Number(options.minutes ?? 15), options.output)
