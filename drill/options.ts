@@ -1,7 +1,7 @@
 // The command line of the drill.
 // Checks only the form of each value; starts nothing.
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { FAULTS } from './faults.ts'
 import type { Connection } from './lab.ts'
 import { FAULT_NAMES, type PlannedFault } from './plan.ts'
@@ -52,10 +52,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   if (isRestore) checkRestore(values, positionals)
   else if (values.rounds !== undefined) throw new UsageError('--rounds is only for restore.')
   const faults = isRestore ? [] : positionals
-  const unknown = faults.filter((name) => !(name in FAULTS))
-  if (unknown.length > 0) {
-    throw new UsageError(`Unknown fault: ${unknown.join(', ')}. The faults are: ${FAULT_NAMES.join(', ')}.`)
-  }
+  checkFaultNames(faults, FAULT_NAMES)
   if (values.short && (values.soak || positionals.length > 0)) {
     throw new UsageError('--short has its own faults. Leave out --short, or --soak and the names of faults.')
   }
@@ -78,29 +75,39 @@ export function readOptions(args: readonly string[]): Options | 'help' {
 }
 
 function parse(args: readonly string[]) {
+  return parseCommandLine(args, {
+    help: { type: 'boolean', short: 'h', default: false },
+    short: { type: 'boolean', default: false },
+    soak: { type: 'boolean', default: false },
+    every: { type: 'string' },
+    seed: { type: 'string' },
+    connect: { type: 'string', default: 'haproxy' },
+    replication: { type: 'string', default: 'quorum' },
+    service: { type: 'string', default: resolve(import.meta.dirname, '..') },
+    folder: { type: 'string', default: FOLDER_DEFAULT },
+    settle: { type: 'string' },
+    rounds: { type: 'string' },
+    json: { type: 'string' },
+    chart: { type: 'string' },
+  })
+}
+
+/** Throws a UsageError for an unknown option, or for one without its value. */
+export function parseCommandLine<const Declared extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  options: Declared,
+) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h', default: false },
-        short: { type: 'boolean', default: false },
-        soak: { type: 'boolean', default: false },
-        every: { type: 'string' },
-        seed: { type: 'string' },
-        connect: { type: 'string', default: 'haproxy' },
-        replication: { type: 'string', default: 'quorum' },
-        service: { type: 'string', default: resolve(import.meta.dirname, '..') },
-        folder: { type: 'string', default: FOLDER_DEFAULT },
-        settle: { type: 'string' },
-        rounds: { type: 'string' },
-        json: { type: 'string' },
-        chart: { type: 'string' },
-      },
-    })
+    return parseArgs({ args: [...args], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+export function checkFaultNames(names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  throw new UsageError(`Unknown fault: ${unknown.join(', ')}. The faults are: ${known.join(', ')}.`)
 }
 
 /** Options that only faults have. */

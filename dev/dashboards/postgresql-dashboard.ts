@@ -1,24 +1,22 @@
 // The dashboard of PostgreSQL, as the instances see it: connections, statements, replication and background jobs.
 import { MappingType, type ValueMap } from '@grafana/grafana-foundation-sdk/dashboard'
 import { OpsPerSecond, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
+import { ALERT_LIMITS, FREQUENT_TASKS, READING_TASKS } from '../../src/cli/top/problems.ts'
 import type { DashboardSpec } from './dashboard.ts'
 import { aboveZero, largest, of, quantile, rate, sumBy } from './expressions.ts'
 import { stat, timeSeries } from './panels.ts'
 
 const DAY_SECONDS = 86_400
-const UNREAD_MAX_SECONDS = 30
-const JOB_FAILS_SECONDS = 60
 const SHOWN_MAX = 8
 const QUERIES = 'petstore_query_seconds'
-/** As in the alert: jobs that run at least every 10 seconds. */
-const FREQUENT_JOBS = 'measure the store|sweep expired holds|sequence events|deliver webhooks'
 
 const connections = (state: string) => of('petstore_database_connections', `state="${state}"`)
 const standbys = (state: string) => `max(${of('petstore_replication_standbys', `state="${state}"`)})`
-const sinceSuccess = (tasks: string) =>
-  `time() - ${of('petstore_background_last_success_timestamp_seconds', `task=~"${tasks}"`)}`
+const lastSuccess = (tasks: readonly string[]) =>
+  of('petstore_background_last_success_timestamp_seconds', `task=~"${tasks.join('|')}"`)
+const sinceSuccess = (tasks: readonly string[]) => `time() - ${lastSuccess(tasks)}`
 /** As in the alert: of both tasks, the one that succeeded last. */
-const SINCE_READ = `time() - max by (job, instance) (${of('petstore_background_last_success_timestamp_seconds', 'task=~"measure the store|read restore checks"')})`
+const SINCE_READ = `time() - max by (job, instance) (${lastSuccess(READING_TASKS)})`
 /** 1 if PostgreSQL has no spare standby, or if its standbys are asynchronous. 2 if writes wait. 0 without standbys. */
 const NOT_PROTECTING = `(${standbys('connected')} <= bool ${standbys('required')}) * (${standbys('required')} > bool 0)
 + (${standbys('required')} == bool 0) * (${standbys('connected')} > bool 0)
@@ -44,7 +42,7 @@ const top = [
     decimals: 1,
     width: 4,
     none: 'no instance',
-    limits: { warn: 15, bad: UNREAD_MAX_SECONDS },
+    limits: { warn: 15, bad: ALERT_LIMITS.PetstoreDatabaseUnreachable },
     queries: [{ expr: `max(${SINCE_READ})`, legend: 'ago' }],
   }),
   stat({
@@ -230,8 +228,8 @@ const background = [
     unit: Seconds,
     width: 8,
     softMax: 65,
-    limits: { bad: JOB_FAILS_SECONDS },
-    queries: [{ expr: `max by (task) (${sinceSuccess(FREQUENT_JOBS)})`, legend: '{{task}}' }],
+    limits: { bad: ALERT_LIMITS.PetstoreBackgroundJobFails },
+    queries: [{ expr: `max by (task) (${sinceSuccess(FREQUENT_TASKS)})`, legend: '{{task}}' }],
   }),
   timeSeries({
     title: 'Failed runs of background jobs in 5 minutes',

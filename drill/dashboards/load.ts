@@ -1,10 +1,8 @@
 // A small load that touches everything that the dashboards show: lists, changes, orders that are sold, cancelled and left
 // to expire, wrong requests, streams of events and a receiver of webhooks.
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { send as sendRequest } from '../monitoring/steady-load.ts'
+import { type LocalServer, openLocalServer } from '../local-server.ts'
 
 const CLIENTS = 6
 /** The mean pause of a client between two requests. It changes over time, so that the lines have a shape. */
@@ -93,7 +91,7 @@ export async function startLoad({ origins, apiKey }: LoadOptions): Promise<Load>
   }
 
   for (let count = 0; count < 20; count += 1) await createPet(origins[0] ?? '')
-  await send(origins[0] ?? '', 'POST', '/webhooks', { url: receiver.url })
+  await send(origins[0] ?? '', 'POST', '/webhooks', { url: `${receiver.origin}/hook` })
   const running = Promise.all([
     ...Array.from({ length: CLIENTS }, (_, index) => runClient(index)),
     ...Array.from({ length: STREAMS }, (_, index) => follow(index)),
@@ -119,20 +117,10 @@ function pickKind(kinds: readonly Kind[]): Kind[1] {
 }
 
 /** Accepts every webhook after some milliseconds. */
-async function openReceiver(): Promise<{ url: string; close: () => Promise<void> }> {
-  const server = createServer((request, response) => {
+function openReceiver(): Promise<LocalServer> {
+  return openLocalServer((request, response) => {
     request.resume().on('end', () => {
       setTimeout(() => response.writeHead(204).end(), RECEIVER_DELAY_MS * Math.random() * 2)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
 }

@@ -1,7 +1,6 @@
 // The command line of `npm run drill -- alerts`. Checks only the form of each value; starts nothing.
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
-import { FOLDER_DEFAULT, readInteger, UsageError } from '../options.ts'
+import { checkFaultNames, FOLDER_DEFAULT, parseCommandLine, readInteger, UsageError } from '../options.ts'
 import { PLANTED_FAULT_NAMES, PLANTED_FAULTS, type PlantedFaultName } from './planted-faults.ts'
 
 /** An environment uses about a tenth of a core while nothing happens. */
@@ -18,13 +17,14 @@ export interface AlertsOptions {
 
 /** Returns 'help' if the command line asks for the help text. */
 export function readAlertsOptions(args: readonly string[]): AlertsOptions | 'help' {
-  const { values, positionals } = parse(args)
+  const { values, positionals } = parseCommandLine(args, {
+    help: { type: 'boolean', short: 'h', default: false },
+    parallel: { type: 'string' },
+    folder: { type: 'string', default: FOLDER_DEFAULT },
+    json: { type: 'string' },
+  })
   if (values.help) return 'help'
-  const unknown = positionals.filter((name) => !(name in PLANTED_FAULTS))
-  if (unknown.length > 0) {
-    const known = PLANTED_FAULT_NAMES.join(', ')
-    throw new UsageError(`Unknown fault: ${unknown.join(', ')}. The faults are: ${known}.`)
-  }
+  checkFaultNames(positionals, PLANTED_FAULT_NAMES)
   const parallel = readInteger('--parallel', values.parallel, PARALLEL_MAX) ?? PARALLEL_DEFAULT
   if (parallel === 0) throw new UsageError('--parallel must be at least 1.')
   return {
@@ -32,23 +32,6 @@ export function readAlertsOptions(args: readonly string[]): AlertsOptions | 'hel
     parallel,
     folder: resolve(values.folder),
     json: values.json === undefined ? undefined : resolve(values.json),
-  }
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h', default: false },
-        parallel: { type: 'string' },
-        folder: { type: 'string', default: FOLDER_DEFAULT },
-        json: { type: 'string' },
-      },
-    })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
   }
 }
 

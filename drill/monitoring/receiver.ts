@@ -1,8 +1,7 @@
 // An HTTP server that records what Alertmanager sends to an operator, and gets the webhooks of the store.
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { openLocalServer } from '../local-server.ts'
 
 /** The path of the store's webhook. Everything else is a notification of Alertmanager. */
 const WEBHOOK_PATH = '/hook'
@@ -28,13 +27,13 @@ export interface Receiver {
 export async function openReceiver(): Promise<Receiver> {
   const notifications: Notification[] = []
   let webhookStatus = 204
-  const server = createServer((request, response) => {
+  const { origin, close } = await openLocalServer((request, response) => {
     receive(request).then(
       (status) => response.writeHead(status).end(),
       // The client disconnected, or sent no JSON.
       () => response.destroy(),
     )
-  }).listen(0, '127.0.0.1')
+  })
 
   async function receive(request: IncomingMessage): Promise<number> {
     const body = await text(request)
@@ -43,8 +42,6 @@ export async function openReceiver(): Promise<Receiver> {
     return 204
   }
 
-  await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     origin,
     webhookUrl: origin + WEBHOOK_PATH,
@@ -52,11 +49,7 @@ export async function openReceiver(): Promise<Receiver> {
     setWebhookStatus: (status) => {
       webhookStatus = status
     },
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
+    close,
   }
 }
 

@@ -1,5 +1,7 @@
 // Reads the metrics of both instances every few seconds: memory, open files, handles and connections to PostgreSQL.
 // Knows nothing about the load.
+import { valueOf } from '../../src/cli/top/gauges.ts'
+import { parseMetrics as parseText } from '../../src/cli/top/prometheus-text.ts'
 import { repeat } from '../repeat.ts'
 
 const SAMPLED_EVERY_MS = 5_000
@@ -8,11 +10,11 @@ const BYTES_PER_MB = 1e6
 
 /** The metrics that are read, as the service names them. */
 const METRICS = {
-  memoryMb: /^process_resident_memory_bytes (\S+)$/m,
-  heapMb: /^nodejs_heap_size_used_bytes (\S+)$/m,
-  openFiles: /^process_open_fds (\S+)$/m,
-  handles: /^nodejs_active_handles_total (\S+)$/m,
-  connections: /^petstore_database_connections\{state="total"\} (\S+)$/m,
+  memoryMb: ['process_resident_memory_bytes'],
+  heapMb: ['nodejs_heap_size_used_bytes'],
+  openFiles: ['process_open_fds'],
+  handles: ['nodejs_active_handles_total'],
+  connections: ['petstore_database_connections', { state: 'total' }],
 } as const
 
 export type Resource = keyof typeof METRICS
@@ -55,10 +57,12 @@ async function readMetrics(adminUrl: string): Promise<string | undefined> {
 
 /** Throws if the service does not expose one of the metrics. */
 export function parseMetrics(text: string): Record<Resource, number> {
+  const metrics = parseText(text)
   const values = RESOURCES.map((resource): [Resource, number] => {
-    const found = METRICS[resource].exec(text)?.[1]
+    const [name, selector] = METRICS[resource]
+    const found = valueOf(metrics, name, selector)
     if (found === undefined) throw new Error(`The service has no metric for ${resource}.`)
-    return [resource, Number(found) / (resource.endsWith('Mb') ? BYTES_PER_MB : 1)]
+    return [resource, found / (resource.endsWith('Mb') ? BYTES_PER_MB : 1)]
   })
   return Object.fromEntries(values) as Record<Resource, number>
 }

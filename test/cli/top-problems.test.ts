@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { ALERT_LIMITS, ENTRIES } from '../../src/cli/top/problems.ts'
+import { ALERT_LIMITS, ENTRIES, FREQUENT_TASKS, READING_TASKS } from '../../src/cli/top/problems.ts'
 import { takeSnapshot } from '../../src/cli/top/snapshot.ts'
 import { openDeliverMetrics, openServeMetrics, scrapeTwice, STORE } from './top-fixture.ts'
 
@@ -20,6 +20,16 @@ const alerts = read('deploy/monitoring/alerts.yaml')
 const runbook = read('docs/runbook.md')
 /** Counted by a Prometheus only, which knows the earlier starts of a process. */
 const NOT_IN_TOP = new Set(['PetstoreRestarts'])
+
+test('the tasks are those of the alerts', () => {
+  const tasksOf = (name: string) =>
+    [...(alerts.find(({ alert }) => alert === name)?.expr ?? '').matchAll(/task=~"([^"]+)"/g)].map(
+      ([, tasks = '']) => tasks.split('|'),
+    )
+  expect(tasksOf('PetstoreDatabaseUnreachable')).toEqual([READING_TASKS])
+  expect(tasksOf('PetstoreWritesStalled')).toEqual([READING_TASKS])
+  expect(tasksOf('PetstoreBackgroundJobFails')).toEqual([FREQUENT_TASKS, READING_TASKS])
+})
 
 test('every alert has a problem, with its severity and with a heading that the runbook gives for it', () => {
   expect(Object.keys(ENTRIES).toSorted()).toEqual(

@@ -29,9 +29,14 @@ export const ALERT_LIMITS = {
 } as const
 
 /** Tasks that read from the database every 10 seconds, from different tables. */
-const READING_TASKS = ['measure the store', 'read restore checks']
+export const READING_TASKS = ['measure the store', 'read restore checks']
 /** Tasks that run at least every 10 seconds, as in the alert on jobs. */
-const FREQUENT_TASKS = ['measure the store', 'sweep expired holds', 'sequence events', 'deliver webhooks']
+export const FREQUENT_TASKS = [
+  'measure the store',
+  'sweep expired holds',
+  'sequence events',
+  'deliver webhooks',
+]
 
 /** The limits of docs/running.md. */
 const CPU_MAX = 0.8
