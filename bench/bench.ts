@@ -35,7 +35,7 @@ const HELP = `npm run bench -- [options]
   --pets N       number of pets to load before the run (default 1000000)
   --seconds S    length of each measurement (default 3)
   --rounds R     number of rounds; each result is the median of all rounds (default 3)
-  --quick        for CI: run one short round with 64 connections; fail if a ratio to PostgreSQL alone or to one query
+  --quick        run one short round with 64 connections; fail if a ratio to PostgreSQL alone or to one query
                  per request is less than half of that in bench/results.json
   --data FOLDER  keep the pets in FOLDER, and reuse them in the next run
   --json         print the results as JSON on standard output
@@ -132,7 +132,7 @@ async function measureLimits(bench: Bench): Promise<{ walk: Walk; overload: Over
 }
 
 /**
- * For CI. Absolute speed depends on the machine. The ratios to pgbench and to the service without batching on the same
+ * For `npm run nightly`. Absolute speed depends on the machine. The ratios to pgbench and to the service without batching on the same
  * machine should not. The ratios to other servers are not checked.
  */
 function compareWithBaseline(measured: Record<string, number>): void {

@@ -30,7 +30,7 @@ import type { Violations } from './violations.ts'
 
 const EXIT_VIOLATION = 1
 const EXIT_USAGE = 2
-const HEALTHY_TIMEOUT_MS = 180_000
+const HEALTHY_TIMEOUT_MS = 600_000
 
 await main().catch((error: unknown) => {
   process.stderr.write(`\nThe drill failed: ${inspect(error)}\n`)

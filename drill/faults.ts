@@ -11,9 +11,9 @@ import {
 } from './patroni.ts'
 import { waitUntil } from './processes.ts'
 
-const LEADER_TIMEOUT_MS = 60_000
+const LEADER_TIMEOUT_MS = 300_000
 const LEADER_POLL_MS = 200
-const STREAMING_TIMEOUT_MS = 60_000
+const STREAMING_TIMEOUT_MS = 300_000
 const LOST_PACKETS_PERCENT = 20
 
 export interface RunningFault {

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { type CommandResult, type Daemon, run, startDaemon, waitUntil } from './processes.ts'
 
 const SHUTDOWN_GRACE_MS = 3_000
-const EXIT_TIMEOUT_MS = 20_000
-const READY_TIMEOUT_MS = 60_000
+const EXIT_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 300_000
 const READY_POLL_MS = 100
 const REQUEST_TIMEOUT_MS = 1_000
 const COMMAND_TIMEOUT_MS = 10 * 60_000

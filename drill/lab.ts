@@ -28,7 +28,7 @@ export type { CommandResult } from './processes.ts'
 
 const NODES = [1, 2, 3]
 const INSTANCES = [1, 2]
-const START_TIMEOUT_MS = 120_000
+const START_TIMEOUT_MS = 600_000
 const HEALTH_POLL_MS = 250
 const KILL_TIMEOUT_MS = 10_000
 

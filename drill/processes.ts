@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const RUN_TIMEOUT_MS = 60_000
+const RUN_TIMEOUT_MS = 300_000
 const POLL_MS = 50
 
 export interface CommandResult {

@@ -10,7 +10,7 @@ import { checkInventory, type Counts, type OrderRow, type PetRow, type Tables } 
 const PAGE_ROWS = 20_000
 const ATTEMPTS_MAX = 10
 const RETRY_AFTER_MS = 2_000
-const CONNECT_TIMEOUT_MS = 10_000
+const CONNECT_TIMEOUT_MS = 60_000
 
 /** Reads everything. Retries while the inventory differs, because a write whose client gave up can still commit. */
 export async function readTables(lab: Lab, client: Client): Promise<Tables> {

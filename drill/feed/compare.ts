@@ -11,8 +11,8 @@ import type { Follower } from './follower.ts'
 import type { Mirror } from './mirror.ts'
 
 const PAGE_ROWS = 20_000
-const CONNECT_TIMEOUT_MS = 10_000
-const QUIET_TIMEOUT_MS = 60_000
+const CONNECT_TIMEOUT_MS = 60_000
+const QUIET_TIMEOUT_MS = 300_000
 /** A change whose client gave up can still commit, so differences count only if they stay for this long. */
 const DIFFERENCES_STAY_MS = 20_000
 const RETRY_AFTER_MS = 1_000

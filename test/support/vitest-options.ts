@@ -1,9 +1,12 @@
 // Options of all three vitest configurations.
+import { randomInt } from 'node:crypto'
 import { resolve } from 'node:path'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-// The vitest workers inherit this variable.
+// The vitest workers inherit these variables.
 process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE
+/** The seed of all random values. A failed test prints it. */
+process.env['TEST_SEED'] ??= String(randomInt(2 ** 31))
 
 const CLIENT = resolve(import.meta.dirname, '../../client/src')
 
@@ -18,7 +21,7 @@ export const CLIENT_SOURCES = {
 
 export const SHARED_OPTIONS = {
   globalSetup: ['test/support/global-setup.ts'],
-  setupFiles: ['test/support/stop-processes.ts'],
+  setupFiles: ['test/support/stop-processes.ts', 'test/support/failure-report.ts'],
   // Show more of the values in titles than the default of 40 characters.
   taskTitleValueFormatTruncate: 90,
   expect: { poll: { timeout: 120_000, interval: 20 } },
