@@ -44,10 +44,11 @@ export function openConnections(
   protocol: 'http:' | 'https:',
   rule: AddressRule,
   lookup: Lookup,
+  idleTimeoutMs: number = IDLE_TIMEOUT_MS,
 ): Connections {
   const checked = checkedLookup(lookup, rule, protocol)
   const open = (keepAlive: boolean) => {
-    const options = { keepAlive, lookup: checked, timeout: IDLE_TIMEOUT_MS }
+    const options = { keepAlive, lookup: checked, timeout: idleTimeoutMs }
     const agent = protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options)
     const connect = agent.createConnection.bind(agent)
     agent.createConnection = (target, callback) => {

@@ -32,6 +32,8 @@ export interface SenderOptions {
   connectionsPerHostMax: number
   /** Replaces DNS in tests. */
   lookup?: Lookup
+  /** Replaces the time after which an idle connection is closed. */
+  idleTimeoutMs?: number
 }
 
 export interface Delivery {
@@ -54,12 +56,12 @@ export interface Sender {
 type Result = Outcome | FailureReason | 'stale'
 
 export function openSender(options: SenderOptions): Sender {
-  const { allowedNetworks, connectionsPerHostMax, lookup = lookUpInDns } = options
+  const { allowedNetworks, connectionsPerHostMax, lookup = lookUpInDns, idleTimeoutMs } = options
   const rule = addressRule(allowedNetworks)
   const turns = openTurns(connectionsPerHostMax)
   const connections: Record<string, Connections> = {
-    'http:': openConnections('http:', rule, lookup),
-    'https:': openConnections('https:', rule, lookup),
+    'http:': openConnections('http:', rule, lookup, idleTimeoutMs),
+    'https:': openConnections('https:', rule, lookup, idleTimeoutMs),
   }
   const inFlight = new Map<AbortController, Promise<Result>>()
   let isClosed = false

@@ -17,7 +17,10 @@ export interface RunningDeliverer {
   stop: () => Promise<void>
 }
 
-const SHORT_DELAYS_SECONDS = [0.01, 0.3, 1, 3, 10]
+/** More than any test needs, so that no message is given up before a slow host has done its part. */
+const SHORT_DELAYS_SECONDS = [0.01, 0.3, 1, 3, ...Array<number>(20).fill(10)]
+/** Much longer than in production: an attempt that takes long on a busy host would be sent a second time. */
+const SEND_TIMEOUT_MS = 120_000
 
 /** @param retrySeconds The delays after failed attempts, shorter than in production. */
 export function startDeliverer(databaseUrl: string, retrySeconds = SHORT_DELAYS_SECONDS): RunningDeliverer {
@@ -27,7 +30,7 @@ export function startDeliverer(databaseUrl: string, retrySeconds = SHORT_DELAYS_
   const deliverer = openDeliverer({
     db,
     findEvents: durableEvents(db),
-    sender,
+    sender: { ...sender, send: (delivery) => sender.send({ timeoutMs: SEND_TIMEOUT_MS, ...delivery }) },
     schedule: openSchedule(retrySeconds),
     observe: () => {},
     log,

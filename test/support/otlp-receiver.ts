@@ -79,7 +79,7 @@ export async function openOtlpReceiver(certificate?: Certificate): Promise<OtlpR
       status = next
     },
     until: async (condition) => {
-      await expect.poll(() => condition(spans), { timeout: 20_000 }).toBe(true)
+      await expect.poll(() => condition(spans)).toBe(true)
     },
   }
 }

@@ -1,9 +1,8 @@
 // A receiver of webhooks: an HTTP server on loopback that records every message and responds as the test chooses.
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 
 export interface Received {
   id: string
@@ -14,13 +13,14 @@ export interface Received {
   data: { position?: string; petId?: number; order?: Record<string, unknown>; [field: string]: unknown }
   /** When the whole message had arrived, in milliseconds since 1970. */
   at: number
-  /** The status that the receiver returned. */
+  /** The status that the receiver returned; 0 before it has responded. */
   status: number
 }
 
-type Respond = (
-  message: Received,
-) => number | { status: number; headers?: Record<string, string>; delayMs?: number }
+type Chosen = number | { status: number; headers?: Record<string, string>; delayMs?: number }
+
+/** A promise delays the response until the test lets it go. */
+type Respond = (message: Received) => Chosen | Promise<Chosen>
 
 export interface Receiver {
   url: string
@@ -30,7 +30,7 @@ export interface Receiver {
   /** Fails if the signature of a message does not fit the secret. */
   verify: (message: Received, secret: string) => void
   /** Waits until the condition is true. */
-  until: (condition: (received: Received[]) => boolean, timeoutMs?: number) => Promise<void>
+  until: (condition: (received: Received[]) => boolean) => Promise<void>
   close: () => Promise<void>
 }
 
@@ -54,11 +54,15 @@ export async function openReceiver(): Promise<Receiver> {
         at: Date.now(),
         status: 0,
       }
+      const reply = (chosen: Chosen) => {
+        const { status, headers = {}, delayMs = 0 } = typeof chosen === 'number' ? { status: chosen } : chosen
+        message.status = status
+        setTimeout(() => response.writeHead(status, headers).end(), delayMs)
+      }
       const chosen = choose(message)
-      const { status, headers = {}, delayMs = 0 } = typeof chosen === 'number' ? { status: chosen } : chosen
-      message.status = status
       received.push(message)
-      setTimeout(() => response.writeHead(status, headers).end(), delayMs)
+      if (chosen instanceof Promise) void chosen.then(reply)
+      else reply(chosen)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -77,14 +81,9 @@ export async function openReceiver(): Promise<Receiver> {
     verify: ({ text, headers }, secret) => {
       new Webhook(secret).verify(text, headers as Record<string, string>)
     },
-    until: async (condition, timeoutMs = 10_000) => {
-      const giveUpAt = performance.now() + timeoutMs
-      while (!condition(received)) {
-        if (performance.now() > giveUpAt) {
-          throw new Error(`not received in time; ${received.length} messages so far`)
-        }
-        await sleep(10)
-      }
+    until: async (condition) => {
+      const isReceived = () => condition(received)
+      await expect.poll(isReceived, { message: 'the messages were not received' }).toBe(true)
     },
     close,
   }

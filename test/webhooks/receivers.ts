@@ -35,15 +35,24 @@ async function listen(server: Server, host: string, port: number): Promise<Recei
   return receiver
 }
 
+/** Receivers and senders keep idle connections longer than any test takes. */
+const IDLE_TIMEOUT_MS = 600_000
+/** Longer than any test takes: tests of the timeout choose a shorter one. */
+const SEND_TIMEOUT_MS = 120_000
+
 export function startReceiver(
   respond: RequestListener,
   { host = '127.0.0.1', port = 0 } = {},
 ): Promise<Receiver> {
-  return listen(createHttpServer({ keepAliveTimeout: 60_000 }, respond), host, port)
+  return listen(createHttpServer({ keepAliveTimeout: IDLE_TIMEOUT_MS }, respond), host, port)
 }
 
 export function startTlsReceiver(respond: RequestListener, certificate: Certificate): Promise<Receiver> {
-  return listen(createHttpsServer({ keepAliveTimeout: 60_000, ...certificate }, respond), '127.0.0.1', 0)
+  return listen(
+    createHttpsServer({ keepAliveTimeout: IDLE_TIMEOUT_MS, ...certificate }, respond),
+    '127.0.0.1',
+    0,
+  )
 }
 
 /** `respond` is called with the number of earlier requests, once for each chunk that arrives. Requests here have one chunk. */
@@ -62,7 +71,12 @@ export async function startRawReceiver(
 
 /** A sender that can reach 127.0.0.1, and is closed after the test. */
 export function openTestSender(options: Partial<SenderOptions> = {}): Sender {
-  const sender = openSender({ allowedNetworks: ['127.0.0.1'], connectionsPerHostMax: 4, ...options })
+  const sender = openSender({
+    allowedNetworks: ['127.0.0.1'],
+    connectionsPerHostMax: 4,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    ...options,
+  })
   onTestFinished(() => sender.close())
   return sender
 }
@@ -72,6 +86,7 @@ export function deliveryTo({ port }: { port: number }, changes: Partial<Delivery
     url: `http://127.0.0.1:${port}/hook?shop=1`,
     headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
     body: '{"type":"pet.created"}',
+    timeoutMs: SEND_TIMEOUT_MS,
     ...changes,
   }
 }

@@ -1,7 +1,12 @@
 // Callers choose the URLs of webhooks. These tests check that no URL and no DNS response makes the sender connect to a
 // blocked address. All addresses are those of this host: 127.0.0.2 has the role of a public receiver, and 127.0.0.1 that
 // of an internal service, which must see no connection.
-import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net'
+import {
+  getDefaultAutoSelectFamily,
+  getDefaultAutoSelectFamilyAttemptTimeout,
+  setDefaultAutoSelectFamily,
+  setDefaultAutoSelectFamilyAttemptTimeout,
+} from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { resolveWith } from '../../src/webhooks/connections.ts'
 import type { Sender } from '../../src/webhooks/sender.ts'
@@ -13,6 +18,11 @@ const INTERNAL = '127.0.0.1'
 const BLOCKED = { kind: 'failure', reason: 'address_blocked', durationMs: expect.any(Number) }
 const failure = (reason: string) => ({ ...BLOCKED, reason })
 const OK = { kind: 'response', status: 200, durationMs: expect.any(Number) }
+
+// Node tries the next address of a name after 250 ms, in which a busy host may not notice that one rejects the connection.
+const attemptTimeoutBefore = getDefaultAutoSelectFamilyAttemptTimeout()
+beforeAll(() => setDefaultAutoSelectFamilyAttemptTimeout(60_000))
+afterAll(() => setDefaultAutoSelectFamilyAttemptTimeout(attemptTimeoutBefore))
 
 let internal: Receiver
 let receiver: Receiver
@@ -34,14 +44,14 @@ async function openWithDns(
 ): Promise<{
   dns: DnsServer
   sender: Sender
-  send: (name: string, timeoutMs?: number) => ReturnType<Sender['send']>
+  send: (name: string) => ReturnType<Sender['send']>
 }> {
   const dns = await startDnsServer(addressesOf)
   onTestFinished(() => dns.stop())
   const lookup = (name: string) => resolveWith(dns.resolver, name)
   const sender = openTestSender({ allowedNetworks: [`${PUBLIC}/32`], lookup })
-  const send = (name: string, timeoutMs = 20_000) =>
-    sender.send(deliveryTo(internal, { url: `http://${name}:${internal.port}/`, timeoutMs }))
+  const send = (name: string) =>
+    sender.send(deliveryTo(internal, { url: `http://${name}:${internal.port}/` }))
   return { dns, sender, send }
 }
 
