@@ -32,12 +32,12 @@ test('update says how to check the change after a lost response, and does not su
   const { run: runWithFaults, injector } = await behindFaultInjector(cli)
   const { id } = await api.addPet()
   injector.next('hang after')
-  const lost = await runWithFaults('pets', 'update', String(id), '--name', 'Rex', '--timeout', '2')
+  const lost = await runWithFaults('pets', 'update', String(id), '--name', 'Rex', '--timeout', '4')
   expect(lost).toMatchObject({ code: 75, stdout: '' })
   expect(lost.stderr).toContain(
     `The change may have been made. Check before you retry: petstore pets history ${id}\n`,
   )
-  expect((await api.findPet(id))?.name).toBe('Rex')
+  await expect.poll(async () => (await api.findPet(id))?.name).toBe('Rex')
 })
 
 test('delete deletes a pet, and fails for a pet that is unknown or has orders', async () => {

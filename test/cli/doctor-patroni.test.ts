@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { makeCertificate } from '../support/certificate.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { runInProcess } from './in-process.ts'
@@ -28,6 +28,12 @@ const CLUSTER = {
   scope: 'petstore',
 }
 const CONFIG = { ttl: 20, loop_wait: 5, synchronous_mode: 'quorum', synchronous_mode_strict: true }
+
+// A Patroni that responds late on a busy host is not unreachable.
+beforeEach(() => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal)
+  return () => timeout.mockRestore()
+})
 
 type Body = Record<string, unknown>
 
@@ -160,6 +166,7 @@ test('reports an address that is unreachable, never responds, or is not Patroni'
     ...expected,
     message: expect.stringContaining('/patroni returned no version'),
   })
+  vi.mocked(AbortSignal.timeout).mockRestore()
   expect(
     await examine(await startPatroni({ '/patroni': undefined, '/cluster': CLUSTER, '/config': CONFIG })),
   ).toMatchObject({ ...expected, message: expect.stringContaining('timeout') })

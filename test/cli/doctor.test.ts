@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { createTestDatabase, sql } from '../support/database.ts'
+import { createTestDatabase, sql, untilBlocked } from '../support/database.ts'
 import { asDelivery, asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore, shell } from '../support/service.ts'
 import { runInProcess } from './in-process.ts'
@@ -212,10 +212,16 @@ test('names the session whose lock blocks the service', async () => {
   // A lock of a row is visible only while a session of the service waits for it.
   await holder.query(`rollback; insert into categories (id, name) values (7777, 'lock')`)
   await holder.query(`begin; select from categories where id = 7777 for update`)
-  const waiting = new Client({ connectionString: databaseUrl, lock_timeout: 10_000 })
+  // The limits of the role would end the wait before a busy host has noticed it.
+  const waiting = new Client({
+    connectionString: databaseUrl,
+    lock_timeout: 120_000,
+    statement_timeout: 120_000,
+  })
   await waiting.connect()
   onTestFinished(() => waiting.end())
   const update = waiting.query(`update categories set name = 'other' where id = 7777`)
+  await untilBlocked(databaseUrl)
   expect(await examineFor('waits', { DATABASE_URL: databaseUrl })).toMatchObject({
     code: 1,
     message: `pid ${pid} (application report, role postgres) locks rows that the service needs: requests fail with 503`,

@@ -91,23 +91,24 @@ test('shows when each background job last succeeded, and counts failures', async
   await expect.poll(swept).toBeGreaterThan(Date.now() / 1_000 - 10)
   await sql(DATABASE_URL, 'alter table orders rename to away')
   await expect
-    .poll(() => metric('petstore_background_failures_total{task="sweep expired holds"}'), { timeout: 10_000 })
+    .poll(() => metric('petstore_background_failures_total{task="sweep expired holds"}'))
     .toBeGreaterThan(0)
 })
 
 test('petstore deliver shows when it last read webhooks, also before its first read', async () => {
   const DATABASE_URL = asDelivery(await createTestDatabase())
   await sql(DATABASE_URL, 'alter table webhooks rename to away')
+  const secondsBefore = Date.now() / 1_000
   const deliver = await startService({ DATABASE_URL, LOG_LEVEL: 'fatal' }, { args: ['deliver'] })
   onTestFinished(async () => void (await deliver.stop()))
   const metric = (series: string) => readMetric(deliver.adminOrigin, series)
   const succeededAt = () =>
     metric('petstore_background_last_success_timestamp_seconds{task="deliver webhooks"}')
   const startedAt = await succeededAt()
-  expect(startedAt).toBeGreaterThan(Date.now() / 1_000 - 60)
+  expect(startedAt).toBeGreaterThanOrEqual(secondsBefore)
   await expect
-    .poll(() => metric('petstore_background_failures_total{task="deliver webhooks"}'), { timeout: 10_000 })
+    .poll(() => metric('petstore_background_failures_total{task="deliver webhooks"}'))
     .toBeGreaterThan(0)
   await sql(DATABASE_URL, 'alter table away rename to webhooks')
-  await expect.poll(succeededAt, { timeout: 10_000 }).toBeGreaterThan(startedAt as number)
+  await expect.poll(succeededAt).toBeGreaterThan(startedAt as number)
 })

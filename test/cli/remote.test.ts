@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { issueApiKey } from '../support/app.ts'
 import type { FaultInjector } from '../support/fault-injector.ts'
 import { onTerminal, petstore, shell, startPetstore } from '../support/service.ts'
@@ -16,6 +16,10 @@ const { run, api, environment } = cli
 const { PETSTORE_API_KEY = '' } = environment
 
 const EXIT_TRY_LATER = 75
+
+/** Makes the pause before a retry longer than any timeout, so that a command ends with the error of its first attempt. */
+const LONG_PAUSE = 1e6
+const WITHOUT_RETRIES = { NODE_OPTIONS: `--import=data:text/javascript,Math.random=()=>${LONG_PAUSE}` }
 
 async function untilRequested({ seen }: FaultInjector): Promise<void> {
   while (seen.length === 0) await sleep(20)
@@ -91,8 +95,8 @@ test('each invalid field of a request is printed on its own line', async () => {
 
 test('an unreachable service: the command prints the URL and exits with 75', async () => {
   const url = `http://127.0.0.1:${await closedPort()}/v1`
-  const args = ['pets', 'list', '--json', '--timeout', '1', '--url', url]
-  const { code, stdout, stderr } = await petstore(args, environment)
+  const args = ['pets', 'list', '--json', '--timeout', '60', '--url', url]
+  const { code, stdout, stderr } = await petstore(args, { ...environment, ...WITHOUT_RETRIES })
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
   expect(stderr).toContain('ECONNREFUSED')
   expect(stderr).toContain(`The address is ${url}. To change it, set PETSTORE_URL or --url.`)
@@ -204,8 +208,9 @@ test('the JSON of an interrupted list does not parse, so that it is not mistaken
     choose: ({ path }) => (path.includes('cursor=') ? 'reset before' : 'none'),
   })
   await api.sql(`insert into pets (name, category_id) select 'x', 32 from generate_series(1, 101)`)
-  const list = ['pets', 'list', '--category', '32', '--all', '--json', '--timeout', '5']
-  const { code, stdout } = await runWithFaults(...list)
+  const random = vi.spyOn(Math, 'random').mockReturnValue(LONG_PAUSE)
+  onTestFinished(() => random.mockRestore())
+  const { code, stdout } = await runWithFaults('pets', 'list', '--category', '32', '--all', '--json')
   expect(code).toBe(EXIT_TRY_LATER)
   expect(stdout.match(/^\{.*\}/gm)).toHaveLength(100)
   expect(() => JSON.parse(stdout) as unknown).toThrow(SyntaxError)

@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Snapshot } from '../../src/cli/top/figures.ts'
 import { SCOPES } from '../../src/scopes.ts'
 import { issueApiKey } from '../support/app.ts'
@@ -21,7 +21,6 @@ const ENTER = '\u001b[?1049h'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 /** A port on which nothing listens. */
 const CLOSED = 'http://127.0.0.1:2'
-const WAIT = { timeout: 30_000 }
 
 /** An HTTP server that is not a process of Petstore, or a broken one. */
 async function serveAt(listener: RequestListener): Promise<string> {
@@ -33,6 +32,15 @@ async function serveAt(listener: RequestListener): Promise<string> {
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+/** Instances that respond late on a busy host are not down. */
+function waitForInstances(): void {
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal)
+  onTestFinished(() => timeout.mockRestore())
+}
+
+/** On a busy host, a second can pass without a request, or with one that fails. The figures of a later one are then read. */
+const untilTrue = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 120_000, interval: 20 })
 
 describe('on real processes', () => {
   let serve: Service
@@ -68,69 +76,76 @@ describe('on real processes', () => {
     }
   })
 
-  test('--json prints the figures of all processes', async () => {
-    const { code, stdout, stderr } = await runInProcess([
-      'top',
-      '--json',
-      serve.adminOrigin,
-      deliver.adminOrigin,
-      CLOSED,
-    ])
+  async function takeSnapshot(): Promise<Snapshot> {
+    const addresses = [serve.adminOrigin, deliver.adminOrigin, CLOSED]
+    const { code, stdout, stderr } = await runInProcess(['top', '--json', ...addresses])
     expect(stderr).toBe('')
     expect(code).toBe(0)
-    const snapshot = JSON.parse(stdout) as Snapshot
-    expect(snapshot.intervalSeconds).toBeGreaterThanOrEqual(1)
-    expect(snapshot.instances).toMatchObject([
-      { url: serve.adminOrigin, up: true, reason: null, command: 'serve' },
-      { url: deliver.adminOrigin, up: true, command: 'deliver' },
-      { url: CLOSED, up: false, reason: 'no process listens on this port', command: null, version: null },
-    ])
-    expect(snapshot.instances[0]?.memoryBytes).toBeGreaterThan(10e6)
-    expect(snapshot.problems).toContainEqual(
-      expect.objectContaining({ state: 'fault', alert: 'PetstoreDown', title: 'An instance is down' }),
-    )
-    const { requests, database, batches, events, webhooks, holds } = snapshot
-    const create = requests?.operations.find(({ operation }) => operation === 'createPet')
-    expect(create?.perSecond).toBeGreaterThan(0)
-    expect(create?.p99Seconds).toBeGreaterThan(0)
-    expect(requests?.clientErrorsPerSecond).toBeGreaterThan(0)
-    expect(requests?.serverErrorsPerSecond).toBe(0)
-    expect(requests?.errors[0]?.code).toBe('invalid_parameter')
-    expect(database?.connections.total).toBeGreaterThan(0)
-    expect(database?.statements?.map(({ statement }) => statement)).toContain('insert_pets')
-    expect(batches?.map(({ kind }) => kind)).toContain('insertPet')
-    expect(events?.perSecond).toBeGreaterThan(0)
-    expect(holds).toEqual({ open: 0, expiring: 0, overdueSeconds: 0 })
-    expect(webhooks).toMatchObject({ enabled: 0, failing: 0, attemptsInFlight: 0, worstLag: null })
-    // docs/top.md documents every field.
-    const documented = readFileSync(join(import.meta.dirname, '../../docs/top.md'), 'utf8')
-    expect(fieldsIn(snapshot).filter((field) => !documented.includes(`\`${field}\``))).toEqual([])
+    return JSON.parse(stdout) as Snapshot
+  }
+
+  test('--json prints the figures of all processes', async () => {
+    waitForInstances()
+    await untilTrue(async () => {
+      const snapshot = await takeSnapshot()
+      expect(snapshot.intervalSeconds).toBeGreaterThanOrEqual(1)
+      expect(snapshot.instances).toMatchObject([
+        { url: serve.adminOrigin, up: true, reason: null, command: 'serve' },
+        { url: deliver.adminOrigin, up: true, command: 'deliver' },
+        { url: CLOSED, up: false, reason: 'no process listens on this port', command: null, version: null },
+      ])
+      expect(snapshot.instances[0]?.memoryBytes).toBeGreaterThan(10e6)
+      expect(snapshot.problems).toContainEqual(
+        expect.objectContaining({ state: 'fault', alert: 'PetstoreDown', title: 'An instance is down' }),
+      )
+      const { requests, database, batches, events, webhooks, holds } = snapshot
+      const create = requests?.operations.find(({ operation }) => operation === 'createPet')
+      expect(create?.perSecond).toBeGreaterThan(0)
+      expect(create?.p99Seconds).toBeGreaterThan(0)
+      expect(requests?.clientErrorsPerSecond).toBeGreaterThan(0)
+      expect(requests?.serverErrorsPerSecond).toBe(0)
+      expect(requests?.errors[0]?.code).toBe('invalid_parameter')
+      expect(database?.connections.total).toBeGreaterThan(0)
+      expect(database?.statements?.map(({ statement }) => statement)).toContain('insert_pets')
+      expect(batches?.map(({ kind }) => kind)).toContain('insertPet')
+      expect(events?.perSecond).toBeGreaterThan(0)
+      expect(holds).toEqual({ open: 0, expiring: 0, overdueSeconds: 0 })
+      expect(webhooks).toMatchObject({ enabled: 0, failing: 0, attemptsInFlight: 0, worstLag: null })
+      // docs/top.md documents every field.
+      const documented = readFileSync(join(import.meta.dirname, '../../docs/top.md'), 'utf8')
+      expect(fieldsIn(snapshot).filter((field) => !documented.includes(`\`${field}\``))).toEqual([])
+    })
   })
 
   test('--once prints the same as text, without control sequences', async () => {
-    const { code, stdout } = await runInProcess(['top', '--once', serve.adminOrigin, deliver.adminOrigin])
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^petstore \S+ {3}2 of 2 instances up {3}last start /)
-    expect(stdout).toMatch(/^ {2}createPet {3,}[\d.]+ +0 +0 +\S+ ms +\S+ ms$/m)
-    expect(stdout).toMatch(/^ERRORS {5}invalid_parameter [\d.]+\/s$/m)
-    expect(stdout).toMatch(/^ {2}insert_pets /m)
-    expect(stdout).toMatch(/^WEBHOOKS {3}0 enabled/m)
-    expect(stdout).not.toContain('\u001b')
-    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    waitForInstances()
+    await untilTrue(async () => {
+      const { code, stdout } = await runInProcess(['top', '--once', serve.adminOrigin, deliver.adminOrigin])
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/^petstore \S+ {3}2 of 2 instances up {3}last start /)
+      expect(stdout).toMatch(/^ {2}createPet {3,}[\d.]+ +0 +0 +\S+ m?s +\S+ m?s$/m)
+      expect(stdout).toMatch(/^ERRORS {5}invalid_parameter [\d.]+\/s$/m)
+      expect(stdout).toMatch(/^ {2}insert_pets /m)
+      expect(stdout).toMatch(/^WEBHOOKS {3}0 enabled/m)
+      expect(stdout).not.toContain('\u001b')
+      // A problem, such as a host that lacks CPU time, is never cut.
+      const lines = stdout.split('\n').filter((line) => !/^(?:FAULT|WARNING) /.test(line))
+      expect(lines.filter((line) => line.length > 80)).toEqual([])
+    })
   })
 
   test('on a terminal, draws until q and restores the terminal, also after a resize', async () => {
     const terminal = openTerminal(
       `tty; stty cols 80 rows 24; "$NODE" "$FILE" top ${serve.adminOrigin} ${CLOSED}; echo "exit $?"; stty -a`,
     )
-    await expect.poll(() => framesOf(terminal.output()).length, WAIT).toBeGreaterThan(2)
-    const [first = '', , third = ''] = framesOf(terminal.output())
+    const frames = () => framesOf(terminal.output())
+    await expect.poll(frames).toContainEqual(expect.stringMatching(/ {2}createPet {3,}[\d.]+/))
+    const [first = ''] = frames()
     expect(first.split('\r\n')).toHaveLength(24)
     expect(first).toContain('\u001b[31mFAULT')
-    expect(third).toMatch(/ {2}createPet {3,}[\d.]+/)
     const [device = ''] = /\/dev\/\S+/.exec(terminal.output()) ?? []
     await promisify(execFile)('stty', ['-F', device, 'cols', '100', 'rows', '40'])
-    await expect.poll(() => framesOf(terminal.output()).at(-1)?.split('\r\n').length, WAIT).toBe(40)
+    await expect.poll(() => frames().at(-1)?.split('\r\n').length).toBe(40)
     terminal.type('q')
     const [drawn = '', rest = ''] = (await terminal.ended).split(LEAVE)
     expect(drawn).toContain(ENTER)
@@ -144,7 +159,7 @@ describe('on real processes', () => {
       `"$NODE" "$FILE" top ${serve.adminOrigin} ${CLOSED} < /dev/null & echo "pid $!"; wait $!; echo "exit $?"`,
       { NO_COLOR: '1' },
     )
-    await expect.poll(() => framesOf(terminal.output()).length, WAIT).toBeGreaterThan(0)
+    await expect.poll(() => framesOf(terminal.output()).length).toBeGreaterThan(0)
     process.kill(Number(/pid (\d+)/.exec(terminal.output())?.[1]), 'SIGTERM')
     const [drawn = '', rest = ''] = (await terminal.ended).split(LEAVE)
     expect(drawn).toContain('FAULT    An instance is down')
@@ -213,7 +228,8 @@ test.each<[string, RequestListener, string]>([
   ],
   ['an endless response', endless, 'the response is too large for metrics'],
   ['no response', () => {}, 'no response within 2 s'],
-])('an address that returns %s is down, and the command says why', async (_what, listener, reason) => {
+])('an address that returns %s is down, and the command says why', async (what, listener, reason) => {
+  if (what !== 'no response') waitForInstances()
   const { code, stdout, stderr } = await runInProcess(['top', '--once', await serveAt(listener)])
   expect(code).toBe(75)
   expect(stdout).toBe('')
@@ -223,6 +239,7 @@ test.each<[string, RequestListener, string]>([
 })
 
 test('without a URL, reads the ADMIN_PORT of the environment', async () => {
+  waitForInstances()
   const text = await metricsText(openServeMetrics())
   const url = await serveAt((_request, response) => response.end(text))
   const { code, stdout } = await runInProcess(['top', '--once'], {
@@ -237,6 +254,7 @@ test('without a URL, reads the ADMIN_PORT of the environment', async () => {
 })
 
 test('an instance that comes back has no rates from before', async () => {
+  waitForInstances()
   const text = await metricsText(openServeMetrics())
   let requests = 0
   const url = await serveAt((_request, response) => {

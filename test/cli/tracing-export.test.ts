@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../../src/demo/cluster.ts'
@@ -22,6 +21,9 @@ import { recordProcess, SOON } from './tracing-fixture.ts'
 
 const DATABASE_URL = await createTestDatabase()
 const { text: apiKey } = await issueApiKey(openTestDatabase(DATABASE_URL), { scopes: SCOPES })
+
+/** Exports that are not ended by a timeout, however busy the host is. */
+const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_BSP_EXPORT_TIMEOUT: '600000' }
 
 async function start(environment: Record<string, string>): Promise<Service> {
   const service = await startService({ DATABASE_URL, ...environment })
@@ -149,19 +151,15 @@ test('a file with certificates that cannot be read is a clear error', () => {
 test('an unreachable collector affects no request, is logged once, and does not delay the shutdown', async () => {
   const service = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+    ...PATIENT,
     OTEL_BSP_MAX_QUEUE_SIZE: '16',
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4',
     ...SOON,
   })
-  for (let round = 0; round < 5; round += 1) {
-    await addPets(service, 10)
-    await sleep(100)
-  }
+  for (let round = 0; round < 5; round += 1) await addPets(service, 10)
+  // The exporter retries for 13 s.
   await expect.poll(service.log).toContain('traces could not be exported')
-  const startedAt = performance.now()
   expect(await service.stop()).toBe(0)
-  expect(performance.now() - startedAt).toBeLessThan(6_000)
   const warnings = service
     .log()
     .split('\n')
@@ -180,10 +178,9 @@ test('a collector that never responds does not delay the shutdown', async () => 
   await once(silent, 'listening')
   afterAll(() => silent.close())
   const { port } = silent.address() as AddressInfo
-  const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, ...SOON })
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }
+  const service = await start({ ...endpoint, ...PATIENT, ...SOON })
   await addPets(service, 5)
-  const startedAt = performance.now()
+  // A process that waited for the exports would be ended, and return 1.
   expect(await service.stop()).toBe(0)
-  // The default timeout of an export is 10 s.
-  expect(performance.now() - startedAt).toBeLessThan(6_000)
 })

@@ -3,15 +3,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import type { Db } from '../../src/db/database.ts'
 import { SCOPES } from '../../src/scopes.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient, type TestClient } from '../support/client.ts'
-import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { type OtlpReceiver, openOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 
 export interface Traced {
   databaseUrl: string
+  db: Db
   service: Service
   receiver: OtlpReceiver
   client: TestClient
@@ -23,7 +25,13 @@ export const SOON = { OTEL_BSP_SCHEDULE_DELAY: '50' }
 
 export async function startTraced(environment: Record<string, string> = {}): Promise<Traced> {
   const databaseUrl = await createTestDatabase()
-  const { text: apiKey } = await issueApiKey(openTestDatabase(databaseUrl), { scopes: SCOPES })
+  // Statements that wait for a lock of a test do not fail because the host is busy.
+  await sql(
+    databaseUrl,
+    `alter role petstore_app in database ${new URL(databaseUrl).pathname.slice(1)} set lock_timeout = '3s'`,
+  )
+  const db = openTestDatabase(databaseUrl)
+  const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
   const receiver = await openOtlpReceiver()
   const service = await startService({
     DATABASE_URL: databaseUrl,
@@ -34,6 +42,7 @@ export async function startTraced(environment: Record<string, string> = {}): Pro
   afterAll(() => service.stop())
   return {
     databaseUrl,
+    db,
     service,
     receiver,
     apiKey,

@@ -158,7 +158,7 @@ test('deliveries filters and limits; redeliver sends a message again with its id
   const { id, position } = await create(receiver.url, '--type', 'pet.created')
   for (let count = 0; count < 3; count += 1) await api.addPet()
   const delivered = () => json<Webhook[]>('deliveries', String(id), '--outcome', 'delivered')
-  await expect.poll(delivered, { timeout: 10_000 }).toHaveLength(3)
+  await expect.poll(delivered).toHaveLength(3)
   const [newest, ...older] = await delivered()
   const limited = await run('deliveries', String(id), '--limit', '1')
   expect(cellsOf(limited.stdout)[1]?.[0]).toBe(String(newest?.id))
@@ -166,7 +166,7 @@ test('deliveries filters and limits; redeliver sends a message again with its id
   expect((await run('deliveries', String(id), '--outcome', 'given_up')).stderr).toBe('No entries.\n')
   const oldest = older.at(-1)
   expect((await run('redeliver', String(id), String(oldest?.id))).code).toBe(0)
-  await expect.poll(delivered, { timeout: 10_000 }).toHaveLength(4)
+  await expect.poll(delivered).toHaveLength(4)
   expect((await delivered())[0]).toMatchObject({ kind: 'redelivery', messageId: oldest?.['messageId'] })
   const before = receiver.received.length
   expect((await run('redeliver', String(id), '999999')).stderr).toContain('petstore webhooks deliveries <id>')
@@ -175,7 +175,7 @@ test('deliveries filters and limits; redeliver sends a message again with its id
   expect(replayed.stderr).toBe(`Webhook ${id} continues after the position ${position}.\n`)
   // A message can be sent more than once.
   const replayedIds = () => new Set(receiver.received.slice(before).map((message) => message.id))
-  await expect.poll(replayedIds, { timeout: 10_000 }).toHaveProperty('size', 3)
+  await expect.poll(replayedIds).toHaveProperty('size', 3)
   expect(replayedIds()).toEqual(new Set(receiver.received.slice(0, before).map((message) => message.id)))
 })
 
