@@ -87,8 +87,11 @@ async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal)
     startCommand('serve', { ...settings, PORT: port, ADMIN_PORT: adminPort }),
     startCommand('deliver', { ...settings, ADMIN_PORT: '0' }),
   ]
-  const ended = stopTogether(processes, signal)
-  if (await isReady(adminPort, signal)) printWelcome(port, adminPort, apiKey)
+  const over = new AbortController()
+  const ended = stopTogether(processes, signal).finally(() => over.abort())
+  // A busy host can need long, and nobody would see the API key later.
+  const ending = AbortSignal.any([signal, over.signal])
+  if (await isReady(adminPort, ending, Number.POSITIVE_INFINITY)) printWelcome(port, adminPort, apiKey)
   await ended
   // The processes run until a signal, so without one they have failed.
   if (!signal.aborted) throw new Error('The service ended. See its messages above.')
@@ -125,8 +128,12 @@ export async function choosePort(preferred: number): Promise<string> {
 }
 
 /** Waits until the service is ready. Returns false after a timeout or the signal. */
-export async function isReady(adminPort: string, signal: AbortSignal): Promise<boolean> {
-  const deadline = Date.now() + READY_TIMEOUT_MS
+export async function isReady(
+  adminPort: string,
+  signal: AbortSignal,
+  timeoutMs: number = READY_TIMEOUT_MS,
+): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
   while (Date.now() < deadline && !signal.aborted) {
     const response = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined)
     if (response?.ok) return true
