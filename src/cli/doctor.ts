@@ -5,6 +5,7 @@ import { type Config, ConfigError, formerNameWarnings, readConfig } from '../con
 import { splitDatabaseUrl } from '../database-url.ts'
 import { connectClient, readHostStates } from '../db/hosts.ts'
 import { openClient } from '../db/pool.ts'
+import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
 import { type Finding, messageOf, readerOf } from './doctor/finding.ts'
 import { checkPatroni } from './doctor/patroni.ts'
@@ -18,7 +19,6 @@ import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './exit-codes.ts'
 import { paint, print } from './terminal.ts'
 
-const CLOCK_SKEW_MAX_MS = 2_000
 const SERVER_VERSION_MIN = 150_000
 /** The SQLSTATE of a role or a server that has reached its limit. */
 const TOO_MANY_CONNECTIONS = '53300'
@@ -193,23 +193,6 @@ function checkEncryption(config: Config): Finding {
     }
   }
   return { check, state: 'ok', message: 'all connections to other hosts are encrypted' }
-}
-
-async function checkClock(client: Client): Promise<Finding> {
-  const check = 'clock'
-  const before = Date.now()
-  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
-  const midpoint = (before + Date.now()) / 2
-  const skew = Math.abs((rows[0]?.now.getTime() ?? 0) - midpoint)
-  if (skew > CLOCK_SKEW_MAX_MS) {
-    return {
-      check,
-      state: 'warning',
-      message: `the clocks of this host and of the database differ by ${Math.round(skew / 1000)} s`,
-      remedy: 'Run NTP on both hosts.',
-    }
-  }
-  return { check, state: 'ok', message: 'in sync with the clock of the database' }
 }
 
 function toLines({ check, state, message, remedy }: Finding): string {

@@ -32,11 +32,15 @@ export interface SpanExport {
   sampler: Sampler
   /** The share of new traces that are sampled. */
   newTraceShare: number
-  /** Exports the remaining spans, within FLUSHED_WITHIN_MS. */
+  /** Exports the remaining spans, within `flushedWithinMs`. */
   close: () => Promise<void>
 }
 
-export function openSpanExport(settings: TracingSettings, log: Log): SpanExport {
+export function openSpanExport(
+  settings: TracingSettings,
+  log: Log,
+  flushedWithinMs: number = FLUSHED_WITHIN_MS,
+): SpanExport {
   const warn = limitedWarning(log)
   // The SDK reports dropped spans and responses that reject some spans. Failed exports are reported by `reportFailures`.
   const ignore = () => {}
@@ -64,7 +68,7 @@ export function openSpanExport(settings: TracingSettings, log: Log): SpanExport 
       // A failed export has been reported already.
       await Promise.race([
         batching.shutdown().catch(ignore),
-        sleep(FLUSHED_WITHIN_MS, undefined, { ref: false }),
+        sleep(flushedWithinMs, undefined, { ref: false }),
       ])
       diag.disable()
     },

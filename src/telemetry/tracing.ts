@@ -11,9 +11,12 @@ import { openSpanExport } from './span-export.ts'
 import { makeSpanId, makeTraceId } from './trace-ids.ts'
 import { readTraceContext, writeTraceContext } from './trace-context.ts'
 
-/** Fails if a file with a certificate cannot be read. */
-export function openTracing(settings: TracingSettings, log: Log): Tracing {
-  const { target, sampler, newTraceShare, close } = openSpanExport(settings, log)
+/**
+ * Fails if a file with a certificate cannot be read.
+ * @param flushedWithinMs Max time to export the remaining spans when it is closed.
+ */
+export function openTracing(settings: TracingSettings, log: Log, flushedWithinMs?: number): Tracing {
+  const { target, sampler, newTraceShare, close } = openSpanExport(settings, log, flushedWithinMs)
   const storage = new AsyncLocalStorage<RecordedSpan | undefined>()
 
   function isSampled(name: string, kind: SpanKind, parent: SpanContext | undefined): boolean {

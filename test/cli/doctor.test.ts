@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { checkClock } from '../../src/cli/doctor/clock.ts'
 import { createTestDatabase, sql, untilBlocked } from '../support/database.ts'
 import { asDelivery, asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore, shell } from '../support/service.ts'
@@ -54,6 +55,17 @@ test('warns about a role whose statements PostgreSQL plans at each execution', a
     message: expect.stringContaining('plan_cache_mode = auto'),
     remedy: 'Run deploy/roles.sql again.',
   })
+})
+
+test.each([
+  ['behind', -3_000, 'differ by 3 s'],
+  ['behind, within the limit', -1_000, 'in sync'],
+  ['ahead, after a query that took 10 s', 14_000, 'differ by 4 s'],
+  ['the same, although a query took 10 s', 10_000, 'in sync'],
+])('the clock of the database is %s', async (_what, aheadMs, message) => {
+  const times = [1_000_000, 1_010_000]
+  const client = { query: async () => ({ rows: [{ now: new Date(1_000_000 + aheadMs) }] }) } as never
+  expect((await checkClock(client, () => times.shift() ?? 0)).message).toContain(message)
 })
 
 test('names each invalid variable', async () => {

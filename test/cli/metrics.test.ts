@@ -34,12 +34,12 @@ test('counts errors by code, queries by statement, and the waits of batches and 
   await client.post('/pets', { name: '', categoryId: 1 })
   await client.get('/pets', { apiKey: null })
 
-  expect(await metric('petstore_errors_total{code="invalid_parameter"}')).toBe(1)
-  expect(await metric('petstore_errors_total{code="invalid_body"}')).toBe(1)
-  expect(await metric('petstore_errors_total{code="missing_api_key"}')).toBe(1)
-  expect(await metric('petstore_query_seconds_count{statement="insert_pets"}')).toBe(1)
-  expect(await metric('petstore_batch_wait_seconds_count{kind="insertPet"}')).toBe(1)
-  expect(await metric('petstore_database_wait_seconds_count{kind="write"}')).toBeGreaterThan(0)
+  await expect.poll(() => metric('petstore_errors_total{code="invalid_parameter"}')).toBe(1)
+  await expect.poll(() => metric('petstore_errors_total{code="invalid_body"}')).toBe(1)
+  await expect.poll(() => metric('petstore_errors_total{code="missing_api_key"}')).toBe(1)
+  await expect.poll(() => metric('petstore_query_seconds_count{statement="insert_pets"}')).toBe(1)
+  await expect.poll(() => metric('petstore_batch_wait_seconds_count{kind="insertPet"}')).toBe(1)
+  await expect.poll(() => metric('petstore_database_wait_seconds_count{kind="write"}')).toBeGreaterThan(0)
 })
 
 test('reports the holds, keys and deprecated calls of the store, and the standbys', async () => {
