@@ -95,6 +95,7 @@ test('two running instances reject a revoked key within a second (401)', async (
   await runInProcess(['api-keys', 'revoke', String(id)], environment)
   revoking.abort()
   await requests
+  // A busy host makes this pause longer, never shorter.
   await sleep(1_000)
   expect(await statuses()).toEqual([401, 401])
 })
