@@ -166,7 +166,7 @@ test('reports an address that is unreachable, never responds, or is not Patroni'
     ...expected,
     message: expect.stringContaining('/patroni returned no version'),
   })
-  vi.mocked(AbortSignal.timeout).mockRestore()
+  vi.restoreAllMocks()
   expect(
     await examine(await startPatroni({ '/patroni': undefined, '/cluster': CLUSTER, '/config': CONFIG })),
   ).toMatchObject({ ...expected, message: expect.stringContaining('timeout') })
