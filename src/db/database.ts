@@ -85,16 +85,23 @@ export interface DatabaseObserver {
 }
 
 export interface DatabaseOptions extends PoolOptions {
+  /** Max time to wait for the response to a query. Default: QUERY_TIMEOUT_MS. */
+  queryTimeoutMs?: number
+  /** Max time to wait for a free connection. Default: CONNECTION_WAIT_MS. */
+  connectionWaitMs?: number
+  /** Retries start only within this time after the first attempt began. Default: RETRY_FOR_MS. */
+  retryForMs?: number
   observer?: DatabaseObserver
   tracing?: Tracing | undefined
 }
 
 export function openDatabase(options: DatabaseOptions): Db {
   const { queryTimeoutMs = QUERY_TIMEOUT_MS, observer, tracing } = options
+  const { connectionWaitMs = CONNECTION_WAIT_MS, retryForMs = RETRY_FOR_MS } = options
   const queryOptions = { timeoutMs: queryTimeoutMs, observer }
   const query = <Row>({ client, traced }: Attempt, statement: Statement | string) =>
     runQuery<Row>(client, statement, queryOptions, traced)
-  const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: CONNECTION_WAIT_MS })
+  const slots = openSlots({ size: options.size, waitingMax: POOL_QUEUE_MAX, waitMs: connectionWaitMs })
   const unacknowledged = trackUnacknowledgedWrites(findBusy)
 
   // If a commit's wait for a standby is cancelled, PostgreSQL sends a warning and the commit succeeds. A failover can
@@ -127,7 +134,7 @@ export function openDatabase(options: DatabaseOptions): Db {
     { isInternal = false } = {},
   ): Promise<Result> {
     const parent = isInternal ? undefined : tracing?.active()
-    const giveUpAt = performance.now() + RETRY_FOR_MS
+    const giveUpAt = performance.now() + retryForMs
     let isRetry = false
     for (let tries = 1; ; tries += 1) {
       const waitingSince = performance.now()

@@ -46,8 +46,8 @@ export interface PoolOptions {
   databaseUrl: string
   applicationName: string
   size: number
-  /** Max time to wait for the response to a query. Default: QUERY_TIMEOUT_MS. Tests use shorter times. */
-  queryTimeoutMs?: number
+  /** Max time to open a connection. Default: CONNECT_TIMEOUT_MS. */
+  connectTimeoutMs?: number
   /** Called once for each lost connection. */
   onError: (error: Error) => void
   onConnect?: (client: ClientBase) => void
@@ -56,11 +56,12 @@ export interface PoolOptions {
 }
 
 /** @param options The URL has a single host. */
-export function openPool({ databaseUrl, applicationName, size, onError, onConnect }: PoolOptions): Pool {
+export function openPool(options: PoolOptions): Pool {
+  const { databaseUrl, applicationName, size, connectTimeoutMs, onError, onConnect } = options
   const pool = new Pool({
     ...connectionOptions(databaseUrl, applicationName),
     max: size,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
   })

@@ -40,7 +40,7 @@ export function resetStalledConnections(server: Server, stalledAfterMs: number):
  * `writableLength` changes only when a write is complete. `writeQueueSize`, which Node's socket timeout also uses,
  * shows progress within a write.
  */
-function acceptedBytes(socket: Socket): number {
+export function acceptedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   return socket.bytesWritten - socket.writableLength - (handle?.writeQueueSize ?? 0)
 }

@@ -30,7 +30,12 @@ interface Sweep {
   progressAt: number
 }
 
-export function trackHolds(db: Db, log: Log, now = () => performance.now()): Holds {
+export function trackHolds(
+  db: Db,
+  log: Log,
+  now = () => performance.now(),
+  progressWithinMs = PROGRESS_WITHIN_MS,
+): Holds {
   let sweptAt = Number.NEGATIVE_INFINITY
   let current: Sweep | undefined
 
@@ -61,7 +66,7 @@ export function trackHolds(db: Db, log: Log, now = () => performance.now()): Hol
     const finished = sweep.finished.catch(() => {})
     const isInFlight = () => sweep === current
     while (isInFlight()) {
-      const leftMs = sweep.progressAt + PROGRESS_WITHIN_MS - performance.now()
+      const leftMs = sweep.progressAt + progressWithinMs - performance.now()
       if (leftMs <= 0) return
       await Promise.race([finished, sleep(leftMs, undefined, { ref: false })])
     }

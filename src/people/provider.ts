@@ -13,6 +13,10 @@ export const EXCHANGE_TIMEOUT_MS = 8_000
 const DISCOVERED_EVERY_MS = 3_600_000
 
 export interface ProviderSettings {
+  /** Max time for one request to the provider. Default: PROVIDER_TIMEOUT_MS. */
+  requestTimeoutMs?: number
+  /** Max time to verify a person. Default: EXCHANGE_TIMEOUT_MS. */
+  exchangeTimeoutMs?: number
   issuer: string
   clientId: string
   clientSecret: string | undefined
@@ -68,7 +72,7 @@ export function openIdentityProvider(
         const { openId, configuration } = await documents()
         const claims = await fetchClaims(openId, configuration, address, expected)
         return readPerson(claims, settings.rolesClaim, settings.roleRules)
-      }, EXCHANGE_TIMEOUT_MS),
+      }, settings.exchangeTimeoutMs ?? EXCHANGE_TIMEOUT_MS),
   }
 }
 
@@ -104,7 +108,8 @@ function cachedDiscovery(settings: ProviderSettings, now: () => number): () => P
   }
 }
 
-async function discover({ issuer, clientId, clientSecret }: ProviderSettings): Promise<Discovered> {
+async function discover(settings: ProviderSettings): Promise<Discovered> {
+  const { issuer, clientId, clientSecret, requestTimeoutMs = PROVIDER_TIMEOUT_MS } = settings
   // Loaded on demand, because most processes and commands never sign people in.
   const openId = await import('openid-client')
   const isInsecure = new URL(issuer).protocol === 'http:' && isLoopbackHost(new URL(issuer).hostname)
@@ -114,7 +119,7 @@ async function discover({ issuer, clientId, clientSecret }: ProviderSettings): P
     undefined,
     authenticateClient(openId, clientSecret),
     {
-      timeout: PROVIDER_TIMEOUT_MS / 1_000,
+      timeout: requestTimeoutMs / 1_000,
       [openId.customFetch]: fetchFromProvider,
       // The signature of the ID token is verified although it comes from the provider over TLS.
       execute: [openId.enableNonRepudiationChecks, ...(isInsecure ? [openId.allowInsecureRequests] : [])],

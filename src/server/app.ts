@@ -155,6 +155,10 @@ export interface AppOptions
   unauthenticatedLimitPerSecond: number
   /** A request without a response after this time gets 503. Default: RESPONSE_TIMEOUT_MS. */
   responseTimeoutMs?: number
+  /** Max time to receive the headers of a request. Default: HEADERS_TIMEOUT_MS. */
+  headersTimeoutMs?: number
+  /** Max time to receive a request. Default: REQUEST_TIMEOUT_MS. */
+  requestTimeoutMs?: number
   /** Max number of requests in flight; further requests get 503. Default: REQUESTS_IN_FLIGHT_MAX. */
   inFlightMax?: number
   /** A connection is reset if its client accepts no bytes of the response for this long. Default: STALLED_AFTER_MS. */
@@ -183,9 +187,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
         stalledAfterMs: options.stalledAfterMs ?? STALLED_AFTER_MS,
         connectionsMax: CONNECTIONS_MAX,
         http: {
-          requestTimeout: REQUEST_TIMEOUT_MS,
+          requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-          headersTimeout: HEADERS_TIMEOUT_MS,
+          headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
           connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
           maxHeaderSize: HEADERS_LIMIT_BYTES,
           // If a request has no Host header, Node would respond without a body. The onRequest hook below sends an error body.

@@ -8,13 +8,19 @@ import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster
 import { type Db, openDatabase } from '../../src/db/database.ts'
 import { QueryFailure } from '../../src/db/failures.ts'
 import { STATEMENT_TIMEOUT_MS } from '../../src/deadlines.ts'
-import { createTestDatabase, sql } from '../support/database.ts'
+import { createTestDatabase, sql, TEST_TIMEOUTS, withServerTimeouts } from '../support/database.ts'
 import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
 function open(databaseUrl: string, onError: (error: Error) => void = () => {}): Db {
-  const db = openDatabase({ databaseUrl, applicationName: 'lost', size: 2, onError })
+  const db = openDatabase({
+    ...TEST_TIMEOUTS,
+    databaseUrl: withServerTimeouts(databaseUrl),
+    applicationName: 'lost',
+    size: 2,
+    onError,
+  })
   afterAll(() => db.close())
   return db
 }
@@ -43,6 +49,7 @@ test('a read is retried after PostgreSQL has closed the Unix socket', async () =
     settings: { unix_socket_directories: sockets },
   })
   const db = openDatabase({
+    ...TEST_TIMEOUTS,
     databaseUrl: `postgres://postgres@${encodeURIComponent(sockets)}:${cluster.port}/postgres`,
     applicationName: 'lost',
     size: 2,
@@ -67,8 +74,17 @@ test('a read is retried after PostgreSQL has closed the Unix socket', async () =
 })
 
 test('PostgreSQL cancels a write at the statement timeout, and its outcome is known', async () => {
-  const db = open(await createTestDatabase())
-  const slow = { name: 'slow', text: `insert into categories select 1, 'slow' from pg_sleep(30)`, values: [] }
+  // The timeout of the role, without the one of the tests. A second attempt would time out too.
+  const db = openDatabase({
+    ...TEST_TIMEOUTS,
+    retryForMs: 0,
+    databaseUrl: await createTestDatabase(),
+    applicationName: 'slow',
+    size: 1,
+    onError: () => {},
+  })
+  afterAll(() => db.close())
+  const slow = { name: 'slow', text: `insert into categories select 1, 'slow' from pg_sleep(150)`, values: [] }
   await expect(db.write(slow)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '57014' } })
 })
 
@@ -84,7 +100,7 @@ test('the error of a lost connection does not contain the pg client, which knows
   const db = open(databaseUrl, (error) => errors.push(error))
   await db.read(one)
   await sql(databaseUrl, endConnections)
-  await expect.poll(() => errors.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  await expect.poll(() => errors.length).toBeGreaterThan(0)
   for (const error of errors) expect(error).not.toHaveProperty('client')
 })
 
@@ -94,7 +110,7 @@ test('a lost connection is reported once', async () => {
   const db = open(databaseUrl, (error) => errors.push(error))
   await db.read(one)
   await sql(databaseUrl, `${endConnections} and datname = current_database()`)
-  await expect.poll(() => errors.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  await expect.poll(() => errors.length).toBeGreaterThan(0)
   await db.read(one)
   expect(errors).toHaveLength(1)
 })
@@ -118,7 +134,7 @@ test('the service logs one short line for a connection that PostgreSQL closes', 
     await closeIdle()
     return lines().length
   }
-  await expect.poll(closeUntilLogged, { timeout: 20_000 }).toBeGreaterThan(0)
+  await expect.poll(closeUntilLogged).toBeGreaterThan(0)
   expect(await service.stop()).toBe(0)
   for (const line of lines()) {
     expect(line.length).toBeLessThan(500)

@@ -1,11 +1,11 @@
 // A fault at one statement of a request: the response matches what was committed.
 import { randomUUID } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { apiFixtureAt } from '../api/fixture.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
-import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { createTestDatabase, openTestDatabase, TEST_TIMEOUTS } from '../support/database.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type Fault, faultyRelay } from '../support/wire-faults.ts'
 
@@ -44,9 +44,17 @@ test.each(['end', 'reset'] as const)(
 )
 
 test('putCategory returns 503 unavailable and stores nothing if it cannot read the counts', async () => {
+  // In production, the query timeout is longer than the time in which a retry starts.
+  const impatient = openTestDatabase(proxy.url, 2, { retryForMs: 0 })
+  const client = await startApp(impatient)
   const name = randomUUID()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   fault = { statement: 'find_categories_after', moment: 'executed, no response yet', kind: 'silence' }
-  const response = await api.put('/categories/7', { name })
+  const putting = client.call('PUT', '/v1/categories/7', { body: { name } })
+  await expect.poll(() => injected).toBe(1)
+  vi.advanceTimersByTime(TEST_TIMEOUTS.queryTimeoutMs)
+  const response = await putting
   expect(response.body).toMatchObject({ code: 'unavailable' })
   await proxy.settled()
   expect(await api.sql('select from categories where name = $1', [name])).toEqual([])

@@ -1,12 +1,14 @@
 // Commits that no standby confirms: writes have an unknown outcome, are limited in number, and do not block reads.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { writeSlots } from '../../src/db/slots.ts'
+import { trackHolds } from '../../src/orders/holds.ts'
 import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
-import { openTestDatabase, sql } from '../support/database.ts'
+import { openTestDatabase, sql, TEST_TIMEOUTS } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { synchronousReplication, until } from '../support/synchronous-replication.ts'
@@ -23,10 +25,26 @@ afterAll(async () => {
 })
 const databaseUrl = await prepareDatabase(cluster.url('postgres'))
 const POOL_SIZE = 4
-const db = openTestDatabase(databaseUrl, POOL_SIZE)
-const petstore = await openApiFixtureOn(databaseUrl, db, {})
+const db = openTestDatabase(databaseUrl, POOL_SIZE, {
+  // Only the query timeout ends a request.
+  connectionWaitMs: 2 * TEST_TIMEOUTS.queryTimeoutMs,
+  // As in production, nothing is retried after the query timeout, although these tests do not wait for it.
+  retryForMs: 0,
+})
+const petstore = await openApiFixtureOn(databaseUrl, db, { holds: trackHolds(db, openLog('silent')) })
 
 const { standby, waitingBackends, cancelWaiting } = synchronousReplication(databaseUrl)
+const isWaiting = (count: number) => until(async () => (await waitingBackends()) === count)
+
+/** Stops the clock of timeouts. Returns a function that ends everything in flight by its query timeout. */
+function stopTimeouts(): () => void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  return () => {
+    vi.advanceTimersByTime(TEST_TIMEOUTS.queryTimeoutMs)
+    vi.useRealTimers()
+  }
+}
 
 test('a create that is cancelled while it waits for a standby returns 503 outcome_unknown, although PostgreSQL reports success', async () => {
   expect((await petstore.post('/pets', { name: 'before', categoryId: 1 })).status).toBe(201)
@@ -42,7 +60,11 @@ test('a create that is cancelled while it waits for a standby returns 503 outcom
 })
 
 test('a create without a standby returns 503 outcome_unknown; once commits no longer wait, its pet exists and creates succeed', async () => {
-  const response = await petstore.post('/pets', { name: 'waiting', categoryId: 1 })
+  const timeOut = stopTimeouts()
+  const creating = petstore.post('/pets', { name: 'waiting', categoryId: 1 })
+  await isWaiting(1)
+  timeOut()
+  const response = await creating
   expect(response.body).toMatchObject({ code: 'outcome_unknown' })
   expect(db.connections().unacknowledged).toBe(1)
   await standby('')
@@ -54,12 +76,15 @@ test('a create without a standby returns 503 outcome_unknown; once commits no lo
 test('without a standby, reads succeed and the number of unacknowledged writes is limited', async () => {
   const writesMax = writeSlots(POOL_SIZE)
   await standby('missing')
+  const timeOut = stopTimeouts()
   // One more than the number of writes that may wait for a standby.
   const names = Array.from({ length: writesMax + 1 }, (_, index) => `stuck ${index}`)
   const writes = names.map((name, index) => petstore.put(`/categories/${index + 1}`, { name }))
-  await until(async () => (await waitingBackends()) === writesMax)
+  await isWaiting(writesMax)
   expect((await petstore.get('/pets')).status).toBe(200)
 
+  await until(() => db.connections().waiting === 1)
+  timeOut()
   const codes = (await Promise.all(writes)).map(({ body }) => (body as { code: string }).code)
   expect(codes.filter((code) => code === 'outcome_unknown')).toHaveLength(writesMax)
   expect(codes.filter((code) => code === 'unavailable')).toHaveLength(1)
@@ -81,16 +106,18 @@ test('a create that waits for a standby does not hold up the next create, and a 
   await standby('missing')
   const create = (key: string) =>
     petstore.post('/pets', { name: key, categoryId: 1 }, { 'idempotency-key': key })
+  const timeOut = stopTimeouts()
   let isSettled = false
   const first = create('first').finally(() => (isSettled = true))
-  await until(async () => (await waitingBackends()) === 1)
+  await isWaiting(1)
   const second = create('second')
-  await until(async () => (await waitingBackends()) === 2)
+  await isWaiting(2)
   const retry = await create('first')
   expect(retry).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
   expect(retry.headers.get('retry-after')).toBe('1')
   expect(isSettled).toBe(false)
 
+  timeOut()
   for (const { body } of await Promise.all([first, second])) {
     expect(body).toMatchObject({ code: 'outcome_unknown' })
   }
@@ -109,11 +136,14 @@ test('a hold that expires while no standby confirms writes does not block reads,
     `set synchronous_commit = local;
     update orders set created_at = now() - interval '1 day', expires_at = now() - interval '1 hour' where id = ${id}`,
   )
+  const timeOut = stopTimeouts()
   const read = async () => (await petstore.findPet(petId))?.status
   // The read returns without waiting for the sweep, so the pet is still pending.
   expect(await read()).toBe('pending')
   expect(db.connections().unacknowledged).toBe(0)
-  while (db.connections().unacknowledged === 0) expect(await read()).toBe('pending')
+  await isWaiting(1)
+  timeOut()
+  await until(() => db.connections().unacknowledged === 1)
   expect(await read()).toBe('pending')
   expect(await waitingBackends()).toBe(1)
   await standby('')
@@ -147,8 +177,13 @@ test('the feed shows no event that no standby has, although its commit is visibl
   await cancelWaiting()
   await sequencing
   expect((await petstore.get('/pets?name=unprotected')).body).toHaveLength(1)
-  expect((await petstore.get(`/${next}`)).body).toMatchObject({ code: 'unavailable' })
-  expect((await petstore.get('/events?after=latest')).body).toMatchObject({ code: 'unavailable' })
+  for (const [waiting, path] of [`/${next}`, '/events?after=latest'].entries()) {
+    const timeOut = stopTimeouts()
+    const reading = petstore.get(path)
+    await isWaiting(waiting + 1)
+    timeOut()
+    expect((await reading).body).toMatchObject({ code: 'unavailable' })
+  }
   await standby('')
   await until(() => db.connections().unacknowledged === 0)
   expect((await petstore.get(`/${next}`)).body).toMatchObject([{ pet: { name: 'unprotected' } }])

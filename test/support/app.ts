@@ -15,6 +15,9 @@ import { addressRule } from '../../src/webhooks/addresses.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openTestClient, type TestClient } from './client.ts'
 
+/** Longer than the timeout of a test, so that no test fails because the host is busy. */
+export const NO_TIMEOUT_MS = 600_000
+
 /** Listens on a free port, unless `port` is given. */
 export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port = 0): Promise<TestClient> {
   const log = openLog('silent')
@@ -26,7 +29,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     clock: () => new Date(),
     verifyApiKey: apiKeyVerifier(db, 'production'),
     usage: trackUsage(() => new Date()),
-    holds: trackHolds(db, log),
+    holds: trackHolds(db, log, undefined, NO_TIMEOUT_MS),
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 1_000 }),
     webhookAddresses: addressRule(['127.0.0.1', '::1']),
@@ -39,6 +42,10 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     trustProxy: [],
     logClientAddress: false,
     unauthenticatedLimitPerSecond: 0,
+    responseTimeoutMs: NO_TIMEOUT_MS,
+    headersTimeoutMs: NO_TIMEOUT_MS,
+    requestTimeoutMs: NO_TIMEOUT_MS,
+    stalledAfterMs: NO_TIMEOUT_MS,
     metrics: openMetrics(db, log),
     log,
     ...choices,

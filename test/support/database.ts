@@ -1,10 +1,8 @@
 // A database for each test file: a clone of the migrated template.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { afterAll, inject } from 'vitest'
+import { afterAll, expect, inject } from 'vitest'
 import { type Db, openDatabase } from '../../src/db/database.ts'
-import { RETRY_FOR_MS } from '../../src/deadlines.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
 import { APPLICATION, asApplication, asSuperuser, DELIVERY, OWNER, VERIFIER } from './roles.ts'
 
@@ -25,19 +23,45 @@ export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'
   return asApplication(url.href)
 }
 
-/** Shorter than in production, because tests drop responses; longer than RETRY_FOR_MS, as in production. */
-const QUERY_TIMEOUT_MS = RETRY_FOR_MS + 250
+/**
+ * The timeouts of the service. They are much longer than in production, so that no test fails because the host is busy. A
+ * test of a timeout chooses a shorter one.
+ */
+export const TEST_TIMEOUTS = {
+  connectTimeoutMs: 60_000,
+  queryTimeoutMs: 90_000,
+  connectionWaitMs: 60_000,
+  retryForMs: 60_000,
+}
 
-export function openTestDatabase(databaseUrl: string, size = 5): Db {
+/** The timeouts of PostgreSQL. They replace those of deploy/roles.sql. */
+const SERVER_TIMEOUTS = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionMs: 60_000 }
+
+export type TestTimeouts = Partial<typeof TEST_TIMEOUTS & typeof SERVER_TIMEOUTS>
+
+export function openTestDatabase(databaseUrl: string, size = 5, timeouts: TestTimeouts = {}): Db {
   const db = openDatabase({
-    databaseUrl,
+    ...TEST_TIMEOUTS,
+    ...timeouts,
+    databaseUrl: withServerTimeouts(databaseUrl, timeouts),
     applicationName: 'petstore-test',
     size,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
     onError: () => {},
   })
   afterAll(() => db.close())
   return db
+}
+
+/** The URL with timeouts of PostgreSQL for each connection. */
+export function withServerTimeouts(databaseUrl: string, timeouts: TestTimeouts = {}): string {
+  const { statementTimeoutMs, lockTimeoutMs, idleInTransactionMs } = { ...SERVER_TIMEOUTS, ...timeouts }
+  const url = new URL(databaseUrl)
+  url.searchParams.set(
+    'options',
+    `-c statement_timeout=${statementTimeoutMs} -c lock_timeout=${lockTimeoutMs}
+      -c idle_in_transaction_session_timeout=${idleInTransactionMs}`,
+  )
+  return url.href
 }
 
 /** The same database, with its statements and transactions counted. */
@@ -61,7 +85,7 @@ export function countStatements(db: Db): { db: Db; count: () => number } {
 /** Waits until `count` statements in this database wait for a lock. */
 export async function untilBlocked(databaseUrl: string, count = 1): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  while ((await sql(databaseUrl, text)).length < count) await sleep(10)
+  await expect.poll(async () => (await sql(databaseUrl, text)).length).toBeGreaterThanOrEqual(count)
 }
 
 /** Runs one statement as the superuser, whatever role the URL names: for changes that the service's role cannot make. */

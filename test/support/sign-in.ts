@@ -12,7 +12,7 @@ import type { Db } from '../../src/db/database.ts'
 import { openIdentityProvider, type ProviderSettings } from '../../src/people/provider.ts'
 import { parseRoleRules } from '../../src/roles.ts'
 import type { AppOptions } from '../../src/server/app.ts'
-import { startApp } from './app.ts'
+import { NO_TIMEOUT_MS, startApp } from './app.ts'
 import { createTestDatabase, openTestDatabase, sql } from './database.ts'
 
 export interface PersonalApiKey {
@@ -73,6 +73,8 @@ export async function openSignInFixture(options: SignInFixtureOptions = {}): Pro
     scopes: 'openid profile email',
     rolesClaim: 'groups',
     roleRules: parseRoleRules('admin=petstore-admins,staff=shop,viewer=*') ?? [],
+    requestTimeoutMs: NO_TIMEOUT_MS,
+    exchangeTimeoutMs: NO_TIMEOUT_MS,
     ...options.settings,
   })
   await startApp(db, { publicUrl, identityProvider, ...options.app }, port)

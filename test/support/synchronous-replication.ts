@@ -51,7 +51,7 @@ export function synchronousReplication(databaseUrl: string) {
   /** Cancels the commit that waits for a standby, as soon as there is one. */
   async function cancelWaiting(): Promise<void> {
     const text = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`
-    while ((await sql(databaseUrl, text)).length === 0) await sleep(20)
+    await until(async () => (await sql(databaseUrl, text)).length > 0)
   }
 
   return { standby, waitingBackends, cancelWaiting }

@@ -5,6 +5,7 @@ import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../../src/scopes.ts'
 import { trackUsage, type Usage } from '../../../src/api-keys/usage.ts'
 import type { Db } from '../../../src/db/database.ts'
+import { RETRY_FOR_MS, STATEMENT_TIMEOUT_MS } from '../../../src/deadlines.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
 import { openApiFixture, type ApiFixture } from '../../api/fixture.ts'
@@ -79,7 +80,13 @@ export async function openFaultFixture(role: { name: string; password: string })
     countFault(fault, statement)
   }
   const proxy = await startProxy(databaseUrl.href, (link) => faultyRelay(link, { decide, onInjected }))
-  const db = openTestDatabase(proxy.url, POOL_SIZE)
+  const db = openTestDatabase(proxy.url, POOL_SIZE, {
+    // Shorter than in production, because faults drop responses; longer than RETRY_FOR_MS, as in production.
+    queryTimeoutMs: RETRY_FOR_MS + 250,
+    retryForMs: RETRY_FOR_MS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: 1_000,
+  })
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, openLog('silent'), now)
   const { origin } = await startApp(db, {
