@@ -104,7 +104,7 @@ async function loggedAddress(choices: object, address: string): Promise<unknown>
   })
   const petstore = await startApp(db, { ...choices, log })
   await petstore.get('/pets', { headers: forwarded(address) })
-  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => lines.length).toBe(1)
   return (JSON.parse(lines[0] ?? '') as { clientAddress?: unknown }).clientAddress
 }
 

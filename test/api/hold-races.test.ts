@@ -1,7 +1,7 @@
 // Orders for a pet that another transaction is about to free: they wait for the lock of the pet, and one order succeeds.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { untilBlocked } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { openApiFixture } from './fixture.ts'
 
@@ -10,17 +10,6 @@ const api = await openApiFixture()
 const other = new Client(asSuperuser(api.databaseUrl))
 await other.connect()
 afterAll(() => other.end())
-
-/** Resolves once this many connections of the service wait for a lock. */
-async function waitingForLocks(count: number): Promise<void> {
-  for (let waiting = 0; waiting < count; await sleep(10)) {
-    const rows = await api.sql(
-      `select 1 from pg_stat_activity
-        where datname = current_database() and application_name = 'petstore-test' and wait_event_type = 'Lock'`,
-    )
-    waiting = rows.length
-  }
-}
 
 /** Closes a new order and frees its pet in a transaction that commits once all buyers wait for the lock of the pet. */
 async function raceForFreedPet(orderStatus: string, buyers: number, headers: Record<string, string> = {}) {
@@ -32,7 +21,7 @@ async function raceForFreedPet(orderStatus: string, buyers: number, headers: Rec
     orderStatus,
   ])
   const placing = Array.from({ length: buyers }, () => api.post('/store/orders', { petId }, headers))
-  await waitingForLocks(buyers)
+  await untilBlocked(api.databaseUrl, buyers)
   await other.query('commit')
   return Promise.all(placing)
 }

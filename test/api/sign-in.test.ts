@@ -121,7 +121,7 @@ describe('a personal key', () => {
     expect((await vera.get('/pets')).status).toBe(200)
     const mine = (await listed()).find(({ name }) => name === 'Vera Viewer')
     await admin.call('DELETE', `/v1/api-keys/${mine?.id}`)
-    await expect.poll(async () => (await vera.get('/pets')).status, { timeout: 5_000 }).toBe(401)
+    await expect.poll(async () => (await vera.get('/pets')).status).toBe(401)
     const { key } = await signIn(fixture, 'vera')
     const newest = (await listed()).find(({ name }) => name === 'Vera Viewer')
     await fixture.sql('update api_keys set expires_at = now() where id = $1', [newest?.id])

@@ -84,7 +84,11 @@ test('PostgreSQL cancels a write at the statement timeout, and its outcome is kn
     onError: () => {},
   })
   afterAll(() => db.close())
-  const slow = { name: 'slow', text: `insert into categories select 1, 'slow' from pg_sleep(150)`, values: [] }
+  const slow = {
+    name: 'slow',
+    text: `insert into categories select 1, 'slow' from pg_sleep(150)`,
+    values: [],
+  }
   await expect(db.write(slow)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '57014' } })
 })
 

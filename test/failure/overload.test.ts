@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { batched } from '../../src/db/batch.ts'
 import { type PetBatches, openPetBatches } from '../../src/pets/batches.ts'
 import type { VersionedPet } from '../../src/pets/schema.ts'
@@ -28,6 +28,9 @@ test('rejects a request at once if the queue is full (503 overloaded); queued re
     await released
     return ids.map((): VersionedPet | undefined => undefined)
   }
+  // Stops the timer after which a batch has stalled and the next one starts.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { findPet, calls } = counted(batched(findPets, { sizeMax: 1, inFlightMax: 1, waitingMax: 3 }))
   const petstore = await startApp(db, { batches: { ...openPetBatches(db, true, 1, () => {}), findPet } })
 

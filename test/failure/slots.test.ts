@@ -1,7 +1,9 @@
 // Waiting for a connection: the timeout, the length of the queue, and the connections reserved for reads.
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openSlots, type Work, writeSlots } from '../../src/db/slots.ts'
-import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { CONNECT_TIMEOUT_MS, CONNECTION_WAIT_MS } from '../../src/deadlines.ts'
+import { createTestDatabase, openTestDatabase, untilBlocked } from '../support/database.ts'
 
 const LIMITS = { size: 4, waitingMax: 10, waitMs: 60_000 }
 
@@ -10,9 +12,22 @@ function takeMany(slots: ReturnType<typeof openSlots>, work: Work, count: number
 }
 
 test('a request waits for a free connection as long as its deadline allows', async () => {
-  const db = openTestDatabase(await createTestDatabase(), 1)
-  const slow = db.read({ name: 'slow', text: 'select pg_sleep(2.5)', values: [] })
+  const databaseUrl = await createTestDatabase()
+  const locker = new Client(databaseUrl)
+  await locker.connect()
+  onTestFinished(() => locker.end())
+  await locker.query('select pg_advisory_lock(1)')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const db = openTestDatabase(databaseUrl, 1, {
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connectionWaitMs: CONNECTION_WAIT_MS,
+  })
+  const slow = db.read({ name: 'slow', text: 'select pg_advisory_lock(1)', values: [] })
   const waiting = db.read({ name: 'one', text: 'select 1 as one', values: [] })
+  await untilBlocked(databaseUrl)
+  vi.advanceTimersByTime(CONNECTION_WAIT_MS - 1)
+  await locker.query('select pg_advisory_unlock(1)')
   expect(await waiting).toEqual([{ one: 1 }])
   await slow
 })

@@ -2,15 +2,14 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { resetStalledConnections } from '../../src/http/stalled-responses.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { acceptedBytes, resetStalledConnections } from '../../src/http/stalled-responses.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 
 const STALLED_AFTER_MS = 500
-/** Longer than any delay of this process, which runs client and server, on a busy host. */
-const SLOW_READER_MS = 2_000
+/** Slightly less than the time after which a connection is reset. */
+const ALMOST_STALLED_MS = STALLED_AFTER_MS * 0.9
 /** More than the kernel buffers for client and server. */
 const BYTES = 16 * 1_048_576
 
@@ -29,14 +28,20 @@ async function reset(socket: Socket): Promise<string> {
   return code ?? ''
 }
 
-async function startServer(respond: RequestListener, stalledAfterMs = STALLED_AFTER_MS): Promise<string> {
+async function startServer(respond: RequestListener): Promise<string> {
   const server = createServer(respond)
-  resetStalledConnections(server, stalledAfterMs)
+  resetStalledConnections(server, STALLED_AFTER_MS)
   onTestFinished(() => {
     server.close().closeAllConnections()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Stops the timer that checks the connections of a server that starts later. */
+function stopChecks(): void {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
@@ -56,15 +61,22 @@ test('the service resets the connection of a client that reads nothing', async (
 })
 
 test('a client that reads slowly gets the whole response', async () => {
-  const origin = await startServer((_request, response) => response.end(Buffer.alloc(BYTES)), SLOW_READER_MS)
-  const started = performance.now()
-  let length = 0
+  stopChecks()
+  let accepted = () => 0
+  const origin = await startServer(({ socket }, response) => {
+    accepted = () => (socket.writableLength === 0 ? Number.POSITIVE_INFINITY : acceptedBytes(socket))
+    response.end(Buffer.alloc(BYTES))
+  })
+  let [length, before, pauses] = [0, 0, 0]
   for await (const chunk of open(origin, GET)) {
     length += (chunk as string).length
-    await sleep(20)
+    if (accepted() === before) continue
+    before = accepted()
+    vi.advanceTimersByTime(ALMOST_STALLED_MS)
+    pauses += 1
   }
   expect(length).toBeGreaterThan(BYTES)
-  expect(performance.now() - started).toBeGreaterThan(2 * SLOW_READER_MS)
+  expect(pauses).toBeGreaterThan(2)
 })
 
 test('the service resets the connection of a client that reads nothing while the response still grows', async () => {
@@ -77,8 +89,18 @@ test('the service resets the connection of a client that reads nothing while the
 })
 
 test('a stream with nothing to send stays open', async () => {
-  const origin = await startServer((_request, response) => response.write(':\n'))
-  const socket = open(origin, GET).resume()
-  await sleep(3 * STALLED_AFTER_MS)
-  expect(socket.closed).toBe(false)
+  stopChecks()
+  let write = (_text: string) => {}
+  const origin = await startServer((_request, response) => {
+    write = (text) => void response.write(text)
+    write('first')
+  })
+  let received = ''
+  open(origin, GET).on('data', (text: string) => {
+    received += text
+  })
+  await expect.poll(() => received).toContain('first')
+  vi.advanceTimersByTime(3 * STALLED_AFTER_MS)
+  write('last')
+  await expect.poll(() => received).toContain('last')
 })

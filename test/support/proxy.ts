@@ -10,8 +10,12 @@ export interface Proxy {
   cut: () => void
   /** Passes everything from now on, or rejects new connections. */
   behave: (mode: 'pass' | 'reject') => void
+  /** Rejects this many new connections, and then passes everything. */
+  rejectNext: (connections: number) => void
   /** Drops the next response to the statement of this name; then resets every connection, or keeps this one silent. */
   loseResponse: (statement: string, effect: 'reset' | 'silence') => void
+  /** The number of responses that were dropped. */
+  losses: () => number
   /** The number of open connections of the service. */
   clients: () => number
   /** Resolves when both sides of every ended connection are closed: PostgreSQL has then finished its work. */
@@ -54,11 +58,14 @@ export async function startProxy(
   const target = new URL(databaseUrl)
   const clients = new Set<Socket>()
   const links = new Set<Link>()
-  let mode: Parameters<Proxy['behave']>[0] = 'pass'
+  /** How many new connections to reject. */
+  let rejections = 0
+  let losses = 0
   let loss: { statement: string; effect: 'reset' | 'silence' } | undefined
 
   const server = createServer((client) => {
-    if (mode === 'reject') {
+    if (rejections > 0) {
+      rejections -= 1
       client.resetAndDestroy()
       return
     }
@@ -75,6 +82,7 @@ export async function startProxy(
     upstream.on('data', (chunk: Buffer) => {
       if (isSilent) {
         if (loss?.effect === 'reset') cut()
+        if (loss !== undefined) losses += 1
         loss = undefined
       } else relay.fromServer(chunk)
     })
@@ -115,11 +123,15 @@ export async function startProxy(
     url: url.href,
     cut,
     behave: (next) => {
-      mode = next
+      rejections = next === 'reject' ? Number.POSITIVE_INFINITY : 0
+    },
+    rejectNext: (connections) => {
+      rejections = connections
     },
     loseResponse: (statement, effect) => {
       loss = { statement, effect }
     },
+    losses: () => losses,
     clients: () => clients.size,
     settled: async () => {
       const over = [...links]
