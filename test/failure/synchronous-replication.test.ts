@@ -109,6 +109,8 @@ test('a create that waits for a standby does not hold up the next create, and a 
   let isSettled = false
   const first = create('first').finally(() => (isSettled = true))
   await isWaiting(1)
+  // The batch of the first create has stalled, so it no longer holds up the next one.
+  vi.advanceTimersByTime(1_000)
   const second = create('second')
   await isWaiting(2)
   const retry = await create('first')

@@ -5,6 +5,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { RETRY_FOR_MS } from '../../src/deadlines.ts'
+import { trackHolds } from '../../src/orders/holds.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
@@ -30,8 +33,12 @@ afterAll(async () => {
 
 let primary = await start(primaryFolder)
 const databaseUrl = await prepareDatabase(primary.url('postgres'))
-const db = openTestDatabase(databaseUrl)
-const api = await openApiFixtureOn(databaseUrl, db, {})
+// Shorter than in production, because these tests wait for the query timeout; longer than RETRY_FOR_MS, as in production.
+const db = openTestDatabase(databaseUrl, 5, {
+  queryTimeoutMs: RETRY_FOR_MS + 250,
+  retryForMs: RETRY_FOR_MS,
+})
+const api = await openApiFixtureOn(databaseUrl, db, { holds: trackHolds(db, openLog('silent')) })
 const { standby, waitingBackends } = synchronousReplication(databaseUrl)
 
 const codeOf = async (path: string) => {

@@ -7,7 +7,7 @@ import { toEvent } from '../../src/events/feed.ts'
 import { type EventRow, findEvents, findFeedState } from '../../src/events/queries.ts'
 import { EVENT_TYPES } from '../../src/events/schema.ts'
 import { sequenceEvents } from '../../src/events/sequencer.ts'
-import { sql } from './database.ts'
+import { sql, TEST_TIMEOUTS, withServerTimeouts } from './database.ts'
 import { compareMirror, describeUpdate, type Mirror, type MirroredPet, openMirror } from './mirror.ts'
 import type { RunQuery } from './store-audit.ts'
 
@@ -20,7 +20,13 @@ const NUMBERED_WITHIN_MS = 60_000
 
 /** Returns a description of every inconsistency; empty if the feed is correct. */
 export async function auditFeed(databaseUrl: string): Promise<string[]> {
-  const db = openDatabase({ databaseUrl, applicationName: 'petstore-audit', size: 2, onError: () => {} })
+  const db = openDatabase({
+    ...TEST_TIMEOUTS,
+    databaseUrl: withServerTimeouts(databaseUrl),
+    applicationName: 'petstore-audit',
+    size: 2,
+    onError: () => {},
+  })
   try {
     return await auditFeedAfter(db, (text) => sql(databaseUrl, text))
   } finally {
