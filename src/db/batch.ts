@@ -7,7 +7,7 @@ import { type BatchTrace, type QueuedSpan, runInBatchSpan, startWait } from './b
 import { QueryFailure } from './failures.ts'
 
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
-const STALLED_AFTER_MS = 250
+export const STALLED_AFTER_MS = 250
 /** Max number of stalled batches. At this number, no further batch starts. slots.ts limits their connections. */
 const STALLED_MAX = 8
 

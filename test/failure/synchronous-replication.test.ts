@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { STALLED_AFTER_MS } from '../../src/db/batch.ts'
 import { writeSlots } from '../../src/db/slots.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { sequenceEvents } from '../../src/events/sequencer.ts'
@@ -109,10 +110,11 @@ test('a create that waits for a standby does not hold up the next create, and a 
   let isSettled = false
   const first = create('first').finally(() => (isSettled = true))
   await isWaiting(1)
-  // The batch of the first create has stalled, so it no longer holds up the next one.
-  vi.advanceTimersByTime(1_000)
+  // A batch that has stalled no longer holds up the next one.
+  vi.advanceTimersByTime(STALLED_AFTER_MS)
   const second = create('second')
   await isWaiting(2)
+  vi.advanceTimersByTime(STALLED_AFTER_MS)
   const retry = await create('first')
   expect(retry).toMatchObject({ status: 409, body: { code: 'idempotency_key_in_use' } })
   expect(retry.headers.get('retry-after')).toBe('1')
