@@ -9,6 +9,4 @@ export interface Defect {
   test: string
   /** Part of the test title, if the whole file takes too long. */
   title?: string
-  /** Planted only with `--all`: the tests detect similar defects without it. */
-  isOptional?: true
 }

@@ -23,7 +23,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the first of two Authorization headers is used',
-    isOptional: true,
     file: 'src/http/authentication.ts',
     find: `if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey()`,
     replace: '',
@@ -100,7 +99,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a stalled batch holds up the next one',
-    isOptional: true,
     file: 'src/db/batch.ts',
     find: 'STALLED_AFTER_MS = 250',
     replace: 'STALLED_AFTER_MS = 250_000',
@@ -210,7 +208,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a slow stream skips the events that are no longer in memory',
-    isOptional: true,
     file: 'src/events/stream.ts',
     find: 'if (!recent.covers(number)) return false',
     replace: 'if (!recent.covers(number)) number = recent.newest()',
@@ -235,7 +232,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'streams count as requests in flight',
-    isOptional: true,
     file: 'src/events/routes.ts',
     find: 'stopCounting(app.server, reply.raw)',
     replace: '',
@@ -244,7 +240,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'responses have no Sunset header',
-    isOptional: true,
     file: 'src/pets/deprecation.ts',
     find: 'reply.headers({ deprecation, sunset,',
     replace: 'reply.headers({ deprecation,',
@@ -259,7 +254,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the code of a socket error is treated as a SQLSTATE',
-    isOptional: true,
     file: 'src/db/failures.ts',
     find: 'error instanceof DatabaseError ? error.code : undefined',
     replace: '(error as { code?: string }).code',
@@ -267,7 +261,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the key of coalesced lists lacks a parameter',
-    isOptional: true,
     file: 'src/http/query-key.ts',
     find: 'for (const name of names) key',
     replace: 'for (const name of names.slice(1)) key',
@@ -283,7 +276,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the stream skips on reconnect: the position of an incomplete event counts',
-    isOptional: true,
     file: 'client/src/sse.ts',
     find: '    return messages',
     replace: '    return message.id ? [...messages, { id: message.id }] : messages',
@@ -292,7 +284,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the stream skips on reconnect: it has no position before its first event',
-    isOptional: true,
     file: 'client/src/follow.ts',
     find: `if (after === 'latest') {`,
     replace: `if (after === 'none') {`,
@@ -382,7 +373,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a deletion by hand has no event',
-    isOptional: true,
     file: 'migrations/0006_events.sql',
     find: `create trigger record_deleted after delete on pets
   referencing old table as deleted for each statement execute function record_deleted_pets();`,
@@ -398,7 +388,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the event of an update has no actor',
-    isOptional: true,
     file: 'src/pets/queries.ts',
     find: `      from \${actorFrom(5)}
       where id = $1 returning version`,
@@ -415,7 +404,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a forged cursor of the open orders by expiry causes an error of the database',
-    isOptional: true,
     file: 'src/orders/orders.ts',
     find: `if (!/^[0-9]{1,16}$/.test(sortKey)) throw new AppError('invalid_cursor')`,
     replace: '',

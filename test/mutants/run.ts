@@ -1,158 +1,137 @@
-// `npm run test:mutants`: plants defects of defects.ts in a copy of the repository, one at a time, and runs the test that
-// must detect each. `-- --all` plants the optional ones too; `-- TEXT` plants those with the text in their name. Exits
-// with 1 if a defect was not detected, or could not be planted because the code has changed.
-import { execFile, execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+// `npm run test:mutants`: plants defects, one at a time in a copy of the repository, and runs the test that must detect
+// each. See HELP below.
+import { rmSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { recordFigures } from '../proof/figures.ts'
-import { startTestServer, type TestServer } from '../support/global-setup.ts'
+import { startTestServer } from '../support/global-setup.ts'
+import { changedSince, findBase, isInPart, isTouched, PARTS, partOfDay, resolveCommit } from './choice.ts'
 import type { Defect } from './defect.ts'
 import { DEFECTS } from './defects.ts'
+import { copyRepository, ROOT, tryDefect, type Verdict } from './trial.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
-const TIMEOUT_MS = 600_000
-/** Ends tests and hooks that hang because of the defect. */
-const TEST_TIMEOUT_MS = 40_000
-/** Whether a defect in concurrent code shows depends on timing, so its test gets a second attempt. */
-const ATTEMPTS_MAX = 2
-/** The tests spend more time waiting than using the CPU. */
-const CONCURRENT_MAX = 6
+const HELP = `Usage: npm run test:mutants -- [OPTIONS] [TEXT]
 
-interface Verdict {
-  defect: Defect
-  /** The first test that failed; undefined if all passed. */
-  detectedBy: string | undefined
-  problem?: string
-  /** The attempt in which the test failed. */
-  attempt?: number
+Plants the defects of test/mutants/*defects.ts, one at a time, and runs the test that must detect each.
+Without options, plants the defects that recent changes may affect, and one of ${PARTS} parts of the others. The part
+depends on the date, so that ${PARTS} consecutive days plant all defects.
+
+  TEXT             plant only the defects with this text in their name
+  --all            plant all defects, for example at night
+  --since REV      the changes since this commit: a defect counts if its file, or the test that detects it, has changed.
+                   Default: where this branch left origin/main; on the main branch, the last 20 commits
+  --part N         the part of the others, from 1 to ${PARTS}; 0 is none. Default: the part of today
+  --jobs N         how many tests run at the same time. Default: 4
+  --list           print the names of the defects, and plant none
+  --help           print this text
+
+Examples:
+  npm run test:mutants                                 before a merge
+  npm run test:mutants -- --all                        at night
+  npm run test:mutants -- --since HEAD~1 --part 0      only what the last commit may affect
+  npm run test:mutants -- 'a revoked key'              one defect
+
+Exits with 1 if a test passed with its defect, or a defect could not be planted because the code has changed. A defect
+without a result, because the host was too slow to finish its test, is reported, but is not an error.`
+
+interface Choice {
+  defects: Defect[]
+  /** What was chosen, and the command that chooses the same. */
+  description: string
 }
 
-/** Copies tracked files and untracked files that git does not ignore, and links node_modules. */
-function copyRepository(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'petstore-mutant-'))
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
+function choose(): Choice & { jobs: number; isListing: boolean; isComplete: boolean } {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      all: { type: 'boolean', default: false },
+      since: { type: 'string' },
+      part: { type: 'string' },
+      jobs: { type: 'string', default: '4' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
   })
-  for (const file of listed
-    .toString()
-    .split('\n')
-    .filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
-    mkdirSync(dirname(join(copy, file)), { recursive: true })
-    cpSync(join(ROOT, file), join(copy, file))
+  if (values.help) {
+    console.log(HELP)
+    process.exit()
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-  return copy
+  const [text] = positionals
+  const chosen = text !== undefined ? chooseNamed(text) : values.all ? ALL : chooseRecent(values)
+  return { ...chosen, jobs: Number(values.jobs), isListing: values.list, isComplete: text === undefined }
 }
 
-function plant(copy: string, { file, find, replace }: Defect): boolean {
-  const before = readFileSync(join(copy, file), 'utf8')
-  if (before.split(find).length !== 2) return false
-  writeFileSync(
-    join(copy, file),
-    before.replace(find, () => replace),
-  )
-  return true
+const ALL: Choice = { defects: [...DEFECTS], description: `all ${DEFECTS.length} defects` }
+
+function chooseNamed(text: string): Choice {
+  const defects = DEFECTS.filter(({ name }) => name.includes(text))
+  if (defects.length === 0) throw new Error(`no defect has "${text}" in its name`)
+  return { defects, description: `the defects with "${text}" in their name` }
 }
 
-/** One server for all runs, except for defects in the schema that its template databases have. */
-let server: TestServer | undefined
-
-function environmentFor(changed: string, test: string): NodeJS.ProcessEnv {
-  const isSharing = !changed.startsWith('migrations/')
+function chooseRecent(values: { since?: string | undefined; part?: string | undefined }): Choice {
+  const since = values.since === undefined ? findBase(ROOT) : resolveCommit(ROOT, values.since)
+  const part = Number(values.part ?? partOfDay(new Date()))
+  if (!Number.isInteger(part) || part < 0 || part > PARTS)
+    throw new Error(`--part must be a number from 0 to ${PARTS}`)
+  const changed = changedSince(ROOT, since)
+  const touched = DEFECTS.filter((defect) => isTouched(defect, changed))
+  const others = DEFECTS.filter((defect, index) => isInPart(index, part) && !touched.includes(defect))
   return {
-    ...process.env,
-    ...(isSharing && { TEST_SERVER_URL: server?.url('postgres') }),
-    ...(!test.startsWith('test/contract/') && { TEST_CONTRACT: 'off' }),
+    defects: [...touched, ...others],
+    description: `${touched.length} defects that changes since ${since.slice(0, 12)} may affect, and ${others.length} of part ${part} of ${PARTS}
+The same again: npm run test:mutants -- --since ${since} --part ${part}`,
   }
 }
 
-async function runTest(
-  copy: string,
-  { file: changed, test, title }: Defect,
-): Promise<{ failed: string | undefined; output: string }> {
-  const kind = /^test\/(slow|proof)\//.exec(test)?.[1]
-  const report = join(copy, 'report.json')
-  const args = ['run', test, '--reporter=json', `--outputFile=${report}`, '--bail=1']
-  if (kind !== undefined) args.push('--config', `vitest.${kind}.config.ts`)
-  else args.push(`--testTimeout=${TEST_TIMEOUT_MS}`, `--hookTimeout=${TEST_TIMEOUT_MS}`)
-  if (title !== undefined) args.push('-t', title)
-  const output = await new Promise<string>((done) => {
-    execFile(
-      join(ROOT, 'node_modules/.bin/vitest'),
-      args,
-      { cwd: copy, timeout: TIMEOUT_MS, env: environmentFor(changed, test) },
-      (_error, stdout, stderr) => done(stdout + stderr),
-    )
-  })
-  if (!existsSync(report)) return { failed: undefined, output }
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { status: string; name: string; assertionResults: { status: string; fullName: string }[] }[]
+function describe({ name, test }: Defect, verdict: Verdict, seconds: number): string {
+  const kind = verdict.kind === 'detected' ? 'detected' : verdict.kind.toUpperCase()
+  const title = `${kind.padEnd(13)} ${name} (${seconds} s)`
+  if (verdict.kind === 'detected') {
+    const again = verdict.attempt === 1 ? '' : `, attempt ${verdict.attempt}`
+    return `${title}\n              by "${verdict.by}" (${test}${again})`
   }
-  const failedTest = testResults
-    .flatMap((file) => file.assertionResults)
-    .find(({ status }) => status === 'failed')
-  const failedFile = testResults.find(({ status }) => status === 'failed')
-  return { failed: failedTest?.fullName ?? failedFile?.name.replace(`${copy}/`, ''), output }
-}
-
-async function judge(defect: Defect): Promise<Verdict> {
-  const copy = copyRepository()
-  try {
-    if (!plant(copy, defect))
-      return {
-        defect,
-        detectedBy: undefined,
-        problem: 'the file does not contain the text to change exactly once',
-      }
-    let output = ''
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-      const run = await runTest(copy, defect)
-      if (run.failed !== undefined) return { defect, detectedBy: run.failed, attempt }
-      ;({ output } = run)
-    }
-    return { defect, detectedBy: undefined, problem: output.slice(-500) }
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
-  }
+  return `${title}\n              ${test}: ${verdict.problem}
+              The same again: npm run test:mutants -- '${name.replaceAll("'", `'\\''`)}'`
 }
 
 async function main(): Promise<void> {
-  const [choice] = process.argv.slice(2)
-  const only = choice === '--all' ? undefined : choice
-  const isChosen = ({ name, isOptional }: Defect) =>
-    only === undefined ? choice === '--all' || isOptional !== true : name.includes(only)
-  const todo = DEFECTS.filter(isChosen)
-  server = await startTestServer()
-  const verdicts: Verdict[] = []
-  const queue = [...todo]
+  const { defects, description, jobs, isListing, isComplete } = choose()
+  console.log(description)
+  if (isListing) {
+    for (const { name, file, test } of defects) console.log(`${name}\n    ${file}, ${test}`)
+    return
+  }
+  const server = await startTestServer()
+  const queue = [...defects]
+  const counts = { detected: 0, 'not detected': 0, 'no result': 0 }
   const work = async () => {
-    for (let defect = queue.shift(); defect !== undefined; defect = queue.shift()) {
-      const verdict = await judge(defect)
-      verdicts.push(verdict)
-      console.log(
-        verdict.detectedBy === undefined
-          ? `NOT DETECTED  ${defect.name}\n              ${defect.test}: ${verdict.problem}`
-          : `detected      ${defect.name}\n              by "${verdict.detectedBy}" (${defect.test}${verdict.attempt === 1 ? '' : `, attempt ${verdict.attempt}`})`,
-      )
+    const copy = copyRepository()
+    try {
+      for (let defect = queue.shift(); defect !== undefined; defect = queue.shift()) {
+        const startedAt = performance.now()
+        const verdict = await tryDefect(copy, defect, server.url('postgres'))
+        counts[verdict.kind] += 1
+        console.log(describe(defect, verdict, Math.round((performance.now() - startedAt) / 1_000)))
+      }
+    } finally {
+      rmSync(copy, { recursive: true, force: true })
     }
   }
-  await Promise.all(Array.from({ length: CONCURRENT_MAX }, work))
-  await server.stop()
-  const detected = verdicts.filter(({ detectedBy }) => detectedBy !== undefined).length
-  console.log(`\n${detected} of ${todo.length} planted defects were detected`)
-  if (only === undefined)
-    recordFigures('mutants', { 'planted defects': todo.length, 'detected by a test': detected })
-  if (detected < todo.length) process.exitCode = 1
+  try {
+    await Promise.all(Array.from({ length: Math.min(jobs, defects.length) }, work))
+  } finally {
+    await server.stop()
+  }
+  console.log(
+    `\n${counts.detected} of ${defects.length} planted defects were detected, ${counts['not detected']} were not, ${counts['no result']} without a result`,
+  )
+  if (isComplete)
+    recordFigures('mutants', {
+      'planted defects': defects.length,
+      'detected by a test': counts.detected,
+      'without a result, because the host was too slow': counts['no result'],
+    })
+  if (counts['not detected'] > 0) process.exitCode = 1
 }
 
 await main()

@@ -16,7 +16,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a sign-in never expires',
-    isOptional: true,
     file: 'src/people/queries.ts',
     find: `cookie_hash = $2 and expires_at > now()`,
     replace: 'cookie_hash = $2',
@@ -24,7 +23,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a finished sign-in never expires',
-    isOptional: true,
     file: 'src/people/queries.ts',
     find: 'where cookie_hash = $1 and expires_at > now()',
     replace: 'where cookie_hash = $1',
@@ -53,7 +51,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the cookie stays the same during a sign-in',
-    isOptional: true,
     file: 'src/people/sign-ins.ts',
     find: 'const next = makeSecret()',
     replace: 'const next = secret',
@@ -61,7 +58,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the first of two cookies is used',
-    isOptional: true,
     file: 'src/http/cookies.ts',
     find: 'values.length === 1 ?',
     replace: 'values.length > 0 ?',
@@ -83,7 +79,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'HEAD starts a sign-in',
-    isOptional: true,
     file: 'src/people/routes.ts',
     find: 'exposeHeadRoute: false, ',
     replace: '',
@@ -91,7 +86,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'responses under /auth have no security headers',
-    isOptional: true,
     file: 'src/people/routes.ts',
     find: '    reply.headers(DATA_HEADERS)\n',
     replace: '    void reply\n',
@@ -106,7 +100,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the lowest role takes precedence',
-    isOptional: true,
     file: 'src/roles.ts',
     find: '.toReversed()',
     replace: '',
@@ -114,7 +107,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the size of a response of the provider is not limited',
-    isOptional: true,
     file: 'src/people/provider-requests.ts',
     find: 'if (size > PROVIDER_RESPONSE_MAX_BYTES)',
     replace: 'if (size < 0)',
@@ -122,7 +114,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'each sign-in discovers the provider for itself',
-    isOptional: true,
     file: 'src/people/provider.ts',
     find: 'inFlight ??= start()',
     replace: 'inFlight = start()',
@@ -130,7 +121,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'requests of sign-ins are not counted by address',
-    isOptional: true,
     file: 'src/people/routes.ts',
     find: '    limiter.count(address)\n',
     replace: '',
@@ -138,7 +128,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the number of sign-ins in progress is not limited',
-    isOptional: true,
     file: 'src/people/sign-ins.ts',
     find: 'rowsMax: SIGN_INS_MAX',
     replace: 'rowsMax: SIGN_INS_MAX * 2',
@@ -153,7 +142,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'ended personal keys are listed',
-    isOptional: true,
     file: 'src/api-keys/queries.ts',
     find: `(kind = 'program' or (revoked_at is null and expires_at > now()))`,
     replace: 'true',
@@ -161,7 +149,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a person can have any number of keys',
-    isOptional: true,
     file: 'src/people/rules.ts',
     find: 'KEYS_PER_PERSON_MAX = 10',
     replace: 'KEYS_PER_PERSON_MAX = 1_000',
@@ -169,7 +156,6 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'personal keys are purged as soon as they end',
-    isOptional: true,
     file: 'src/people/sign-ins.ts',
     find: 'purgePersonalApiKeys(db, PURGED_AFTER_DAYS,',
     replace: 'purgePersonalApiKeys(db, 0,',

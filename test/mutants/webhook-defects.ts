@@ -21,7 +21,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the addresses of a name are not checked',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: '!addresses.every((address) => rule.allows(address, protocol))',
     replace: 'addresses.length < 0',
@@ -29,7 +28,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a name with one allowed address is allowed',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: '!addresses.every((address)',
     replace: '!addresses.some((address)',
@@ -37,7 +35,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'all addresses of a name are tried',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'ADDRESSES_PER_FAMILY_MAX = 4',
     replace: 'ADDRESSES_PER_FAMILY_MAX = 400',
@@ -53,7 +50,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the address of the peer is not checked',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: `socket.destroy(new ConnectionFault('address_blocked'))`,
     replace: 'void socket',
@@ -61,7 +57,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the address of the peer is checked after the first bytes',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: `socket.prependOnceListener('connect',`,
     replace: `socket.once('ready',`,
@@ -69,7 +64,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'IPv4-mapped addresses match allowed networks',
-    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `if (address.range() === 'ipv4Mapped') return false`,
     replace: '',
@@ -77,7 +71,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'IPv6 addresses outside 2000::/3 are public',
-    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `text !== AZURE_METADATA : isIn(address, PUBLIC_IPV6)`,
     replace: `text !== AZURE_METADATA : true`,
@@ -85,7 +78,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the metadata service of Azure is public',
-    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `? text !== AZURE_METADATA :`,
     replace: `? text !== '' :`,
@@ -93,7 +85,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'public addresses are allowed over HTTP',
-    isOptional: true,
     file: 'src/webhooks/addresses.ts',
     find: `return protocol === 'https:' && isPublicAddress(text)`,
     replace: `return isPublicAddress(text)`,
@@ -108,7 +99,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a webhook can have the URL of a local name',
-    isOptional: true,
     file: 'src/webhooks/url.ts',
     find: 'if (LOCAL_NAME.test(name) && !rule.allowsHttp)',
     replace: `if (name === 'localhost' && !rule.allowsHttp)`,
@@ -132,7 +122,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a slow body is read until the timeout of the request',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'const timer = setTimeout(() => request.destroy(), RESPONSE_BODY_TIMEOUT_MS)',
     replace: 'const timer = setTimeout(() => {}, RESPONSE_BODY_TIMEOUT_MS)',
@@ -141,7 +130,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the headers of a response can have any size',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'agent, maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES',
     replace: 'agent, maxHeaderSize: 100_000_000',
@@ -149,7 +137,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'there can be any number of 1xx responses',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'if (count <= INFORMATION_MAX) return',
     replace: 'if (count > 0) return',
@@ -158,7 +145,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'sending has no timeout',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: `setTimeout(() => stop.abort('timeout'), timeoutMs)`,
     replace: `setTimeout(() => {}, timeoutMs)`,
@@ -167,7 +153,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'Retry-After has no max',
-    isOptional: true,
     file: 'src/webhooks/retry-after.ts',
     find: 'return Math.min(Number(text), RETRY_AFTER_MAX_SECONDS)',
     replace: 'return Number(text)',
@@ -175,7 +160,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request on a closed idle connection is lost',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: `return result === 'stale' ? exchangeOver(fresh, exchange) : result`,
     replace: 'return fresh === undefined ? exchangeOver(fresh, exchange) : result',
@@ -183,7 +167,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request is sent again although a part of the response has arrived',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: 'request.reusedSocket && socket?.bytesRead === bytesBefore',
     replace: 'request.reusedSocket && bytesBefore >= 0',
@@ -191,7 +174,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'connections are not reused',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'reusing: open(true)',
     replace: 'reusing: open(false)',
@@ -199,7 +181,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'requests in flight to one host are not limited',
-    isOptional: true,
     file: 'src/webhooks/turns.ts',
     find: 'if (origin.inFlight < inFlightMax)',
     replace: 'if (origin.inFlight < Infinity)',
@@ -207,7 +188,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request that waits has no timeout',
-    isOptional: true,
     file: 'src/webhooks/turns.ts',
     find: `stop.addEventListener('abort', leave, { once: true })`,
     replace: 'void leave',
@@ -216,7 +196,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'idle connections stay open when the sender is closed',
-    isOptional: true,
     file: 'src/webhooks/sender.ts',
     find: '        reusing.destroy()\n',
     replace: '        void reusing\n',
@@ -233,7 +212,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'webhooks are sent through a proxy of the environment',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'const options = { keepAlive,',
     replace: 'const options = { proxyEnv: process.env, keepAlive,',
@@ -242,7 +220,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'idle connections are limited only for each host',
-    isOptional: true,
     file: 'src/webhooks/connections.ts',
     find: 'return idle < IDLE_CONNECTIONS_MAX && keep(socket)',
     replace: 'return idle >= 0 && keep(socket)',
@@ -312,7 +289,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'events that were delivered before an earlier one are sent again after a crash',
-    isOptional: true,
     file: 'src/deliveries/progress.ts',
     find: 'ahead = ahead.filter((doneNumber) => doneNumber > number)',
     replace: 'ahead = []',
