@@ -43,6 +43,8 @@ interface Run {
   failed: string | undefined
   /** Whether the test may have failed only because it waited too long. */
   mayBeSlow: boolean
+  /** Whether the test may have failed for another reason than the defect. */
+  isDoubtful: boolean
   /** Whether the run was ended before its end. */
   isEnded: boolean
   output: string
@@ -91,16 +93,22 @@ async function judge(runPlanted: RunWith, runCorrect: RunWith): Promise<Verdict>
     if (last.isEnded) return noResult(last)
     if (last.failed === undefined) continue
     const detected: Verdict = { kind: 'detected', by: last.failed, attempt }
-    // If the test also waits too long without the defect, the host is slow.
-    if (!last.mayBeSlow || (await runCorrect(SHORT)).failed === undefined) return detected
+    // If the test also fails without the defect, the host is slow, or the test is broken.
+    if (!last.isDoubtful || passes(await runCorrect(SHORT))) return detected
     const longer = await runPlanted(LONG)
     if (longer.isEnded) return noResult(longer)
     if (longer.failed === undefined) continue
     const control = await runCorrect(LONG)
-    if (control.failed === undefined && !control.isEnded) return detected
-    return { kind: 'no result', problem: `"${control.failed}" fails without the defect, too` }
+    if (passes(control)) return detected
+    const isSlow = control.isEnded || control.mayBeSlow
+    const problem = `"${control.failed}" fails without the defect, too\n${control.output.slice(-500)}`
+    return { kind: isSlow ? 'no result' : 'not detected', problem }
   }
   return { kind: 'not detected', problem: `all its tests passed\n${last?.output.slice(-500)}` }
+}
+
+function passes({ failed, isEnded }: Run): boolean {
+  return failed === undefined && !isEnded
 }
 
 function noResult({ output }: Run): Verdict {
@@ -122,15 +130,16 @@ async function runTest(copy: string, defect: Defect, limits: Limits, serverUrl: 
     )
   if (title !== undefined) args.push('-t', title)
   const { output, isEnded } = await start(copy, args, environmentFor(file, test, serverUrl))
-  if (isEnded) return { failed: undefined, mayBeSlow: true, isEnded, output }
+  if (isEnded) return { failed: undefined, mayBeSlow: true, isDoubtful: true, isEnded, output }
   if (!existsSync(report)) throw new Error(`vitest ended without a report:\n${output}`)
   return { ...readReport(copy, report, kind === undefined), isEnded, output }
 }
 
 function start(cwd: string, args: string[], env: NodeJS.ProcessEnv) {
   return new Promise<{ output: string; isEnded: boolean }>((done) => {
-    const vitest = join(ROOT, 'node_modules/.bin/vitest')
-    execFile(vitest, args, { cwd, timeout: RUN_MAX_MS, env }, (error, stdout, stderr) =>
+    // With this Node, because the one in the PATH may be too old for the tests.
+    const command = [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args]
+    execFile(process.execPath, command, { cwd, timeout: RUN_MAX_MS, env }, (error, stdout, stderr) =>
       done({ output: stdout + stderr, isEnded: error?.killed === true }),
     )
   })
@@ -153,7 +162,7 @@ interface Report {
   }[]
 }
 
-function readReport(copy: string, report: string, isLimited: boolean): Pick<Run, 'failed' | 'mayBeSlow'> {
+function readReport(copy: string, report: string, isLimited: boolean): Omit<Run, 'isEnded' | 'output'> {
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
   const tests = testResults.flatMap((file) => file.assertionResults)
   const failed = tests.find(({ status }) => status === 'failed')
@@ -161,9 +170,12 @@ function readReport(copy: string, report: string, isLimited: boolean): Pick<Run,
   const passed = tests.filter(({ status }) => status === 'passed')
   if (failed === undefined && failedFile === undefined && passed.length === 0)
     throw new Error('no test has run: the name of its file or its title has changed')
+  // A test of test/slow and test/proof has its own long limit. A failed hook has no duration.
+  const mayBeSlow = isLimited && failed !== undefined && (failed.duration ?? SHORT.pollMs) >= SHORT.pollMs
   return {
     failed: failed?.fullName ?? failedFile?.name.replace(`${copy}/`, ''),
-    // A test of test/slow and test/proof has its own long limit. A failed hook has no duration.
-    mayBeSlow: isLimited && failed !== undefined && (failed.duration ?? SHORT.pollMs) >= SHORT.pollMs,
+    mayBeSlow,
+    // A file can fail without a failed test, for example because it could not be loaded.
+    isDoubtful: mayBeSlow || (failed === undefined && failedFile !== undefined),
   }
 }
