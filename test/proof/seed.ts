@@ -1,14 +1,24 @@
-// The seed of all random values in test/proof. The same seed reproduces a failure.
+// The seed and the volume of test/proof. The same seed reproduces a failure.
 import { randomInt } from 'node:crypto'
+import { IS_FULL } from '../support/volume.ts'
 
-const { PROOF_SEED, PROOF_SCALE } = process.env
+const { PROOF_SEED, PROOF_SCALE, PROOF_CASE } = process.env
 
 export const SEED = PROOF_SEED === undefined ? randomInt(2 ** 31) : Number(PROOF_SEED)
 
-/** Multiplies the number of inputs and faults. The default is 1; use more for a long run. */
-export const SCALE = Number(PROOF_SCALE ?? 1)
+/**
+ * Multiplies the number of inputs and faults. The default detects every planted defect of test/mutants in a few
+ * minutes. TEST_VOLUME=full, for use at night, does four times as much; use an even larger scale for a long run.
+ */
+export const SCALE = Number(PROOF_SCALE ?? (IS_FULL ? 4 : 1))
+
+/** Tries only this case, which a failure has printed. */
+export const CASE = PROOF_CASE
 
 /** The command that reproduces a failure of this file. */
-export function replayWith(file: string): string {
-  return `PROOF_SEED=${SEED} npm run test:proof -- ${file}`
+export function replayWith(file: string, added: Record<string, string> = {}): string {
+  const scale = PROOF_SCALE === undefined ? '' : `PROOF_SCALE=${PROOF_SCALE} `
+  const volume = PROOF_SCALE === undefined && IS_FULL ? 'TEST_VOLUME=full ' : ''
+  const others = Object.entries(added).map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}' `)
+  return `PROOF_SEED=${SEED} ${scale}${volume}${others.join('')}npm run test:proof -- ${file}`
 }

@@ -59,16 +59,22 @@ export type Connection = ReturnType<typeof openConnection>
 const RETRIES_MAX = 100
 const PAUSE_MS = 200
 
+/** The part of a response that shows whether the service was busy. */
+type Received = Pick<Exchange, 'status' | 'body'>
+
 /** Whether the service did nothing, because the host is busy. */
-export function isBusy({ status, body }: Exchange): boolean {
+export function isBusy({ status, body }: Received): boolean {
   return status === 503 && ['overloaded', 'unavailable'].includes((body as { code: string }).code)
 }
 
-/** Retries a request that the service rejected because the host is busy. */
-export async function retryWhileBusy(send: () => Promise<Exchange>): Promise<Exchange> {
+/** Retries a request that the service rejected because the host is busy. `mayRetry` can add a condition. */
+export async function retryWhileBusy<Response extends Received>(
+  send: () => Promise<Response>,
+  mayRetry: (response: Response) => boolean = isBusy,
+): Promise<Response> {
   for (let retries = 0; ; retries += 1) {
     const exchange = await send()
-    if (!isBusy(exchange) || retries === RETRIES_MAX) return exchange
+    if (!mayRetry(exchange) || retries === RETRIES_MAX) return exchange
     await sleep(PAUSE_MS)
   }
 }

@@ -1,5 +1,5 @@
 // Clients that write and read, and check that every read sees all writes acknowledged before it began.
-import { type Connection, openConnection } from './load.ts'
+import { type Connection, openConnection, retryWhileBusy } from './load.ts'
 
 export interface Watched {
   operations: number
@@ -24,7 +24,9 @@ export async function watchReads(
   const seen: Watched = { operations: 0, stale: [] }
 
   async function create({ send }: Connection): Promise<void> {
-    const { status, body } = await send('POST', '/v1/pets', { name: 'Pet', categoryId: 1 })
+    const { status, body } = await retryWhileBusy(() =>
+      send('POST', '/v1/pets', { name: 'Pet', categoryId: 1 }),
+    )
     if (status === 201) acknowledged.set((body as { id: number }).id, 1)
   }
 

@@ -13,6 +13,8 @@ import { issueApiKey, startApp } from '../../support/app.ts'
 import { openTestClient, type TestClient } from '../../support/client.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { type Proxy, startProxy } from '../../support/proxy.ts'
+import { keepLog } from '../kept-log.ts'
+import { retryWhileLate, workInTime } from '../late.ts'
 import { CATEGORY, OTHER_CATEGORY, type Stock } from './operation.ts'
 import { stockUp } from './reading.ts'
 import { countFault } from './tally.ts'
@@ -44,6 +46,8 @@ export interface FaultFixture {
   holds: Holds
   /** Every statement since the last plan, in order. */
   seen: string[]
+  /** What the service has logged since the last plan. */
+  logged: () => readonly string[]
   /** Plans a fault, or none, and expires every cache of the service. */
   plan: (planned: PlannedFault | undefined) => void
   /** How often the fault has happened since it was planned. */
@@ -53,9 +57,9 @@ export interface FaultFixture {
 /** `role` is the role that the service connects as. */
 export async function openFaultFixture(role: { name: string; password: string }): Promise<FaultFixture> {
   const api = await openApiFixture({ webhooksMax: 1_000_000 })
-  await api.put(`/categories/${CATEGORY}`, { name: 'Dogs' })
-  await api.put(`/categories/${OTHER_CATEGORY}`, { name: 'Cats' })
-  const stock = await stockUp(api)
+  await retryWhileLate(() => api.put(`/categories/${CATEGORY}`, { name: 'Dogs' }))
+  await retryWhileLate(() => api.put(`/categories/${OTHER_CATEGORY}`, { name: 'Cats' }))
+  const stock = await workInTime(() => stockUp(api))
   const outside = new Client(api.databaseUrl)
   await outside.connect()
   afterAll(() => outside.end())
@@ -89,14 +93,16 @@ export async function openFaultFixture(role: { name: string; password: string })
   })
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, openLog('silent'), now)
+  const { log, lines, clear } = keepLog()
   const { origin } = await startApp(db, {
+    log,
     usage,
     holds,
     categoryPolicy: 'strict',
     webhooksMax: 1_000_000,
     verifyApiKey: apiKeyVerifier(db, 'production', now),
   })
-  const { text: apiKey } = await issueApiKey(db, { name: 'fixture', scopes: SCOPES })
+  const { text: apiKey } = await workInTime(() => issueApiKey(db, { name: 'fixture', scopes: SCOPES }))
 
   return {
     client: openTestClient({ origin, apiKey }),
@@ -112,10 +118,12 @@ export async function openFaultFixture(role: { name: string; password: string })
     usage,
     holds,
     seen,
+    logged: lines,
     plan: (next) => {
       planned = next
       injected = 0
       seen.length = 0
+      clear()
       leapt += LEAP_MS
     },
     injected: () => injected,

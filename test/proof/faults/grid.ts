@@ -1,10 +1,11 @@
 // Tries every statement of an operation, at every moment, with every kind of fault, and checks the outcome.
 import { type PlannedFault, type FaultFixture, POOL_SIZE } from './fixture.ts'
 import { inTime, type Operation, type Trial } from './operation.ts'
+import { ATTEMPTS_MAX, countLate, mayBeLate, workInTime } from '../late.ts'
 import { count, countOutcome, judgeEffects, type Outcome, OUTCOMES } from './tally.ts'
 import { type Fault, MOMENTS } from '../../support/wire-faults.ts'
 
-const SETTLED_WITHIN_MS = 60_000
+const SETTLED_WITHIN_MS = 120_000
 
 export interface Cell extends PlannedFault {
   operation: Operation
@@ -14,6 +15,16 @@ export interface Cell extends PlannedFault {
 
 /** The statements of the operation in order, without a fault and on an open connection. */
 export async function traceOf(fixture: FaultFixture, operation: Operation): Promise<string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAt = performance.now()
+    const trace = await workInTime(() => traceOnce(fixture, operation))
+    // If a timeout expired, the service has repeated statements.
+    if (!mayBeLate(startedAt) || attempt === ATTEMPTS_MAX) return trace
+    countLate()
+  }
+}
+
+async function traceOnce(fixture: FaultFixture, operation: Operation): Promise<string[]> {
   await fixture.client.get('/pets?limit=1')
   const trial = await operation.prepare(fixture)
   fixture.plan(undefined)
@@ -92,39 +103,66 @@ function expectedOf({ operation, statement, fault, next }: Cell): Expected[] {
   return [DONE]
 }
 
-/** Injects the fault once, checks everything, and returns what is wrong. */
-export async function tryCell(fixture: FaultFixture, cell: Cell): Promise<string[]> {
-  const { wrong, isSlow } = await tryOnce(fixture, cell)
-  // On a busy host a timeout may expire before the fault. The response is then correct, but not the one to check.
-  return isSlow ? (await tryOnce(fixture, cell)).wrong : wrong
+/** What was wrong in a case. */
+export interface Verdict {
+  wrong: string[]
+  /**
+   * Whether only the outcome is wrong, and a timeout of the service may have expired before the fault or after it. The
+   * outcome is then correct, but not the one to check.
+   */
+  isLate: boolean
 }
 
-async function tryOnce(fixture: FaultFixture, cell: Cell): Promise<{ wrong: string[]; isSlow: boolean }> {
-  const wrong: string[] = []
-  const trial = await cell.operation.prepare(fixture)
+/** Injects the fault once, checks everything, and returns what is wrong. */
+export async function tryCell(fixture: FaultFixture, cell: Cell): Promise<Verdict> {
+  const trial = await workInTime(() => cell.operation.prepare(fixture))
   fixture.plan(cell)
+  const startedAt = performance.now()
   const outcome = await run(trial)
-  if (fixture.injected() !== 1) wrong.push(`injected ${fixture.injected()} times: ${fixture.seen.join(', ')}`)
+  const mayBe = mayBeLate(startedAt)
+  const injected = fixture.injected()
+  const evidence = describeRun(fixture)
   fixture.plan(undefined)
   await fixture.proxy.settled()
 
   const expected = expectedOf(cell)
   const effects = await trial.effects?.()
+  const unexpected: string[] = []
+  if (injected !== 1) unexpected.push(`injected ${injected} times`)
   const fits = expected.some(
     (one) => one.outcome === outcome && (effects === undefined || one.effects === effects),
   )
-  if (!fits) wrong.push(`${outcome}, stored ${effects} times, instead of ${JSON.stringify(expected)}`)
-  if (isOutcome(outcome)) {
+  if (!fits)
+    unexpected.push(
+      `${outcome}, stored ${effects ?? 'unknown'} times, instead of ${JSON.stringify(expected)}`,
+    )
+  const isLate = mayBe && unexpected.length > 0 && isOutcome(outcome)
+
+  const wrong: string[] = []
+  if (!isOutcome(outcome)) count('other responses')
+  else {
     countOutcome(outcome)
     if (effects !== undefined) wrong.push(...judgeEffects([outcome], effects))
-    if (outcome !== 'done') wrong.push(...(await retry(cell.operation, trial, outcome, effects)))
-  } else count('other responses')
+    if (outcome !== 'done' && !isLate)
+      wrong.push(...(await retry(fixture, cell.operation, trial, outcome, effects)))
+  }
   wrong.push(...(await leaks(fixture)))
-  const isSlow = !fits && wrong.length === 1 && outcome === 'unavailable' && !effects
-  return { wrong: wrong.map((what) => `${describe(cell)}: ${what}`), isSlow }
+  // Now every connection is idle, so a late commit has arrived, too.
+  if (isLate && effects === 0) wrong.push(...judgeEffects([outcome], (await trial.effects?.()) ?? 0))
+  const all = [...unexpected, ...wrong]
+  return {
+    wrong: all.map((what) => `${describe(cell)}: ${what}\n${evidence}`),
+    isLate: isLate && wrong.length === 0,
+  }
 }
 
-function describe({ operation, statement, occurrence, fault }: Cell): string {
+/** The statements and the log lines of the case that has just run. */
+function describeRun({ seen, logged }: FaultFixture): string {
+  return [`  statements: ${seen.join(', ')}`, ...logged().map((line) => `  log: ${line}`)].join('\n')
+}
+
+/** Names a case, also in PROOF_CASE. */
+export function describe({ operation, statement, occurrence, fault }: Cell): string {
   return `${operation.name}, ${statement} ${occurrence}, ${fault.kind} ${fault.moment}`
 }
 
@@ -143,19 +181,35 @@ function isOutcome(text: string): text is Outcome {
 
 /** Retries without a fault, as a client would. The retry must succeed, and the change must be in the database once. */
 async function retry(
+  fixture: FaultFixture,
   operation: Operation,
   trial: Trial,
   first: Outcome,
   effectsBefore: number | undefined,
 ): Promise<string[]> {
-  // The change is stored, and a retry would duplicate it. A client must check that before it retries.
-  if (first === 'outcome_unknown' && !operation.isIdempotent && effectsBefore !== 0) return []
-  if (first === 'outcome_unknown' && operation.forgetsUnknown) return []
-  const outcome = await run(trial)
-  if (outcome !== 'done') return [`retried without a fault: ${outcome}`]
-  count('retried until done')
-  const effects = await trial.effects?.()
-  return effects === undefined ? [] : judgeEffects([first, 'done'], effects)
+  const outcomes = [first]
+  let effects = effectsBefore
+  for (let attempt = 1; ; attempt += 1) {
+    const last = outcomes.at(-1) as Outcome
+    // The change is stored, and a retry would duplicate it. A client must check that before it retries.
+    const isStored = last === 'outcome_unknown' && !operation.isIdempotent && effects !== 0
+    if (isStored || (last === 'outcome_unknown' && operation.forgetsUnknown)) break
+    const startedAt = performance.now()
+    const outcome = await run(trial)
+    const isLate = isOutcome(outcome) && mayBeLate(startedAt)
+    if (outcome !== 'done' && (!isLate || attempt === ATTEMPTS_MAX))
+      return [`retried without a fault: ${outcome}`]
+    if (outcome !== 'done') {
+      countLate()
+      await leaks(fixture)
+    }
+    outcomes.push(outcome)
+    effects = await trial.effects?.()
+    if (outcome !== 'done') continue
+    count('retried until done')
+    break
+  }
+  return effects === undefined || outcomes.length === 1 ? [] : judgeEffects(outcomes, effects)
 }
 
 /** Checks that every connection is back in the pool, and that the pool knows every open connection. */

@@ -8,6 +8,7 @@ import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore } from '../../support/store-audit.ts'
 import { type Fault, faultyRelay, type Kind, KINDS, type Moment, MOMENTS } from '../../support/wire-faults.ts'
 import { type Change, openBuyer, type Store } from './clients.ts'
+import { workInTime } from '../late.ts'
 import { seeded } from '../random.ts'
 import { countFault, judgeEffects } from './tally.ts'
 
@@ -16,7 +17,7 @@ const POOL_SIZE = 6
 const CHANCE_OF_A_FAULT = 0.1
 /** Each silence blocks creates for three seconds. */
 const SILENCES_MAX = 3
-const QUIET_WITHIN_MS = 60_000
+const QUIET_WITHIN_MS = 120_000
 const CONTESTED = 20
 const CHANGED = 20
 
@@ -84,7 +85,7 @@ export async function loadWithFaults(seed: number, faultsWanted: number): Promis
       buyers.flatMap((buyer) => buyer.changes),
     )),
   )
-  wrong.push(...(await auditStore(databaseUrl)), ...(await auditFeed(databaseUrl)))
+  wrong.push(...(await auditStore(databaseUrl)), ...(await workInTime(() => auditFeed(databaseUrl))))
   return wrong
 }
 

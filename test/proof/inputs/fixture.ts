@@ -7,6 +7,7 @@ import { issueApiKey } from '../../support/app.ts'
 import type { TestResponse } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../../support/database.ts'
 import { startService } from '../../support/service.ts'
+import { workInTime } from '../late.ts'
 import { writeObject } from './bodies.ts'
 import { type Connection, openConnection, type Request } from './connection.ts'
 import { makerOf, type Operation, OPERATIONS } from './document.ts'
@@ -86,7 +87,9 @@ export async function openServiceFixture(): Promise<ServiceFixture> {
   for (const { pathParameter } of OPERATIONS) {
     const maker = makerOf(pathParameter)
     if (pathParameter === undefined || maker === undefined || pathParameter in fixture.existing) continue
-    fixture.existing[pathParameter] = await make(fixture, connections[0] as Connection, maker)
+    fixture.existing[pathParameter] = await workInTime(() =>
+      make(fixture, connections[0] as Connection, maker),
+    )
   }
   return fixture
 }

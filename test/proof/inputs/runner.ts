@@ -1,17 +1,16 @@
 // Sends many inputs at a time, checks each response, counts the failures by kind, and shrinks the first failing input.
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { assert } from 'vitest'
+import { assert, expect } from 'vitest'
 import { type ErrorCode, ERRORS } from '../../../src/errors.ts'
+import { isBusy, retryWhileBusy } from '../../support/load.ts'
 import { checkResponse } from '../../support/responses.ts'
 import type { TestResponse } from '../../support/client.ts'
+import { ATTEMPTS_MAX, countLate, isUnknown, mayBeLate } from '../late.ts'
 import { replayWith, SEED } from '../seed.ts'
 import type { Connection, Request } from './connection.ts'
 import type { NegativeInput, Rejection } from './negative.ts'
 
 const SHRINKING_MAX_MS = 20_000
-/** How often to retry a request that the service rejected because the host is busy. */
-const RETRIES_MAX = 20
 const SHOWN_MAX = 5
 
 /** The results for the table in docs/reliability.md. */
@@ -22,7 +21,6 @@ export const counts = {
   'of these, boundary values': 0,
   'responses checked': 0,
   '5xx responses': 0,
-  'retried after 503 and Retry-After': 0,
   'wrongly accepted': 0,
   'wrongly rejected': 0,
   'rejected with the wrong code or field': 0,
@@ -39,6 +37,13 @@ export class Complaint extends Error {
   constructor(count: Count, message: string) {
     super(message)
     this.count = count
+  }
+}
+
+/** Nobody knows whether the service has made a change, because the host is busy. */
+class UnknownOutcome extends Complaint {
+  constructor() {
+    super('5xx responses', 'the outcome is unknown')
   }
 }
 
@@ -60,9 +65,11 @@ export function record(connection: Connection): Recorder {
     send: async (request) => {
       const exchange: Exchange = { request, response: undefined }
       recorder.last = exchange
+      const startedAt = performance.now()
       const response = await sendWithRetries(connection, request)
       exchange.response = response
       counts['responses checked'] += 1
+      if (isUnknown(response) && mayBeLate(startedAt)) throw new UnknownOutcome()
       if (response.status >= 500) throw new Complaint('5xx responses', 'the service failed')
       checkResponse({ method: request.method, path: request.target, ...response })
       return response
@@ -71,26 +78,37 @@ export function record(connection: Connection): Recorder {
   return recorder
 }
 
-/** Retries a request that was certainly not executed, after the time in Retry-After. */
-async function sendWithRetries(connection: Connection, request: Request): Promise<TestResponse> {
-  for (let retries = 0; ; retries += 1) {
-    const response = await connection.send(request)
-    const retryAfter = response.headers.get('retry-after')
-    if (!isBusy(response, request) || retryAfter === null || retries === RETRIES_MAX) return response
-    checkResponse({ method: request.method, path: request.target, ...response })
-    counts['retried after 503 and Retry-After'] += 1
-    await sleep(Number(retryAfter) * 1_000)
-  }
+/** Retries a request that was certainly not executed, because the host is busy. */
+function sendWithRetries(connection: Connection, request: Request): Promise<TestResponse> {
+  return retryWhileBusy(
+    () => connection.send(request),
+    (response) => {
+      // HEAD has no error code, but changes nothing anyway.
+      const isLate = request.method === 'HEAD' ? response.status === 503 : isBusy(response)
+      if (!isLate) return false
+      checkResponse({ method: request.method, path: request.target, ...response })
+      assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
+      countLate()
+      return true
+    },
+  )
 }
 
-/** Whether the service did nothing, because the host is busy. HEAD has no error code, but changes nothing anyway. */
-function isBusy({ status, body }: TestResponse, { method }: Request): boolean {
-  if (status !== 503) return false
-  return method === 'HEAD' || isBusyCode((body as { code?: unknown }).code)
-}
-
+/** Whether the code of an error that was logged says that the host is busy. */
 export function isBusyCode(code: unknown): boolean {
-  return code === 'overloaded' || code === 'unavailable'
+  return code === 'overloaded' || code === 'unavailable' || code === 'outcome_unknown'
+}
+
+/** Sends the input again, as a new one, if its outcome is unknown because the host is busy. */
+async function workKnown<Input>({ work }: Group<Input>, input: Input, via: Recorder): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work(input, via)
+    } catch (error) {
+      if (!(error instanceof UnknownOutcome) || attempt === ATTEMPTS_MAX) throw error
+      countLate()
+    }
+  }
 }
 
 export interface Group<Input> {
@@ -99,6 +117,13 @@ export interface Group<Input> {
   kindOf: (input: Input) => string
   /** Throws a Complaint, or an assertion error. */
   work: (input: Input, via: Recorder) => Promise<void>
+}
+
+/** The log of the service, for the report. */
+let readLog = (): string => ''
+
+export function showLogOf(log: () => string): void {
+  readLog = log
 }
 
 interface Failure<Input> {
@@ -121,7 +146,7 @@ export async function runInputs<Input>(
         const index = next++
         const input = inputs[index] as Input
         try {
-          await group.work(input, via)
+          await workKnown(group, input, via)
         } catch (error) {
           counts[error instanceof Complaint ? error.count : 'other failures'] += 1
           failures.push({ index, input, report: describe(group, input, error, via.last) })
@@ -157,7 +182,7 @@ export async function expectRandom<Input>(
   await fc.check(
     fc.asyncProperty(inputs, async (input) => {
       try {
-        await group.work(input, via)
+        await workKnown(group, input, via)
         return true
       } catch (error) {
         smallest = describe(group, input, error, via.last)
@@ -173,8 +198,14 @@ export async function expectRandom<Input>(
 function fail<Input>({ what }: Group<Input>, failures: Failure<Input>[]): never {
   const shown = failures.slice(0, SHOWN_MAX).map(({ report }) => report)
   assert.fail(
-    `${what}: ${failures.length} wrong, including:\n\n${shown.join('\n\n')}\n\nReproduce with: ${replayWith('test/proof/inputs')}`,
+    `${what}: ${failures.length} wrong, including:\n\n${shown.join('\n\n')}\n\nTo reproduce:\n${replayWith(`test/proof/inputs -t '${titlePattern()}'`)}`,
   )
+}
+
+/** Matches only the title of the current test. */
+function titlePattern(): string {
+  const title = (expect.getState().currentTestName ?? '').replaceAll(' > ', ' ')
+  return `^${title.replaceAll(/[^\w ,:-]/g, '.')}$`
 }
 
 function describe<Input>(
@@ -189,8 +220,21 @@ function describe<Input>(
     `  wrong:    ${message}`,
     ...(last === undefined
       ? []
-      : [`  request:  ${showRequest(last.request)}`, `  response: ${showResponse(last.response)}`]),
+      : [
+          `  request:  ${showRequest(last.request)}`,
+          `  response: ${showResponse(last.response)}`,
+          ...loggedFor(last.response).map((line) => `  log:      ${shorten(line)}`),
+        ]),
   ].join('\n')
+}
+
+/** The log lines about a response. */
+function loggedFor(response: TestResponse | undefined): string[] {
+  const requestId = response?.headers.get('x-request-id')
+  if (!requestId) return []
+  return readLog()
+    .split('\n')
+    .filter((line) => line.includes(JSON.stringify(requestId)))
 }
 
 /** Describes the request without the API key. */

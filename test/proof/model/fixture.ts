@@ -15,6 +15,8 @@ import type { TestResponse, TestClient } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/database.ts'
 import { numberAllEvents } from '../../support/feed-audit.ts'
 import { asSuperuser } from '../../support/roles.ts'
+import { keepLog, type KeptLog } from '../kept-log.ts'
+import { countLate, isUnknown, mayBeLate, retryWhileLate, workInTime } from '../late.ts'
 import { mayBeCached, rejectCaller } from './reference/api-keys.ts'
 import type { List, Place } from './reference/lists.ts'
 import { HOLD_MINUTES } from './reference/orders.ts'
@@ -44,6 +46,8 @@ export interface Fixture {
   /** Runs SQL as a superuser: to let time pass, and for the audit. */
   query: <Row>(text: string, values?: unknown[]) => Promise<Row[]>
   clock: { ms: number }
+  /** The log of both instances since the start of the sequence. */
+  kept: KeptLog
   /** How often each operation was called, and which error codes were returned. */
   called: Map<string, number>
   rejections: Set<string>
@@ -73,11 +77,12 @@ export async function openFixture(): Promise<Fixture> {
   const databaseUrl = await createTestDatabase()
   // Only commands advance this clock, so that caches stay valid until a command expires them.
   const clock = { ms: 0 }
+  const kept = keepLog()
   const open = async (): Promise<Instance> => {
     const db = openTestDatabase(databaseUrl, 3)
     const holds = trackHolds(db, openLog('silent'), () => clock.ms)
     const verifyApiKey = apiKeyVerifier(db, 'production', () => clock.ms)
-    const client = await startApp(db, { holds, verifyApiKey, holdMinutes: HOLD_MINUTES })
+    const client = await startApp(db, { log: kept.log, holds, verifyApiKey, holdMinutes: HOLD_MINUTES })
     return { client, db, holds }
   }
   const instances = [await open(), await open()] as const
@@ -104,6 +109,7 @@ export async function openFixture(): Promise<Fixture> {
     apiKeys,
     query,
     clock,
+    kept,
     called: new Map(),
     rejections: new Set(),
   }
@@ -111,7 +117,8 @@ export async function openFixture(): Promise<Fixture> {
 
 /** Starts a sequence on an empty store. */
 export async function openSession(fixture: Fixture): Promise<Session> {
-  const { staff, apiKeys, clock, query } = fixture
+  const { staff, apiKeys, clock, kept, query } = fixture
+  kept.clear()
   // Delete the rows, because truncating would take ten times as long. Deleting the pets also resets the counts.
   await query(`
     delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
@@ -126,10 +133,23 @@ export async function openSession(fixture: Fixture): Promise<Session> {
   store.newestIds.apiKey = staff.id
   // The service has also recorded the deletions above.
   const [{ db }] = fixture.instances
-  await numberAllEvents(db)
-  const { epoch, head } = await findFeedState(db)
+  const { epoch, head } = await workInTime(async () => {
+    await numberAllEvents(db)
+    return findFeedState(db)
+  })
   const feedStart = writePosition({ epoch, number: head })
   return { ...fixture, store, feedStart, positions: new Map(), cursors: [], calls: [] }
+}
+
+/** Nobody knows whether the service has made a change, because the host is busy. The sequence must start again. */
+export class UnknownOutcome extends Error {}
+
+/** Waits until no instance still works on a request. */
+export async function settle({ instances }: Fixture): Promise<void> {
+  for (const { db } of instances) {
+    const isIdle = () => db.connections().idle === db.connections().total && db.connections().waiting === 0
+    await expect.poll(isIdle).toBe(true)
+  }
 }
 
 const SECOND_PAST_MS = 1_001
@@ -162,11 +182,18 @@ export async function callBoth(
   const description = `${'AB'[at]}, as ${apiKey?.name ?? 'anonymous'}: ${describeCall(call)}`
   const place = calls.push(description) - 1
   called.set(call.operation, (called.get(call.operation) ?? 0) + 1)
-  const response = await session.instances[at].client.call(call.method, `/v1${call.path}`, {
-    apiKey: apiKey?.text ?? null,
-    headers: { 'x-request-id': requestId, ...givenHeaders(call) },
-    ...(call.body !== undefined && { body: toJson(call.body) }),
-  })
+  const startedAt = performance.now()
+  const response = await retryWhileLate(() =>
+    session.instances[at].client.call(call.method, `/v1${call.path}`, {
+      apiKey: apiKey?.text ?? null,
+      headers: { 'x-request-id': requestId, ...givenHeaders(call) },
+      ...(call.body !== undefined && { body: toJson(call.body) }),
+    }),
+  )
+  if (isUnknown(response) && mayBeLate(startedAt)) {
+    countLate()
+    throw new UnknownOutcome()
+  }
   calls[place] = `${description} -> ${describeResponse(response)}`
   if (apiKey === undefined) {
     compare(rejections, response, reject('missing_api_key'))

@@ -1,6 +1,7 @@
 // Many clients on a few pets at a time, and the history of each pet: requests, responses and times. All clients run in
 // this process, so its clock defines "before".
-import { type Connection, isBusy, openConnection, retryWhileBusy } from '../../support/load.ts'
+import { type Connection, type Exchange, isBusy, openConnection, retryWhileBusy } from '../../support/load.ts'
+import { countLate, isUnknown, mayBeLate } from '../late.ts'
 import { seeded } from '../random.ts'
 import type { PetCall, PetOperation } from './pet.ts'
 
@@ -13,6 +14,7 @@ export interface HotRequest {
 }
 
 export interface HotPet {
+  /** 0 if the outcome of its creation is unknown. */
   id: number
   name: string
   categoryId: number
@@ -24,6 +26,8 @@ export interface HotPet {
   version: number
   /** The number of operations after which the history is long enough. */
   enough: number
+  /** Whether the outcome of an operation is unknown, because the host is busy. Its history cannot be checked. */
+  isUnknown: boolean
 }
 
 export interface Load {
@@ -46,18 +50,46 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
   let left = operations
   let busy = 0
 
-  async function addPet({ send }: Connection): Promise<HotPet> {
+  /** Whether to retry. A service that is always busy fails. */
+  function countBusy(exchange: Exchange): boolean {
+    const isRetried = isBusy(exchange) && busy < operations
+    if (isRetried) {
+      busy += 1
+      countLate()
+    }
+    return isRetried
+  }
+
+  async function addPet(connection: Connection): Promise<HotPet> {
+    const { send } = connection
     const categoryId = FIRST_CATEGORY + pets.length
     const values = { name: 'Pet', categoryId }
     const requests = new Map<string, HotRequest>()
-    const pet = { ...values, id: 0, history: [], orders: [], requests, version: 1, enough: OPERATIONS_EACH }
+    const pet = {
+      ...values,
+      id: 0,
+      history: [],
+      orders: [],
+      requests,
+      version: 1,
+      enough: OPERATIONS_EACH,
+      isUnknown: false,
+    }
     pets.push(pet)
     const requestId = `create-${pets.length}`
     const headers = { 'x-request-id': requestId }
-    const { status, body } = await retryWhileBusy(() => send('POST', '/v1/pets', values, headers))
-    requests.set(requestId, { call: 'create', status, code: undefined })
+    const startedAt = performance.now()
+    const exchange = await retryWhileBusy(() => send('POST', '/v1/pets', values, headers), countBusy)
+    const { status, body } = exchange
+    const { id, code } = body as { id: number; code?: string }
+    requests.set(requestId, { call: 'create', status, code })
+    if (isUnknown(exchange) && mayBeLate(startedAt)) {
+      countLate()
+      pet.isUnknown = true
+      return addPet(connection)
+    }
     if (status !== 201) throw new Error(`a pet could not be created: ${status}`)
-    pet.id = (body as { id: number }).id
+    pet.id = id
     return pet
   }
 
@@ -70,12 +102,19 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
     const { status, body, etag } = exchange
     const returnedAt = performance.now()
     Object.assign(request, { status, code: (body as { code?: string } | undefined)?.code })
-    if (isBusy(exchange) && busy < operations) {
+    if (countBusy(exchange)) {
       // The service did nothing: send another operation instead.
-      busy += 1
       left += 1
       return
     }
+    if (isUnknown(exchange) && mayBeLate(calledAt)) {
+      countLate()
+      // Replace the pet, and send as many operations to others.
+      if (!pet.isUnknown) left += pet.history.length
+      pet.isUnknown = true
+      pet.enough = 0
+    }
+    if (pet.isUnknown) left += 1
     pet.history.push({ input, output: { status, body, etag }, calledAt, returnedAt })
     pet.version = Math.max(pet.version, etag)
     if (status === 204) pet.enough = pet.history.length + OPERATIONS_AFTER_DELETION

@@ -1,5 +1,6 @@
 // Many clients that send the same create with the same Idempotency-Key at the same time.
 import { type Connection, openConnection, retryWhileBusy } from '../../support/load.ts'
+import { countLate, isUnknown } from '../late.ts'
 
 export interface KeyRace {
   key: string
@@ -7,6 +8,8 @@ export interface KeyRace {
   ids: number[]
   /** Successful responses without Idempotency-Replayed. */
   firsts: number
+  /** Responses that said that the outcome is unknown, because the host is busy. One of them may be the first. */
+  unknown: number
   /** Clients that were rejected because they sent other values with the same key. */
   rejected: number
   /** Whether the list of the other instance had the pet at once. */
@@ -29,7 +32,15 @@ export async function raceForKeys(
   async function race(connections: readonly Connection[]): Promise<void> {
     next += 1
     const key = `key ${next}`
-    const result: KeyRace = { key, ids: [], firsts: 0, rejected: 0, isListed: false, unexpected: [] }
+    const result: KeyRace = {
+      key,
+      ids: [],
+      firsts: 0,
+      unknown: 0,
+      rejected: 0,
+      isListed: false,
+      unexpected: [],
+    }
     races.push(result)
     // In every fifth race the last client sends other values; the first request decides which values are correct.
     const odd = next % 5 === 0 ? racers - 1 : -1
@@ -60,6 +71,8 @@ export async function raceForKeys(
         result.rejected += 1
         return
       }
+      if (status === 503) countLate()
+      if (isUnknown({ status, body })) result.unknown += 1
       // The first request is still in flight, or the service is busy: retry, as documented.
       if (code !== 'idempotency_key_in_use' && status !== 503) {
         result.unexpected.push(`${status} ${code}`)

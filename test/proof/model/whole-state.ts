@@ -1,6 +1,7 @@
 // After a sequence: compares everything that clients can read, on both instances, and audits the database.
 import { auditFeedAfter } from '../../support/feed-audit.ts'
 import { auditStore } from '../../support/store-audit.ts'
+import { workInTime } from '../late.ts'
 import { walkEvents } from './commands/events.ts'
 import { walk } from './commands/lists.ts'
 import { listAll } from './commands/webhooks.ts'
@@ -57,6 +58,7 @@ export async function compareWholeState(session: Session): Promise<void> {
   requireSame('audit of the database', await auditStore(session.query), [])
   requireSame('audit of the figures', await session.query(FIGURES_AUDIT), [{ added: '0', sold: '0' }])
   const start = readStart(session.feedStart) as Position
-  const faults = await auditFeedAfter(session.instances[0].db, session.query, start.number)
+  const [{ db }] = session.instances
+  const faults = await workInTime(() => auditFeedAfter(db, session.query, start.number))
   requireSame('audit of the feed', faults, [])
 }

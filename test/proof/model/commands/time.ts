@@ -7,6 +7,7 @@ import { foldAllCounts } from '../../../../src/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../../src/inventory/queries.ts'
 import { endApiKey } from '../reference/api-keys.ts'
 import { endHold } from '../reference/orders.ts'
+import { workInTime } from '../../late.ts'
 import { madeApiKeys, passSecond } from '../fixture.ts'
 import { type Command, command } from './choices.ts'
 
@@ -39,7 +40,7 @@ const apiKeyEnds = command({ chosen: fc.nat(2) }, async (session, _asking, { cho
 
 const dayPasses = command({}, async (session, { at }) => {
   await session.query(`update idempotency_keys set created_at = created_at - interval '25 hours'`)
-  await purgeIdempotencyKeys(session.instances[at].db)
+  await workInTime(() => purgeIdempotencyKeys(session.instances[at].db))
   session.calls.push('a day passes for every Idempotency-Key')
   session.store.kept.clear()
 })
@@ -50,10 +51,12 @@ const housekeeping = command(
   async ({ instances, calls }, { at }, { job }) => {
     const { db, holds } = instances[at]
     calls.push(`${'AB'[at]}: ${job}`)
-    if (job === 'fold counts') await foldAllCounts(db)
-    else if (job === 'sweep holds') await holds.sweep()
-    else if (job === 'sequence events') await sequenceDueEvents(db)
-    else await deleteEmptyCounts(db)
+    await workInTime(async () => {
+      if (job === 'fold counts') await foldAllCounts(db)
+      else if (job === 'sweep holds') await holds.sweep()
+      else if (job === 'sequence events') await sequenceDueEvents(db)
+      else await deleteEmptyCounts(db)
+    })
   },
 )
 
