@@ -10,7 +10,7 @@ const SHORTEST_TIMEOUT_MS = 900
 export const ATTEMPTS_MAX = 20
 
 /** The row of the figures. */
-export const LATE = 'late responses, retried'
+const LATE = 'late responses, retried'
 
 let lateResponses = 0
 

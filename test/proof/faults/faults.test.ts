@@ -40,9 +40,9 @@ import { count, counts, faulted } from './tally.ts'
 import { WEBHOOKS } from './webhooks.ts'
 import { WRITING } from './writing.ts'
 
-const FIXTURES = SCALE < 1 ? 6 : 16
+const FIXTURES = CASE !== undefined ? 1 : SCALE < 1 ? 6 : 16
 /** Whether every possible fault is tried. The default tries a part of those that are alike. */
-const IS_WHOLE = SCALE >= 4
+const IS_WHOLE = SCALE >= 4 || CASE !== undefined
 const FILE = 'test/proof/faults'
 const WRONG_SHOWN_MAX = 20
 /** Stops after this many problems, because failing cases often wait for a timeout. */
@@ -77,6 +77,9 @@ function expectNothing(wrong: readonly string[], named?: string): void {
 const cellsAt = (operation: Operation, trace: readonly string[], faults: readonly Fault[]): Cell[] =>
   plannedFaults(trace, faults).map((one) => ({ ...one, operation }))
 
+/** The number of cases. */
+let tried = 0
+
 type TryOne<Item> = (fixture: FaultFixture, item: Item) => Promise<Verdict>
 
 /** Tries every item, each in a fixture that is free, and fails with what is wrong. */
@@ -86,6 +89,7 @@ async function expectAll<Item>(
   tryOne: TryOne<Item>,
 ): Promise<void> {
   const left = CASE === undefined ? [...items] : items.filter((item) => nameOf(item) === CASE)
+  tried += left.length
   const late: Item[] = []
   const wrong: { name: string; what: string }[] = []
   const note = (item: Item, found: Verdict) =>
@@ -178,7 +182,7 @@ function namedStatements(): string[] {
 function sample<Item>(items: readonly Item[]): Item[] {
   return seeded(SEED)
     .shuffle(items)
-    .slice(0, Math.ceil(items.length * SCALE))
+    .slice(0, IS_WHOLE ? items.length : Math.ceil(items.length * SCALE))
 }
 
 let cells: Cell[] = []
@@ -251,3 +255,7 @@ test.skipIf(CASE !== undefined)(
     expectNothing(await loadWithFaults(SEED, 250 * SCALE))
   },
 )
+
+test.skipIf(CASE === undefined)('PROOF_CASE is the name of a case', () => {
+  expect(tried).toBeGreaterThan(0)
+})
