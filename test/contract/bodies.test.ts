@@ -6,7 +6,7 @@ import { newCategoryId, newPet, petsOf } from './pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
-const petstore = openTestClient({ origin, apiKey })
+const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 const MEBIBYTE = 1_048_576
 const AUTHORIZATION = `Authorization: Bearer ${apiKey}`
 const JSON_TYPE = 'Content-Type: application/json'

@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, linkTo, type Pet, rows } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 
 /** Takes the id as text, because JavaScript would round a large number. */
 function create(categoryId: string) {

@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 
 test('returns 201 with the pet, its id and its Location', async () => {
   const pet = newPet({ status: 'pending' })

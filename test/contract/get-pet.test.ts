@@ -5,7 +5,7 @@ import { addPet, linkTo, type Pet, rows } from './pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
-const petstore = openTestClient({ origin, apiKey })
+const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 /** The largest int64: the sequence never reaches it. */
 const UNKNOWN_ID = '9223372036854775807'
 const NOT_IDS = [

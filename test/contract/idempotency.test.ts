@@ -6,7 +6,7 @@ import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
-const petstore = openTestClient({ origin, apiKey })
+const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 
 function create(body: unknown, key: string) {
   return petstore.post('/pets', body, { 'idempotency-key': key })

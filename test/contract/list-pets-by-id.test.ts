@@ -14,7 +14,7 @@ import {
   rows,
 } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()
 /** The largest int64: the sequence never reaches it. */
 const UNKNOWN_ID = '9223372036854775807'

@@ -13,7 +13,7 @@ import {
   rows,
 } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()
 const STATUSES = ['available', 'pending', 'sold']
 const NOT_LIMITS = [

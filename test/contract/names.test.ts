@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { faultyFields, newCategoryId, type Pet, petsOf } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 
 test.each([
   { what: 'a combining accent', name: 'Zoe\u0301' },

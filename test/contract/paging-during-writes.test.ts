@@ -4,36 +4,30 @@ import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { openTestClient, type TestClient } from '../support/client.ts'
+import { retryWhileBusy } from '../support/load.ts'
 import { volume } from '../support/volume.ts'
 import { addPet, idsOf, newCategoryId, newestFirst, newPet, type Pet, walk } from './pets.ts'
 
 const PETS = volume(2_000, 10_000)
 const CONCURRENT_CREATES = 32
-const RETRY_AFTER_MS = 200
 const CREATE_EVERY_MS = 5
 /** The number of pages during each of which at least one pet is created. */
 const PAGES_WITH_CREATES = 5
 const STATUSES = ['sold', 'sold', 'sold', 'pending', 'available']
 
 const { origin, apiKey } = inject('contract')
-const client = openTestClient({ origin, apiKey })
-/** Retries 503, which the service may return on a busy host. A retried create may add a second pet, which no test counts. */
+const client = openTestClient({ origin, apiKey }, { retriesBusy: true })
+/** Also retries writes with an unknown outcome. A retried create may add a second pet, which no test counts. */
 const petstore: TestClient = {
   ...client,
-  call: (...request) => retried(() => client.call(...request)),
-  post: (...request) => retried(() => client.post(...request)),
+  call: (...request) => retryWhileBusy(() => client.call(...request), isUnavailable),
+  post: (...request) => retryWhileBusy(() => client.post(...request), isUnavailable),
 }
 const categoryId = newCategoryId()
 let sold: number[]
 
-async function retried<Response extends { status: number }>(
-  send: () => Promise<Response>,
-): Promise<Response> {
-  for (;;) {
-    const response = await send()
-    if (response.status !== 503) return response
-    await sleep(RETRY_AFTER_MS)
-  }
+function isUnavailable({ status }: { status: number }): boolean {
+  return status === 503
 }
 
 beforeAll(async () => {
@@ -53,11 +47,11 @@ async function createPets(count: number): Promise<Pet[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT_CREATES })
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   const send = (body: string) => {
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>()
     const sent = request(`${origin}/v1/pets`, { agent, method: 'POST', headers }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }))
     })
     sent.on('error', reject)
     sent.end(body)
@@ -65,9 +59,9 @@ async function createPets(count: number): Promise<Pet[]> {
   }
   const create = async (index: number) => {
     const body = JSON.stringify(newPet(petNumber(index)))
-    const { status, text } = await retried(() => send(body))
-    if (status !== 201) throw new Error(text)
-    return JSON.parse(text) as Pet
+    const created = await retryWhileBusy(() => send(body), isUnavailable)
+    if (created.status !== 201) throw new Error(JSON.stringify(created.body))
+    return created.body as Pet
   }
   const pets = await Promise.all(Array.from({ length: count }, (_, index) => create(index)))
   agent.destroy()

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { addPets, idsOf, linkTo, newCategoryId, newestFirst, type Pet, petsOf, rows, walk } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()
 const INVALID_CURSORS = [
   ...'x 0 1 -1 null AAAA AQAAAAAAAAAA eyJpZCI6NDJ9 %20 %0d%0a %f0%9f%90%95 ..%2F.. %27or%201=1--'.split(' '),

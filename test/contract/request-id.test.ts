@@ -6,7 +6,7 @@ import { newPet } from './pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
-const petstore = openTestClient({ origin, apiKey })
+const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 
 test.each(['a', randomUUID(), '01JABCDEF', 'trace-1.2_3', 'a'.repeat(128), '0'])(
   'returns the id of the caller if it is safe: %s',

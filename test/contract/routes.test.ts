@@ -7,7 +7,7 @@ import { newCategoryId, newPet, petsOf } from './pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
-const petstore = openTestClient({ origin, apiKey })
+const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 const AUTHORIZATION = `Authorization: Bearer ${apiKey}`
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']

@@ -15,7 +15,7 @@ import {
   walk,
 } from './pets.ts'
 
-const petstore = openTestClient(inject('contract'))
+const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const patch = (id: number, body: unknown, headers: Record<string, string> = {}) =>
   petstore.call('PATCH', `/v1/pets/${id}`, { body, headers })
 const remove = (id: number | string, headers: Record<string, string> = {}) =>

@@ -1,11 +1,18 @@
 // The HTTP client of the tests. It checks every response against openapi.json, and every header against its grammar. It
 // imports nothing from src.
+import { afterAll } from 'vitest'
+import { countBusyRetries, retryWhileBusy } from './load.ts'
 import { checkResponse } from './responses.ts'
 
 export interface Target {
   /** Without `/v1`. */
   origin: string
   apiKey: string
+}
+
+export interface ClientOptions {
+  /** Retries a request that the service rejects because the host is busy, so that tests see only other responses. */
+  retriesBusy?: boolean
 }
 
 export interface CallOptions {
@@ -34,8 +41,18 @@ export interface TestClient {
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<TestResponse>
 }
 
-export function openTestClient({ origin, apiKey }: Target): TestClient {
-  async function call(method: string, path: string, options: CallOptions = {}): Promise<TestResponse> {
+export function openTestClient(
+  { origin, apiKey }: Target,
+  { retriesBusy = false }: ClientOptions = {},
+): TestClient {
+  if (retriesBusy) reportBusyRetries()
+
+  function call(method: string, path: string, options: CallOptions = {}): Promise<TestResponse> {
+    const attempt = () => send(method, path, options)
+    return retriesBusy ? retryWhileBusy(attempt) : attempt()
+  }
+
+  async function send(method: string, path: string, options: CallOptions): Promise<TestResponse> {
     const key = options.apiKey === undefined ? apiKey : options.apiKey
     const isRaw = typeof options.body === 'string' || options.body instanceof Uint8Array
     const fetched = await fetch(origin + path, {
@@ -60,6 +77,15 @@ export function openTestClient({ origin, apiKey }: Target): TestClient {
     get: (path, options) => call('GET', `/v1${path}`, options),
     post: (path, body, headers = {}) => call('POST', `/v1${path}`, { body, headers }),
   }
+}
+
+/** Prints how often the tests of this file retried a request, so that a service that is often busy is noticed. */
+export function reportBusyRetries(): void {
+  const before = countBusyRetries()
+  afterAll(() => {
+    const retries = countBusyRetries() - before
+    if (retries > 0) console.log(`retried ${retries} requests, because the host was busy`)
+  })
 }
 
 function isStream(headers: Headers): boolean {

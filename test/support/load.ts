@@ -59,22 +59,26 @@ export type Connection = ReturnType<typeof openConnection>
 const RETRIES_MAX = 100
 const PAUSE_MS = 200
 
-/** The part of a response that shows whether the service was busy. */
 type Received = Pick<Exchange, 'status' | 'body'>
 
 /** Whether the service did nothing, because the host is busy. */
 export function isBusy({ status, body }: Received): boolean {
-  return status === 503 && ['overloaded', 'unavailable'].includes((body as { code: string }).code)
+  return status === 503 && ['overloaded', 'unavailable'].includes((body as { code: string } | undefined)?.code ?? '')
 }
 
-/** Retries a request that the service rejected because the host is busy. `mayRetry` can add a condition. */
+/** How often this process has retried a request because the host was busy. */
+let busyRetries = 0
+export const countBusyRetries = () => busyRetries
+
+/** Retries a request that the service rejected because the host is busy. */
 export async function retryWhileBusy<Response extends Received>(
   send: () => Promise<Response>,
-  mayRetry: (response: Response) => boolean = isBusy,
+  isRetried: (response: Response) => boolean = isBusy,
 ): Promise<Response> {
   for (let retries = 0; ; retries += 1) {
-    const exchange = await send()
-    if (!mayRetry(exchange) || retries === RETRIES_MAX) return exchange
+    const response = await send()
+    if (!isRetried(response) || retries === RETRIES_MAX) return response
+    busyRetries += 1
     await sleep(PAUSE_MS)
   }
 }

@@ -1,12 +1,12 @@
 // Sends raw bytes over TCP, for requests that fetch cannot send, and parses the HTTP responses.
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from 'vitest'
 import { parseExactly, type TestResponse } from './client.ts'
+import { isBusy, retryWhileBusy } from './load.ts'
 import { checkResponse } from './responses.ts'
 
-/** How long to wait for unexpected further responses, unless the service closes the connection earlier. */
-const QUIET_MS = 120
+/** The id of a request that ends a connection. Its response comes after all others, also unexpected ones. */
+const LAST_REQUEST_ID = 'last-request-of-the-connection'
 /** Closes a connection that receives nothing for this long. */
 const TIMEOUT_MS = 120_000
 
@@ -24,11 +24,27 @@ interface SendOptions {
   count?: number
 }
 
-/** Sends the bytes and returns every response, including those beyond the expected `count`. */
+/**
+ * Sends the bytes and returns every response, including those beyond the expected `count`. Sends them again if the service
+ * rejects a request because the host is busy.
+ */
 export async function sendBytes(
   origin: string,
   bytes: string | Uint8Array,
-  { method = 'GET', later, count = 1 }: SendOptions = {},
+  options: SendOptions = {},
+): Promise<RawResponse[]> {
+  const send = async () => {
+    const responses = await sendOnce(origin, bytes, options)
+    const parsed = responses.map(({ status, text }) => ({ status, body: parseExactly(text) }))
+    return { responses, ...(parsed.find(isBusy) ?? { status: 0, body: undefined }) }
+  }
+  return (await retryWhileBusy(send)).responses
+}
+
+async function sendOnce(
+  origin: string,
+  bytes: string | Uint8Array,
+  { method = 'GET', later, count = 1 }: SendOptions,
 ): Promise<RawResponse[]> {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
@@ -54,9 +70,15 @@ export async function sendBytes(
     socket.write(later)
   }
   await until(() => completeResponses(Buffer.concat(chunks), method).length >= count)
-  await Promise.race([until(() => false), sleep(QUIET_MS)])
-  socket.destroy()
-  return parseResponses(Buffer.concat(chunks), method)
+  if (!socket.closed) socket.write(lastRequest(method))
+  await until(() => false)
+  return parseResponses(Buffer.concat(chunks), method).filter(
+    ({ headers }) => headers.get('x-request-id') !== LAST_REQUEST_ID,
+  )
+}
+
+function lastRequest(method: string): string {
+  return `${method} / HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${LAST_REQUEST_ID}\r\nConnection: close\r\n\r\n`
 }
 
 export interface RawRequest {
