@@ -4,6 +4,7 @@ import { Petstore, PetstoreError, type PetstoreOptions } from '@petstore/client'
 import type { AppOptions } from '../../src/server/app.ts'
 import { openApiFixture, type ApiFixture } from '../api/fixture.ts'
 import { issueApiKey } from '../support/app.ts'
+import { fetchUnlessBusy, reportBusyRetries } from '../support/client.ts'
 import { type FaultInjector, startFaultInjector } from '../support/fault-injector.ts'
 
 export interface ClientFixture {
@@ -14,11 +15,21 @@ export interface ClientFixture {
   open: (choices?: Partial<PetstoreOptions>) => Petstore
 }
 
+/** On a slow host, neither the client gives up nor does the service reject: only the faults of a test count as failures. */
+const FOR_SLOW_HOSTS = { timeoutMs: Infinity, deadlineMs: Infinity, fetch: fetchUnlessBusy }
+
 export async function openClientFixture(choices: Partial<AppOptions> = {}): Promise<ClientFixture> {
   const api = await openApiFixture(choices)
   const { text: apiKey } = await issueApiKey(api.db, { name: 'client', scopes: SCOPES })
   const open = (other: Partial<PetstoreOptions> = {}) =>
-    new Petstore({ baseUrl: `${api.origin}/v1`, apiKey, onDeprecated: () => {}, ...other })
+    new Petstore({
+      baseUrl: `${api.origin}/v1`,
+      apiKey,
+      onDeprecated: () => {},
+      ...FOR_SLOW_HOSTS,
+      ...other,
+    })
+  reportBusyRetries()
   return { api, apiKey, store: open(), open }
 }
 
@@ -27,8 +38,8 @@ export async function behindFaultInjector(
   { api, open }: ClientFixture,
   choices: Partial<PetstoreOptions> = {},
 ): Promise<{ store: Petstore; injector: FaultInjector }> {
-  const injector = await startFaultInjector(api.origin)
-  return { injector, store: open({ baseUrl: `${injector.origin}/v1`, ...choices }) }
+  const injector = await startFaultInjector(api.origin, { fetch: fetchUnlessBusy })
+  return { injector, store: open({ baseUrl: `${injector.origin}/v1`, fetch, ...choices }) }
 }
 
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -1,14 +1,27 @@
 // Which calls the client retries: each operation with each fault.
-import { describe, expect, test } from 'vitest'
-import { freePort } from '../../src/demo/cluster.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Petstore } from '@petstore/client'
+import { Client } from 'pg'
+import { afterAll, describe, expect, test } from 'vitest'
+import { fetchUnlessBusy } from '../support/client.ts'
 import type { Fault } from '../support/fault-injector.ts'
+import { asSuperuser } from '../support/roles.ts'
 import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
 const client = await openClientFixture()
 const { store: direct, api } = client
-/** The timeout for faults that hang. Other tests keep the default, because requests on a busy host are slow. */
-const HANGING_TIMEOUT_MS = 1_500
+/** The timers by their time, so that a test can end the attempt that hangs, and no other one. */
+const timers = new Map<unknown, () => void>()
+const { setTimeout: startTimer } = globalThis
+globalThis.setTimeout = Object.assign((...timer: Parameters<typeof startTimer>) => {
+  timers.set(timer[1], timer[0])
+  return startTimer(...timer)
+}, startTimer)
+afterAll(() => {
+  globalThis.setTimeout = startTimer
+})
+/** Longer than any test. Each client that hangs has another timeout, by which its timers are found. */
+let hangingTimeoutMs = 1_000_000
 const pet = await direct.pets.create({ name: 'Biscuit', categoryId: 1 })
 const order = await direct.orders.place({ petId: pet.id })
 
@@ -154,7 +167,18 @@ const MAYBE_EXECUTED: Partial<Record<Fault, string>> = {
 const everyFault = [...NOT_EXECUTED, ...(Object.keys(MAYBE_EXECUTED) as Fault[])]
 
 const behind = () => behindFaultInjector(client)
-const behindHanging = () => behindFaultInjector(client, { timeoutMs: HANGING_TIMEOUT_MS })
+
+/** `endAttempt` waits until the first request hangs, and lets the timeout of the client elapse. */
+async function behindHanging() {
+  hangingTimeoutMs += 1
+  const timeoutMs = hangingTimeoutMs
+  const { store, injector } = await behindFaultInjector(client, { timeoutMs })
+  const endAttempt = async () => {
+    while (injector.forwarded().total === 0 || injector.forwarded().inFlight > 0) await sleep(10)
+    timers.get(timeoutMs)?.()
+  }
+  return { store, injector, endAttempt }
+}
 
 describe.concurrent('each operation', () => {
   for (const [name, prepare] of Object.entries({ ...IDEMPOTENT, ...NOT_IDEMPOTENT })) {
@@ -181,10 +205,12 @@ describe.concurrent('each operation', () => {
   for (const [name, prepare] of Object.entries(NOT_IDEMPOTENT)) {
     for (const [fault, code] of Object.entries(MAYBE_EXECUTED)) {
       test(`${name} is not retried after the fault "${fault}", and its outcome is unknown`, async () => {
-        const { store, injector } = await (fault === 'hang after' ? behindHanging() : behind())
+        const { store, injector, endAttempt } = await behindHanging()
         const call = await prepare(store)
         injector.next(fault as Fault)
-        expect(await errorOf(call())).toMatchObject({ code, outcomeUnknown: true })
+        const failing = errorOf(call())
+        if (fault === 'hang after') await endAttempt()
+        expect(await failing).toMatchObject({ code, outcomeUnknown: true })
         expect(injector.seen).toHaveLength(1)
       })
     }
@@ -194,11 +220,13 @@ describe.concurrent('each operation', () => {
 describe.concurrent('a create adds exactly one pet', () => {
   for (const fault of everyFault) {
     test(`after the fault "${fault}"`, async () => {
-      const { store, injector } = await behindHanging()
+      const { store, injector, endAttempt } = await behindHanging()
       injector.next(fault)
       const name = `Only, after ${fault}`
-      const created = await store.pets.create({ name, categoryId: 3 })
-      expect(await api.sql('select id::text from pets where name = $1', [name])).toEqual([{ id: created.id }])
+      const creating = store.pets.create({ name, categoryId: 3 })
+      if (fault === 'hang after') await endAttempt()
+      const { id } = await creating
+      expect(await api.sql('select id::text from pets where name = $1', [name])).toEqual([{ id }])
       expect(injector.seen.length).toBeGreaterThanOrEqual(2)
     })
   }
@@ -218,17 +246,16 @@ test('all attempts of a create have the same Idempotency-Key and different reque
 
 test('a create whose first attempt is still in flight retries until it returns the pet', async () => {
   const { store, injector } = await behind()
-  // Another session holds the lock of the key, like an attempt that hangs in the database.
-  const { creating } = await api.db.transaction(async (tx) => {
-    await tx.read({
-      name: 'hold_key',
-      text: `select pg_advisory_xact_lock(hashtextextended('slow', id)) from api_keys where name = 'client'`,
-      values: [],
-    })
-    const request = store.pets.create({ name: 'Slow', categoryId: 3 }, { idempotencyKey: 'slow' })
-    while (injector.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
-    return { creating: request }
-  })
+  // Another session holds the lock of the key, like an attempt that hangs in the database. It is not a session of the
+  // service, which PostgreSQL would end if the attempts took long.
+  const holder = new Client(asSuperuser(api.databaseUrl))
+  await holder.connect()
+  await holder.query(
+    `select pg_advisory_lock(hashtextextended('slow', id)) from api_keys where name = 'client'`,
+  )
+  const creating = store.pets.create({ name: 'Slow', categoryId: 3 }, { idempotencyKey: 'slow' })
+  await expect.poll(() => injector.seen.length).toBeGreaterThanOrEqual(3)
+  await holder.end()
   expect(await creating).toMatchObject({ name: 'Slow' })
 })
 
@@ -288,12 +315,13 @@ test('an iteration continues after faults between and within pages', async () =>
 })
 
 test('retries an update without ifMatch if it could not connect, because nothing was executed', async () => {
-  const unreachable = `http://127.0.0.1:${await freePort()}`
+  // No program listens on this port, and none can take it while the test runs.
+  const unreachable = 'http://127.0.0.1:2'
   let attempts = 0
   const store = client.open({
     fetch: (url, init) => {
       attempts += 1
-      return fetch(attempts < 3 ? unreachable : url, init)
+      return fetchUnlessBusy(attempts < 3 ? unreachable : url, init)
     },
   })
   const { id } = await newPet()

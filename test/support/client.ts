@@ -79,6 +79,16 @@ export function openTestClient(
   }
 }
 
+/** `fetch` that does not return the responses of a busy service, for tests that count attempts. */
+export const fetchUnlessBusy: typeof fetch = async (input, init) => {
+  const send = async () => {
+    const response = await fetch(input, init)
+    const { status } = response
+    return { response, status, body: status === 503 ? parseExactly(await response.clone().text()) : undefined }
+  }
+  return (await retryWhileBusy(send)).response
+}
+
 /** Prints how often the tests of this file retried a request, so that a service that is often busy is noticed. */
 export function reportBusyRetries(): void {
   const before = countBusyRetries()

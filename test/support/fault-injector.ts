@@ -92,11 +92,13 @@ export interface FaultInjectorOptions {
   /** Chooses the fault of every request that `next` does not cover. */
   choose?: (request: SeenRequest) => Fault
   lateMs?: number
+  /** Sends requests to the service. */
+  fetch?: typeof fetch
 }
 
 export async function startFaultInjector(
   target: string,
-  { choose = () => 'none', lateMs = 1_000 }: FaultInjectorOptions = {},
+  { choose = () => 'none', lateMs = 1_000, fetch = globalThis.fetch }: FaultInjectorOptions = {},
 ): Promise<FaultInjector> {
   const seen: SeenRequest[] = []
   const planned: Fault[] = []
