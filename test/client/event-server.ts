@@ -15,6 +15,8 @@ export interface EventServer {
   store: (choices?: Partial<PetstoreOptions>) => Petstore
 }
 
+const API_KEY = 'petstore_test_x'
+
 /** Handles the next request for the stream. `after` is the number in the position of the reader. */
 export type Handler = (response: ServerResponse, after: number) => void
 
@@ -64,8 +66,35 @@ export async function startEventServer(handle: Handler): Promise<EventServer> {
   return {
     requests,
     open: () => open.size,
-    store: (choices = {}) => new Petstore({ baseUrl, apiKey: 'petstore_test_x', ...choices }),
+    // Without a timeout, because the connections of a slow host are slow.
+    store: (choices = {}) =>
+      new Petstore({ baseUrl, apiKey: API_KEY, timeoutMs: Infinity, deadlineMs: Infinity, ...choices }),
   }
+}
+
+export interface MemoryConnection {
+  /** The position of the reader. */
+  after: string | null
+  write: (text: string) => void
+  /** Whether the client has closed the connection. */
+  isClosed: () => boolean
+}
+
+/** A client with connections in memory, for tests that move the clock: no timer can overtake their bytes. */
+export function openInMemory(): { store: Petstore; connections: MemoryConnection[] } {
+  const connections: MemoryConnection[] = []
+  const fetch = async (url: unknown, { signal }: RequestInit = {}) => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    signal?.addEventListener('abort', () => void writer.abort(signal.reason).catch(() => {}))
+    connections.push({
+      after: new URL(String(url)).searchParams.get('after'),
+      write: (text) => void writer.write(new TextEncoder().encode(text)).catch(() => {}),
+      isClosed: () => signal?.aborted ?? false,
+    })
+    return new Response(readable, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  return { store: new Petstore({ baseUrl: 'http://localhost/v1', apiKey: API_KEY, fetch }), connections }
 }
 
 /** Reads this many events, then ends the iteration. */

@@ -16,7 +16,7 @@ const { api, sequence } = feed
 const { db } = api
 const { text: apiKey, id: apiKeyId } = await issueApiKey(db, { name: 'mirror', scopes: SCOPES })
 const open = (choices: Partial<PetstoreOptions> = {}) =>
-  new Petstore({ baseUrl: `${api.origin}/v1`, apiKey, ...choices })
+  new Petstore({ baseUrl: `${api.origin}/v1`, apiKey, timeoutMs: Infinity, deadlineMs: Infinity, ...choices })
 const store = open()
 
 /** The position of the newest event. */
@@ -120,9 +120,7 @@ test('a key without orders:read gets no orders and no actors', async () => {
   expect(await errorOf(wanted)).toMatchObject({ code: 'insufficient_scope', status: 403 })
 })
 
-test('2,000 events through connections that break at random places: each position once, in order', {
-  timeout: 120_000,
-}, async () => {
+test('2,000 events through connections that break at random places: each position once, in order', async () => {
   const start = await newest()
   const first = Number(start.split('-')[1])
   const { store: cut, cuts } = await behindCuttingProxy(16_000)
@@ -166,7 +164,8 @@ test('reconnects when the service shuts down, and gets the events of the meantim
     feed.accept()
   }
   expect(events.map(({ type }) => type)).toEqual(['pet.created', 'pet.updated'])
-  expect(codes).toEqual(['network_error'])
+  // On a busy host, the service may also reject a connection.
+  expect(codes.filter((code) => !['unavailable', 'overloaded'].includes(code))).toEqual(['network_error'])
 })
 
 test('ends with events_expired after a new epoch, also when it was connected', async () => {
@@ -181,8 +180,9 @@ test('ends with events_expired after a new epoch, also when it was connected', a
 
 test('ends with invalid_api_key when its key is revoked', async () => {
   const start = await newest()
-  const reading = errorOf(take(store.events.follow({ after: start }), 1))
-  await sleep(200)
+  const connected = Promise.withResolvers<void>()
+  const reading = errorOf(take(store.events.follow({ after: start, onConnect: connected.resolve }), 1))
+  await connected.promise
   await revokeApiKey(db, apiKeyId)
   expect(await reading).toMatchObject({ code: 'invalid_api_key', status: 401 })
 })

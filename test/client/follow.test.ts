@@ -1,13 +1,15 @@
 // store.events.follow on a server that breaks the stream: each position exactly once, in order.
 import { getEventListeners } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { StoreEvent } from '@petstore/client'
 import { errorOf } from './fixture.ts'
 import {
   eventsText,
   eventText,
   numberOf,
+  openInMemory,
   positionOf,
   startEventServer,
   startStream,
@@ -20,6 +22,16 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 async function readAll(events: AsyncIterable<StoreEvent>): Promise<void> {
   for await (const event of events) void event
 }
+
+/** Lets the test move the clock, with `advance`. */
+function useFakeTimers(): (ms: number) => Promise<unknown> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  return (ms) => vi.advanceTimersByTimeAsync(ms)
+}
+afterEach(() => void vi.useRealTimers())
+
+/** The longest wait before the first attempt to reconnect. */
+const BACKOFF_FIRST_MS = 200
 
 test('keeps every character and digit wherever the chunks end', async () => {
   const bytes = Buffer.from(`\ufeff: hi\n\n${eventsText(1, 2)}`)
@@ -71,16 +83,17 @@ test.each(['reset', 'end'] as const)(
 test('a slow consumer gets every event, and the server is not read ahead without limit', async () => {
   const total = 500
   const long = 'x'.repeat(30_000)
-  let written = 0
+  /** The number of events that were written to each connection. */
+  const written: number[] = []
   const server = await startEventServer((response, after) => {
     startStream(response)
+    const connection = written.push(0) - 1
     let next = after + 1
     const write = () => {
       while (next <= total) {
-        const text = eventText(next, long)
+        written[connection] = next
         next += 1
-        written += text.length
-        if (!response.write(text)) break
+        if (!response.write(eventText(next - 1, long))) break
       }
     }
     response.on('drain', write)
@@ -90,9 +103,11 @@ test('a slow consumer gets every event, and the server is not read ahead without
   for await (const event of server.store().events.follow()) {
     numbers.push(numberOf(event))
     if (numbers.length === 10) {
-      await sleep(500)
+      // In the meantime, another consumer gets the whole stream.
+      expect(await take(server.store().events.follow(), total)).toHaveLength(total)
       // The buffers of the sockets hold a few MB; the whole stream has more.
-      expect(written).toBeLessThan(long.length * total * 0.7)
+      expect(written[1]).toBe(total)
+      expect(written[0]).toBeLessThan(total * 0.7)
     }
     if (numbers.length === total) break
   }
@@ -100,50 +115,65 @@ test('a slow consumer gets every event, and the server is not read ahead without
 })
 
 test('resumes after the last event that a slow consumer got, not after the last one that arrived', async () => {
+  let current: ServerResponse | undefined
   const server = await startEventServer((response, after) => {
     startStream(response)
-    response.write(eventsText(after + 1, after + 5))
-    setTimeout(() => response.socket?.resetAndDestroy(), 50)
+    current = response
+    // Each event is a chunk of its own: chunks that were not read are lost with the connection.
+    for (let number = after + 1; number <= after + 5; number += 1) response.write(eventText(number))
   })
   const numbers: number[] = []
   for await (const event of server.store().events.follow()) {
     numbers.push(numberOf(event))
-    if (numbers.length === 2) await sleep(200)
+    if (numbers.length % 2 === 0) {
+      current?.socket?.resetAndDestroy()
+      await expect.poll(server.open).toBe(0)
+    }
     if (numbers.length === 20) break
   }
   expect(numbers).toEqual(upTo(20))
 })
 
 test('reconnects if no byte arrives within the timeout; keep-alive comments count as bytes', async () => {
-  const server = await startEventServer((response, after) => {
-    startStream(response)
-    response.write(eventText(after + 1))
-    if (after > 0) return
-    const timer = setInterval(() => response.write(': keep-alive\n\n'), 100)
-    setTimeout(() => clearInterval(timer), 1_200)
-  })
+  const advance = useFakeTimers()
+  const { store, connections } = openInMemory()
   const errors: string[] = []
-  const startedAt = performance.now()
   const options = { timeoutMs: 600, onReconnect: ({ code }: { code: string }) => errors.push(code) }
-  const events = await take(server.store().events.follow(options), 2)
-  expect(events.map(numberOf)).toEqual([1, 2])
-  expect(errors).toEqual(['timeout'])
-  expect(performance.now() - startedAt).toBeGreaterThan(1_500)
+  const taking = take(store.events.follow(options), 2)
+  await advance(0)
+  connections[0]?.write(eventText(1))
+  for (let count = 0; count < 10; count += 1) {
+    await advance(500)
+    connections[0]?.write(': keep-alive\n\n')
+  }
+  await advance(599)
+  expect([errors, connections[0]?.isClosed()]).toEqual([[], false])
+  await advance(1)
+  expect([errors, connections[0]?.isClosed()]).toEqual([['timeout'], true])
+  await advance(BACKOFF_FIRST_MS)
+  expect(connections.map(({ after }) => after)).toEqual([null, positionOf(1)])
+  connections[1]?.write(eventText(2))
+  expect((await taking).map(numberOf)).toEqual([1, 2])
 })
 
 test('the time that the consumer needs does not count as silence of the server', async () => {
-  const server = await startEventServer((response) => {
-    startStream(response)
-    response.write(eventText(1))
-    setTimeout(() => response.write(eventText(2)), 300)
-  })
+  const advance = useFakeTimers()
+  const { store, connections } = openInMemory()
   const numbers: number[] = []
-  for await (const event of server.store({ timeoutMs: 500 }).events.follow()) {
-    numbers.push(numberOf(event))
-    if (numbers.length === 2) break
-    await sleep(1_000)
+  const read = async () => {
+    for await (const event of store.events.follow({ timeoutMs: 500 })) {
+      numbers.push(numberOf(event))
+      if (numbers.length === 2) break
+      await advance(1_000)
+      connections[0]?.write(eventText(2))
+    }
   }
-  expect(server.requests).toHaveLength(1)
+  const reading = read()
+  await expect.poll(() => connections.length).toBe(1)
+  connections[0]?.write(eventText(1))
+  await reading
+  expect(numbers).toEqual([1, 2])
+  expect(connections).toHaveLength(1)
 })
 
 test('waits as long as `retry` and Retry-After ask', async () => {
@@ -182,8 +212,7 @@ test('`latest` is resolved to a position first, so that no event is missed if th
 test('an id without an event moves the position, and onPosition reports every position that is done', async () => {
   const server = await startEventServer((response, after) => {
     startStream(response)
-    if (after === 0) response.write(`${eventText(1)}id: ${positionOf(1)}\n\nid: ${positionOf(7)}\n\n`)
-    if (after === 0) setTimeout(() => response.end(), 50)
+    if (after === 0) response.end(`${eventText(1)}id: ${positionOf(1)}\n\nid: ${positionOf(7)}\n\n`)
     else response.write(eventsText(8, 9))
   })
   const log: string[] = []
@@ -242,12 +271,19 @@ test('ends with unexpected_answer if another server responds, or sends data that
 })
 
 test('the first connection has a deadline', async () => {
-  const server = await startEventServer((response) => {
-    response.writeHead(503).end('{"code":"unavailable","message":"","status":503}')
-  })
-  const error = await errorOf(readAll(server.store().events.follow({ deadlineMs: 500 })))
-  expect(error).toMatchObject({ code: 'unavailable' })
-  expect(server.requests.length).toBeGreaterThan(1)
+  const advance = useFakeTimers()
+  const { store } = await startEventServer(() => {})
+  let attempts = 0
+  const fetch = async () => {
+    attempts += 1
+    return new Response('{"code":"unavailable","message":"","status":503}', { status: 503 })
+  }
+  const ended = vi.fn()
+  const reading = errorOf(readAll(store({ fetch }).events.follow({ deadlineMs: 500 }))).finally(ended)
+  await advance(500)
+  expect(ended).toHaveBeenCalled()
+  expect(await reading).toMatchObject({ code: 'unavailable' })
+  expect(attempts).toBeGreaterThan(1)
 })
 
 test('break, return and the signal close the connection at once and leave no listener', async () => {
