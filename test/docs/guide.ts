@@ -33,9 +33,13 @@ export const STEP_MARK = /^@@step (\S+:\d+)$/m
 const CONTINUES = /\bin the terminal of the \[[^\]]+\]\(([\w-]+\.md)\)/
 export const HTTP_MARK = /\n@@http (\d+)\n/g
 
-/** Starts every script. Both streams go to the terminal. `curl` shows no progress, and prints the response status for the test. */
+/**
+ * Starts every script. Both streams go to the terminal. `curl` shows no progress, and prints the response status for the
+ * test. `head` reads its input to the end: otherwise, SIGPIPE would end the command before it if that is slower.
+ */
 export const PROLOGUE = `set -euo pipefail
 exec 2>&1
+head() { command head "$@"; cat > /dev/null; }
 curl() { command curl -sS -w '%{stderr}\\n@@http %{http_code}\\n' "$@"; }
 ${PETSTORE_FUNCTIONS}`
 
