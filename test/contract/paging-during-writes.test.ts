@@ -51,7 +51,9 @@ async function createPets(count: number): Promise<Pet[]> {
     const sent = request(`${origin}/v1/pets`, { agent, method: 'POST', headers }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }),
+      )
     })
     sent.on('error', reject)
     sent.end(body)

@@ -35,12 +35,21 @@ export const HTTP_MARK = /\n@@http (\d+)\n/g
 
 /**
  * Starts every script. Both streams go to the terminal. `curl` shows no progress, and prints the response status for the
- * test. `head` reads its input to the end: otherwise, SIGPIPE would end the command before it if that is slower.
+ * test. `head` reads its input to the end: otherwise, SIGPIPE would end the command before it if that is slower. A `curl`
+ * with `--max-time` reads a stream: it ends after the first event instead, because the event may be late on a slow host.
  */
 export const PROLOGUE = `set -euo pipefail
 exec 2>&1
 head() { command head "$@"; cat > /dev/null; }
-curl() { command curl -sS -w '%{stderr}\\n@@http %{http_code}\\n' "$@"; }
+FOR_TEST=(-sS -w '%{stderr}\\n@@http %{http_code}\\n')
+read_stream() {
+  command curl "\${FOR_TEST[@]}" "$@" --max-time 120 > stream.txt &
+  until grep -qs '^data: .*}$' stream.txt || ! kill -0 $! 2> /dev/null; do sleep 0.1; done
+  { kill $! && wait $!; } 2> /dev/null || true
+  cat stream.txt
+  return 28
+}
+curl() { if [[ " $* " == *' --max-time '* ]]; then read_stream "$@"; else command curl "\${FOR_TEST[@]}" "$@"; fi; }
 ${PETSTORE_FUNCTIONS}`
 
 export function guideOf({ path, text, blocks }: Document): Guide {

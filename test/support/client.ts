@@ -84,7 +84,11 @@ export const fetchUnlessBusy: typeof fetch = async (input, init) => {
   const send = async () => {
     const response = await fetch(input, init)
     const { status } = response
-    return { response, status, body: status === 503 ? parseExactly(await response.clone().text()) : undefined }
+    return {
+      response,
+      status,
+      body: status === 503 ? parseExactly(await response.clone().text()) : undefined,
+    }
   }
   return (await retryWhileBusy(send)).response
 }

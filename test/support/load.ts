@@ -63,7 +63,10 @@ type Received = Pick<Exchange, 'status' | 'body'>
 
 /** Whether the service did nothing, because the host is busy. */
 export function isBusy({ status, body }: Received): boolean {
-  return status === 503 && ['overloaded', 'unavailable'].includes((body as { code: string } | undefined)?.code ?? '')
+  return (
+    status === 503 &&
+    ['overloaded', 'unavailable'].includes((body as { code: string } | undefined)?.code ?? '')
+  )
 }
 
 /** How often this process has retried a request because the host was busy. */
