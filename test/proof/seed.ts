@@ -1,10 +1,10 @@
 // The seed and the volume of test/proof. The same seed reproduces a failure.
-import { randomInt } from 'node:crypto'
 import { IS_FULL } from '../support/volume.ts'
 
-const { PROOF_SEED, PROOF_SCALE, PROOF_CASE } = process.env
+const { TEST_SEED, PROOF_SCALE, PROOF_CASE } = process.env
 
-export const SEED = PROOF_SEED === undefined ? randomInt(2 ** 31) : Number(PROOF_SEED)
+/** Set by vitest-options.ts, except for the planted defects, which use no random values. */
+export const SEED = Number(TEST_SEED ?? 0)
 
 /**
  * Multiplies the number of inputs and faults. The default detects every planted defect of test/mutants in a few
@@ -20,5 +20,5 @@ export function replayWith(file: string, added: Record<string, string> = {}): st
   const scale = PROOF_SCALE === undefined ? '' : `PROOF_SCALE=${PROOF_SCALE} `
   const volume = PROOF_SCALE === undefined && IS_FULL ? 'TEST_VOLUME=full ' : ''
   const others = Object.entries(added).map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}' `)
-  return `PROOF_SEED=${SEED} ${scale}${volume}${others.join('')}npm run test:proof -- ${file}`
+  return `TEST_SEED=${SEED} ${scale}${volume}${others.join('')}npm run test:proof -- ${file}`
 }

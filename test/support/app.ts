@@ -9,18 +9,18 @@ import { openEventStreams } from '../../src/events/streams.ts'
 import type { Db } from '../../src/db/database.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
-import { openLog } from '../../src/telemetry/log.ts'
 import { openPetBatches } from '../../src/pets/batches.ts'
 import { addressRule } from '../../src/webhooks/addresses.ts'
 import { trackHolds } from '../../src/orders/holds.ts'
 import { openTestClient, type TestClient } from './client.ts'
+import { openTestLog } from './test-log.ts'
 
 /** Longer than the timeout of a test, so that no test fails because the host is busy. */
 export const NO_TIMEOUT_MS = 600_000
 
 /** Listens on a free port, unless `port` is given. */
 export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port = 0): Promise<TestClient> {
-  const log = openLog('silent')
+  const log = openTestLog()
   const app = await buildApp({
     db,
     batches: openPetBatches(db, true, 1, () => {}),

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, expect, inject } from 'vitest'
-import { type Db, openDatabase } from '../../src/db/database.ts'
+import { type DatabaseObserver, type Db, openDatabase } from '../../src/db/database.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
+import { record } from './recording.ts'
 import { APPLICATION, asApplication, asSuperuser, DELIVERY, OWNER, VERIFIER } from './roles.ts'
 
 /**
@@ -37,6 +38,12 @@ export const TEST_TIMEOUTS = {
 /** The timeouts of PostgreSQL. They replace those of deploy/roles.sql. */
 const SERVER_TIMEOUTS = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionMs: 60_000 }
 
+const RECORDED_STATEMENTS: DatabaseObserver = {
+  onQuery: (statement, seconds) => record(`statement ${statement}, ${Math.round(seconds * 1_000)} ms`),
+  onWait: () => {},
+  onCertificate: () => {},
+}
+
 export type TestTimeouts = Partial<typeof TEST_TIMEOUTS & typeof SERVER_TIMEOUTS>
 
 export function openTestDatabase(databaseUrl: string, size = 5, timeouts: TestTimeouts = {}): Db {
@@ -47,6 +54,7 @@ export function openTestDatabase(databaseUrl: string, size = 5, timeouts: TestTi
     applicationName: 'petstore-test',
     size,
     onError: () => {},
+    observer: RECORDED_STATEMENTS,
   })
   afterAll(() => db.close())
   return db

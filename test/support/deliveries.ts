@@ -5,10 +5,10 @@ import { type Deliverer, openDeliverer } from '../../src/deliveries/deliverer.ts
 import { openSchedule } from '../../src/deliveries/schedule.ts'
 import { durableEvents } from '../../src/events/durable.ts'
 import { startBackground } from '../../src/server/background.ts'
-import { openLog } from '../../src/telemetry/log.ts'
 import { openSender } from '../../src/webhooks/sender.ts'
 import { openTestDatabase } from './database.ts'
 import { asDelivery } from './roles.ts'
+import { openTestLog } from './test-log.ts'
 
 export interface RunningDeliverer {
   db: Db
@@ -26,7 +26,7 @@ const SEND_TIMEOUT_MS = 120_000
 export function startDeliverer(databaseUrl: string, retrySeconds = SHORT_DELAYS_SECONDS): RunningDeliverer {
   const db = openTestDatabase(asDelivery(databaseUrl))
   const sender = openSender({ allowedNetworks: ['127.0.0.1'], connectionsPerHostMax: 16 })
-  const log = openLog('silent')
+  const log = openTestLog()
   const deliverer = openDeliverer({
     db,
     findEvents: durableEvents(db),

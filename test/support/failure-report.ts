@@ -1,7 +1,7 @@
 // Loaded into each test file. Seeds its random values, and after a failed test prints how to repeat it, with the log lines
 // and the statements of that test only.
 import { relative, resolve } from 'node:path'
-import fc from 'fast-check'
+import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { beforeEach, expect, type TestContext } from 'vitest'
 import { createRandom } from '../../drill/random.ts'
 import { recordedSince } from './recording.ts'
@@ -14,7 +14,7 @@ const LINES_MAX = 60
 // vitest-options.ts sets it.
 const seed = Number(process.env['TEST_SEED'])
 const file = relative(ROOT, expect.getState().testPath ?? '')
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
+configureGlobal({ ...readConfigureGlobal(), seed })
 // Each file has its own values, so that no two files create the same names in a shared service.
 Math.random = createRandom(seed, file)
 

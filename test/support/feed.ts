@@ -4,10 +4,10 @@ import type { Db } from '../../src/db/database.ts'
 import { sequenceDueEvents } from '../../src/events/sequencer.ts'
 import { openEventStreams } from '../../src/events/streams.ts'
 import { startBackground } from '../../src/server/background.ts'
-import { openLog } from '../../src/telemetry/log.ts'
 import { type ApiFixture, openApiFixtureOn } from '../api/fixture.ts'
 import { createTestDatabase, openTestDatabase } from './database.ts'
 import { numberAllEvents } from './feed-audit.ts'
+import { openTestLog } from './test-log.ts'
 
 export interface Feed {
   api: ApiFixture
@@ -31,7 +31,7 @@ export async function openFeed(): Promise<Feed> {
     },
   })
   const work = async () => streams.advance(await sequenceDueEvents(db))
-  const background = startBackground([{ name: 'sequence events', everyMs: 20, work }], openLog('silent'))
+  const background = startBackground([{ name: 'sequence events', everyMs: 20, work }], openTestLog())
   afterAll(() => background.stop())
   return {
     api,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
+import { lineRecorder } from './recording.ts'
 
 export const EXECUTABLE = join(import.meta.dirname, '../../bin/petstore.ts')
 /** Node options for a service that must end with the test process, even if that is killed. */
@@ -119,8 +120,9 @@ export async function startService(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   track(child)
-  const stdout = collect(child, 'stdout')
-  const stderr = collect(child, 'stderr')
+  const recordLines = lineRecorder(`${args[0]} ${child.pid}: `)
+  const stdout = collect(child, 'stdout', recordLines)
+  const stderr = collect(child, 'stderr', recordLines)
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const addresses = await Promise.race([
     once(child, 'message').then(([message]) => message as { address: string; admin: string }),
@@ -160,10 +162,15 @@ export function cleanEnvironment(added: Environment): Environment {
   return { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }
 }
 
-function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
+function collect(
+  child: ChildProcess,
+  stream: 'stdout' | 'stderr',
+  onChunk: (chunk: string) => void = () => {},
+): () => string {
   let text = ''
   child[stream]?.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk
+    onChunk(chunk)
   })
   return () => text
 }

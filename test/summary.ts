@@ -1,8 +1,8 @@
-// `node .ci/summary.ts FOLDER`: from the JSON reports of vitest in the folder, prints how to repeat each failed test, and as
+// `node test/summary.ts FOLDER`: from the JSON reports of vitest in the folder, prints how to repeat each failed test, and as
 // the last line how many tests passed, failed and were skipped.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { repeatCommand } from '../test/support/repeat-command.ts'
+import { repeatCommand } from './support/repeat-command.ts'
 
 interface Report {
   numPassedTests: number
