@@ -10,7 +10,7 @@ import { SETTINGS } from '../../bench/setup.ts'
 import { table } from '../../src/cli/terminal.ts'
 import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
 import { sql } from '../support/database.ts'
-import { freePorts, startLoadBalancer } from '../support/load-balancer.ts'
+import { freePorts, type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts'
 import { openConnection } from '../support/load.ts'
 import {
   LOG_MIGRATIONS,
@@ -28,8 +28,6 @@ import { IS_FULL, volume } from '../support/volume.ts'
 const PETS = volume(20_000, 5_000_000)
 /** The load before the upgrade and after it. */
 const STEADY_MS = volume(1_000, 20_000)
-/** How long the guide waits after an instance is ready, until HAProxy has noticed it. */
-const NOTICED_MS = 2_000
 const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
 const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 const ROLES_SQL = readFileSync(join(import.meta.dirname, '../../deploy/roles.sql'), 'utf8')
@@ -92,11 +90,11 @@ async function startInstance(index: 0 | 1, executable: string): Promise<void> {
   instances[index] = service
 }
 
-/** Step 4 of the guide for one instance. */
-async function replaceInstance(index: 0 | 1, executable: string): Promise<void> {
+/** Step 4 of the guide for one instance. The next one follows when HAProxy has noticed that this one is ready. */
+async function replaceInstance({ untilBoth }: LoadBalancer, index: 0 | 1, executable: string): Promise<void> {
   expect(await instances[index]?.stop()).toBe(0)
   await startInstance(index, executable)
-  await sleep(NOTICED_MS)
+  await untilBoth('up')
 }
 
 test('no request fails, and nothing is lost, while version 1.0.0 is upgraded and one instance is rolled back', async (context) => {
@@ -104,6 +102,7 @@ test('no request fails, and nothing is lost, while version 1.0.0 is upgraded and
   await Promise.all([startInstance(0, version1.executable), startInstance(1, version1.executable)])
   const loadBalancer = await startLoadBalancer([...ports])
   context.onTestFinished(loadBalancer.stop)
+  await loadBalancer.untilBoth('up')
   const load = startUpgradeLoad({ origin: loadBalancer.origin, apiKey })
   const phases = new Map<string, number>()
   const enter = (phase: string) => phases.set(phase, Date.now())
@@ -116,13 +115,13 @@ test('no request fails, and nothing is lost, while version 1.0.0 is upgraded and
   await sql(adminUrl, ROLES_SQL)
   const migratedAt = load.pets.size
   enter('replace instance 1')
-  await replaceInstance(0, EXECUTABLE)
+  await replaceInstance(loadBalancer, 0, EXECUTABLE)
   enter('replace instance 2')
-  await replaceInstance(1, EXECUTABLE)
+  await replaceInstance(loadBalancer, 1, EXECUTABLE)
   enter('this version')
   await sleep(STEADY_MS)
   enter('roll back instance 1')
-  await replaceInstance(0, version1.executable)
+  await replaceInstance(loadBalancer, 0, version1.executable)
   enter('both versions')
   await sleep(STEADY_MS)
   enter('end')

@@ -1,6 +1,6 @@
 // Reads GET /v1/events/stream as a client would: connects, parses Server-Sent Events and remembers the last position.
 import { get, type IncomingMessage } from 'node:http'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, type TestContext } from 'vitest'
 import { parseExactly } from './client.ts'
 
 export interface StreamedEvent {
@@ -19,6 +19,8 @@ export interface StreamOptions {
   query?: string
   lastEventId?: string | undefined
   headers?: Record<string, string>
+  /** The test that the stream ends with. A concurrent test must pass it: vitest would take the test that started last. */
+  context?: Pick<TestContext, 'onTestFinished'>
 }
 
 export interface TestStream {
@@ -40,7 +42,7 @@ export interface TestStream {
 
 /** Opens a stream and waits for the headers of the response. */
 export function openStream(options: StreamOptions): Promise<TestStream> {
-  const { origin, apiKey, query = '', lastEventId, headers = {} } = options
+  const { origin, apiKey, query = '', lastEventId, headers = {}, context = { onTestFinished } } = options
   const { promise, resolve, reject } = Promise.withResolvers<TestStream>()
   const request = get(`${origin}/v1/events/stream?${query}`, {
     agent: false,
@@ -50,7 +52,7 @@ export function openStream(options: StreamOptions): Promise<TestStream> {
       ...headers,
     },
   })
-  onTestFinished(() => void request.destroy())
+  context.onTestFinished(() => void request.destroy())
   request.on('error', reject)
   request.on('response', (response) => resolve(follow(response, () => request.destroy())))
   return promise
