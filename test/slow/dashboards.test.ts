@@ -31,7 +31,8 @@ import { asDelivery, asSuperuser } from '../support/roles.ts'
 
 const SCRAPE_SECONDS = 1
 const RANGE_SECONDS = 15
-const WITHIN_MS = 60_000
+/** Only ends a test that waits in vain: on a busy host, a series may lack values for a while. */
+const WITHIN_MS = 300_000
 
 /** Panels without a value in a healthy store, with the reason. */
 const MAY_BE_EMPTY: Record<string, string> = {
@@ -108,7 +109,7 @@ async function allProblems(): Promise<string[]> {
   return problems
 }
 
-test('every panel shows plausible values of a healthy store', { timeout: 2 * WITHIN_MS }, async () => {
+test('every panel shows plausible values of a healthy store', async () => {
   await expect.poll(allProblems, { timeout: WITHIN_MS, interval: 1_000 }).toEqual([])
 })
 

@@ -128,7 +128,7 @@ async function checkReads(state: string, oldest: bigint): Promise<void> {
 const purge = (max: number, purgedTo: bigint) => (db: Tx) =>
   deleteOldEvents(db, RETENTION_SECONDS, max, purgedTo)
 
-test('reads few rows before and after analyze', { timeout: 300_000 }, async () => {
+test('reads few rows before and after analyze', async () => {
   await load()
   for (const state of ['not analysed', 'analysed']) {
     await checkReads(state, 1n)
@@ -169,9 +169,7 @@ async function numberNow() {
   return client.query((sent as Statement).text)
 }
 
-test('reads few pages while an old snapshot keeps deleted events from vacuum', {
-  timeout: 300_000,
-}, async () => {
+test('reads few pages while an old snapshot keeps deleted events from vacuum', async () => {
   const exporting = new Client(databaseUrl)
   await exporting.connect()
   onTestFinished(() => exporting.end())

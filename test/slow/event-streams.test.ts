@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { issueApiKey } from '../support/app.ts'
-import { slowness } from '../support/busy-host.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { openStream } from '../support/event-stream.ts'
+import { CHECKS_FIGURES } from '../support/figures.ts'
 import { runClients } from '../support/load.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -15,12 +15,14 @@ import { volume } from '../support/volume.ts'
 
 const STREAMS = volume(300, 1_000)
 const STREAMS_PER_KEY = 100
-const ROUNDS = volume(3, 5)
-const ROUND_MS = volume(2_000, 5_000)
+const ROUNDS = 5
+const ROUND_MS = volume(1_000, 5_000)
 const CLIENTS = 8
 const EVENTS_PER_SECOND = 2
 const EXTRA_BYTES_MAX = 50 * 1_024 * 1_024
-const LIST_RATIO_MAX = 1.2
+/** Of the p99 on a quiet host, where two equal rounds differ by up to half, and of the median on any host. */
+const P99_RATIO_MAX = 1.8
+const MEDIAN_RATIO_MAX = 2
 const LATENCY_MS_MAX = 400
 const LATENCY_EVENTS = volume(600, 4_000)
 const LATENCY_EVENTS_PER_SECOND = 200
@@ -62,29 +64,26 @@ test(`${STREAMS} streams take little memory, and lists stay fast`, async () => {
   const target = { origin: service.origin, apiKey: apiKeys[0] as string }
   const changes = await openSql()
 
-  /** p99 of lists in milliseconds, while a few changes are made. */
-  async function measureLists(): Promise<number> {
+  /** How long lists take in milliseconds, while a few changes are made. */
+  async function measureLists(): Promise<{ median: number; p99: number }> {
     const times: number[] = []
     const until = AbortSignal.timeout(ROUND_MS)
-    const changing = setInterval(
-      () => void changes.query(`insert into pets (name, category_id) values ('Ada', 1)`),
-      1_000 / EVENTS_PER_SECOND,
-    )
+    const addPet = () => changes.query(`insert into pets (name, category_id) values ('Ada', 1)`)
+    await addPet()
+    const changing = setInterval(() => void addPet(), 1_000 / EVENTS_PER_SECOND)
     await runClients(target, CLIENTS, until, async ({ send }) => {
       const { status, ms } = await send('GET', '/v1/pets?limit=5')
       expect(status).toBe(200)
       times.push(ms)
     })
     clearInterval(changing)
-    return quantile(
-      times.sort((a, b) => a - b),
-      0.99,
-    )
+    times.sort((a, b) => a - b)
+    return { median: quantile(times, 0.5), p99: quantile(times, 0.99) }
   }
 
   await measureLists()
   await measureLists()
-  const ratios: number[] = []
+  const ratios = { median: [] as number[], p99: [] as number[] }
   const extra: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = residentBytes(service)
@@ -97,16 +96,21 @@ test(`${STREAMS} streams take little memory, and lists stay fast`, async () => {
     })
     const withStreams = await measureLists()
     extra.push(residentBytes(service) - before)
-    expect(streams.events()).toBeGreaterThanOrEqual(STREAMS)
+    await expect.poll(streams.events).toBeGreaterThanOrEqual(STREAMS)
     await streams.close()
-    ratios.push(withStreams / alone)
-    console.log({ alone, withStreams, ratio: withStreams / alone, extraMegabytes: (extra.at(-1) ?? 0) / 1e6 })
+    ratios.median.push(withStreams.median / alone.median)
+    ratios.p99.push(withStreams.p99 / alone.p99)
+    console.log({ alone, withStreams, extraMegabytes: (extra.at(-1) ?? 0) / 1e6 })
     await sleep(200)
   }
-  ratios.sort((a, b) => a - b)
+  const middle = (values: number[]) =>
+    quantile(
+      values.sort((a, b) => a - b),
+      0.5,
+    )
   expect(Math.max(...extra)).toBeLessThan(EXTRA_BYTES_MAX)
-  // On a shared host, the p99 of two equal rounds differs by up to half.
-  expect(quantile(ratios, 0.5)).toBeLessThan(LIST_RATIO_MAX * Math.max(1.5, slowness()))
+  expect(middle(ratios.median)).toBeLessThan(MEDIAN_RATIO_MAX)
+  if (CHECKS_FIGURES) expect(middle(ratios.p99)).toBeLessThan(P99_RATIO_MAX)
 })
 
 test(`an event arrives soon after its commit, at ${LATENCY_EVENTS_PER_SECOND} events per second`, async () => {
@@ -128,8 +132,8 @@ test(`an event arrives soon after its commit, at ${LATENCY_EVENTS_PER_SECOND} ev
   await expect.poll(() => stream.events.length).toBe(LATENCY_EVENTS)
   latencies.sort((a, b) => a - b)
   const [p50, p99] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]
-  console.log({ p50, p99, slowness: slowness() })
-  expect(p99).toBeLessThan(LATENCY_MS_MAX * slowness())
+  console.log({ p50, p99 })
+  if (CHECKS_FIGURES) expect(p99).toBeLessThan(LATENCY_MS_MAX)
   expect(await service.stop()).toBe(0)
   expect((await stream.ended).isClean).toBe(true)
 })

@@ -58,9 +58,7 @@ async function applyEvents(mirror: Map<string, MirroredPet>, position: string): 
 const sorted = (pets: Iterable<MirroredPet>) =>
   [...pets].map(({ id, name, categoryId, status }) => `${id},${name},${categoryId},${status}`).toSorted()
 
-test('with concurrent writers, the export and the events after its position equal the database', {
-  timeout: 300_000,
-}, async () => {
+test('with concurrent writers, the export and the events after its position equal the database', async () => {
   await api.sql(
     `insert into pets (name, category_id) select 'Pet ' || n, n from generate_series(1, ${PETS}) n`,
   )

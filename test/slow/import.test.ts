@@ -143,7 +143,9 @@ test(`imports each of ${ROWS} rows exactly once despite ${KILLS} kills; import a
   expect(await exporting.ended).toBe(0)
   // A pipe without a reader must not make the export buffer in memory.
   const piped = start(['export', '--format', 'ndjson'], url, 'pipe')
-  await sleep(2_000)
+  const isBlocked = `select from pg_stat_activity
+    where datname = current_database() and application_name = 'petstore-export' and wait_event = 'ClientWrite'`
+  await expect.poll(async () => (await sql(url, isBlocked)).length).toBe(1)
   let lines = 0
   for await (const chunk of piped.child.stdout as AsyncIterable<Buffer>) {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1

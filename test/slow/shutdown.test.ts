@@ -1,7 +1,6 @@
 // Graceful shutdown on SIGTERM.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { slowness } from '../support/busy-host.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
 import { runClients } from '../support/load.ts'
@@ -10,42 +9,70 @@ import { volume } from '../support/volume.ts'
 
 const ROUNDS = volume(5, 15)
 const CLIENTS = 16
+/** Responses before the signal. */
+const RESPONSES = 100
+/** If even the longest grace period is too short for the readiness checks, the service does not fail them. */
+const GRACE_MS = { min: 500, max: 60_000 }
 const DATABASE_URL = await createTestDatabase()
 const { stdout } = await petstore(['api-keys', 'create', '--name', 'load'], { DATABASE_URL })
 const apiKey = stdout.trim()
 
-test(`on SIGTERM under load, no request fails and the process ends within 10 seconds (${ROUNDS} times)`, async () => {
-  let accepted = 0
-  let closing = 0
-  for (let round = 0; round < ROUNDS; round += 1) {
-    // The grace period must be longer than the interval of the readiness checks, which grows on a busy host.
-    const graceMs = Math.round(500 * slowness())
-    const service = await startService({
-      DATABASE_URL,
-      LOG_LEVEL: 'error',
-      SHUTDOWN_GRACE_MS: String(graceMs),
-    })
-    const unready = new AbortController()
-    // Acts like a load balancer: polls /ready, and stops the clients once it fails.
-    const loadBalancer = (async () => {
-      while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(50)
-      unready.abort()
-    })()
-    const load = runClients({ ...service, apiKey }, CLIENTS, unready.signal, async ({ send }, index) => {
-      const exchange =
-        index % 4 === 0
-          ? await send('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })
-          : await send('GET', '/v1/pets?limit=5')
-      expect([200, 201]).toContain(exchange.status)
-      accepted += 1
-      if (exchange.closes) closing += 1
-    })
-    await sleep(300)
-    const signalled = Date.now()
-    service.kill('SIGTERM')
-    await Promise.all([load, loadBalancer])
-    expect(await service.ended).toBe(0)
-    expect(Date.now() - signalled).toBeLessThan(10_000 * slowness())
+interface Round {
+  accepted: number
+  closing: number
+  /** Whether the clients have stopped before the port closed. Only then does the service promise that no request fails. */
+  isInTime: boolean
+  failures: unknown[]
+}
+
+/** Sends SIGTERM under load. The process exits with 0 unless it is stuck: then, it ends itself with 1. */
+async function shutDownUnderLoad(graceMs: number): Promise<Round> {
+  const service = await startService({
+    DATABASE_URL,
+    LOG_LEVEL: 'error',
+    SHUTDOWN_GRACE_MS: String(graceMs),
+  })
+  const round: Round = { accepted: 0, closing: 0, isInTime: false, failures: [] }
+  const unready = new AbortController()
+  const load = runClients({ ...service, apiKey }, CLIENTS, unready.signal, async ({ send }, index) => {
+    const exchange =
+      index % 4 === 0
+        ? await send('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })
+        : await send('GET', '/v1/pets?limit=5')
+    expect([200, 201]).toContain(exchange.status)
+    round.accepted += 1
+    if (exchange.closes) round.closing += 1
+  })
+  // Acts like a load balancer: polls /ready, and stops the clients once it fails.
+  async function balance(): Promise<void> {
+    while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(50)
+    unready.abort()
+    await load
+  }
+  const failed = load.catch(() => {})
+  await Promise.race([failed, expect.poll(() => round.accepted).toBeGreaterThan(RESPONSES)])
+  const signalledAt = performance.now()
+  service.kill('SIGTERM')
+  const [balanced, loaded] = await Promise.allSettled([balance(), load])
+  round.isInTime = performance.now() - signalledAt < graceMs
+  round.failures = [balanced, loaded].flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+  expect(await service.ended).toBe(0)
+  return round
+}
+
+test(`on SIGTERM under load, no request fails and the process exits by itself (${ROUNDS} times)`, async () => {
+  let [accepted, closing, graceMs] = [0, 0, GRACE_MS.min]
+  for (let rounds = 0; rounds < ROUNDS; ) {
+    const round = await shutDownUnderLoad(graceMs)
+    if (round.isInTime || graceMs === GRACE_MS.max) {
+      expect(round.failures).toEqual([])
+      accepted += round.accepted
+      closing += round.closing
+      rounds += 1
+    } else {
+      // The host is too busy for this grace period.
+      graceMs = Math.min(2 * graceMs, GRACE_MS.max)
+    }
   }
   console.log(`${accepted} requests succeeded, ${closing} of them with Connection: close, none failed`)
   expect(closing).toBeGreaterThan(0)
@@ -53,20 +80,18 @@ test(`on SIGTERM under load, no request fails and the process ends within 10 sec
 })
 
 test('a second SIGTERM ends the process at once', async () => {
-  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error', SHUTDOWN_GRACE_MS: '10000' })
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error', SHUTDOWN_GRACE_MS: '60000' })
   service.kill('SIGTERM')
   // Wait until the process has handled the first signal.
   await expect.poll(async () => (await fetch(`${service.adminOrigin}/ready`)).status).toBe(503)
-  const signalled = Date.now()
   service.kill('SIGTERM')
+  // Without the second signal, the process would exit with 0 after the grace period.
   expect(await service.ended).toBe(1)
-  expect(Date.now() - signalled).toBeLessThan(1_000 * slowness())
 })
 
 test('an idle keep-alive connection does not delay the exit', async () => {
   const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
   await fetch(`${service.origin}/openapi.json`, { keepalive: true })
-  const signalled = Date.now()
+  // A process that waits for the connection ends itself with 1.
   expect(await service.stop()).toBe(0)
-  expect(Date.now() - signalled).toBeLessThan(2_000 * slowness())
 })

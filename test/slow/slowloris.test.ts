@@ -2,15 +2,15 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { slowness } from '../support/busy-host.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { runClients } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
 const SLOW_SOCKETS = 500
-const ROUNDS = 3
-const ROUND_MS = volume(1_500, 3_000)
+// Many short rounds, so that other load on the host affects both kinds alike.
+const ROUNDS = 9
+const ROUND_MS = volume(400, 1_000)
 const CLIENTS = 8
 
 test(`${SLOW_SOCKETS} slow sockets do not slow down other clients`, async () => {
@@ -50,23 +50,37 @@ test(`${SLOW_SOCKETS} slow sockets do not slow down other clients`, async () => 
   }
   ratios.sort((a, b) => a - b)
   // Rounds on a shared host vary by a third. Slow sockets that blocked other clients would reduce the throughput much more.
-  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.6)
+  expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.5)
   expect(await service.stop()).toBe(0)
 })
 
-test('returns 408 if the headers of a request do not arrive within 5 seconds', async () => {
-  const service = await startService({ DATABASE_URL: await createTestDatabase(), LOG_LEVEL: 'error' })
-  const openedAt = performance.now()
-  const slow = openSlowSockets(service.origin, 20)
-  await expect.poll(slow.rejected).toBe(20)
-  // The service checks for expired requests once a second.
-  expect(performance.now() - openedAt).toBeLessThan(8_000 * slowness())
-  slow.end()
+test('returns 408 if the headers of a request do not arrive in 5 seconds, earlier than for a body, which has 10', async () => {
+  const DATABASE_URL = await createTestDatabase()
+  const { stdout } = await petstore(['api-keys', 'create', '--name', 'slow'], { DATABASE_URL })
+  const service = await startService({ DATABASE_URL, LOG_LEVEL: 'error' })
+  const withBody = `POST /v1/pets HTTP/1.1
+Host: x
+Authorization: Bearer ${stdout.trim()}
+Content-Type: application/json
+Content-Length: 999
+
+`.replaceAll('\n', '\r\n')
+  const headers = openSlowSockets(service.origin, 20)
+  const bodies = openSlowSockets(service.origin, 20, withBody)
+  await expect.poll(() => headers.rejected() === 20 || bodies.rejected() > 0).toBe(true)
+  expect(headers.rejected()).toBe(20)
+  await expect.poll(bodies.rejected).toBe(20)
+  headers.end()
+  bodies.end()
   await service.stop()
 })
 
-/** Each socket sends a header one character at a time and never ends it. */
-function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => void; rejected: () => number } {
+/** Each socket sends the start of a request, then one character at a time, and never ends it. */
+function openSlowSockets(
+  origin: string,
+  count = SLOW_SOCKETS,
+  start = 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+): { end: () => void; rejected: () => number } {
   const { hostname, port } = new URL(origin)
   let rejected = 0
   const sockets: Socket[] = Array.from({ length: count }, () => {
@@ -75,7 +89,7 @@ function openSlowSockets(origin: string, count = SLOW_SOCKETS): { end: () => voi
     socket.on('data', (response) => {
       if (response.toString().startsWith('HTTP/1.1 408 ')) rejected += 1
     })
-    socket.write('GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+    socket.write(start)
     return socket
   })
   const dripping = setInterval(() => {

@@ -4,6 +4,8 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
 
 const EXECUTABLE = '/usr/bin/chromium'
+/** How long to wait for an element or a page. Like `expect.poll`, it only ends a test that waits in vain. */
+const TIMEOUT_MS = 120_000
 
 /** The browser can reach these hosts only. Other addresses of this host, such as 127.0.0.2, are another site. */
 export async function openBrowser(hosts: readonly string[] = ['127.0.0.1']): Promise<Browser> {
@@ -11,7 +13,14 @@ export async function openBrowser(hosts: readonly string[] = ['127.0.0.1']): Pro
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
     args: ['--no-sandbox', `--host-resolver-rules=MAP * ~NOTFOUND, ${excluded}`],
+    timeout: TIMEOUT_MS,
   })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(TIMEOUT_MS)
+    return context
+  }
   afterAll(() => browser.close())
   return browser
 }

@@ -16,7 +16,7 @@ const PAGE_SIZES = [1_000, 701] as const
 /** The second reader reads only the newest events of a large feed. */
 const COMPARED_MAX = 20_000
 const SHOWN_MAX = 5
-const NUMBERED_WITHIN_MS = 60_000
+const NUMBERED_WITHIN_MS = 300_000
 
 /** Returns a description of every inconsistency; empty if the feed is correct. */
 export async function auditFeed(databaseUrl: string): Promise<string[]> {
