@@ -13,7 +13,7 @@ import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
 
 const CLIENTS = 16
-const OPERATIONS = volume(8_000, 50_000)
+const OPERATIONS = volume(4_000, 50_000)
 const OPERATIONS_PLANTED = volume(2_000, 5_000)
 const ROUNDS_MAX = 10
 const CREATES = volume(2_000, 10_000)

@@ -17,8 +17,8 @@ import { petstore, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
 
-const CREATES = volume(500, 5_000)
-const ORDERS = volume(80, 500)
+const CREATES = volume(250, 5_000)
+const ORDERS = volume(40, 500)
 const AT_ONCE = 50
 /** How many of ten requests get a fault. */
 const FAULTS_IN_TEN = 4

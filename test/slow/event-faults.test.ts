@@ -20,7 +20,7 @@ import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
 
 const FAULTS = volume(8, 40)
-const EVENTS = volume(12_000, 500_000)
+const EVENTS = volume(6_000, 500_000)
 const WRITERS = 8
 const LANES = volume(2, 8)
 const IMPORT_ROWS = volume(500, 2_000)
