@@ -96,7 +96,7 @@ test('the same race detects double sales if the unique index is dropped', async 
 
 const KILLS = volume(3, 12)
 /** Calls of the clients between two kills. */
-const CALLS = volume(1_000, 5_000)
+const CALLS = volume(600, 5_000)
 const CLIENTS = 32
 
 test('the store stays consistent while 32 clients act at random and processes are killed', async () => {

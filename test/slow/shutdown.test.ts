@@ -43,9 +43,10 @@ async function shutDownUnderLoad(graceMs: number): Promise<Round> {
     round.accepted += 1
     if (exchange.closes) round.closing += 1
   })
-  // Acts like a load balancer: polls /ready, and stops the clients once it fails.
+  // Acts like a load balancer: polls /ready, and stops the clients a moment after it has failed.
   async function balance(): Promise<void> {
-    while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(50)
+    while ((await fetch(`${service.adminOrigin}/ready`)).ok) await sleep(graceMs / 4)
+    await sleep(graceMs / 4)
     unready.abort()
   }
   let signalledAt = Infinity

@@ -1,6 +1,6 @@
 // Sockets that send a request slowly and never complete it.
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
 import { runClients } from '../support/load.ts'
@@ -12,6 +12,7 @@ const SLOW_SOCKETS = 500
 const ROUNDS = 9
 const ROUND_MS = volume(400, 1_000)
 const CLIENTS = 8
+const HEADERS = 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: '
 
 test(`${SLOW_SOCKETS} slow sockets do not slow down other clients`, async () => {
   const DATABASE_URL = await createTestDatabase()
@@ -41,7 +42,7 @@ test(`${SLOW_SOCKETS} slow sockets do not slow down other clients`, async () => 
   for (let round = 0; round < ROUNDS; round += 1) {
     const alone = await measure()
     const slow = openSlowSockets(service.origin)
-    await sleep(200)
+    await slow.connected
     const withSlow = await measure()
     slow.end()
     console.log({ alone, withSlow, rejected: slow.rejected() })
@@ -65,29 +66,38 @@ Content-Type: application/json
 Content-Length: 999
 
 `.replaceAll('\n', '\r\n')
-  const headers = openSlowSockets(service.origin, 20)
-  const bodies = openSlowSockets(service.origin, 20, withBody)
-  await expect.poll(() => headers.rejected() === 20 || bodies.rejected() > 0).toBe(true)
-  expect(headers.rejected()).toBe(20)
-  await expect.poll(bodies.rejected).toBe(20)
+  const order: string[] = []
+  const bodies = openSlowSockets(service.origin, 20, withBody, () => order.push('body'))
+  const headers = openSlowSockets(service.origin, 20, HEADERS, () => order.push('headers'))
+  await expect.poll(() => order).toHaveLength(40)
+  expect(order.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 'headers'))
   headers.end()
   bodies.end()
   await service.stop()
 })
 
+interface SlowSockets {
+  connected: Promise<unknown>
+  end: () => void
+  rejected: () => number
+}
+
 /** Each socket sends the start of a request, then one character at a time, and never ends it. */
 function openSlowSockets(
   origin: string,
   count = SLOW_SOCKETS,
-  start = 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: ',
-): { end: () => void; rejected: () => number } {
+  start = HEADERS,
+  onRejected: () => void = () => {},
+): SlowSockets {
   const { hostname, port } = new URL(origin)
   let rejected = 0
   const sockets: Socket[] = Array.from({ length: count }, () => {
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
     socket.on('data', (response) => {
-      if (response.toString().startsWith('HTTP/1.1 408 ')) rejected += 1
+      if (!response.toString().startsWith('HTTP/1.1 408 ')) return
+      rejected += 1
+      onRejected()
     })
     socket.write(start)
     return socket
@@ -96,6 +106,7 @@ function openSlowSockets(
     for (const socket of sockets) if (socket.writable) socket.write('a')
   }, 500)
   return {
+    connected: Promise.all(sockets.map((socket) => once(socket, 'connect'))),
     end: () => {
       clearInterval(dripping)
       for (const socket of sockets) socket.destroy()
