@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const FILE_LINES_MAX = 300
+const FILE_LINES_MAX = 320
 const SCRIPTS_MAX = 16
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')

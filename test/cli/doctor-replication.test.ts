@@ -9,7 +9,7 @@ import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../sr
 import { requiredStandbys } from '../../src/db/replication.ts'
 import { sql } from '../support/database.ts'
 import { asSuperuser, prepareDatabase } from '../support/roles.ts'
-import { until } from '../support/synchronous-replication.ts'
+import { until } from '../support/until.ts'
 import { runInProcess } from './in-process.ts'
 
 const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()

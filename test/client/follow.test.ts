@@ -169,7 +169,7 @@ test('the time that the consumer needs does not count as silence of the server',
     }
   }
   const reading = read()
-  await expect.poll(() => connections.length).toBe(1)
+  await advance(0)
   connections[0]?.write(eventText(1))
   await reading
   expect(numbers).toEqual([1, 2])

@@ -12,6 +12,7 @@ import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql, TEST_TIMEOUTS } from '../support/database.ts'
 import { startProxy } from '../support/proxy.ts'
 import { asSuperuser } from '../support/roles.ts'
+import { until } from '../support/until.ts'
 
 const databaseUrl = await createTestDatabase()
 const proxy = await startProxy(databaseUrl)
@@ -103,7 +104,7 @@ test('a create without a response from the database returns outcome_unknown afte
   onTestFinished(() => void vi.useRealTimers())
   proxy.loseResponse('insert_pets', 'silence')
   const creating = create(name)
-  await expect.poll(() => proxy.losses()).toBe(losses + 1)
+  await until(() => proxy.losses() === losses + 1)
   vi.advanceTimersByTime(TEST_TIMEOUTS.queryTimeoutMs)
   vi.useRealTimers()
   const response = await creating

@@ -8,6 +8,7 @@ import { type PetBatches, openPetBatches } from '../../src/pets/batches.ts'
 import type { VersionedPet } from '../../src/pets/schema.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 type FindPet = PetBatches['findPet']
 
@@ -35,7 +36,7 @@ test('rejects a request at once if the queue is full (503 overloaded); queued re
   const petstore = await startApp(db, { batches: { ...openPetBatches(db, true, 1, () => {}), findPet } })
 
   const waiting = Array.from({ length: 4 }, () => petstore.get('/pets/1'))
-  await expect.poll(calls).toBe(4)
+  await until(() => calls() === 4)
   const rejected = await petstore.get('/pets/1')
   expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
   expect(rejected.headers.get('retry-after')).toBe('1')

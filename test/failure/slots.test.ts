@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openSlots, type Work, writeSlots } from '../../src/db/slots.ts'
-import { CONNECT_TIMEOUT_MS, CONNECTION_WAIT_MS } from '../../src/deadlines.ts'
+import { CONNECTION_WAIT_MS } from '../../src/deadlines.ts'
 import { createTestDatabase, openTestDatabase, untilBlocked } from '../support/database.ts'
 
 const LIMITS = { size: 4, waitingMax: 10, waitMs: 60_000 }
@@ -17,15 +17,12 @@ test('a request waits for a free connection as long as its deadline allows', asy
   await locker.connect()
   onTestFinished(() => locker.end())
   await locker.query('select pg_advisory_lock(1)')
+  const db = openTestDatabase(databaseUrl, 1, { connectionWaitMs: CONNECTION_WAIT_MS })
+  const slow = db.read({ name: 'slow', text: 'select pg_advisory_lock(1)', values: [] })
+  await untilBlocked(databaseUrl)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const db = openTestDatabase(databaseUrl, 1, {
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    connectionWaitMs: CONNECTION_WAIT_MS,
-  })
-  const slow = db.read({ name: 'slow', text: 'select pg_advisory_lock(1)', values: [] })
   const waiting = db.read({ name: 'one', text: 'select 1 as one', values: [] })
-  await untilBlocked(databaseUrl)
   vi.advanceTimersByTime(CONNECTION_WAIT_MS - 1)
   await locker.query('select pg_advisory_unlock(1)')
   expect(await waiting).toEqual([{ one: 1 }])

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { acceptedBytes, resetStalledConnections } from '../../src/http/stalled-responses.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const STALLED_AFTER_MS = 500
 /** Slightly less than the time after which a connection is reset. */
@@ -99,7 +100,7 @@ test('a stream with nothing to send stays open', async () => {
   open(origin, GET).on('data', (text: string) => {
     received += text
   })
-  await expect.poll(() => received).toContain('first')
+  await until(() => received.includes('first'))
   vi.advanceTimersByTime(3 * STALLED_AFTER_MS)
   write('last')
   await expect.poll(() => received).toContain('last')

@@ -8,6 +8,7 @@ import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, TEST_TIMEOUTS } from '../support/database.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type Fault, faultyRelay } from '../support/wire-faults.ts'
+import { until } from '../support/until.ts'
 
 const databaseUrl = await createTestDatabase()
 let fault: (Fault & { statement: string }) | undefined
@@ -52,7 +53,7 @@ test('putCategory returns 503 unavailable and stores nothing if it cannot read t
   onTestFinished(() => void vi.useRealTimers())
   fault = { statement: 'find_categories_after', moment: 'executed, no response yet', kind: 'silence' }
   const putting = client.call('PUT', '/v1/categories/7', { body: { name } })
-  await expect.poll(() => injected).toBe(1)
+  await until(() => injected === 1)
   vi.advanceTimersByTime(TEST_TIMEOUTS.queryTimeoutMs)
   const response = await putting
   expect(response.body).toMatchObject({ code: 'unavailable' })

@@ -12,7 +12,7 @@ import { auditFeed } from '../support/feed-audit.ts'
 import { CHECKS_FIGURES } from '../support/figures.ts'
 import { prepareDatabase } from '../support/roles.ts'
 import { petstore } from '../support/service.ts'
-import { until } from '../support/synchronous-replication.ts'
+import { until } from '../support/until.ts'
 
 const FOLLOWED_WITHIN_MS = 3_000
 

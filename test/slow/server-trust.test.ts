@@ -12,7 +12,8 @@ import { openApiFixtureOn } from '../api/fixture.ts'
 import { openTestDatabase, sql } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
 import { prepareDatabase } from '../support/roles.ts'
-import { synchronousReplication, until } from '../support/synchronous-replication.ts'
+import { synchronousReplication } from '../support/synchronous-replication.ts'
+import { until } from '../support/until.ts'
 
 const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
 const folders = ['primary', 'standby'].map((name) => `/var/tmp/petstore-test-${randomUUID()}-${name}`)

@@ -1,11 +1,12 @@
 // A database for each test file: a clone of the migrated template.
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { afterAll, expect, inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { type DatabaseObserver, type Db, openDatabase } from '../../src/db/database.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
 import { record } from './recording.ts'
 import { APPLICATION, asApplication, asSuperuser, DELIVERY, OWNER, VERIFIER } from './roles.ts'
+import { until } from './until.ts'
 
 /**
  * Creates a database now, and drops it after the tests of the file. An `empty` database has the roles but no schema. The
@@ -93,7 +94,7 @@ export function countStatements(db: Db): { db: Db; count: () => number } {
 /** Waits until `count` statements in this database wait for a lock. */
 export async function untilBlocked(databaseUrl: string, count = 1): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  await expect.poll(async () => (await sql(databaseUrl, text)).length).toBeGreaterThanOrEqual(count)
+  await until(async () => (await sql(databaseUrl, text)).length >= count)
 }
 
 /** Runs one statement as the superuser, whatever role the URL names: for changes that the service's role cannot make. */

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../src/demo/cluster.ts'
-import { until } from './synchronous-replication.ts'
+import { until } from './until.ts'
 
 export const HAPROXY_CONFIG = join(resolve(import.meta.dirname, '../..'), 'deploy/haproxy.cfg')
 const START_TIMEOUT_MS = 120_000

@@ -1,17 +1,7 @@
 // Makes the commits of a real PostgreSQL wait for a synchronous standby that does not exist, and stops that.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from './database.ts'
-
-/** Longer than the timeout of a test. After a failed test, an endless loop would keep the process running. */
-const UNTIL_MAX_MS = 120_000
-
-export async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  const endsAt = performance.now() + UNTIL_MAX_MS
-  while (!(await isTrue())) {
-    if (performance.now() > endsAt) throw new Error('the condition did not become true in time')
-    await sleep(20)
-  }
-}
+import { until } from './until.ts'
 
 export function synchronousReplication(databaseUrl: string) {
   /** From now on, commits wait for the standby of this name; '' stops that. */

@@ -9,6 +9,7 @@ import { freePort } from '../../src/demo/cluster.ts'
 import { RETRY_AFTER_MAX_SECONDS } from '../../src/webhooks/retry-after.ts'
 import { RESPONSE_BODY_MAX_BYTES, RESPONSE_HEADERS_MAX_BYTES } from '../../src/webhooks/sender.ts'
 import { deliveryTo, openTestSender, startRawReceiver, startReceiver } from './receivers.ts'
+import { until } from '../support/until.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const failure = (reason: string) => ({ kind: 'failure', reason, durationMs: expect.any(Number) })
@@ -122,7 +123,7 @@ test('a timeout during a slow body does not change the outcome', async () => {
   onTestFinished(() => void vi.useRealTimers())
   const sending = sender.send(deliveryTo(receiver, { timeoutMs: SHORT_MS }))
   // The timeout of the request, and that of the body, which begins with the status.
-  await expect.poll(() => vi.getTimerCount()).toBe(2)
+  await until(() => vi.getTimerCount() === 2)
   vi.advanceTimersByTime(SHORT_MS)
   expect(await sending).toEqual(response(503))
 })
