@@ -1,30 +1,16 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { CLIENT_SOURCES, SHARED_OPTIONS } from './test/support/vitest-options.ts'
+import { IS_FULL } from './test/support/volume.ts'
 
-/** These mostly wait: for a browser, for child processes, for a schedule. Two of them at once do not disturb each other. */
-const WAITING = [
-  'alerts',
-  'alerts-real',
-  'client-in-browser',
-  'client-package',
-  'console',
-  'console-pages',
-  'console-sign-in',
-  'dashboards',
-  'export',
-  'export-position',
-  'image',
-  'import-rules',
-  'nats-relay',
-  'production-install',
-  'reference-page',
-  'release',
-  'restore',
-  'restore-check',
-  'server-trust',
-  'sign-in-in-browser',
-].map((name) => `test/slow/${name}.test.ts`)
+/** Only with TEST_VOLUME=full, or if the command line names them. test/README.md says what every merge runs instead. */
+const NIGHTLY = ['alerts-real', 'create-cost', 'nats-relay', 'restore-check']
 
+/** These compare speeds or costs in one run, so they run one at a time. */
+const COMPARING = ['batching', 'create-cost', 'event-streams', 'import', 'slowloris', 'store-size']
+
+const fileOf = (name: string) => `test/slow/${name}.test.ts`
+const isChosen = (name: string) => IS_FULL || process.argv.some((argument) => argument.includes(name))
+const EXCLUDED = [...configDefaults.exclude, ...NIGHTLY.filter((name) => !isChosen(name)).map(fileOf)]
 const OPTIONS = { ...SHARED_OPTIONS, testTimeout: 900_000, hookTimeout: 900_000 }
 
 export default defineConfig({
@@ -32,16 +18,23 @@ export default defineConfig({
     projects: [
       {
         resolve: CLIENT_SOURCES,
-        test: { ...OPTIONS, name: 'waiting', include: WAITING, maxWorkers: 2, sequence: { groupOrder: 0 } },
+        test: {
+          ...OPTIONS,
+          name: 'together',
+          include: ['test/slow/**/*.test.ts'],
+          exclude: [...EXCLUDED, ...COMPARING.map(fileOf)],
+          // These often wait: for a browser, for processes, for a timeout. Two cores can run three files at once.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         resolve: CLIENT_SOURCES,
         test: {
           ...OPTIONS,
           name: 'alone',
-          include: ['test/slow/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...WAITING],
-          // One file at a time, because the tests measure performance or use all cores.
+          include: COMPARING.map(fileOf),
+          exclude: EXCLUDED,
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
