@@ -127,6 +127,12 @@ test(`package.json has at most ${SCRIPTS_MAX} scripts, and package-lock.json nam
   expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/)
 })
 
+test('the nightly workflow runs every part of `npm run nightly`', () => {
+  const parts = [...read('test/nightly.ts').matchAll(/^ {2}(\w+): \{/gm)].map(([, name]) => name)
+  const [, matrix = ''] = /part: \[(.*)\]/.exec(read('.github/workflows/nightly.yml')) ?? []
+  expect(matrix.split(', ')).toEqual(parts)
+})
+
 /** Words to avoid, with the words to use instead. Identifiers such as ECONNREFUSED and refused_bytes do not match. */
 const AVOIDED_WORDS: [pattern: RegExp, use: string][] = [
   [/\banimals?\b/gi, 'pet'],
