@@ -85,13 +85,13 @@ export function linesToRun(text: string): string[] {
   return isWhole ? toRun : []
 }
 
-/** The lines of a block. Continuation lines are joined. */
+/** The lines of a block. Continuation lines, and the parts of a pipe, are joined. */
 export function linesOf(text: string): string[] {
   const lines: string[] = []
   let current = ''
   for (const line of text.split('\n')) {
     current += current === '' ? line : `\n${line}`
-    if (current.endsWith('\\') || !quotesAreClosed(current)) continue
+    if (/(\\|\||&&)$/.test(current) || !quotesAreClosed(current)) continue
     if (current.trim() !== '') lines.push(current)
     current = ''
   }

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { openDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { parseExactly } from '../support/client.ts'
+import { linesToRun } from './commands.ts'
 import { documents, parseDocument, ROOT } from './documents.ts'
 import { type Guide, guideOf, stepName } from './guide.ts'
 import { toCompare } from './output-pattern.ts'
@@ -129,6 +130,10 @@ test('a log line has the fields that docs/running.md shows', () => {
   expect(shown.map(({ text }) => Object.keys(JSON.parse(text) as object))).toEqual([
     Object.keys(JSON.parse(logged) as object),
   ])
+})
+
+test('a command that the tests skip takes the other parts of its pipe with it', () => {
+  expect(linesToRun('echo one |\n  install -m 600 /dev/stdin two\necho three')).toEqual(['echo three'])
 })
 
 test('the runner detects wrong output, a rejected request and a wrong program', {
