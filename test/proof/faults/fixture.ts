@@ -5,7 +5,7 @@ import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
 import { SCOPES } from '../../../src/scopes.ts'
 import { trackUsage, type Usage } from '../../../src/api-keys/usage.ts'
 import type { Db } from '../../../src/db/database.ts'
-import { RETRY_FOR_MS, STATEMENT_TIMEOUT_MS } from '../../../src/deadlines.ts'
+import { CONNECT_TIMEOUT_MS, RETRY_FOR_MS, STATEMENT_TIMEOUT_MS } from '../../../src/deadlines.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
 import { openApiFixture, type ApiFixture } from '../../api/fixture.ts'
@@ -85,6 +85,8 @@ export async function openFaultFixture(role: { name: string; password: string })
   }
   const proxy = await startProxy(databaseUrl.href, (link) => faultyRelay(link, { decide, onInjected }))
   const db = openTestDatabase(proxy.url, POOL_SIZE, {
+    // As in production: a connection that cannot be opened leaves time for a second one.
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     // Shorter than in production, because faults drop responses; longer than RETRY_FOR_MS, as in production.
     queryTimeoutMs: RETRY_FOR_MS + 250,
     retryForMs: RETRY_FOR_MS,
