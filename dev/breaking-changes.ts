@@ -4,9 +4,9 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { say } from '../src/cli/terminal.ts'
-import { environmentWith } from '../src/config.ts'
-import { countOf } from '../src/counts.ts'
+import { say } from '../src/cli/terminal/terminal.ts'
+import { environmentWith } from '../src/config/config.ts'
+import { countOf } from '../src/values/count-text.ts'
 
 const VERSIONS_MAX = 10
 const ROOT = resolve(import.meta.dirname, '..')

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { environmentWith } from '../src/config.ts'
+import { environmentWith } from '../src/config/config.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const BUILT_PAGE = join(ROOT, 'console/dist/index.html')

@@ -2,7 +2,7 @@
 // that are out of date. `npm run openapi` and `npm run check` call it.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { say } from '../src/cli/terminal.ts'
+import { say } from '../src/cli/terminal/terminal.ts'
 import { buildDashboard } from './dashboards/dashboard.ts'
 import { EVENTS } from './dashboards/events-dashboard.ts'
 import { POSTGRESQL } from './dashboards/postgresql-dashboard.ts'

@@ -1,17 +1,16 @@
 // `npm run dev`: starts PostgreSQL and a demo identity provider, migrates the database, adds demo pets and an API key,
-// builds the console, and runs the service and the delivery of webhooks with reload.
+// builds the console, and runs the service and the delivery of webhooks with reload. Keeps its data between runs.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { apiKeyVerifier, createApiKey } from '../src/api-keys/api-keys.ts'
-import { SCOPES } from '../src/scopes.ts'
+import { parseArgs } from 'node:util'
+import { apiKeyVerifier, createApiKey } from '../src/access/api-keys/api-keys.ts'
 import { choosePort, isReady, stopTogether } from '../src/cli/demo.ts'
-import { paint, say } from '../src/cli/terminal.ts'
-import { environmentWith } from '../src/config.ts'
-import { type Db, openDatabase } from '../src/db/database.ts'
-import { migrate } from '../src/db/migrate.ts'
+import { paint, say } from '../src/cli/terminal/terminal.ts'
+import { environmentWith } from '../src/config/config.ts'
+import { SCOPES } from '../src/contract/scopes.ts'
 import {
   isReachable,
   type Cluster,
@@ -19,39 +18,69 @@ import {
   freePort,
   runningPort,
   startCluster,
-} from '../src/demo/cluster.ts'
-import { addDemoPets, holdDemoPets } from '../src/demo/demo-pets.ts'
+} from '../src/data/demo/cluster.ts'
+import { addDemoPets, holdDemoPets } from '../src/data/demo/demo-pets.ts'
+import type { Db } from '../src/db/database.ts'
+import { migrate } from '../src/db/migrations/migrate.ts'
+import { openDatabase } from '../src/db/open-database.ts'
 import { buildConsole } from './console.ts'
 import { DEMO_PEOPLE, startIdentityProvider } from './identity-provider.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
+const OPTIONS = {
+  fresh: { type: 'boolean', default: false },
+  data: { type: 'string' },
+  watch: { type: 'boolean', default: true },
+  help: { type: 'boolean', default: false },
+} as const
+
+const USAGE = `Usage: npm run dev -- [options]
+
+  --fresh        start with new data: delete those of earlier runs first
+  --data FOLDER  where to keep the data
+  --no-watch     do not restart the service when a source file changes
+`
+
 // If this process runs as root, PostgreSQL runs as another user, which may have no access to the checkout.
-const FOLDER =
+const DEFAULT_FOLDER =
   userInfo().uid === 0 ? `/var/tmp/petstore-dev-${hash('sha256', ROOT).slice(0, 8)}` : join(ROOT, '.dev')
-const DATA_FOLDER = join(FOLDER, 'postgres')
-const KEY_FILE = join(FOLDER, 'api-key')
+
+/** Where the data and the API key are kept between runs. */
+interface Kept {
+  folder: string
+  postgres: string
+  apiKey: string
+}
+
 /** Receivers on this machine can get webhooks, also over HTTP. */
 const LOOPBACK = '127.0.0.1,::1'
 const API_KEY_NAME = 'dev'
 const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 
 async function dev(): Promise<void> {
-  mkdirSync(FOLDER, { recursive: true })
+  const { values } = parseArgs({ options: OPTIONS, allowNegative: true })
+  if (values.help) return void process.stdout.write(USAGE)
+  const folder = resolve(values.data ?? DEFAULT_FOLDER)
+  const kept = { folder, postgres: join(folder, 'postgres'), apiKey: join(folder, 'api-key') }
+  if (values.fresh) await deleteData(kept)
+  mkdirSync(folder, { recursive: true })
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   const { PORT, ADMIN_PORT, WEBHOOK_NETWORKS } = environmentWith({})
   const port = PORT ?? (await choosePort(3000))
   const adminPort = ADMIN_PORT ?? (await choosePort(9090))
   // Starts while PostgreSQL does.
   const signIn = signInSettings(`http://127.0.0.1:${port}`)
   say(paint('dim', 'Starting PostgreSQL 18 and building the console …'))
-  const [cluster] = await Promise.all([openCluster(), buildConsole()])
+  const [cluster] = await Promise.all([openCluster(kept.postgres), buildConsole()])
   const databaseUrl = cluster.url('postgres')
   await migrate(databaseUrl)
 
   const db = openDatabase({ databaseUrl, applicationName: 'petstore-dev', size: 1, onError: () => {} })
   const added = await addDemoPets(db)
   if (added > 0) say(paint('dim', `Added ${added} demo pets.`))
-  const apiKey = await devApiKey(db)
+  const apiKey = await devApiKey(db, kept.apiKey)
   if (added > 0) await holdDemoPets(db, API_KEY_NAME)
   await db.close()
 
@@ -61,31 +90,53 @@ async function dev(): Promise<void> {
     WEBHOOK_NETWORKS: WEBHOOK_NETWORKS ?? LOOPBACK,
   }
   const processes = [
-    startCommand('serve', { ...settings, PORT: port, ADMIN_PORT: adminPort, ...(await signIn) }),
-    startCommand('deliver', { ...settings, ADMIN_PORT: '0' }),
+    startCommand('serve', values.watch, {
+      ...settings,
+      PORT: port,
+      ADMIN_PORT: adminPort,
+      ...(await signIn),
+    }),
+    startCommand('deliver', values.watch, { ...settings, ADMIN_PORT: '0' }),
   ]
-  const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   void stopTogether(processes, stopping.signal).then(() => stop(cluster))
 
-  if (await isReady(adminPort, stopping.signal)) printWelcome({ port, adminPort, databaseUrl, apiKey })
-  else if (!stopping.signal.aborted) say(paint('red', 'The service did not become ready. See its log above.'))
+  const isSlow = !(await isReady(adminPort, stopping.signal)) && !stopping.signal.aborted
+  if (isSlow) say(paint('red', 'The service is not ready yet. See its log above.'))
+  // A change of a source file, or a host that is less busy, can still make it ready.
+  if (await isReady(adminPort, stopping.signal, Number.POSITIVE_INFINITY)) {
+    printWelcome({ port, adminPort, databaseUrl, apiKey, folder })
+  }
 }
 
-/** Starts a command of the executable, and starts it again when a source file changes. */
-function startCommand(command: string, settings: Record<string, string>): ChildProcess {
-  const args = ['--watch', '--watch-preserve-output', join(ROOT, 'bin/petstore.ts'), command]
+/** Starts a command of the executable. If it is watched, it starts again when a source file changes. */
+function startCommand(command: string, isWatched: boolean, settings: Record<string, string>): ChildProcess {
+  const flags = isWatched ? ['--watch', '--watch-preserve-output'] : []
+  const args = [...flags, join(ROOT, 'bin/petstore.ts'), command]
   return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env: environmentWith(settings) })
 }
 
-/** Reuses a server from an earlier run, because two servers on one folder would corrupt the data. */
-async function openCluster(): Promise<Cluster> {
-  const port = runningPort(DATA_FOLDER)
-  const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
-  if (port !== undefined && (await isReachable(url('postgres')))) {
-    return { url, port, pid: undefined, stop: async () => {} }
+/** Deletes only what this program has created, because `--data` can name any folder. */
+async function deleteData({ folder, postgres, apiKey }: Kept): Promise<void> {
+  if ((await findRunning(postgres)) !== undefined) {
+    throw new Error(`another \`npm run dev\` uses the data in ${folder}; stop it first`)
   }
-  return startCluster({ binaries: embeddedBinaries(), dataFolder: DATA_FOLDER, port: await freePort() })
+  if (existsSync(join(postgres, 'PG_VERSION'))) rmSync(postgres, { recursive: true })
+  rmSync(apiKey, { force: true })
+}
+
+/** Reuses a server from an earlier run, because two servers on one folder would corrupt the data. */
+async function openCluster(dataFolder: string): Promise<Cluster> {
+  const running = await findRunning(dataFolder)
+  if (running !== undefined) return running
+  return startCluster({ binaries: embeddedBinaries(), dataFolder, port: await freePort() })
+}
+
+/** The server that already uses the folder, if any. */
+async function findRunning(dataFolder: string): Promise<Cluster | undefined> {
+  const port = runningPort(dataFolder)
+  const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
+  if (port === undefined || !(await isReachable(url('postgres')))) return undefined
+  return { url, port, pid: undefined, stop: async () => {} }
 }
 
 /**
@@ -118,11 +169,11 @@ async function signInSettings(publicUrl: string): Promise<Record<string, string>
 }
 
 /**
- * Returns the API key for development. The key is created on the first run and stored only in KEY_FILE. It is replaced if
+ * Returns the API key for development. The key is created on the first run and stored only in this file. It is replaced if
  * it lacks a scope, because an earlier version created it.
  */
-async function devApiKey(db: Db): Promise<string> {
-  const stored = existsSync(KEY_FILE) ? readFileSync(KEY_FILE, 'utf8').trim() : undefined
+async function devApiKey(db: Db, file: string): Promise<string> {
+  const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
   const caller = stored === undefined ? undefined : await apiKeyVerifier(db, 'staging')(stored)
   if (stored !== undefined && SCOPES.every((scope) => caller?.scopes.includes(scope))) return stored
   const issued = await createApiKey(db, 'staging', {
@@ -131,11 +182,19 @@ async function devApiKey(db: Db): Promise<string> {
     rateLimit: undefined,
     expiresInSeconds: undefined,
   })
-  writeFileSync(KEY_FILE, `${issued.text}\n`, { mode: 0o600 })
+  writeFileSync(file, `${issued.text}\n`, { mode: 0o600 })
   return issued.text
 }
 
-function printWelcome(at: { port: string; adminPort: string; databaseUrl: string; apiKey: string }): void {
+interface Addresses {
+  port: string
+  adminPort: string
+  databaseUrl: string
+  apiKey: string
+  folder: string
+}
+
+function printWelcome(at: Addresses): void {
   say(`
 ${paint('bold', 'Petstore is ready.')}
 
@@ -145,6 +204,7 @@ ${paint('bold', 'Petstore is ready.')}
   Metrics    http://127.0.0.1:${at.adminPort}/metrics
   Database   ${at.databaseUrl}
   API key    ${at.apiKey}
+  Data       ${at.folder}
 
 Try it:
 
@@ -154,7 +214,8 @@ Webhooks can send events to a receiver on this machine:
 
   PETSTORE_URL=http://127.0.0.1:${at.port} PETSTORE_API_KEY=${at.apiKey} npm run petstore -- webhooks create http://127.0.0.1:4000/hook
 
-The service restarts when a source file changes. Press Ctrl-C to stop.
+The service restarts when a source file changes. Press Ctrl-C to stop. The data are kept; to start with new data, run:
+npm run dev -- --fresh
 `)
 }
 
@@ -163,4 +224,9 @@ async function stop(cluster: Cluster): Promise<void> {
   process.exit()
 }
 
-await dev()
+try {
+  await dev()
+} catch (error) {
+  say(paint('red', (error as Error).message))
+  process.exit(1)
+}

@@ -2,24 +2,38 @@
 // reports tables that do not match the code. `npm run openapi` and `npm run check` call it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { say } from '../src/cli/terminal.ts'
-import { CLIENT_VARIABLES, VARIABLES } from '../src/config.ts'
-import { ERRORS } from '../src/errors.ts'
-import { SIGN_IN_ERRORS } from '../src/people/rules.ts'
+import { SIGN_IN_ERRORS } from '../src/access/sign-in/rules.ts'
+import { say } from '../src/cli/terminal/terminal.ts'
+import { CLIENT_VARIABLES, VARIABLES } from '../src/config/config.ts'
+import { DETAIL_CODES, ERRORS } from '../src/contract/errors.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
 import { deliveryMetrics, type Metric, serviceMetrics } from './metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
+interface Operation {
+  operationId: string
+  summary: string
+  deprecated?: boolean
+  'x-scope': string
+  requestBody?: { content: { 'application/json': { schema: { $ref: string } } } }
+  responses: Record<string, { description: string }>
+}
+
+/** Errors that most operations share, or that every operation can return. */
+const COMMON_STATUSES = new Set(['400', '401', '403', '503', 'default'])
+
 const TABLES: Record<string, { document: string; table: () => string }> = {
   errors: { document: 'docs/errors.md', table: errorTable },
+  'detail codes': { document: 'docs/errors.md', table: detailCodeTable },
   variables: { document: 'docs/configuration.md', table: () => variableTable(VARIABLES) },
   'variables for users': { document: 'docs/command-line.md', table: () => variableTable(CLIENT_VARIABLES) },
   limits: {
     document: 'docs/running.md',
     table: () => tableOf(['Limit of one process', 'Value', 'Beyond it'], PROCESS_LIMITS),
   },
+  operations: { document: 'docs/interface.md', table: operationTable },
   lists: {
     document: 'docs/interface.md',
     table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
@@ -41,6 +55,11 @@ function errorTable(): string {
   return tableOf(['Status', 'Code', '`message`', 'What to do'], rows)
 }
 
+function detailCodeTable(): string {
+  const rows = Object.entries(DETAIL_CODES).map(([code, meaning]) => [`\`${code}\``, meaning])
+  return tableOf(['Code in `details`', 'Meaning'], rows)
+}
+
 function signInErrorTable(): string {
   const rows = Object.entries(SIGN_IN_ERRORS).map(([code, text]) => [`\`${code}\``, text])
   return tableOf(['Code', 'What the page shows'], rows)
@@ -54,17 +73,61 @@ function variableTable(variables: Record<string, { help: string; example?: strin
   return tableOf(['Variable', 'Meaning'], rows)
 }
 
-/** The operations that each scope allows, read from openapi.json. */
-function scopeTable(): string {
-  const { paths } = JSON.parse(read('openapi.json')) as {
-    paths: Record<string, Record<string, { operationId: string; 'x-scope': string }>>
+function readDocument() {
+  return JSON.parse(read('openapi.json')) as {
+    paths: Record<string, Record<string, Operation>>
+    components: { schemas: Record<string, { properties: object }> }
   }
+}
+
+/** Every operation of openapi.json, those that will be removed last. */
+function operationTable(): string {
+  const { paths, components } = readDocument()
+  const withFields = ({ requestBody }: Operation) => {
+    const { $ref } = requestBody?.content['application/json'].schema ?? { $ref: '' }
+    const fields = Object.keys(components.schemas[$ref.replace(/^.*\//, '')]?.properties ?? {})
+    return fields.length === 0 ? '' : ` with ${fields.map((field) => `\`${field}\``).join(', ')}`
+  }
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  const rows = all
+    .toSorted((a, b) => Number(a.operation.deprecated ?? false) - Number(b.operation.deprecated ?? false))
+    .map(({ path, method, operation }) => [
+      `\`${operation.operationId}\`${operation.deprecated ? ' (deprecated)' : ''}`,
+      `\`${method.toUpperCase()} /v1${path}\`${withFields(operation)}`,
+      operation['x-scope'] === 'any' ? 'any key' : `\`${operation['x-scope'].replaceAll(' ', '` and `')}\``,
+      successOf(operation),
+      errorsOf(operation),
+    ])
+  return tableOf(['Operation', 'Request', 'Scope', 'Success', 'Errors'], rows)
+}
+
+function successOf({ responses }: Operation): string {
+  return Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([status, { description }]) => `${status}: ${description}`)
+    .join(' ')
+}
+
+function errorsOf({ responses }: Operation): string {
+  return Object.entries(responses)
+    .filter(([status]) => /^[345]/.test(status) && !COMMON_STATUSES.has(status))
+    .map(([status, { description }]) => {
+      const codes = [...description.matchAll(/^(`\w+`):/gm)].map(([, code]) => code)
+      return `${status} ${codes.join(', ')}`
+    })
+    .join('; ')
+}
+
+/** The operations that scopes allow. */
+function scopeTable(): string {
   const byScope = Map.groupBy(
-    Object.values(paths).flatMap((methods) => Object.values(methods)),
+    Object.values(readDocument().paths).flatMap((methods) => Object.values(methods)),
     (operation) => operation['x-scope'],
   )
   const rows = [...byScope].map(([scope, operations]) => [
-    scope === 'any' ? 'any key' : `\`${scope}\``,
+    scope === 'any' ? 'any key' : `\`${scope.replaceAll(' ', '` and `')}\``,
     operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
   ])
   return tableOf(['Scope', 'Operations that it allows'], rows)

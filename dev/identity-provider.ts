@@ -1,5 +1,5 @@
 // An identity provider for development and tests: oidc-provider, on this host, with demo people and no passwords.
-// Each sign-in shows a page with one button for each person.
+// The page of a sign-in has one button for each person.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -30,6 +30,8 @@ export interface IdentityProviderOptions {
   clientSecret: string
   redirectUri: string
   people: readonly DemoPerson[]
+  /** True: like other providers, it remembers the person, and asks again only if the client wants it. Default: false. */
+  keepsSessions?: boolean
   /** Handles a request instead of the provider if it returns true. Tests inject faults with it. */
   intercept?: (request: IncomingMessage, response: ServerResponse) => boolean
 }
@@ -46,10 +48,10 @@ export async function startIdentityProvider(
   const issuer = `http://${host}:${port}`
   const provider = await openProvider(issuer, options)
   const respond = provider.callback()
-  const { intercept = () => false, people } = options
+  const { intercept = () => false, people, keepsSessions = false } = options
   const server = createServer((request, response) => {
     if (intercept(request, response)) return
-    forgetSession(request)
+    if (!keepsSessions) forgetSession(request)
     const { pathname, searchParams } = new URL(request.url ?? '/', issuer)
     if (!pathname.startsWith(CHOICE)) void respond(request, response)
     else if (request.method === 'POST')

@@ -1,13 +1,13 @@
 // Builds the OpenAPI document from the routes, without listening on a port or connecting to a database.
-import { trackUsage } from '../src/api-keys/usage.ts'
-import { openDatabase } from '../src/db/database.ts'
-import { durableEvents } from '../src/events/durable.ts'
-import { openEventStreams } from '../src/events/streams.ts'
+import { trackUsage } from '../src/access/api-keys/usage.ts'
+import { openDatabase } from '../src/db/open-database.ts'
+import { durableEvents } from '../src/events/feed/durable.ts'
+import { openEventStreams } from '../src/events/feed/streams.ts'
+import { addressRule } from '../src/events/webhooks/addresses.ts'
 import { buildApp } from '../src/server/app.ts'
-import { openMetrics } from '../src/telemetry/metrics.ts'
+import { openPetBatches } from '../src/store/pets/batches.ts'
 import { openLog } from '../src/telemetry/log.ts'
-import { openPetBatches } from '../src/pets/batches.ts'
-import { addressRule } from '../src/webhooks/addresses.ts'
+import { openMetrics } from '../src/telemetry/metrics.ts'
 
 export async function interfaceDocument(): Promise<object> {
   const db = openDatabase({

@@ -1,7 +1,12 @@
 // The tables of limits in the docs, built from the constants that enforce the limits.
-import { LIST_LIMIT_DEFAULT as API_KEYS_DEFAULT } from '../src/api-keys/schema.ts'
-import { LIST_LIMIT_DEFAULT as CATEGORIES_DEFAULT } from '../src/categories/schema.ts'
-import { POOL_QUEUE_MAX } from '../src/db/database.ts'
+import { LIST_LIMIT_DEFAULT as API_KEYS_DEFAULT } from '../src/access/api-keys/schema.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../src/access/sign-in/provider.ts'
+import {
+  IN_FLIGHT_MAX as SIGN_IN_REQUESTS_MAX,
+  REQUESTS_PER_MINUTE_MAX,
+} from '../src/access/sign-in/routes.ts'
+import { TRACING_VARIABLES } from '../src/config/tracing-settings.ts'
+import { LIST_LIMIT_MAX } from '../src/contract/paging.ts'
 import {
   CONNECT_TIMEOUT_MS,
   CONNECTION_WAIT_MS,
@@ -9,20 +14,13 @@ import {
   RESPONSE_TIMEOUT_MS,
   RETRY_FOR_MS,
   STATEMENT_TIMEOUT_MS,
-} from '../src/deadlines.ts'
-import { STREAMS_PER_KEY_MAX } from '../src/events/streams.ts'
-import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/history/routes.ts'
+} from '../src/db/connection/deadlines.ts'
+import { POOL_QUEUE_MAX } from '../src/db/open-database.ts'
+import { STREAMS_PER_KEY_MAX } from '../src/events/feed/streams.ts'
 import { BODY_LIMIT_BYTES, LARGE_BODIES_MAX_BYTES, LARGE_BODY_BYTES } from '../src/http/json-body.ts'
 import { writesInFlightMax } from '../src/http/overload.ts'
 import { STALLED_AFTER_MS } from '../src/http/stalled-responses.ts'
-import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/orders/schema.ts'
 import { PAGE_LIMITS } from '../src/pages/limits.ts'
-import { LIST_LIMIT_MAX } from '../src/paging.ts'
-import { EXCHANGE_TIMEOUT_MS } from '../src/people/provider.ts'
-import { IN_FLIGHT_MAX as SIGN_IN_REQUESTS_MAX, REQUESTS_PER_MINUTE_MAX } from '../src/people/routes.ts'
-import { SIGN_INS_MAX } from '../src/people/rules.ts'
-import { WAITING_MAX } from '../src/pets/batches.ts'
-import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/pets/schema.ts'
 import {
   CONNECTIONS_MAX,
   HEADERS_LIMIT_BYTES,
@@ -32,8 +30,12 @@ import {
   REQUESTS_IN_FLIGHT_MAX,
 } from '../src/server/app.ts'
 import { HARD_EXIT_AFTER_MS } from '../src/server/shutdown.ts'
+import { LIST_LIMIT_DEFAULT as CATEGORIES_DEFAULT } from '../src/store/categories/schema.ts'
+import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/store/history/routes.ts'
+import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/store/orders/schema.ts'
+import { WAITING_MAX } from '../src/store/pets/batches.ts'
+import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/store/pets/schema.ts'
 import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
-import { TRACING_VARIABLES } from '../src/tracing-settings.ts'
 
 const KIB = 1_024
 const MIB = KIB * KIB
@@ -66,9 +68,9 @@ export const PROCESS_LIMITS: string[][] = [
   ['Streams of events', '`EVENT_STREAMS_MAX`', '503 `overloaded`'],
   ['Streams of events of one API key', count(STREAMS_PER_KEY_MAX), '429 `rate_limited`'],
   [
-    'Requests in flight for pages (`/docs` and its files)',
+    'Requests in flight for pages (the console, `/docs` and their files)',
     count(PAGE_LIMITS.inFlightMax),
-    '503 `overloaded`',
+    'the oldest one of the client address with the most is closed',
   ],
   ['Time to send a page', seconds(PAGE_LIMITS.takenWithinMs), 'connection closed'],
   ['Requests of sign-ins in flight', count(SIGN_IN_REQUESTS_MAX), 'error `overloaded`'],
@@ -77,7 +79,6 @@ export const PROCESS_LIMITS: string[][] = [
     count(REQUESTS_PER_MINUTE_MAX),
     'error `rate_limited`',
   ],
-  ['Sign-ins in progress, across all processes', count(SIGN_INS_MAX), 'error `overloaded`'],
   [
     'Time to verify a person at the identity provider',
     seconds(EXCHANGE_TIMEOUT_MS),

@@ -1,9 +1,9 @@
 // The metrics of each process, as the code declares them, without those of every Node program.
 import type { Registry } from 'prom-client'
-import { REMOVALS } from '../src/pets/deprecation.ts'
-import { openDeliveryMetrics } from '../src/telemetry/delivery-metrics.ts'
+import { openDeliveryMetrics } from '../src/events/delivery/metrics.ts'
+import { openServiceMetrics } from '../src/server/store-metrics/store-metrics.ts'
+import { REMOVALS } from '../src/store/pets/deprecation.ts'
 import { openLog } from '../src/telemetry/log.ts'
-import { openMetrics } from '../src/telemetry/metrics.ts'
 
 export interface Metric {
   name: string
@@ -14,7 +14,7 @@ export interface Metric {
 
 export function serviceMetrics(): Metric[] {
   const connections = () => ({ total: 0, idle: 0, waiting: 0, unacknowledged: 0 })
-  const metrics = openMetrics({ connections }, openLog('silent'), REMOVALS)
+  const metrics = openServiceMetrics({ connections }, openLog('silent'), REMOVALS)
   // The service registers these metrics when it has read their values.
   metrics.observeRestores({ provenAt: null, isNewestProven: null })
   return metricsOf(metrics.registry)

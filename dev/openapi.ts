@@ -2,7 +2,7 @@
 // it only checks that both files are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { say } from '../src/cli/terminal.ts'
+import { say } from '../src/cli/terminal/terminal.ts'
 import { clientTypes, type InterfaceDocument } from './client-types.ts'
 import { interfaceDocument } from './interface-document.ts'
 

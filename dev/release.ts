@@ -28,14 +28,15 @@ const USAGE = `Usage: node dev/release.ts [options]
   --out FOLDER        where to write the files (default: release/). Existing files of a release are replaced
   --tag TAG           fail unless TAG is "v" and the version
   --allow-dirty       build although the checkout has uncommitted changes
-  --allow-unreleased  build although the changelog has unreleased changes
+  --allow-unreleased  build a development version, with unreleased changes in the changelog
   --no-image          do not build the image
 `
 
 export interface Sources {
-  /** Versions in package.json and client/package.json. */
+  /** Versions in package.json, client/package.json and console/package.json. */
   server: string
   client: string
+  console: string
   changelog: string
   /** Output of `git status --porcelain`. */
   changes: string
@@ -47,27 +48,48 @@ export interface Allowed {
   unreleased: boolean
 }
 
+/** Between two releases, the version has such a suffix, so that nobody takes the code for the last release. */
+const DEVELOPMENT = /-dev$/
+
 /** Returns the reasons why these sources cannot be released; none if they can. */
-export function releaseProblems({ server, client, changelog, changes }: Sources, allowed: Allowed): string[] {
-  const headings = [...changelog.matchAll(/^## (\S+)/gm)].map(([, heading = '']) => heading)
-  const newest = headings.find((heading) => heading !== 'Unreleased')
+export function releaseProblems(sources: Sources, allowed: Allowed): string[] {
+  const { server, changelog, changes } = sources
   const problems: string[] = []
-  if (client !== server) {
+  for (const part of ['client', 'console'] as const) {
+    if (sources[part] === server) continue
     problems.push(
-      `package.json has version ${server}, but client/package.json has ${client}: make them equal`,
+      `package.json has version ${server}, but ${part}/package.json has ${sources[part]}: make them equal`,
     )
   }
-  if (headings[0] === 'Unreleased' && !allowed.unreleased) {
-    problems.push('CHANGELOG.md has unreleased changes: give them a version, or pass --allow-unreleased')
-  }
-  if (newest !== server) {
-    problems.push(`the newest version in CHANGELOG.md is ${newest}, but package.json has ${server}`)
-  }
+  problems.push(...versionProblems(server, changelog, allowed))
   if (allowed.tag !== undefined && allowed.tag !== `v${server}`) {
     problems.push(`the tag is ${allowed.tag}, but version ${server} needs v${server}`)
   }
   if (changes !== '' && !allowed.dirty) {
     problems.push(`the checkout has uncommitted changes: commit them, or pass --allow-dirty\n${changes}`)
+  }
+  return problems
+}
+
+function versionProblems(version: string, changelog: string, { unreleased }: Allowed): string[] {
+  const headings = [...changelog.matchAll(/^## (\S+)/gm)].map(([, heading = '']) => heading)
+  const newest = headings.find((heading) => heading !== 'Unreleased')
+  const hasUnreleased = headings[0] === 'Unreleased'
+  const isDevelopment = DEVELOPMENT.test(version)
+  const problems: string[] = []
+  if (hasUnreleased && !unreleased) {
+    problems.push('CHANGELOG.md has unreleased changes: give them a version, or pass --allow-unreleased')
+  }
+  if (isDevelopment && !unreleased) {
+    problems.push(`${version} is a development version: set the version of the release in all three packages`)
+  }
+  if (hasUnreleased && !isDevelopment) {
+    problems.push(
+      `CHANGELOG.md has changes after ${version}: set the next version with -dev in all three packages`,
+    )
+  }
+  if (isDevelopment ? version.replace(DEVELOPMENT, '') === newest : version !== newest) {
+    problems.push(`the newest version in CHANGELOG.md is ${newest}, but package.json has ${version}`)
   }
   return problems
 }
@@ -106,12 +128,13 @@ function buildImage(version: string): void {
   else process.stderr.write(`Docker is not available here. To build the image, run: ${command.join(' ')}\n`)
 }
 
-function readSources(): Sources {
+export function readSources(): Sources {
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
   const versionIn = (path: string) => (JSON.parse(read(path)) as { version: string }).version
   return {
     server: versionIn('package.json'),
     client: versionIn('client/package.json'),
+    console: versionIn('console/package.json'),
     changelog: read('CHANGELOG.md'),
     changes: execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' }),
   }

@@ -3,7 +3,7 @@
 --
 -- Triggers write the events of a statement into `outbox`, in the transaction of the change. Commit order differs from
 -- the order of outbox ids, so a reader of "ids above the last one" would skip events. The sequencer
--- (src/events/queries.ts) therefore numbers the visible outbox rows in `event_numbers`. Readers follow these numbers.
+-- (src/events/feed/queries.ts) therefore numbers the visible outbox rows in `event_numbers`. Readers follow these numbers.
 
 create type event_type as enum (
   'pet.created', 'pet.updated', 'pet.deleted', 'order.placed', 'order.completed', 'order.cancelled', 'order.expired'

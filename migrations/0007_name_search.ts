@@ -21,7 +21,7 @@ export async function up(pgm: MigrationBuilder): Promise<void> {
   pgm.noTransaction()
   pgm.sql(FUNCTION)
   // While the build waits for transactions to end, no request queues behind it. It can therefore wait longer than other
-  // migrations; src/db/migrate.ts sets the max.
+  // migrations; src/db/migrations/migrate.ts sets the max.
   pgm.sql(`select set_config('lock_timeout', current_setting('petstore.lock_wait', true), false)
     where current_setting('petstore.lock_wait', true) <> ''`)
   // Left by an attempt that failed. Every write would maintain it, but no query could use it.

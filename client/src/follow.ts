@@ -2,9 +2,9 @@
 import { abortedBy, type FailedAttempt, failureOf } from './attempt.ts'
 import { backoffMs, type CallOptions, sleep, type Transport } from './call.ts'
 import { PetstoreError } from './errors.ts'
-import type { EventPage, StoreEvent } from './events.ts'
 import { readJson } from './ids.ts'
 import type { ListEventsQuery } from './interface.ts'
+import type { EventPage, StoreEvent } from './store-event.ts'
 
 export interface FollowOptions extends CallOptions {
   /** Yield the events after this position; `latest` stands for the newest event. Default: the start of the feed. */

@@ -278,7 +278,7 @@ export interface Delivery {
   petId?: Id
   /** Number of this attempt, from 1. */
   attempt: number
-  /** `delivered`: the receiver returned 2xx. `failed`: a retry follows. `given_up`: no further retry. `skipped`: the event is no longer stored. New outcomes can be added. */
+  /** `delivered`: the receiver returned 2xx. `failed`: a retry follows. `given_up`: no further retry. `skipped`: nothing was sent, because the event is no longer stored, or the webhook no longer gets events of this type. New outcomes can be added. */
   outcome: string
   /** Status of the response. */
   responseStatus?: number
@@ -552,6 +552,7 @@ export type ErrorCode =
 /** One problem in a request. */
 export interface ErrorDetail {
   field: string
+  /** Machine-readable. The examples list all current codes; new codes can be added. */
   code: string
   message: string
 }

@@ -21,7 +21,7 @@ export type {
   PetDeleted,
   PetUpdated,
   StoreEvent,
-} from './events.ts'
+} from './store-event.ts'
 export type { FollowOptions } from './follow.ts'
 export type {
   ApiKey,

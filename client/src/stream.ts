@@ -1,4 +1,4 @@
-// Reads one connection of a stream. Knows nothing about events; follow.ts reconnects.
+// Reads one connection of a stream. follow.ts reconnects.
 import { type FailedAttempt, failureOf, readResponse, TIMER_MS_MAX } from './attempt.ts'
 import { PetstoreError } from './errors.ts'
 import { type Message, messageParser } from './sse.ts'

@@ -1,6 +1,6 @@
 // The events that webhooks deliver: the changes of the feed, without the fields that do not leave the store.
-import type { FutureEvent, OrderEvent, PetCreated, PetDeleted, PetUpdated } from './events.ts'
 import type { Id, Order } from './interface.ts'
+import type { FutureEvent, OrderEvent, PetCreated, PetDeleted, PetUpdated } from './store-event.ts'
 
 interface Webhook<Type extends string, Data> {
   /** The header `webhook-id`. It is the same in every attempt: store it, and ignore a message whose id you have stored. */

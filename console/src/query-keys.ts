@@ -8,6 +8,8 @@ export const KEYS = {
   /** A pet, with its history below. */
   pet: (petId: string) => ['pet', petId] as const,
   history: (petId: string) => ['pet', petId, 'history'] as const,
+  /** Whether the pet was ever held or sold. */
+  hasOrders: (petId: string) => ['pet', petId, 'has-orders'] as const,
   /** The open order that holds a pet, or null. */
   openOrders: ['open-order'] as const,
   openOrder: (petId: string) => ['open-order', petId] as const,

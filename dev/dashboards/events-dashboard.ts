@@ -22,7 +22,6 @@ const top = [
     title: 'Age of the feed',
     shows: 'The age of the oldest change that is not in the event feed yet.',
     good: 'below 1 s.',
-    entry: ENTRY,
     alert: 'PetstoreFeedLate',
     unit: Seconds,
     width: 4,
@@ -52,7 +51,6 @@ const top = [
     shows:
       'The age of the oldest event that a webhook has not received, for the webhook that is furthest behind.',
     good: 'below 1 s.',
-    entry: ENTRY,
     alert: 'PetstoreWebhookLate',
     unit: Seconds,
     width: 4,
@@ -90,7 +88,6 @@ const feed = [
     title: 'Age of the feed, by instance',
     shows: 'The age of the oldest change that is not in the event feed yet, as each instance reads it.',
     good: 'below 1 s. One instance numbers the events. If all lines grow, none can.',
-    entry: ENTRY,
     alert: 'PetstoreFeedLate',
     unit: Seconds,
     width: 8,
@@ -116,6 +113,21 @@ const feed = [
     width: 8,
     queries: [{ expr: of('petstore_event_streams'), legend: '{{instance}}' }],
   }),
+  timeSeries({
+    title: 'Failed reads of event streams',
+    shows:
+      'How often open streams could not read events, or whether their keys are valid (api_keys). They retry.',
+    good: '0. It rises while the database is unreachable; the log of the service shows the reason.',
+    entry: 'PostgreSQL is unreachable',
+    unit: Short,
+    width: 8,
+    queries: [
+      {
+        expr: sumBy('read', `increase(${of('petstore_event_stream_failures_total')}[5m])`),
+        legend: '{{read}}',
+      },
+    ],
+  }),
 ]
 
 const deliveries = [
@@ -124,7 +136,6 @@ const deliveries = [
     shows:
       'The age of the oldest event that each webhook has not received. The name is the id of the webhook.',
     good: 'below 1 s. One webhook grows: its receiver fails or is slow. All grow: `petstore deliver` does not run.',
-    entry: ENTRY,
     alert: 'PetstoreWebhookLate',
     unit: Seconds,
     width: 8,

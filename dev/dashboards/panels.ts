@@ -1,5 +1,4 @@
 // The panels of the dashboards. Each one says what it shows, what good looks like, and which entry of the runbook to open.
-// Knows nothing about the metrics of Petstore.
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog'
 import {
   BigValueColorMode,
@@ -30,6 +29,7 @@ import {
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
+import { type AlertName, ENTRIES } from '../../src/cli/top/problems.ts'
 
 export const RUNBOOK = 'https://github.com/petstore/petstore/blob/main/docs/runbook.md'
 /** The data source that the reader has chosen. */
@@ -61,10 +61,10 @@ export interface PanelSpec {
   shows: string
   /** What good looks like. */
   good: string
-  /** The heading of the entry in docs/runbook.md. */
-  entry: string
+  /** The heading of the entry in docs/runbook.md. A panel with an alert has the entry of the alert. */
+  entry?: string
   /** The alert of deploy/monitoring/alerts.yaml that fires at the limit. */
-  alert?: string
+  alert?: AlertName
   unit: string
   queries: Query[]
   /** Columns of the grid, which has 24. */
@@ -133,7 +133,10 @@ export function timeSeries({ softMax, ...spec }: TimeSeriesSpec): TimeSeriesBuil
 
 /** Adds what every panel has. */
 function describe<Panel extends PanelBuilder>(panel: Panel, spec: PanelSpec): Panel {
-  const { title, shows, good, entry, alert, unit, width, decimals, limits = {} } = spec
+  const { title, shows, good, alert, unit, width, decimals, limits = {} } = spec
+  const entry = alert === undefined ? spec.entry : ENTRIES[alert][1]
+  if (entry === undefined)
+    throw new Error(`The panel "${title}" has neither an alert nor an entry of the runbook`)
   const url = `${RUNBOOK}#${anchorOf(entry)}`
   panel
     .title(title)

@@ -1,24 +1,27 @@
 // `petstore api-keys`: create, list, rotate and revoke keys. A new key is the only output on standard output, so
 // that scripts can capture it.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { IssuedApiKey } from '../api-keys/api-keys.ts'
-import { type DeprecatedUse, findAllApiKeys, listDeprecatedUse } from '../api-keys/queries.ts'
+import type { IssuedApiKey } from '../access/api-keys/api-keys.ts'
+import { type DeprecatedUse, findAllApiKeys, listDeprecatedUse } from '../access/api-keys/queries.ts'
 import {
-  isServiceName,
   LIFETIME_SECONDS_MAX,
+  NAME_LENGTH_MAX,
   OVERLAP_SECONDS_DEFAULT,
   RATE_LIMIT_MAX,
   SERVICE_NAME_FAULT,
-} from '../api-keys/rules.ts'
-import type { ApiKey } from '../api-keys/schema.ts'
-import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../scopes.ts'
-import { type Config, readConfig } from '../config.ts'
-import { countOf } from '../counts.ts'
-import { type Db, openDatabase } from '../db/database.ts'
-import { GET_PET_REMOVAL } from '../pets/deprecation.ts'
-import { AppError } from '../errors.ts'
-import { parseDuration, parseIdArgument, parseInteger } from './arguments.ts'
-import { CommandError, print, say, table } from './terminal.ts'
+} from '../access/api-keys/rules.ts'
+import type { ApiKey } from '../access/api-keys/schema.ts'
+import { type Config, readConfig } from '../config/config.ts'
+import { isServiceName } from '../contract/actor.ts'
+import { AppError } from '../contract/errors.ts'
+import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../contract/scopes.ts'
+import type { Db } from '../db/database.ts'
+import { openDatabase } from '../db/open-database.ts'
+import { REMOVALS } from '../store/pets/deprecation.ts'
+import { countCodePoints, countOf } from '../values/count-text.ts'
+import { stringifyJson } from '../values/json.ts'
+import { parseDuration, parseIdArgument, parseInteger } from './terminal/arguments.ts'
+import { CommandError, print, say, table } from './terminal/terminal.ts'
 
 const parseLifetime = parseDuration(LIFETIME_SECONDS_MAX, 'ten years')
 const DAY_MS = 86_400_000
@@ -33,7 +36,7 @@ export function addApiKeys(program: Command): void {
     .description('create a key and print it; the key cannot be shown again')
     .requiredOption(
       '--name <name>',
-      'name of the program or person that uses the key, 1 to 100 characters (required)',
+      `name of the program or person that uses the key, 1 to ${NAME_LENGTH_MAX} characters (required)`,
       parseName,
     )
     .addOption(
@@ -89,7 +92,7 @@ export function addApiKeys(program: Command): void {
             describeDeprecatedUse(await listDeprecatedUse(db, DEPRECATED_LISTED_MAX), options.json ?? false),
           )
         const all = await findAllApiKeys(db, options.all ?? false)
-        print(options.json ? JSON.stringify(all.map(toListEntry), null, 2) : toTable(all))
+        print(options.json ? stringifyJson(all.map(toListEntry), 2) : toTable(all))
       }),
     )
 
@@ -128,7 +131,7 @@ export function addApiKeys(program: Command): void {
 }
 
 /** Loads the schemas too, which other commands do not need: without the schemas, they start in half the time. */
-const loadApiKeys = () => import('../api-keys/api-keys.ts')
+const loadApiKeys = () => import('../access/api-keys/api-keys.ts')
 
 async function explainMissing<Result>(work: Promise<Result>, id: bigint): Promise<Result> {
   try {
@@ -162,7 +165,7 @@ function printIssued(issued: IssuedApiKey, action: string): void {
 
 function toListEntry({ id, name, kind, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
   return {
-    id: Number(id),
+    id,
     name,
     kind,
     scopes,
@@ -189,14 +192,8 @@ function toTable(apiKeys: readonly ApiKey[]): string {
 }
 
 function describeDeprecatedUse(uses: readonly DeprecatedUse[], asJson: boolean): string {
-  const rows = uses.map(({ apiKeyId, calls, callsLast30Days, ...use }) => ({
-    apiKeyId: Number(apiKeyId),
-    ...use,
-    calls: Number(calls),
-    callsLast30Days: Number(callsLast30Days),
-    daysLeft: Math.max(0, Math.ceil((GET_PET_REMOVAL.getTime() - Date.now()) / DAY_MS)),
-  }))
-  if (asJson) return JSON.stringify(rows, null, 2)
+  const rows = uses.map((use) => ({ ...use, daysLeft: daysUntil(REMOVALS[use.operation]) }))
+  if (asJson) return stringifyJson(rows, 2)
   if (rows.length === 0) return 'No key has called a deprecated operation.'
   return table([
     ['ID', 'NAME', 'OPERATION', 'CALLS', 'LAST 30 DAYS', 'FIRST', 'LAST', 'DAYS LEFT'],
@@ -209,17 +206,22 @@ function describeDeprecatedUse(uses: readonly DeprecatedUse[], asJson: boolean):
         row.callsLast30Days,
         row.firstDay,
         row.lastDay,
-        row.daysLeft,
+        row.daysLeft ?? '-',
       ].map(String),
     ),
   ])
 }
 
+/** Null if this version does not know the operation: an earlier or later version has counted its calls. */
+function daysUntil(removal: Date | undefined): number | null {
+  return removal === undefined ? null : Math.max(0, Math.ceil((removal.getTime() - Date.now()) / DAY_MS))
+}
+
 function parseName(text: string): string {
   const name = text.trim()
   if (isServiceName(name)) throw new InvalidArgumentError(SERVICE_NAME_FAULT)
-  if (name.length >= 1 && name.length <= 100) return name
-  throw new InvalidArgumentError('A name has 1 to 100 characters.')
+  if (name !== '' && countCodePoints(name) <= NAME_LENGTH_MAX) return name
+  throw new InvalidArgumentError(`A name has 1 to ${NAME_LENGTH_MAX} characters.`)
 }
 
 function parseScopes(text: string): Scope[] {

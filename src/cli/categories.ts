@@ -1,10 +1,17 @@
 // `petstore categories`: calls a running service to list and name categories.
 import type { Command } from 'commander'
 import type { Category } from '../../client/src/petstore.ts'
-import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './output.ts'
-import { parseIdArgument, requireArguments } from './arguments.ts'
-import { addRemoteOptions, callService, LIST_HELP, type RemoteOptions } from './remote.ts'
-import { print, say, visible } from './terminal.ts'
+import { parseIdArgument, requireArguments } from './terminal/arguments.ts'
+import {
+  addListOptions,
+  type Columns,
+  type ListOptions,
+  pageSize,
+  printList,
+  toJson,
+} from './terminal/output.ts'
+import { addRemoteOptions, callService, LIST_HELP, type RemoteOptions } from './terminal/remote.ts'
+import { print, say, visible } from './terminal/terminal.ts'
 
 const COUNT_HEADINGS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
 

@@ -1,6 +1,6 @@
 // `petstore deliver`: delivers webhooks.
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { StartFailure } from './serve.ts'
 
 export function addDeliver(program: Command): void {

@@ -1,10 +1,10 @@
 // `petstore doctor`: checks everything that the service needs to run, and prints how to fix each problem.
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, DatabaseError } from 'pg'
-import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config.ts'
-import { splitDatabaseUrl } from '../database-url.ts'
-import { connectClient, readHostStates } from '../db/hosts.ts'
-import { openClient } from '../db/pool.ts'
+import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config/config.ts'
+import { splitDatabaseUrl } from '../config/database-url.ts'
+import { openClient } from '../db/connection/pool.ts'
+import { connectClient, readHostStates } from '../db/failover/hosts.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
 import { type Finding, messageOf, readerOf } from './doctor/finding.ts'
@@ -16,8 +16,8 @@ import { checkRestores } from './doctor/restores.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
 import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
-import { EXIT_FAILED } from './exit-codes.ts'
-import { paint, print } from './terminal.ts'
+import { EXIT_FAILED } from './terminal/exit-codes.ts'
+import { paint, print } from './terminal/terminal.ts'
 
 const SERVER_VERSION_MIN = 150_000
 /** The SQLSTATE of a role or a server that has reached its limit. */
@@ -110,27 +110,39 @@ async function examine(): Promise<Finding[]> {
     const connect = () => connectClient(config.DATABASE_URL, 'petstore-doctor')
     const pooler = await checkPooler(client, connect)
     if (pooler.isLost) return [configuration, server, pooler.finding]
-    const waits = await checkWaits(db)
+    const waits = await attempt('waits', () => checkWaits(db))
+    const isWaiting = waits.some(({ state }) => state === 'fault')
     return [
       configuration,
       server,
-      ...(await checkHosts(config)),
+      ...(await attempt('hosts', () => checkHosts(config))),
       pooler.finding,
       checkEncryption(config),
-      await checkSchema(db),
-      await checkPrivileges(db),
-      await checkOwners(db, config),
-      await checkCollations(db),
-      await checkConnections(db, config, pooler.isPooled),
-      await checkPlanner(db),
-      await checkReplication(db),
-      waits,
+      ...(await attempt('schema', () => checkSchema(db))),
+      ...(await attempt('privileges', () => checkPrivileges(db))),
+      ...(await attempt('owners', () => checkOwners(db, config))),
+      ...(await attempt('collations', () => checkCollations(db))),
+      ...(await attempt('connections', () => checkConnections(db, config, pooler.isPooled))),
+      ...(await attempt('planner', () => checkPlanner(db))),
+      ...(await attempt('replication', () => checkReplication(db))),
+      ...waits,
       // While the service waits, these would report its consequences, or wait too.
-      ...(waits.state === 'ok' ? [...(await checkWebhooks(db)), ...(await checkRestores(db))] : []),
-      await checkClock(client),
+      ...(isWaiting ? [] : await attempt('webhooks', () => checkWebhooks(db))),
+      ...(isWaiting ? [] : await attempt('restores', () => checkRestores(db))),
+      ...(await attempt('clock', () => checkClock(client))),
     ]
   } finally {
     await client.end()
+  }
+}
+
+/** A check that fails does not hide the results of the others: on a busy server, a timeout can cancel any statement. */
+async function attempt(check: string, work: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
+  try {
+    return [await work()].flat()
+  } catch (error) {
+    const message = `the check failed: ${messageOf(error)}`
+    return [{ check, state: 'fault', message, remedy: 'Fix the cause, and run petstore doctor again.' }]
   }
 }
 
@@ -175,23 +187,25 @@ async function checkHosts({ DATABASE_URL }: Config): Promise<Finding[]> {
 /** Checks the URL, not the server: behind a pooler, PostgreSQL sees only the connection of the pooler. */
 function checkEncryption(config: Config): Finding {
   const check = 'encryption'
-  const plain = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
+  const toOtherHosts = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
     const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
-    return urls.flatMap((url) => {
-      // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
-      const { host, ssl } = openClient(url, 'petstore-doctor')
-      return ssl || LOCAL_HOST.test(host) ? [] : [`${name} connects to ${host}`]
-    })
+    return urls
+      .map((url) => openClient(url, 'petstore-doctor'))
+      .filter(({ host }) => !LOCAL_HOST.test(host))
+      .map(({ host, ssl }) => ({ name, host, ssl }))
   })
+  // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
+  const plain = toOtherHosts.filter(({ ssl }) => !ssl)
   if (plain.length > 0) {
     return {
       check,
       state: 'warning',
-      message: `${plain.join(', ')} without encryption`,
+      message: `${plain.map(({ name, host }) => `${name} connects to ${host}`).join(', ')} without encryption`,
       remedy:
         'Add ?sslmode=verify-full&sslrootcert=… to the URL, unless the network between the hosts is private.',
     }
   }
+  if (toOtherHosts.length === 0) return { check, state: 'ok', message: 'no connection leaves this host' }
   return { check, state: 'ok', message: 'all connections to other hosts are encrypted' }
 }
 

@@ -1,6 +1,6 @@
 // The types of events in arguments and in tables, shared by the commands that follow the feed and those for webhooks.
 import type { EventType } from '../../client/src/petstore.ts'
-import type { Style } from './terminal.ts'
+import type { Style } from './terminal/terminal.ts'
 
 export const TYPE_STYLES: Record<EventType, Style> = {
   'pet.created': 'green',

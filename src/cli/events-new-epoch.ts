@@ -1,8 +1,8 @@
 // `petstore events new-epoch`: invalidates all positions in the event feed.
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { openDatabase } from '../db/database.ts'
-import { print, say } from './terminal.ts'
+import { readConfig } from '../config/config.ts'
+import { openDatabase } from '../db/open-database.ts'
+import { print, say } from './terminal/terminal.ts'
 
 export function addNewEpoch(events: Command): void {
   events
@@ -29,7 +29,7 @@ Example:
       })
       try {
         // Imported on demand, so that other commands start faster.
-        const { insertEpoch } = await import('../events/queries.ts')
+        const { insertEpoch } = await import('../events/feed/queries.ts')
         const epoch = await insertEpoch(db)
         say('All earlier positions are invalid. The new epoch:')
         print(options.json ? JSON.stringify({ epoch }) : epoch)

@@ -1,11 +1,21 @@
 // `petstore events tail`: calls a running service to print changes as they happen.
 import { type Command, Option } from 'commander'
 import type { EventType, StoreEvent } from '../../client/src/petstore.ts'
-import { parseInteger } from './arguments.ts'
 import { LATEST, START, TYPE_STYLES, TYPE_WIDTH, TYPES } from './event-types.ts'
-import { toJson } from './output.ts'
-import { addRemoteOptions, callService, type Remote, type RemoteOptions } from './remote.ts'
-import { type Cell, cut, localTime, openTable, paint, printPart, say, visible, widthOf } from './terminal.ts'
+import { parseInteger } from './terminal/arguments.ts'
+import { toJson } from './terminal/output.ts'
+import { addRemoteOptions, callService, type Remote, type RemoteOptions } from './terminal/remote.ts'
+import {
+  type Cell,
+  cut,
+  localTime,
+  openTable,
+  paint,
+  printPart,
+  say,
+  visible,
+  widthOf,
+} from './terminal/terminal.ts'
 
 const LIMIT_MAX = 1_000_000_000
 /** The width of a line. A longer name is cut, but not to less than the min. */

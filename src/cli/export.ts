@@ -4,13 +4,13 @@ import { rename, rm, stat } from 'node:fs/promises'
 import { Transform, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
-import { readConfig } from '../config.ts'
-import { countOf } from '../counts.ts'
-import { connectClient } from '../db/hosts.ts'
-import { liftTimeouts } from '../db/pool.ts'
-import type { ExportFormat } from '../exports/queries.ts'
-import { openProgress } from './progress.ts'
-import { CommandError, print, say } from './terminal.ts'
+import { readConfig } from '../config/config.ts'
+import type { ExportFormat } from '../data/import-export/export-queries.ts'
+import { liftTimeouts } from '../db/connection/pool.ts'
+import { connectClient } from '../db/failover/hosts.ts'
+import { countOf } from '../values/count-text.ts'
+import { openProgress } from './terminal/progress.ts'
+import { CommandError, print, say } from './terminal/terminal.ts'
 
 const FORMATS: readonly ExportFormat[] = ['csv', 'ndjson']
 
@@ -63,7 +63,7 @@ Examples:
       const progress = openProgress('Exporting')
       try {
         // Imported on demand, so that other commands start faster.
-        const { copyPetsTo, startSnapshot } = await import('../exports/queries.ts')
+        const { copyPetsTo, startSnapshot } = await import('../data/import-export/export-queries.ts')
         await liftTimeouts(client)
         const position = options.withPosition === undefined ? undefined : await startSnapshot(client)
         const copy = copyPetsTo(client, options.format)

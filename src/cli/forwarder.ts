@@ -1,11 +1,11 @@
 // Posts events of the feed to a URL on the machine of a developer, signed like the messages of `petstore deliver`. The
-// developer chose the URL, so every address is allowed. Knows nothing about the terminal.
+// developer chose the URL, so every address is allowed.
 import { sleep } from '../../client/src/call.ts'
 import { writeJson } from '../../client/src/ids.ts'
 import type { StoreEvent } from '../../client/src/petstore.ts'
-import { toEventBody } from '../deliveries/message.ts'
-import { EVENT_MESSAGE_PREFIX } from '../webhooks/rules.ts'
-import { messageHeaders } from '../webhooks/signature.ts'
+import { toEventBody } from '../events/delivery/message.ts'
+import { EVENT_MESSAGE_PREFIX } from '../events/webhooks/rules.ts'
+import { messageHeaders } from '../events/webhooks/signature.ts'
 
 /** As long as `petstore deliver` waits. */
 const FORWARD_TIMEOUT_MS = 15_000

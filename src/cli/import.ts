@@ -2,14 +2,14 @@
 import { realpath } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
-import { type Config, readConfig } from '../config.ts'
-import { count, countOf } from '../counts.ts'
-import { connectClient } from '../db/hosts.ts'
-import { DURABLE_READ } from '../db/server-trust.ts'
-import type { Source } from '../imports/source.ts'
-import { EXIT_INTERRUPTED, EXIT_ROWS_REJECTED } from './exit-codes.ts'
-import { openProgress } from './progress.ts'
-import { CommandError, paint, print, say } from './terminal.ts'
+import { type Config, readConfig } from '../config/config.ts'
+import type { Source } from '../data/import-export/source.ts'
+import { DURABLE_READ } from '../db/durable-read.ts'
+import { connectClient } from '../db/failover/hosts.ts'
+import { count, countOf } from '../values/count-text.ts'
+import { EXIT_INTERRUPTED, EXIT_ROWS_REJECTED } from './terminal/exit-codes.ts'
+import { openProgress } from './terminal/progress.ts'
+import { CommandError, paint, print, say } from './terminal/terminal.ts'
 
 const REJECTED_SHOWN_MAX = 10
 
@@ -22,7 +22,7 @@ interface Options {
   json?: boolean
 }
 
-interface Outcome {
+interface ImportSummary {
   rows: number
   rejected: number
   rowsBefore: number
@@ -59,8 +59,10 @@ with its line number and the reason. With --dry-run, it prints the first 10 reje
 
 Exit codes:
   0    every row was added (with --dry-run: every row is valid)
-  1    the import failed; fix the problem and run the same command again to continue
-  2    some rows were rejected and all others added (with --dry-run: some rows are invalid)
+  1    the import failed; fix the problem and run the same command again to
+       continue
+  2    some rows were rejected and all others added (with --dry-run: some rows
+       are invalid)
   130  stopped by Ctrl-C or SIGTERM; run the same command again to continue
 
 Examples:
@@ -106,7 +108,7 @@ async function run(file: string, options: Options, config: Config): Promise<void
 
 async function openSource(file: string, options: Options, signal: AbortSignal): Promise<Source> {
   // Imported on demand, as below, so that other commands start faster.
-  const { fileSource, inputSource } = await import('../imports/source.ts')
+  const { fileSource, inputSource } = await import('../data/import-export/source.ts')
   if (file === '-') {
     if (options.id === undefined && !options.dryRun) {
       throw new CommandError(
@@ -137,8 +139,8 @@ async function add(
   options: Options,
   config: Config,
   signal: AbortSignal,
-): Promise<Outcome> {
-  const { importPets, namedCategories } = await import('../imports/imports.ts')
+): Promise<ImportSummary> {
+  const { importPets, namedCategories } = await import('../data/import-export/imports.ts')
   const rejectedPath = options.rejected ?? `${file === '-' ? options.id : file}.rejected.csv`
   if (await isSameFile(rejectedPath, file)) {
     throw new CommandError('--rejected is the input file itself. Choose another path for the rejected rows.')
@@ -175,8 +177,8 @@ async function add(
   }
 }
 
-async function check(source: Source, config: Config): Promise<Outcome> {
-  const { checkPets, namedCategories } = await import('../imports/imports.ts')
+async function check(source: Source, config: Config): Promise<ImportSummary> {
+  const { checkPets, namedCategories } = await import('../data/import-export/imports.ts')
   // A dry run needs the database only for the names of categories.
   const client = config.CATEGORIES === 'strict' ? await connect(config) : undefined
   const progress = openProgress('Checking')
@@ -199,7 +201,7 @@ async function check(source: Source, config: Config): Promise<Outcome> {
   }
 }
 
-function report(outcome: Outcome, seconds: number, source: Source, options: Options): void {
+function report(outcome: ImportSummary, seconds: number, source: Source, options: Options): void {
   const { rows, rejected, rowsBefore, interrupted, rejectedFile } = outcome
   const rowsPerSecond = Math.round((rows - rowsBefore) / seconds)
   if (options.json) {
@@ -238,7 +240,7 @@ async function connect(config: Config): Promise<Client> {
   const client = await connectClient(config.DATABASE_URL, 'petstore-import')
   try {
     // The progress of an earlier run counts only if no failover can lose it.
-    await client.query(DURABLE_READ.text)
+    await client.query(DURABLE_READ)
     return client
   } catch (error) {
     // An open connection would keep the process running.

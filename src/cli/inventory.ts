@@ -1,8 +1,8 @@
 // `petstore inventory`: calls a running service to count its pets by status.
 import type { Command } from 'commander'
-import { printItems, toJson } from './output.ts'
-import { addRemoteOptions, callService, type RemoteOptions } from './remote.ts'
-import { print } from './terminal.ts'
+import { printItems, toJson } from './terminal/output.ts'
+import { addRemoteOptions, callService, type RemoteOptions } from './terminal/remote.ts'
+import { print } from './terminal/terminal.ts'
 
 export function addInventory(program: Command): void {
   const inventory = program

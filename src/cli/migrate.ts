@@ -1,8 +1,8 @@
 // `petstore migrate`: updates the database schema.
 import { type Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../config.ts'
-import { LOCK_WAIT_SECONDS, migrate } from '../db/migrate.ts'
-import { say } from './terminal.ts'
+import { readConfig } from '../config/config.ts'
+import { LOCK_WAIT_SECONDS, migrate } from '../db/migrations/migrate.ts'
+import { say } from './terminal/terminal.ts'
 
 const LOCK_WAIT_MAX_SECONDS = 86_400
 
@@ -11,7 +11,7 @@ export const reportLockWait = (blockers: string) => say(`Waiting for a lock held
 export function addMigrate(program: Command): void {
   program
     .command('migrate')
-    .description('update the database schema')
+    .description('update the database schema, and grant the database roles their privileges')
     .option(
       '--lock-wait <seconds>',
       'how long to retry if another session, such as an export, locks a table that a migration changes',
@@ -20,12 +20,16 @@ export function addMigrate(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nThe command connects with MIGRATION_DATABASE_URL or, if that is not set, with DATABASE_URL. The connection must\nbe direct: through PgBouncer, the command fails.\n\nConcurrent runs are safe: one migrates, the others wait. The service can keep running: a migration waits at most\nhalf a second for a lock, so requests are delayed only briefly. If the migration does not get\nthe lock, it retries two seconds later.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
+      '\nThe command connects with MIGRATION_DATABASE_URL or, if that is not set, with DATABASE_URL. The connection must\nbe direct: through PgBouncer, the command fails.\n\nConcurrent runs are safe: one migrates, the others wait. The service can keep running: a migration waits at most\nhalf a second for a lock, so requests are delayed only briefly. If the migration does not get\nthe lock, it retries two seconds later.\n\nThe command also grants the roles of deploy/roles.sql, as far as they exist, exactly the privileges that they need.\n\nExample:\n  DATABASE_URL=postgres://… petstore migrate',
     )
     .action(async ({ lockWait }: { lockWait: number }) => {
       const config = readConfig()
       const databaseUrl = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL
-      const applied = await migrate(databaseUrl, { lockWaitSeconds: lockWait, onWait: reportLockWait })
+      const applied = await migrate(databaseUrl, {
+        lockWaitSeconds: lockWait,
+        onWait: reportLockWait,
+        onWarning: say,
+      })
       for (const name of applied) say(`Applied ${name}`)
       say('The schema is up to date.')
     })

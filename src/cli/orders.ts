@@ -1,7 +1,8 @@
 // `petstore orders`: calls a running service to list, show, place, complete and cancel orders.
 import { type Command, Option } from 'commander'
 import type { Order } from '../../client/src/petstore.ts'
-import { HOLD_MINUTES_MAX } from '../orders/hold-limit.ts'
+import { HOLD_MINUTES_MAX } from '../contract/hold-limit.ts'
+import { parseIdArgument, parseInteger } from './terminal/arguments.ts'
 import {
   addListOptions,
   type Columns,
@@ -10,8 +11,7 @@ import {
   printItems,
   printList,
   toJson,
-} from './output.ts'
-import { parseIdArgument, parseInteger } from './arguments.ts'
+} from './terminal/output.ts'
 import {
   addIdempotencyKey,
   addRemoteOptions,
@@ -19,8 +19,8 @@ import {
   LIST_HELP,
   type RemoteOptions,
   withIdempotencyKey,
-} from './remote.ts'
-import { localTime, print, say, type Style } from './terminal.ts'
+} from './terminal/remote.ts'
+import { localTime, print, say, type Style } from './terminal/terminal.ts'
 
 const STATUS_STYLES: Record<Order['status'], Style> = {
   open: 'yellow',

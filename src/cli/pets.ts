@@ -1,6 +1,8 @@
 // `petstore pets`: calls a running service to list, show, add, change and delete pets.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
+import { parseIdArgument, requireArguments } from './terminal/arguments.ts'
+import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import {
   addListOptions,
   type Columns,
@@ -9,9 +11,7 @@ import {
   printItems,
   printList,
   toJson,
-} from './output.ts'
-import { parseIdArgument, requireArguments } from './arguments.ts'
-import { EXIT_FAILED } from './exit-codes.ts'
+} from './terminal/output.ts'
 import {
   addIdempotencyKey,
   addRemoteOptions,
@@ -19,8 +19,8 @@ import {
   LIST_HELP,
   type RemoteOptions,
   withIdempotencyKey,
-} from './remote.ts'
-import { localTime, print, say, type Style, visible } from './terminal.ts'
+} from './terminal/remote.ts'
+import { localTime, print, say, type Style, visible } from './terminal/terminal.ts'
 
 /** The max number of ids in one request. */
 const IDS_PER_REQUEST_MAX = 100

@@ -1,15 +1,14 @@
 // Assembles the commands, and turns errors into a message and an exit code.
 import { Command } from 'commander'
-import { ConfigError } from '../config.ts'
-import { AppError } from '../errors.ts'
-import { VERSION } from '../version.ts'
+import { ConfigError } from '../config/config.ts'
+import { AppError } from '../contract/errors.ts'
+import { VERSION } from '../values/version.ts'
 import { addApiKeys } from './api-keys.ts'
 import { addCategories } from './categories.ts'
 import { addDeliver } from './deliver.ts'
 import { addDemo } from './demo.ts'
 import { addDoctor } from './doctor.ts'
 import { addEvents } from './events.ts'
-import { EXIT_FAILED } from './exit-codes.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
 import { addInventory } from './inventory.ts'
@@ -18,17 +17,22 @@ import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
 import { addRestoreChecks } from './restore-checks.ts'
 import { addServe, StartFailure } from './serve.ts'
-import { exitOnClosedOutput, paint, say } from './terminal.ts'
+import { EXIT_FAILED } from './terminal/exit-codes.ts'
+import { exitOnClosedOutput, paint, say, wrapProse } from './terminal/terminal.ts'
 import { addTop } from './top.ts'
 import { addVerify } from './verify.ts'
 import { addWebhooks } from './webhooks.ts'
+
+/** Descriptions next to a long command are wrapped too: commander by default leaves columns below 40 as they are. */
+const WRAPPED_WIDTH_MIN = 20
 
 export function buildProgram(): Command {
   const program = new Command('petstore')
     .description('HTTP/JSON service for the catalogue and the sales of a pet store, on PostgreSQL.')
     .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError('(add --help for usage)')
-    .configureHelp({ subcommandTerm })
+    .configureHelp({ subcommandTerm, minWidthToWrap: WRAPPED_WIDTH_MIN })
+    .configureOutput({ writeOut: (text) => process.stdout.write(wrapProse(text)) })
     .addHelpText(
       'after',
       `
@@ -37,12 +41,12 @@ Examples:
   petstore api-keys create --name web-shop    create an API key and print it
   petstore serve                              serve requests on port 3000
   petstore import pets.csv                    add the pets in a CSV file
-  petstore doctor                             find problems and print how to fix them
+  petstore doctor                             find problems, and how to fix them
   petstore top                                watch a running service
   petstore pets list --status available       list the available pets
   petstore events tail                        print changes as they happen
   petstore webhooks create https://…          send changes to a URL
-  petstore demo                               try Petstore without a database of your own
+  petstore demo                               try Petstore with its own database
 
 The commands under "Run the service" need DATABASE_URL, except top and demo. docs/configuration.md lists all environment variables.
 The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on

@@ -1,19 +1,24 @@
 // `petstore restore-checks`: lists the results of restore checks, and records that a restore failed. `petstore verify
 // --record` records the other results.
 import { type Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../config.ts'
-import { type Db, openDatabase } from '../db/database.ts'
-import { AppError } from '../errors.ts'
+import { readConfig } from '../config/config.ts'
+import { AppError } from '../contract/errors.ts'
 import {
   insertRestoreCheck,
   listRestoreChecks,
   type NewRestoreCheck,
   type RestoreCheck,
-} from '../restore-checks/queries.ts'
-import { BACKUP_LENGTH_MAX, MESSAGE_LENGTH_MAX, RESTORE_CHECKS_KEPT } from '../restore-checks/rules.ts'
-import { parseInteger } from './arguments.ts'
+} from '../data/verify/restore-check-queries.ts'
+import {
+  BACKUP_LENGTH_MAX,
+  MESSAGE_LENGTH_MAX,
+  RESTORE_CHECKS_KEPT,
+} from '../data/verify/restore-check-rules.ts'
+import type { Db } from '../db/database.ts'
+import { openDatabase } from '../db/open-database.ts'
 import { messageOf } from './doctor/finding.ts'
-import { type Cell, CommandError, localTime, print, say, table, visible } from './terminal.ts'
+import { parseInteger } from './terminal/arguments.ts'
+import { type Cell, CommandError, localTime, print, say, table, visible } from './terminal/terminal.ts'
 
 const LISTED = 20
 

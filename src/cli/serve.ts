@@ -1,8 +1,9 @@
 // `petstore serve`: runs the HTTP service.
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { migrate } from '../db/migrate.ts'
+import { readConfig } from '../config/config.ts'
+import { migrate } from '../db/migrations/migrate.ts'
 import { reportLockWait } from './migrate.ts'
+import { say } from './terminal/terminal.ts'
 
 /** The service could not start. The process must exit explicitly, because open ports and timers keep it alive. */
 export class StartFailure extends Error {
@@ -21,7 +22,10 @@ export function addServe(program: Command): void {
       const config = readConfig()
       try {
         if (options.migrate) {
-          await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, { onWait: reportLockWait })
+          await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, {
+            onWait: reportLockWait,
+            onWarning: say,
+          })
         }
         // Imported on demand: without the web framework, other commands start in half the time.
         const { runService } = await import('../server/process.ts')

@@ -1,9 +1,9 @@
 // `petstore top`: shows what running processes do, from the metrics of their admin ports.
 import { type Command, InvalidArgumentError } from 'commander'
-import { readAdminConfig } from '../config.ts'
-import { parseInteger } from './arguments.ts'
-import { EXIT_FAILED, EXIT_TRY_LATER } from './exit-codes.ts'
-import { CommandError } from './terminal.ts'
+import { readAdminConfig } from '../config/config.ts'
+import { parseInteger } from './terminal/arguments.ts'
+import { EXIT_FAILED, EXIT_TRY_LATER } from './terminal/exit-codes.ts'
+import { CommandError } from './terminal/terminal.ts'
 import type { TopOptions } from './top/run.ts'
 
 const INTERVAL_SECONDS = 1
@@ -25,18 +25,18 @@ export function addTop(program: Command): void {
       parseInteger(1, INTERVAL_MAX_SECONDS),
       INTERVAL_SECONDS,
     )
-    .option('--once', 'print one snapshot and exit')
-    .option('--json', 'print one snapshot as a JSON object and exit')
+    .option('--once', 'print one readings and exit')
+    .option('--json', 'print one readings as a JSON object and exit')
     .addHelpText(
       'after',
       `
 Reads /metrics of "petstore serve" and "petstore deliver" processes. Needs no API key and no access to the database.
 Problems are on top, with the words of docs/runbook.md and the limits of deploy/monitoring/alerts.yaml.
-Press q or Ctrl-C to quit. If standard output is not a terminal, the command prints one snapshot, as with --once.
+Press q or Ctrl-C to quit. If standard output is not a terminal, the command prints one readings, as with --once.
 docs/top.md explains every line, and lists the fields of --json.
 
 Exit codes:
-  0    you quit, or the snapshot was printed
+  0    you quit, or the readings was printed
   ${EXIT_FAILED}    an argument or environment variable is wrong
   ${EXIT_TRY_LATER}   with --once or --json: no process returned its metrics
 

@@ -1,13 +1,13 @@
 // `petstore verify`: checks whether a database, such as a restored backup, is complete and consistent.
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { countOf } from '../counts.ts'
-import { connectClient } from '../db/hosts.ts'
-import type { Finding } from '../verify/check.ts'
-import { EXIT_FAILED } from './exit-codes.ts'
-import { openProgress, type ProgressLine } from './progress.ts'
+import { readConfig } from '../config/config.ts'
+import type { CheckResult } from '../data/verify/check.ts'
+import { connectClient } from '../db/failover/hosts.ts'
+import { countOf } from '../values/count-text.ts'
 import { parseLabel, parsePastTime, recordCheck } from './restore-checks.ts'
-import { CommandError, paint, print, say, visible } from './terminal.ts'
+import { EXIT_FAILED } from './terminal/exit-codes.ts'
+import { openProgress, type ProgressLine } from './terminal/progress.ts'
+import { CommandError, paint, print, say, visible } from './terminal/terminal.ts'
 
 export function addVerify(program: Command): void {
   program
@@ -94,11 +94,11 @@ function exitWith({ isConsistent }: Verdict): void {
 /** Verifies the database, and prints each finding. */
 async function verify(databaseUrl: string, json: boolean): Promise<Verdict> {
   const client = await connectClient(databaseUrl, 'petstore-verify')
-  const findings: Finding[] = []
+  const findings: CheckResult[] = []
   let progress: ProgressLine | undefined
   try {
     // Imported on demand, so that other commands start faster.
-    const { readRecoveredTo, verifyDatabase } = await import('../verify/verify.ts')
+    const { readRecoveredTo, verifyDatabase } = await import('../data/verify/verify.ts')
     // Fails if the tables are missing. The checks report that.
     const recoveredTo = await readRecoveredTo(client).catch(() => null)
     const isConsistent = await verifyDatabase(client, {
@@ -124,8 +124,8 @@ async function verify(databaseUrl: string, json: boolean): Promise<Verdict> {
   }
 }
 
-function summarize(findings: readonly Finding[]): string {
-  const listOf = (state: Finding['state']) =>
+function summarize(findings: readonly CheckResult[]): string {
+  const listOf = (state: CheckResult['state']) =>
     findings
       .filter((finding) => finding.state === state)
       .map(({ check, message }) => `${state}: ${check}: ${message}`)
@@ -141,7 +141,7 @@ function clearRunning(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u{1b}[2K')
 }
 
-function toLines({ check, state, message, remedy, durationMs }: Finding): string {
+function toLines({ check, state, message, remedy, durationMs }: CheckResult): string {
   const mark = {
     ok: paint('green', 'ok     ', process.stdout),
     warning: paint('yellow', 'warning', process.stdout),

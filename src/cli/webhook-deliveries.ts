@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import type { Delivery, ListDeliveriesQuery } from '../../client/src/petstore.ts'
-import { parseIdArgument, requireArguments } from './arguments.ts'
 import { LATEST } from './event-types.ts'
-import { EXIT_FAILED, EXIT_TRY_LATER } from './exit-codes.ts'
+import { parseIdArgument, requireArguments } from './terminal/arguments.ts'
+import { EXIT_FAILED, EXIT_TRY_LATER } from './terminal/exit-codes.ts'
 import {
   addListOptions,
   type Columns,
@@ -13,13 +13,19 @@ import {
   printItems,
   printList,
   toJson,
-} from './output.ts'
-import { addRemoteOptions, callService, LIST_HELP, type Remote, type RemoteOptions } from './remote.ts'
-import { localTime, paint, print, say, type Style } from './terminal.ts'
+} from './terminal/output.ts'
+import {
+  addRemoteOptions,
+  callService,
+  LIST_HELP,
+  type Remote,
+  type RemoteOptions,
+} from './terminal/remote.ts'
+import { localTime, paint, print, say, type Style } from './terminal/terminal.ts'
 
-type Outcome = NonNullable<ListDeliveriesQuery['outcome']>
+type DeliveryOutcome = NonNullable<ListDeliveriesQuery['outcome']>
 
-const OUTCOME_STYLES: Record<Outcome, Style> = {
+const OUTCOME_STYLES: Record<DeliveryOutcome, Style> = {
   delivered: 'green',
   failed: 'yellow',
   given_up: 'red',
@@ -39,14 +45,14 @@ const COLUMNS: Columns<Delivery> = {
     type,
     petId ?? '-',
     String(attempt).padStart('ATTEMPT'.length),
-    { text: outcome, style: OUTCOME_STYLES[outcome as Outcome] ?? 'bold' },
+    { text: outcome, style: OUTCOME_STYLES[outcome as DeliveryOutcome] ?? 'bold' },
     String(responseStatus ?? failure ?? '-'),
     String(durationMs),
   ],
 }
 
 interface DeliveryListOptions extends ListOptions {
-  outcome?: Outcome
+  outcome?: DeliveryOutcome
 }
 
 export function addDeliveries(webhooks: Command): void {

@@ -2,14 +2,14 @@
 // developer runs on the own machine.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { EventType } from '../../client/src/petstore.ts'
-import { countOf } from '../counts.ts'
-import { makeSecret, readSecret, writeSecret } from '../webhooks/signature.ts'
-import { parseInteger } from './arguments.ts'
+import { makeSecret, readSecret, writeSecret } from '../events/webhooks/signature.ts'
+import { countOf } from '../values/count-text.ts'
 import { LATEST, START, TYPE_STYLES, TYPE_WIDTH, TYPES } from './event-types.ts'
 import type { ForwardAttempt } from './forwarder.ts'
-import { toJson } from './output.ts'
-import { addRemoteOptions, callService, type Remote, type RemoteOptions } from './remote.ts'
-import { type Cell, localClock, openTable, paint, printPart, say, visible } from './terminal.ts'
+import { parseInteger } from './terminal/arguments.ts'
+import { toJson } from './terminal/output.ts'
+import { addRemoteOptions, callService, type Remote, type RemoteOptions } from './terminal/remote.ts'
+import { type Cell, localClock, openTable, paint, printPart, say, visible } from './terminal/terminal.ts'
 
 const LIMIT_MAX = 1_000_000_000
 

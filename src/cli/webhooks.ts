@@ -2,17 +2,30 @@
 // output on standard output, so that scripts can capture it.
 import { type Command, Option } from 'commander'
 import type { EventType, Webhook, WebhookChanges } from '../../client/src/petstore.ts'
-import { countOf } from '../counts.ts'
 import {
   DESCRIPTION_LENGTH_MAX,
   SECRET_OVERLAP_SECONDS_DEFAULT,
   SECRET_OVERLAP_SECONDS_MAX,
-} from '../webhooks/rules.ts'
-import { parseDuration, parseIdArgument } from './arguments.ts'
+} from '../events/webhooks/rules.ts'
+import { countOf } from '../values/count-text.ts'
 import { TYPES } from './event-types.ts'
-import { addListOptions, type Columns, type ListOptions, pageSize, printList, toJson } from './output.ts'
-import { addRemoteOptions, callService, LIST_HELP, type Remote, type RemoteOptions } from './remote.ts'
-import { type Cell, localTime, print, say, table, visible } from './terminal.ts'
+import { parseDuration, parseIdArgument } from './terminal/arguments.ts'
+import {
+  addListOptions,
+  type Columns,
+  type ListOptions,
+  pageSize,
+  printList,
+  toJson,
+} from './terminal/output.ts'
+import {
+  addRemoteOptions,
+  callService,
+  LIST_HELP,
+  type Remote,
+  type RemoteOptions,
+} from './terminal/remote.ts'
+import { type Cell, localTime, print, say, table, visible } from './terminal/terminal.ts'
 import { addDeliveries } from './webhook-deliveries.ts'
 import { addForward } from './webhooks-forward.ts'
 
@@ -45,8 +58,8 @@ export function addWebhooks(program: Command): void {
       'after',
       `
 The API key needs the scope webhooks:read for list, show and deliveries, events:read for forward, and webhooks:write
-for the other commands. Events of orders also need orders:read. "petstore deliver" sends the events: run it next to
-the service.`,
+for the other commands. All except list, show, forward and delete also need pets:read, and for events of orders
+orders:read. "petstore deliver" sends the events: run it next to the service.`,
     )
   addCreate(webhooks)
   addList(webhooks)

@@ -1,7 +1,7 @@
 // The spans of batches. Each request has a span for its wait. The batch is one span in the trace of its first request; the
 // other requests have a link to it.
-import type { Span, Tracing } from '../tracing.ts'
-import { errorTypeOf } from './error-type.ts'
+import type { Span, Tracing } from '../telemetry/tracing/tracing.ts'
+import { errorTypeOf } from './connection/error-type.ts'
 
 export interface BatchTrace {
   tracing: Tracing

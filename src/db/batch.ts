@@ -2,9 +2,9 @@
 // A query serves only requests that arrived before it began, so every read sees every acknowledged write.
 // If no query is in flight, a request starts one at once, so an idle service adds no delay.
 // A query that stalls, for example because its commit waits for a standby, does not hold up the next one.
-import { AppError } from '../errors.ts'
+import { AppError } from '../contract/errors.ts'
 import { type BatchTrace, type QueuedSpan, runInBatchSpan, startWait } from './batch-spans.ts'
-import { QueryFailure } from './failures.ts'
+import { QueryFailure } from './connection/failures.ts'
 
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
 export const STALLED_AFTER_MS = 250

@@ -1,9 +1,10 @@
 // Runs one statement on a connection, within a timeout. Measures it, and turns its error into a QueryFailure.
 import type pg from 'pg'
-import type { DatabaseObserver, Statement } from './database.ts'
-import { QueryFailure } from './failures.ts'
+import type { DatabaseObserver } from '../telemetry/database-metrics.ts'
+import { QueryFailure } from './connection/failures.ts'
+import { withTimeout } from './connection/timeout.ts'
+import type { Statement } from './database.ts'
 import { type AttemptSpan, endStatementSpan, startStatementSpan } from './statement-spans.ts'
-import { withTimeout } from './timeout.ts'
 
 export interface QueryOptions {
   timeoutMs: number

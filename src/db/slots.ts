@@ -1,7 +1,7 @@
 // Limits how many attempts use a connection at once. Every attempt takes a slot before it takes a connection, so no
 // attempt waits in the queue of the pool. Writes cannot take every slot, so reads continue while all writes wait for a
 // standby.
-import { AppError } from '../errors.ts'
+import { AppError } from '../contract/errors.ts'
 
 export type Work = 'read' | 'write'
 

@@ -1,9 +1,9 @@
 // The spans of statements and of the wait for a connection, named by the stable conventions of OpenTelemetry for PostgreSQL.
 // They never contain the values of a statement.
 import type pg from 'pg'
-import type { Span, SpanAttributes } from '../tracing.ts'
-import { errorTypeOf } from './error-type.ts'
-import { QueryFailure } from './failures.ts'
+import type { Span, SpanAttributes } from '../telemetry/tracing/tracing.ts'
+import { errorTypeOf } from './connection/error-type.ts'
+import { QueryFailure } from './connection/failures.ts'
 
 /** A shorter wait for a connection is not worth a span. */
 const WAIT_SHOWN_AFTER_MS = 1

@@ -1,11 +1,11 @@
 // Writes one log line and records one metric for every response.
 // Logs the route pattern, never the URL, headers or body.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../errors.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import type { ErrorCode } from '../contract/errors.ts'
 import { type Log, timeNow } from '../telemetry/log.ts'
-import { clientAddress } from './client-address.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Tracing } from '../tracing.ts'
+import type { Tracing } from '../telemetry/tracing/tracing.ts'
+import { clientAddress } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -71,9 +71,10 @@ export function logRequests(
   // If the client closes the connection of a stream, Fastify does not call onResponse.
   app.addHook('onRoute', (route) => {
     if (route.config?.isStream !== true) return
-    route.preHandler = (request, reply, done) => {
+    const recordOnClose: preHandlerHookHandler = (request, reply, done) => {
       reply.raw.once('close', () => record(request, reply, 'close'))
       done()
     }
+    route.preHandler = [recordOnClose, ...[route.preHandler ?? []].flat()]
   })
 }

@@ -1,37 +1,48 @@
 // Authentication, rate limits and authorisation: 401, 429 and 403, in this order and before the body is read. A client
 // address with too many failed authentications gets 429 instead of 401.
-// Knows nothing about how keys are stored; `verifyApiKey` looks them up.
+// `verifyApiKey` looks up the key.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { Caller } from '../caller.ts'
-import type { Scope } from '../scopes.ts'
-import { AppError } from '../errors.ts'
+import type { Caller } from '../contract/caller.ts'
+import { AppError } from '../contract/errors.ts'
+import { requiredScopes, type Scope } from '../contract/scopes.ts'
 import { clientAddress } from './client-address.ts'
 import { countHeader } from './headers.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
+import { isUnknownRoute } from './unknown-routes.ts'
 
 const CHALLENGE = 'Bearer realm="petstore"'
+const SEVERAL_HEADERS = 'The request has several Authorization headers; send one.'
+const OTHER_FORM =
+  'The Authorization header must be "Bearer <API_KEY>"; other schemes, such as Basic, are not supported.'
 
 export interface AuthenticationOptions {
   /** Calls `beforeLookUp` before it looks up a key that this process does not know as valid. `beforeLookUp` may throw. */
   verifyApiKey: (text: string, beforeLookUp?: () => void) => Caller | undefined | Promise<Caller | undefined>
+  /**
+   * Says why no look-up can find the key. Undefined if the key could exist: unknown, expired and revoked keys must get the
+   * same response.
+   */
+  explainApiKey: (text: string) => string | undefined
   limitRate: LimitRate
   /** Limits requests that fail authentication. If undefined, they are not limited. */
   unauthenticated: UnauthenticatedLimiter | undefined
   usage: { noteCall: (caller: Caller) => void }
 }
 
-export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }: AuthenticationOptions) {
-  /** Rejects an unknown caller and limits the rate. Returns undefined, not a promise, if the caller has no limit. */
-  function admit(
-    caller: Caller | undefined,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): void | Promise<void> {
-    if (caller === undefined) throw invalidApiKey()
+export function authenticate(options: AuthenticationOptions) {
+  const { verifyApiKey, explainApiKey, limitRate, unauthenticated, usage } = options
+
+  /** Limits the rate of the caller. Returns undefined, not a promise, if the caller has no limit. */
+  function admit(caller: Caller, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     request.caller = caller
     usage.noteCall(caller)
     return limitRate(caller, reply)
+  }
+
+  function orInvalid(caller: Caller | undefined, text: string): Caller {
+    if (caller === undefined) throw invalidApiKey(explainApiKey(text))
+    return caller
   }
 
   /** Rejects the request without looking up its key if the client address is over the limit. */
@@ -63,11 +74,12 @@ export function authenticate({ verifyApiKey, limitRate, unauthenticated, usage }
 
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     try {
-      const caller = verifyApiKey(readBearer(request), () => requireUnderLimit(request))
+      const text = readBearer(request)
+      const caller = verifyApiKey(text, () => requireUnderLimit(request))
       const admitted =
         caller instanceof Promise
-          ? caller.then((found) => admit(found, request, reply))
-          : admit(caller, request, reply)
+          ? caller.then((found) => admit(orInvalid(found, text), request, reply))
+          : admit(orInvalid(caller, text), request, reply)
       if (admitted === undefined) done()
       else void settle(admitted, request, done)
     } catch (error) {
@@ -83,7 +95,7 @@ export function requireScope(app: FastifyInstance): void {
   })
 }
 
-/** Requires the scope of the route (403). Skips unknown routes, so that they return 404 or 405 instead. */
+/** Requires the scopes of the route (403). Skips unknown routes, so that they return 404 or 405 instead. */
 export function authorise(
   request: FastifyRequest,
   _reply: FastifyReply,
@@ -91,30 +103,35 @@ export function authorise(
 ): void {
   // The default is never used, because requireScope guarantees a scope for every route. `admin` is the strictest scope.
   const { scope = 'admin' } = request.routeOptions.config
-  const mayCall = request.is404 || scope === 'any' || request.caller?.scopes.includes(scope)
-  done(mayCall ? undefined : insufficientScope(scope))
+  const lacking = requiredScopes(scope).filter((required) => !request.caller?.scopes.includes(required))
+  const mayCall = isUnknownRoute(request) || lacking.length === 0
+  done(mayCall ? undefined : insufficientScope(...lacking))
 }
 
 function readBearer(request: FastifyRequest): string {
   // Node keeps only the first Authorization header. A request with several is rejected as ambiguous.
   const header = request.headers.authorization ?? ''
-  if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey()
+  if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey(SEVERAL_HEADERS)
   if (header === '') {
     throw new AppError('missing_api_key', { headers: { 'www-authenticate': CHALLENGE } })
   }
   const bearer = /^Bearer +([^ ]+)$/i.exec(header)?.[1]
-  if (bearer === undefined) throw invalidApiKey()
+  // The message does not name the scheme that was sent: without a scheme, this could be the key itself.
+  if (bearer === undefined) throw invalidApiKey(OTHER_FORM)
   return bearer
 }
 
-function invalidApiKey(): AppError {
+/** `message` depends only on the request, so that it does not reveal which keys exist. */
+function invalidApiKey(message: string | undefined): AppError {
   return new AppError('invalid_api_key', {
+    message,
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   })
 }
 
-export function insufficientScope(scope: Scope): AppError {
+export function insufficientScope(...lacking: Scope[]): AppError {
   return new AppError('insufficient_scope', {
-    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
+    message: `The API key lacks the ${lacking.length === 1 ? 'scope' : 'scopes'} ${lacking.join(' and ')}, which this request requires.`,
+    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${lacking.join(' ')}"` },
   })
 }

@@ -1,9 +1,10 @@
 // Turns every error into a response, including errors of requests that never reach a route.
-// Does not decide which error a request gets. The codes and messages are in src/errors.ts.
+// Does not decide which error a request gets. The codes and messages are in src/contract/errors.ts.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, errorBody, retryAfter } from '../errors.ts'
+import { AppError, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
+import { ERRORS_PAGE } from './page-addresses.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
 
@@ -16,12 +17,26 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'malformed_request',
 }
 
-export function sendError(
-  error: FastifyError | AppError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const known = toAppError(error)
+/** The origin of the pages, as in `PUBLIC_URL`: empty for links that start with `/`; undefined on a port without pages. */
+type PagesAt = string | undefined
+
+/** The link to the entry of the code on the page of errors (RFC 8288). */
+function helpLink(pagesAt: PagesAt, code: ErrorCode): { link?: string } {
+  return pagesAt === undefined ? {} : { link: `<${pagesAt}${ERRORS_PAGE}#${code}>; rel="help"` }
+}
+
+/** Returns the handler that turns errors into responses. */
+export function errorSender(pagesAt: PagesAt) {
+  return (error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
+    const known = toAppError(error)
+    const { link } = helpLink(pagesAt, known.code)
+    // getPet already has links to its successor and its deprecation.
+    if (link !== undefined) reply.header('link', [reply.getHeader('link') ?? [], link].flat().join(', '))
+    sendError(known, request, reply)
+  }
+}
+
+function sendError(known: AppError, request: FastifyRequest, reply: FastifyReply): void {
   request.errorCode = known.code
   if (known.status >= 500)
     request.log.error(
@@ -44,7 +59,7 @@ export function sendError(
     .code(known.status)
     .headers(retryAfter(known.code))
     .headers(known.headers)
-    .send(errorBody(known.code, known.details))
+    .send(errorBody(known.code, known))
 }
 
 function toAppError(error: FastifyError | AppError): AppError {
@@ -69,8 +84,12 @@ export function hasSentRequest(socket: Socket): boolean {
   return requests.has(socket)
 }
 
-/** Responds to malformed HTTP. Node provides no request and no response for it, only the socket. */
-export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Returns the handler of malformed HTTP. Node provides no request and no response for it, only the socket. */
+export function clientErrorSender(pagesAt: PagesAt) {
+  return (error: NodeJS.ErrnoException, socket: Socket) => sendClientError(error, socket, pagesAt)
+}
+
+function sendClientError(error: NodeJS.ErrnoException, socket: Socket, pagesAt: PagesAt): void {
   const last = requests.get(socket)
   const hasResponse = last?.response.headersSent ?? false
   // These bytes belong to a request that already has a response. The client would mistake a second response for the
@@ -80,14 +99,14 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
     socket.destroy()
   } else if (last?.request.complete && !last.response.writableFinished) {
     // The previous request is still in flight. Its response must be sent first.
-    last.response.once('finish', () => endWithError(error, socket))
+    last.response.once('finish', () => endWithError(error, socket, pagesAt))
   } else {
-    endWithError(error, socket)
+    endWithError(error, socket, pagesAt)
   }
 }
 
-function endWithError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const response = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request')
+function endWithError(error: NodeJS.ErrnoException, socket: Socket, pagesAt: PagesAt): void {
+  const response = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request', pagesAt)
   const headers = { ...response.headers, 'x-request-id': requestId({ headers: {} }), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const status = `HTTP/1.1 ${response.status} ${statusName(response.status)}`
@@ -100,13 +119,14 @@ export function statusName(status: number): string {
 }
 
 /** An error response for code that bypasses Fastify. The caller adds the request id. */
-export function bareError(code: ErrorCode) {
+export function bareError(code: ErrorCode, pagesAt: PagesAt) {
   const body = errorBody(code)
   const json = JSON.stringify(body)
   const headers: Record<string, string> = {
     ...DATA_HEADERS,
     'content-type': JSON_TYPE,
     'content-length': String(Buffer.byteLength(json)),
+    ...helpLink(pagesAt, code),
     ...retryAfter(code),
   }
   return { status: body.status, headers, json }

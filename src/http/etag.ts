@@ -4,14 +4,20 @@ import { Type } from 'typebox'
 export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({
+      'x-etags': true,
       description:
-        'The `ETag` of the pet as you read it. If the pet has changed since, the service returns 412 and changes nothing.',
+        'The `ETag` of the pet as you read it, in its quotes. If the pet has changed since, the service returns 412 and changes nothing.',
     }),
   ),
 })
 
 export function etag(version: number): string {
   return `"${version}"`
+}
+
+/** Whether a text has the form of If-Match: `*`, or a list of entity tags. An empty list matches no version. */
+export function isEntityTagList(text: string): boolean {
+  return text.trim() === '*' || /^[ \t,]*$/.test(text.replaceAll(/(?:W\/)?"[^"]*"/g, ''))
 }
 
 /** Returns a function that checks whether If-Match lists a version. Without the header, every version matches. */

@@ -1,8 +1,9 @@
 // Request bodies: accepts only JSON in UTF-8, and keeps every digit of every integer.
-// Knows nothing about schemas; validation.ts checks the values.
+// validation.ts checks the values.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { AppError } from '../contract/errors.ts'
+import { parseJson } from '../values/json.ts'
+import { findJsonFault } from './json-fault.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
 /** Bodies up to this size do not count as large: those of all requests in flight take less than 10 MB together. */
@@ -45,7 +46,9 @@ function parse(body: Buffer): unknown {
     return parseJson(utf8.decode(body))
   } catch {
     // Omits the cause: it quotes the body, which must not be logged.
-    throw new AppError('invalid_json')
+    const { line, column } = findJsonFault(body)
+    const message = `The request body is not valid JSON in UTF-8: the first mistake is at line ${line}, column ${column}.`
+    throw new AppError('invalid_json', { message })
   }
 }
 

@@ -1,10 +1,9 @@
 // Shared parts of every operation under /v1: its scope, its types and its documented responses.
-// Knows no specific operation.
 import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Caller } from '../caller.ts'
-import type { Scope } from '../scopes.ts'
-import { ERRORS, type ErrorCode, errorBody, retryAfter } from '../errors.ts'
+import type { Caller } from '../contract/caller.ts'
+import { DETAIL_CODES, ERRORS, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
+import type { DeclaredScope } from '../contract/scopes.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
 
 interface SchemaTypes extends FastifyTypeProvider {
@@ -21,8 +20,8 @@ export function withSchemaTypes(app: FastifyInstance) {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that the key needs; `any` if every key can call the operation. */
-    scope?: Scope | 'any'
+    /** What the key needs. The check, `openapi.json` and the docs follow from it. */
+    scope?: DeclaredScope
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
     /** True if a response with status 200 stays open. It is logged when it ends, without an effect on the latency metric. */
@@ -43,9 +42,17 @@ export const ErrorSchema = Type.Object(
     message: Type.String({ description: 'Human-readable. The wording can change.' }),
     status: Type.Integer({ description: 'The HTTP status code of the response.' }),
     details: Type.Optional(
-      Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
-        description: 'Every invalid field, parameter or header of the request.',
-      }),
+      Type.Array(
+        Type.Object({
+          field: Type.String(),
+          code: Type.String({
+            description: 'Machine-readable. The examples list all current codes; new codes can be added.',
+            examples: Object.keys(DETAIL_CODES),
+          }),
+          message: Type.String(),
+        }),
+        { description: 'Every invalid field, parameter or header of the request.' },
+      ),
     ),
   },
   {
@@ -124,14 +131,16 @@ function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
   if (params !== undefined) codes.push(params.notFound ?? 'route_not_found')
-  if (headers !== undefined && 'if-match' in headers.properties) codes.push('precondition_failed')
+  if (headers !== undefined && 'if-match' in headers.properties) {
+    codes.push('invalid_parameter', 'precondition_failed')
+  }
   if (headers !== undefined && 'idempotency-key' in headers.properties) {
     codes.push('invalid_parameter', 'idempotency_key_in_use', 'idempotency_key_reused')
   }
   return codes
 }
 
-/** Groups errors by status, in the order of src/errors.ts. `default` stands for all other errors. */
+/** Groups errors by status, in the order of src/contract/errors.ts. `default` stands for all other errors. */
 function errorResponses(codes: readonly ErrorCode[]) {
   const sorted = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code))
   const byStatus = Map.groupBy(sorted, (code) => ERRORS[code].status)
@@ -139,7 +148,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
     status,
     {
       description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-      headers: describeHeaders({ ...ERROR_HEADERS[status], ...describeRetryAfter(ofStatus) }),
+      headers: describeHeaders({ ...HELP_LINK, ...ERROR_HEADERS[status], ...describeRetryAfter(ofStatus) }),
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
@@ -153,6 +162,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
     default: {
       description:
         'Any other error. For example, the service is unavailable or overloaded, or the path does not exist.',
+      headers: describeHeaders(HELP_LINK),
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
@@ -163,9 +173,13 @@ function errorResponses(codes: readonly ErrorCode[]) {
   }
 }
 
+const HELP_LINK = {
+  Link: 'URL of the page that explains the error (RFC 8288): `<…>; rel="help"`. Can contain further links.',
+}
+
 const ERROR_HEADERS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The required authentication scheme (RFC 6750).' },
-  403: { 'WWW-Authenticate': 'The scope that the API key lacks (RFC 6750).' },
+  403: { 'WWW-Authenticate': 'The scopes that the API key lacks, separated by blanks (RFC 6750).' },
 }
 
 function describeRetryAfter(codes: readonly ErrorCode[]): Record<string, string> {

@@ -8,12 +8,12 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { requestId } from './request-id.ts'
 
 const READ_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
-const REJECTION = bareError('overloaded')
-const REJECTION_HEADERS = Object.entries(REJECTION.headers).flat()
 
 export interface OverloadLimits {
   inFlightMax: number
   corsOrigins: readonly string[]
+  /** Origin of the URLs in headers. If the origin is empty, the URLs start with `/`. */
+  publicUrl: string
   metrics: Metrics
   /** While true, every response has `Connection: close`. */
   isDraining: () => boolean
@@ -39,7 +39,9 @@ export function stopCounting(server: Server, response: ServerResponse): void {
 }
 
 export function overloadGuard(server: Server, limits: OverloadLimits): Admit {
-  const { inFlightMax, corsOrigins, metrics, isDraining } = limits
+  const { inFlightMax, corsOrigins, publicUrl, metrics, isDraining } = limits
+  const rejection = bareError('overloaded', publicUrl)
+  const rejectionHeaders = Object.entries(rejection.headers).flat()
   const writesMax = writesInFlightMax(inFlightMax)
   let inFlight = 0
   let writes = 0
@@ -62,13 +64,13 @@ export function overloadGuard(server: Server, limits: OverloadLimits): Admit {
     if (isFull && !isPreflight(request)) {
       if (isDraining()) response.setHeader('connection', 'close')
       const id = ['x-request-id', requestId(request)]
-      response.writeHead(REJECTION.status, [
-        ...REJECTION_HEADERS,
+      response.writeHead(rejection.status, [
+        ...rejectionHeaders,
         ...headersFor(request.headers.origin),
         ...id,
       ])
-      response.end(REJECTION.json)
-      metrics.observeRequest('none', REJECTION.status, 0)
+      response.end(rejection.json)
+      metrics.observeRequest('none', rejection.status, 0)
       metrics.countError('overloaded')
       return false
     }

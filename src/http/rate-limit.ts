@@ -1,8 +1,8 @@
 // Limits the requests per second of each API key. The counts are in the memory of this process.
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Caller } from '../caller.ts'
-import { AppError } from '../errors.ts'
+import type { Caller } from '../contract/caller.ts'
+import { AppError } from '../contract/errors.ts'
 
 const WINDOW_SECONDS = 1
 

@@ -1,7 +1,7 @@
 // Responds with 503 to requests that have no response after a timeout. One timer checks all requests in flight.
 // Fastify's `handlerTimeout` creates a timer and a signal per request. They took a fifteenth of the time of a read.
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AppError } from '../errors.ts'
+import { AppError } from '../contract/errors.ts'
 
 const CHECKED_EVERY_MS = 1_000
 const WRITE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])

@@ -2,7 +2,7 @@
 // with an Expect header, for which Node emits another event instead of 'request'.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import { sendClientError, noteRequest } from './errors.ts'
+import { clientErrorSender, noteRequest } from './errors.ts'
 import { overloadGuard, type OverloadLimits } from './overload.ts'
 import { resetStalledConnections } from './stalled-responses.ts'
 import { trackConnections } from './stop-listening.ts'
@@ -30,6 +30,7 @@ export function openServer(route: RequestListener, limits: ServerLimits): Server
   // By default, Node rejects an unknown expectation with an empty body. A server may ignore the expectation (RFC 9110).
   server.on('checkExpectation', serve(false))
   server.on('checkContinue', serve(true))
+  const sendClientError = clientErrorSender(limits.publicUrl)
   server.on('connect', (_request, socket) => sendClientError(new Error('CONNECT'), socket as Socket))
   trackConnections(server)
   resetStalledConnections(server, limits.stalledAfterMs)

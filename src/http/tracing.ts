@@ -1,7 +1,7 @@
 // Starts a span for every request, and ends it with the response. The names follow the stable conventions of OpenTelemetry
 // for HTTP. A span never contains a query string, a header except User-Agent, a body or an API key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { SpanAttributes, Trace, Tracing } from '../tracing.ts'
+import type { SpanAttributes, Trace, Tracing } from '../telemetry/tracing/tracing.ts'
 import { containsApiKey } from './request-id.ts'
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 // Limits the requests without a valid API key, for each client address: those that fail authentication, and sign-ins. The
 // counts are in the memory of this process. The library used in rate-limit.ts sets a timer for each address and does not
 // limit the number of addresses. With 100,000 addresses, it took ten times as long as this code, and 40 MB.
-import { networkOf } from '../ip-address.ts'
+import { networkOf } from '../values/ip-address.ts'
 
 /** Max number of addresses that are counted separately. All further addresses share one count. */
 export const ADDRESSES_MAX = 10_000

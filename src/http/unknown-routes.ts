@@ -1,6 +1,6 @@
 // Rejects requests that match no route: 405 with `Allow` if the path exists with other methods, otherwise 404.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../errors.ts'
+import { AppError } from '../contract/errors.ts'
 
 interface KnownPath {
   pattern: RegExp
@@ -29,14 +29,19 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
 
   // The hook rejects requests before the body is parsed. The not-found handler runs only if the body type is supported.
   app.addHook('onRequest', (request, _reply, done) => {
-    done(request.is404 ? rejection(request) : undefined)
+    done(isUnknownRoute(request) ? rejection(request) : undefined)
   })
   app.setNotFoundHandler((request) => {
     throw rejection(request)
   })
 }
 
+/** The router also accepts an empty parameter, as in `/v1/pets/`. No resource has such a path. */
+export function isUnknownRoute({ is404, params }: FastifyRequest): boolean {
+  return is404 || Object.values(params as object).includes('')
+}
+
 function toPattern(url: string): RegExp {
-  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]*' : RegExp.escape(part)))
+  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : RegExp.escape(part)))
   return new RegExp(`^${parts.join('/')}$`)
 }

@@ -2,8 +2,9 @@
 // is checked exactly. Numbers in a URL must be plain digits. Text must be storable in PostgreSQL. Does not convert
 // other types and does not fill in defaults.
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv'
-import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts'
-import { idInRange, INT64_MAX, parseId } from '../int64.ts'
+import { AppError, type DetailCode, type ErrorCode, type ErrorDetail } from '../contract/errors.ts'
+import { idInRange, INT64_MAX, parseId } from '../values/int64.ts'
+import { isEntityTagList } from './etag.ts'
 
 type Schema = Record<string, unknown>
 type Validator = (data: unknown) => { value: unknown } | { error: AppError }
@@ -38,8 +39,10 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
           : isBody
             ? 'invalid_body'
             : 'invalid_parameter'
-      const details = httpPart === 'params' ? undefined : faultsOf(validate.errors ?? []).map(describeFault)
-      return { error: new AppError(code, details && { details }) }
+      if (httpPart === 'params') return { error: new AppError(code) }
+      const faults = faultsOf(validate.errors ?? [])
+      const details = isBody ? faults.map(describeBodyFault) : describeTextFaults(faults, httpPart)
+      return { error: new AppError(code, { details }) }
     }
   }
 }
@@ -118,6 +121,13 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     errors: false,
     validate: (_schema: unknown, text: string) => text.isWellFormed() && !text.includes('\0'),
   })
+  // Not a format, because that would count as a change that breaks clients.
+  ajv.addKeyword({
+    keyword: 'x-etags',
+    type: 'string',
+    errors: false,
+    validate: (_schema: unknown, text: string) => isEntityTagList(text),
+  })
   // Parameters that cannot be combined. JSON Schema can express this only for the whole query, not for one parameter.
   ajv.addKeyword({
     keyword: 'x-not-with',
@@ -168,12 +178,17 @@ function readDigits(data: unknown, min: number, max: number): number | undefined
   return value !== undefined && value >= min && value <= max ? value : undefined
 }
 
+/** The names of three letters in the IANA database. */
+const SHORT_TIME_ZONES = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '))
+
 /**
  * Returns whether Node knows the name. PostgreSQL cannot check this: it accepts any text such as `abc5` as an offset. Node
- * also accepts offsets, which are not names.
+ * also accepts offsets, which are not names, and abbreviations such as `IST`, which is India in Node and Israel in
+ * PostgreSQL.
  */
 function isTimeZone(name: string): boolean {
   if (/^[+-]/.test(name)) return false
+  if (/^[a-z]{3}$/i.test(name) && !SHORT_TIME_ZONES.has(name.toUpperCase())) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).format !== undefined
   } catch {
@@ -190,12 +205,18 @@ function isWebUrl(text: string): boolean {
   return /^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(text) && text.isWellFormed() && URL.canParse(text)
 }
 
-const FORMATS: Record<string, [code: string, message: string]> = {
+type Description = [code: DetailCode, message: string]
+type Describe = (params: Record<string, unknown>, schema: unknown) => Description
+
+const UNKNOWN_FAULT: Description = ['invalid_value', 'is not valid.']
+
+const FORMATS: Record<string, Description> = {
   'time-zone': ['unknown_time_zone', 'must be the name of a time zone, such as Europe/Berlin.'],
   uri: ['invalid_url', 'must be an absolute URL, such as https://shop.example/hooks.'],
 }
 
-type Describe = (params: Record<string, unknown>, schema: unknown) => [code: string, message: string]
+/** The pattern of texts that are not blank. */
+const NOT_BLANK = String.raw`\S`
 
 const FAULTS: Record<string, Describe> = {
   required: () => ['missing', 'is required.'],
@@ -207,12 +228,16 @@ const FAULTS: Record<string, Describe> = {
   ],
   minimum: ({ limit }) => ['out_of_range', `must be at least ${limit}.`],
   maximum: ({ limit }) => ['out_of_range', `must be at most ${limit}.`],
-  minItems: ({ limit }) => ['too_few', `must have at least ${limit} entry.`],
+  minItems: ({ limit }) => ['too_few', `must have at least ${entriesText(limit)}.`],
   uniqueItems: () => ['repeated', 'must not contain duplicates.'],
-  minLength: ({ limit }) => ['too_short', `must have at least ${limit} character.`],
-  maxLength: ({ limit }) => ['too_long', `must have at most ${limit} characters.`],
-  maxItems: ({ limit }) => ['too_many', `must have at most ${limit} entries.`],
-  pattern: () => ['blank', 'must not be blank.'],
+  minLength: ({ limit }) => ['too_short', `must have at least ${charactersText(limit)}.`],
+  maxLength: ({ limit }) => ['too_long', `must have at most ${charactersText(limit)}.`],
+  maxItems: ({ limit }) => ['too_many', `must have at most ${entriesText(limit)}.`],
+  pattern: ({ pattern }) =>
+    pattern === NOT_BLANK
+      ? ['blank', 'must not be blank.']
+      : ['invalid_format', `must match the pattern ${pattern}`],
+  'x-etags': () => ['invalid_etag', 'must be an ETag in quotes, such as "3".'],
   storable: () => ['invalid_text', 'must be well-formed Unicode without NUL.'],
   'x-not-with': (_params, others) => [
     'not_allowed',
@@ -224,13 +249,48 @@ const FAULTS: Record<string, Describe> = {
       .map(([name, value]) => `${name}=${value}`)
       .join(' and ')}.`,
   ],
-  format: ({ format }) => FORMATS[format as string] ?? ['invalid', 'is not valid.'],
+  format: ({ format }) => FORMATS[format as string] ?? UNKNOWN_FAULT,
   enum: ({ allowedValues }) => ['not_allowed', `must be one of ${(allowedValues as string[]).join(', ')}.`],
 }
 
-function describeFault({ keyword, instancePath, params, schema }: ErrorObject): ErrorDetail {
+function entriesText(limit: unknown): string {
+  return `${limit} ${limit === 1 ? 'entry' : 'entries'}`
+}
+
+function charactersText(limit: unknown): string {
+  return `${limit} ${limit === 1 ? 'character' : 'characters'}`
+}
+
+function describe({ keyword, params, schema }: ErrorObject): Description {
+  return FAULTS[keyword]?.(params, schema) ?? UNKNOWN_FAULT
+}
+
+function describeBodyFault(fault: ErrorObject): ErrorDetail {
+  const { keyword, instancePath, params } = fault
   const field =
     keyword === 'required' ? params['missingProperty'] : instancePath.slice(1).replaceAll('/', '.')
-  const [code, text] = FAULTS[keyword]?.(params, schema) ?? ['invalid', 'is not valid.']
+  const [code, text] = describe(fault)
   return { field, code, message: field === '' ? `The body ${text}` : `${field} ${text}` }
+}
+
+/** Keywords that fail if a parameter is sent more than once, because Fastify then parses it as an array. */
+const OF_ONE_VALUE = new Set(['type', 'enum', 'int64', 'digits'])
+
+/** Faults of a query or of headers. A detail names the parameter, which may be a list with several equal faults. */
+function describeTextFaults(faults: ErrorObject[], httpPart: string | undefined): ErrorDetail[] {
+  const details = faults.map((fault): ErrorDetail => {
+    const { keyword, instancePath, params, data } = fault
+    const field: string =
+      keyword === 'required' ? params['missingProperty'] : (instancePath.split('/')[1] ?? '')
+    const isRepeated = Array.isArray(data) && OF_ONE_VALUE.has(keyword)
+    const [code, text]: Description = isRepeated ? ['repeated', 'can be sent only once.'] : describe(fault)
+    const name = httpPart === 'headers' ? headerName(field) : field
+    return { field, code, message: `${name} ${text}` }
+  })
+  return [...new Map(details.map((detail) => [detail.message, detail])).values()]
+}
+
+/** The usual spelling of a header, such as `If-Match`. */
+function headerName(name: string): string {
+  return name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase())
 }

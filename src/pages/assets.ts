@@ -1,5 +1,4 @@
 // The assets of the HTML pages: the style sheet, the icon, and the script that starts Scalar.
-// Knows nothing about routes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ASSETS } from '../http/page-addresses.ts'

@@ -1,5 +1,4 @@
 // The files of the console: one HTML page for all its paths, and the scripts and style sheets that Vite has built.
-// Knows nothing about routes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, resolve } from 'node:path'
 import { CONSOLE_ASSETS } from '../http/page-addresses.ts'

@@ -1,6 +1,6 @@
 // The HTML page that lists every error code, its meaning and what to do.
-// Contains no texts about individual codes: they are in src/errors.ts.
-import { ERRORS, type ErrorCode, errorBody } from '../errors.ts'
+// Contains no texts about individual codes: they are in src/contract/errors.ts.
+import { DETAIL_CODES, ERRORS, type ErrorCode, errorBody } from '../contract/errors.ts'
 import { statusName } from '../http/errors.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 import { escapeHtml, renderPage, sentence } from './layout.ts'
@@ -17,14 +17,24 @@ export function errorsPage(): string {
 <p>Every error response has this body:</p>
 <pre><code>${escapeHtml(JSON.stringify(errorBody('pet_on_hold'), null, 2))}</code></pre>
 <p>In your program, check the <code>code</code>: its meaning never changes, but the message can change. If fields or
-parameters of the request are invalid, <code>details</code> lists all of them, each with <code>field</code>, <code>code</code> and
-<code>message</code>. The header <code>X-Request-Id</code> identifies the request in the logs.</p>
+parameters of the request are invalid, <code>details</code> lists all of them, each with <code>field</code>,
+<code>code</code> and <code>message</code>. The header <code>Link</code> refers to the code on this page.
+The header <code>X-Request-Id</code> identifies the request in the logs.</p>
 <nav class="codes" aria-label="Codes">
 <dl>
 ${byStatus.map(([status, codes]) => `<dt>${status}</dt><dd>${codes.map(codeLink).join(' ')}</dd>`).join('\n')}
 </dl>
+<p><a href="#details">Codes in <code>details</code></a></p>
 </nav>
-${byStatus.map(([status, codes]) => statusSection(status, codes)).join('\n')}`,
+${byStatus.map(([status, codes]) => statusSection(status, codes)).join('\n')}
+<section aria-labelledby="details">
+<h2 id="details">Codes in details</h2>
+<ul>
+${Object.entries(DETAIL_CODES)
+  .map(([code, meaning]) => `<li><code>${code}</code>: ${sentence(meaning)}</li>`)
+  .join('\n')}
+</ul>
+</section>`,
   })
 }
 

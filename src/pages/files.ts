@@ -1,5 +1,4 @@
 // Static files: compressed once, and sent with ETags, so that browsers do not download unchanged files again.
-// Knows nothing about the content of the pages.
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'

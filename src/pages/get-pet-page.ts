@@ -1,7 +1,7 @@
 // The HTML page that the deprecation headers of getPet link to.
-// Knows nothing about requests: the headers are set in src/pets/deprecation.ts.
-import { GET_PET_REMOVAL } from '../pets/deprecation.ts'
+// src/store/pets/deprecation.ts sets the headers.
 import { ERRORS_PAGE, GET_PET_PAGE, REFERENCE_PAGE } from '../http/page-addresses.ts'
+import { GET_PET_REMOVAL } from '../store/pets/deprecation.ts'
 import { renderPage } from './layout.ts'
 
 const LONG_DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

@@ -1,5 +1,4 @@
 // The layout of the HTML pages: head, navigation, and escaping of texts.
-// Knows nothing about the content of the pages.
 import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { ICON, STYLE } from './assets.ts'
 

@@ -1,5 +1,4 @@
 // Routes of the HTML pages, their assets and openapi.json. They need no API key.
-// Knows nothing about the database.
 import type { FastifyInstance } from 'fastify'
 import {
   CONSOLE_PAGES,

@@ -1,5 +1,4 @@
 // Scalar, which renders the reference page: one script of 4 MB from a pinned package.
-// Knows nothing about routes.
 import { Worker } from 'node:worker_threads'
 import { on } from 'node:events'
 import { extname } from 'node:path'

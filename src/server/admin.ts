@@ -1,7 +1,7 @@
 // The admin endpoints for operators: liveness, readiness and metrics.
-// Knows nothing about the API. The admin endpoints have a port of their own.
+// The admin endpoints have a port of their own.
 import fastify, { type FastifyInstance } from 'fastify'
-import { sendClientError, sendError } from '../http/errors.ts'
+import { clientErrorSender, errorSender } from '../http/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
@@ -18,8 +18,10 @@ export interface AdminOptions {
 }
 
 export function buildAdminApp({ metrics, readiness }: AdminOptions): FastifyInstance {
-  const app = fastify({ logger: false, forceCloseConnections: true, clientErrorHandler: sendClientError })
-  app.setErrorHandler(sendError)
+  // The admin port has no page of errors.
+  const clientErrorHandler = clientErrorSender(undefined)
+  const app = fastify({ logger: false, forceCloseConnections: true, clientErrorHandler })
+  app.setErrorHandler(errorSender(undefined))
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(DATA_HEADERS)
   })

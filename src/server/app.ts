@@ -1,8 +1,8 @@
 // The application: every route, and the hooks and limits around them.
-// Knows nothing about ports, signals or the environment.
 import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
-import type { VerifyApiKey } from '../api-keys/api-keys.ts'
+import type { VerifyApiKey } from '../access/api-keys/api-keys.ts'
+import { describeOtherEnvironment } from '../access/api-keys/format.ts'
 import {
   type ApiKeyServices,
   createApiKeyRoute,
@@ -12,64 +12,19 @@ import {
   revokeApiKeyRoute,
   revokeOwnApiKeyRoute,
   rotateApiKeyRoute,
-} from '../api-keys/routes.ts'
-import type { Usage } from '../api-keys/usage.ts'
-import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../categories/routes.ts'
-import { RESPONSE_TIMEOUT_MS } from '../deadlines.ts'
+} from '../access/api-keys/routes.ts'
+import type { Usage } from '../access/api-keys/usage.ts'
+import { signInRoutes, type SignInServices } from '../access/sign-in/routes.ts'
+import { AppError } from '../contract/errors.ts'
+import { RESPONSE_TIMEOUT_MS } from '../db/connection/deadlines.ts'
+import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/feed/routes.ts'
 import {
   type DeliveryServices,
   listDeliveriesRoute,
   redeliverRoute,
   replayWebhookRoute,
   testWebhookRoute,
-} from '../deliveries/routes.ts'
-import { AppError } from '../errors.ts'
-import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/routes.ts'
-import { type FiguresServices, getFiguresRoute } from '../figures/routes.ts'
-import { getPetHistoryRoute, type HistoryServices } from '../history/routes.ts'
-import { getInventoryRoute, type InventoryServices } from '../inventory/routes.ts'
-import type { Log } from '../telemetry/log.ts'
-import {
-  cancelOrderRoute,
-  completeOrderRoute,
-  getOrderRoute,
-  listOrdersRoute,
-  type OrderServices,
-  placeOrderRoute,
-} from '../orders/routes.ts'
-import {
-  createPetRoute,
-  deletePetRoute,
-  getPetRoute,
-  listPetsRoute,
-  type PetServices,
-  updatePetRoute,
-} from '../pets/routes.ts'
-import { logRequests } from '../http/access-log.ts'
-import { authenticate, authorise, requireScope } from '../http/authentication.ts'
-import { allowOrigins } from '../http/cors.ts'
-import { sendClientError, sendError } from '../http/errors.ts'
-import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
-import { makeDecodable } from '../http/decodable-url.ts'
-import { countHeader } from '../http/headers.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import { describeInterface } from './openapi.ts'
-import { documentErrors, withSchemaTypes } from '../http/operation.ts'
-import { pageRoutes } from '../pages/routes.ts'
-import { signInRoutes, type SignInServices } from '../people/routes.ts'
-import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
-import { rateLimiter } from '../http/rate-limit.ts'
-import { requestId } from '../http/request-id.ts'
-import { DATA_HEADERS } from '../http/security-headers.ts'
-import { openServer } from '../http/server.ts'
-import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
-import { limitResponseTime } from '../http/response-timeout.ts'
-import { traceRequests } from '../http/tracing.ts'
-import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
-import { buildSerializer } from '../http/serialization.ts'
-import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
-import { buildValidator } from '../http/validation.ts'
-import type { Tracing } from '../tracing.ts'
+} from '../events/webhooks/delivery-routes.ts'
 import {
   createWebhookRoute,
   deleteWebhookRoute,
@@ -78,7 +33,52 @@ import {
   rotateWebhookSecretRoute,
   updateWebhookRoute,
   type WebhookServices,
-} from '../webhooks/routes.ts'
+} from '../events/webhooks/routes.ts'
+import { logRequests } from '../http/access-log.ts'
+import { authenticate, authorise, requireScope } from '../http/authentication.ts'
+import { allowOrigins } from '../http/cors.ts'
+import { makeDecodable } from '../http/decodable-url.ts'
+import { clientErrorSender, errorSender } from '../http/errors.ts'
+import { countHeader } from '../http/headers.ts'
+import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
+import { documentErrors, withSchemaTypes } from '../http/operation.ts'
+import { rateLimiter } from '../http/rate-limit.ts'
+import { requestId } from '../http/request-id.ts'
+import { limitResponseTime } from '../http/response-timeout.ts'
+import { DATA_HEADERS } from '../http/security-headers.ts'
+import { buildSerializer } from '../http/serialization.ts'
+import { openServer } from '../http/server.ts'
+import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
+import { traceRequests } from '../http/tracing.ts'
+import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
+import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
+import { buildValidator } from '../http/validation.ts'
+import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
+import { pageRoutes } from '../pages/routes.ts'
+import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../store/categories/routes.ts'
+import { type FiguresServices, getFiguresRoute } from '../store/figures/routes.ts'
+import { getPetHistoryRoute, type HistoryServices } from '../store/history/routes.ts'
+import { getInventoryRoute, type InventoryServices } from '../store/inventory/routes.ts'
+import {
+  cancelOrderRoute,
+  completeOrderRoute,
+  getOrderRoute,
+  listOrdersRoute,
+  type OrderServices,
+  placeOrderRoute,
+} from '../store/orders/routes.ts'
+import {
+  createPetRoute,
+  deletePetRoute,
+  getPetRoute,
+  listPetsRoute,
+  type PetServices,
+  updatePetRoute,
+} from '../store/pets/routes.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracing } from '../telemetry/tracing/tracing.ts'
+import { describeInterface } from './openapi.ts'
 
 export const HEADERS_TIMEOUT_MS = 5_000
 export const REQUEST_TIMEOUT_MS = 10_000
@@ -200,7 +200,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // No path parameter can exceed this limit, so an id that is too long returns 404 instead of 414.
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     rewriteUrl: ({ url = '/' }) => makeDecodable(url),
-    clientErrorHandler: sendClientError,
+    clientErrorHandler: clientErrorSender(options.publicUrl),
     // The casts are necessary, because Fastify's types describe only its default compilers.
     schemaController: {
       compilersFactory: {
@@ -214,7 +214,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setChildLoggerFactory((logger) => logger)
 
   app.decorateRequest('caller', null)
-  app.setErrorHandler(sendError)
+  app.setErrorHandler(errorSender(options.publicUrl))
   if (options.tracing !== undefined) traceRequests(app, options.tracing)
   logRequests(app, options)
   limitResponseTime(app, options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS)
@@ -247,10 +247,11 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
     reply.headers(DATA_HEADERS)
     done()
   })
-  const { unauthenticatedLimitPerSecond: failuresMax, clock } = options
+  const { unauthenticatedLimitPerSecond: failuresMax, clock, environment } = options
   const unauthenticated = failuresMax > 0 ? unauthenticatedLimiter(failuresMax, clock) : undefined
   const limitRate = rateLimiter(options.rateLimitPerSecond)
-  app.addHook('onRequest', authenticate({ ...options, limitRate, unauthenticated }))
+  const explainApiKey = (text: string) => describeOtherEnvironment(text, environment)
+  app.addHook('onRequest', authenticate({ ...options, explainApiKey, limitRate, unauthenticated }))
   app.addHook('onRequest', authorise)
   acceptJsonBodies(app)
   rejectUnknownRoutes(app)

@@ -1,12 +1,13 @@
 // Runs periodic jobs while the service handles requests.
-// Knows nothing about what a job does.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobObserver } from '../telemetry/job-metrics.ts'
 import type { Log } from '../telemetry/log.ts'
+import { openWakeup, type Wakeup } from './wakeup.ts'
 
 export interface BackgroundJob {
   name: string
+  /** The next run starts this long after the last one, or earlier if `wakeup` asks for it. */
   everyMs: number
+  wakeup?: Wakeup
   work: () => Promise<void>
 }
 
@@ -18,11 +19,12 @@ export function startBackground(
 ): { stop: () => Promise<void> } {
   const stopping = new AbortController()
 
-  async function runPeriodically({ name, everyMs, work }: BackgroundJob): Promise<void> {
+  async function runPeriodically({ name, everyMs, wakeup, work }: BackgroundJob): Promise<void> {
+    const { wait } = wakeup ?? openWakeup(everyMs)
     observer?.onStart(name)
     while (!stopping.signal.aborted) {
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
-      // When `stop` interrupts the sleep, the job runs one last time, so that collected data is written.
+      await wait(everyMs, stopping.signal)
+      // When `stop` interrupts the wait, the job runs one last time, so that collected data is written.
       try {
         await work()
         observer?.onSuccess(name)

@@ -1,19 +1,19 @@
 // The process of `petstore deliver`: the admin port, signals and the delivery of webhooks.
 // Accepts no requests of clients.
-import { type Config, formerNameWarnings } from '../config.ts'
-import { DELIVERED_EVERY_MS, type Deliverer, openDeliverer } from '../deliveries/deliverer.ts'
-import { IN_FLIGHT_MAX } from '../deliveries/endpoint.ts'
-import { openSchedule } from '../deliveries/schedule.ts'
-import { durableEvents } from '../events/durable.ts'
-import { openDeliveryMetrics } from '../telemetry/delivery-metrics.ts'
+import { type Config, formerNameWarnings } from '../config/config.ts'
+import { DELIVERED_EVERY_MS, type Deliverer, openDeliverer } from '../events/delivery/deliverer.ts'
+import { openDeliveryMetrics } from '../events/delivery/metrics.ts'
+import { openSchedule } from '../events/delivery/schedule.ts'
+import { openSender } from '../events/delivery/sender.ts'
+import { IN_FLIGHT_MAX } from '../events/delivery/transitions.ts'
+import { durableEvents } from '../events/feed/durable.ts'
 import { openLog } from '../telemetry/log.ts'
-import { openSender } from '../webhooks/sender.ts'
+import { startTracing } from '../telemetry/tracing/start-tracing.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
 import { startBackground } from './background.ts'
 import { listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openStore, waitForSchema } from './store.ts'
-import { startTracing } from './start-tracing.ts'
 
 /** Delivers webhooks until a signal ends the process. */
 export async function runDeliverer(config: Config): Promise<void> {

@@ -2,19 +2,19 @@
 // The descriptions of the operations are in the routes and schemas, not here.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
-import { API_KEY_SCHEMAS } from '../api-keys/schema.ts'
-import type { Scope } from '../scopes.ts'
-import { CATEGORY_SCHEMAS } from '../categories/schema.ts'
-import { EVENT_SCHEMAS } from '../events/schema.ts'
-import { FIGURES_SCHEMAS } from '../figures/schema.ts'
-import { HISTORY_SCHEMAS } from '../history/schema.ts'
-import { INVENTORY_SCHEMAS } from '../inventory/schema.ts'
-import { ORDER_SCHEMAS } from '../orders/schema.ts'
-import { PET_SCHEMAS } from '../pets/schema.ts'
-import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../webhooks/message-schema.ts'
-import { WEBHOOK_SCHEMAS } from '../webhooks/schema.ts'
+import { API_KEY_SCHEMAS } from '../access/api-keys/schema.ts'
+import { type DeclaredScope, requiredScopes } from '../contract/scopes.ts'
+import { EVENT_SCHEMAS } from '../events/feed/schema.ts'
+import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../events/webhooks/message-schema.ts'
+import { WEBHOOK_SCHEMAS } from '../events/webhooks/schema.ts'
 import { ErrorSchema } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
+import { CATEGORY_SCHEMAS } from '../store/categories/schema.ts'
+import { FIGURES_SCHEMAS } from '../store/figures/schema.ts'
+import { HISTORY_SCHEMAS } from '../store/history/schema.ts'
+import { INVENTORY_SCHEMAS } from '../store/inventory/schema.ts'
+import { ORDER_SCHEMAS } from '../store/orders/schema.ts'
+import { PET_SCHEMAS } from '../store/pets/schema.ts'
 
 /** The version of the API. It does not change with the version of the service. */
 const INTERFACE_VERSION = '1.0.0'
@@ -29,8 +29,9 @@ Ids are 64-bit integers: use a JSON parser that does not round integers above 2^
 without NUL; its length is counted in code points. Write numbers in a URL as plain digits. Unknown fields and
 parameters are ignored.
 
-The \`x-scope\` of an operation is the scope that it requires. The \`x-not-with\` of a parameter lists the parameters that
-cannot be combined with it, and \`x-only-with\` lists the parameters and values that it requires.`
+The \`x-scope\` of an operation contains the scopes that it requires, separated by blanks; \`any\` stands for none. The
+\`x-not-with\` of a parameter lists the parameters that cannot be combined with it, and \`x-only-with\` lists the
+parameters and values that it requires.`
 
 const SCHEMAS = [
   ErrorSchema,
@@ -97,11 +98,17 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Adds the scope as `x-scope` for programs, and as the last sentence of the description for readers. */
-function describeScope(description: string | undefined, scope: Scope | 'any' | undefined) {
-  if (scope === undefined) return {}
-  const sentence = scope === 'any' ? 'Accepts any API key.' : `Requires the scope \`${scope}\`.`
-  return { description: description ? `${description}\n\n${sentence}` : sentence, 'x-scope': scope }
+/** Adds the scopes as `x-scope` for programs, and as the last sentence of the description for readers. */
+function describeScope(description: string | undefined, declared: DeclaredScope | undefined) {
+  if (declared === undefined) return {}
+  const scopes = requiredScopes(declared)
+  const names = scopes.map((scope) => `\`${scope}\``).join(' and ')
+  const required = `Requires the scope${scopes.length === 1 ? '' : 's'} ${names}.`
+  const sentence = scopes.length === 0 ? 'Accepts any API key.' : required
+  return {
+    description: description ? `${description}\n\n${sentence}` : sentence,
+    'x-scope': scopes.join(' ') || 'any',
+  }
 }
 
 function server(description: string, origin: string) {

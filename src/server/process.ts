@@ -1,50 +1,63 @@
 // The process around the application: ports, signals and background jobs.
-// Knows nothing about requests; app.ts handles them.
-import { apiKeyVerifier } from '../api-keys/api-keys.ts'
-import { trackUsage } from '../api-keys/usage.ts'
-import { startBackground } from './background.ts'
-import { type Config, formerNameWarnings } from '../config.ts'
+// app.ts handles requests.
+import { apiKeyVerifier } from '../access/api-keys/api-keys.ts'
+import { trackUsage } from '../access/api-keys/usage.ts'
+import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/provider.ts'
+import { type Config, formerNameWarnings } from '../config/config.ts'
+import { afterWrites } from '../db/after-writes.ts'
+import { durableEvents } from '../events/feed/durable.ts'
+import { openEventStreams, STREAM_READS, type StreamRead } from '../events/feed/streams.ts'
+import { addressRule } from '../events/webhooks/addresses.ts'
+import { trackHolds } from '../store/holds/sweep.ts'
+import { openPetBatches } from '../store/pets/batches.ts'
+import { REMOVALS } from '../store/pets/deprecation.ts'
+import { limitedWarning } from '../telemetry/limited-warning.ts'
+import { type Log, openLog } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { startTracing } from '../telemetry/tracing/start-tracing.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
 import { buildApp, CONNECTIONS_MAX } from './app.ts'
-import { openMetrics } from '../telemetry/metrics.ts'
-import { durableEvents } from '../events/durable.ts'
-import { openEventStreams } from '../events/streams.ts'
-import { openLog } from '../telemetry/log.ts'
-import { trackHolds } from '../orders/holds.ts'
-import { type IdentityProvider, openIdentityProvider } from '../people/provider.ts'
-import { openPetBatches } from '../pets/batches.ts'
-import { REMOVALS } from '../pets/deprecation.ts'
-import { addressRule } from '../webhooks/addresses.ts'
-import { measuringJobs, storeJobs } from './jobs.ts'
+import { startBackground } from './background.ts'
+import { followingJobs, measuringJobs, openWakeups, storeJobs } from './jobs.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
+import { openServiceMetrics } from './store-metrics/store-metrics.ts'
 import { openStore, waitForSchema } from './store.ts'
-import { startTracing } from './start-tracing.ts'
 
 /** Runs the service until a signal ends the process. */
 export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
   for (const warning of formerNameWarnings()) log.warn(warning)
-  const metrics = openMetrics({ connections: () => db.connections() }, log, REMOVALS)
+  const metrics = openServiceMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const tracing = await startTracing(config, log)
   const db = openStore(config, log, { observer: metrics.database, tracing })
+  const wakeups = openWakeups()
+  /** What requests use: the background jobs follow their changes at once. */
+  const followedDb = afterWrites(db, wakeups.onChange)
   const usage = trackUsage(() => new Date())
-  const holds = trackHolds(db, log)
+  const holds = trackHolds(db, log, undefined, undefined, {
+    sweepIn: wakeups.sweep.wake,
+    onEnded: wakeups.onChange,
+  })
   const findEvents = durableEvents(db, tracing)
   const eventStreams = openEventStreams({
     db,
     findEvents,
     max: config.EVENT_STREAMS_MAX,
-    onCount: metrics.setEventStreams,
+    onCount: (open) => {
+      metrics.setEventStreams(open)
+      if (open > 0) wakeups.sequence.wake()
+    },
+    onFailure: reportStreamFailures(log, metrics),
   })
   let draining = false
   let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
 
   const app = await buildApp({
-    db,
+    db: followedDb,
     batches: openPetBatches(
-      db,
+      followedDb,
       config.BATCHING === 'on',
       config.DATABASE_POOL_SIZE,
       metrics.observeBatch,
@@ -82,7 +95,11 @@ export async function runService(config: Config): Promise<void> {
   await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
 
   const measuring = measuringJobs({ db, metrics })
-  const jobs = [...storeJobs({ db, config, holds, usage, eventStreams, metrics }), ...measuring]
+  const jobs = [
+    ...followingJobs({ db, holds, eventStreams, metrics, wakeups }),
+    ...storeJobs({ db, config, usage }),
+    ...measuring,
+  ]
   const background = startBackground(jobs, log, metrics.jobs)
 
   drain({
@@ -123,6 +140,16 @@ export async function runService(config: Config): Promise<void> {
   if (current) await Promise.allSettled(measuring.map(({ work }) => work()))
 }
 
+/** Counts each failed read of the streams. They retry it up to 20 times a second, so only few failures are logged. */
+function reportStreamFailures(log: Log, metrics: Metrics) {
+  for (const read of STREAM_READS) metrics.countStreamFailure(read, 0)
+  const warn = limitedWarning(log, 'failures', 'event streams could not read from the database')
+  return (read: StreamRead, err: unknown): void => {
+    metrics.countStreamFailure(read)
+    warn({ err, read })
+  }
+}
+
 /** Returns undefined if no identity provider is configured. Sends no request: the provider may be unavailable. */
 function identityProviderOf(config: Config): IdentityProvider | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = config
@@ -135,5 +162,6 @@ function identityProviderOf(config: Config): IdentityProvider | undefined {
     scopes: config.OIDC_SCOPES,
     rolesClaim: config.OIDC_ROLES_CLAIM,
     roleRules: config.OIDC_ROLES,
+    prompt: config.OIDC_PROMPT,
   })
 }

@@ -1,12 +1,14 @@
 // The database as every long-running process uses it: its connections, and the check of its schema.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config.ts'
-import { type DatabaseOptions, type Db, openDatabase } from '../db/database.ts'
-import { readSchemaState } from '../db/migrate.ts'
+import type { Config } from '../config/config.ts'
+import type { Db } from '../db/database.ts'
+import { readSchemaState } from '../db/migrations/migrate.ts'
+import { type DatabaseOptions, openDatabase } from '../db/open-database.ts'
 import { instanceName } from '../telemetry/instance-name.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
+const HOST_WARNED_EVERY_MS = 600_000
 
 export function openStore(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>,
@@ -21,9 +23,22 @@ export function openStore(
     onError: ({ message, code }: Error & { code?: string }) =>
       log.warn({ code, reason: message }, 'a database connection was lost'),
     onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),
+    onHostFailure: hostFailureWarning(log),
     ...(observer && { observer }),
     tracing,
   })
+}
+
+/** Warns about the first failure of a host, about each new reason, and every ten minutes while the host fails. */
+function hostFailureWarning(log: Log): (host: string, error: Error & { code?: string }) => void {
+  const warned = new Map<string, { reason: string; at: number }>()
+  return (host, { message: reason, code }) => {
+    const last = warned.get(host)
+    const isDue = last === undefined || performance.now() - last.at >= HOST_WARNED_EVERY_MS
+    if (last?.reason === reason && !isDue) return
+    warned.set(host, { reason, at: performance.now() })
+    log.warn({ host, code, reason }, 'a database host could not be asked whether it is the primary')
+  }
 }
 
 /**

@@ -1,5 +1,4 @@
 // Writes lines to a file descriptor without blocking. Beyond a limit in memory, lines are dropped and counted.
-// Knows nothing about the content of a line.
 import { write, writeSync } from 'node:fs'
 
 /** Lines are written in blocks. A block that is not full is written after this time. */

@@ -1,13 +1,11 @@
 // Metrics for operators, in the Prometheus format.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { DatabaseObserver, Db } from '../db/database.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../contract/errors.ts'
 import { DURATION_BUCKETS } from './buckets.ts'
 import { addBuildInfo } from './build-info.ts'
-import { addDatabaseMetrics } from './database-metrics.ts'
+import { addDatabaseMetrics, type ConnectionCounts, type DatabaseObserver } from './database-metrics.ts'
 import { addJobMetrics, type JobObserver } from './job-metrics.ts'
 import type { Log } from './log.ts'
-import { addStoreMetrics, type StoreFigures } from './store-metrics.ts'
 
 export interface Metrics {
   registry: Registry
@@ -20,23 +18,14 @@ export interface Metrics {
   database: DatabaseObserver
   /** For `startBackground`. */
   jobs: JobObserver
-  /** Called several times a minute. */
-  observeStore: (figures: StoreFigures) => void
   setEventStreams: (open: number) => void
+  /** Called once for each failed read of the streams of events. A count of 0 shows the read. */
+  countStreamFailure: (read: string, count?: number) => void
   /** Called once for each sign-in that ended, with `signed_in` or the code of its error. A count of 0 shows the outcome. */
   countSignIn: (outcome: string, count?: number) => void
-  /** Called many times a second, with the state of the event feed. */
-  observeFeed: (state: { head: bigint; unnumberedSeconds: number | null }) => void
-  /** Called with the results of restore checks. Before the first call, the metrics are absent. */
-  observeRestores: (state: { provenAt: Date | null; isNewestProven: boolean | null }) => void
 }
 
-/** @param removals When each deprecated operation will be removed. */
-export function openMetrics(
-  db: Pick<Db, 'connections'>,
-  { writer }: Pick<Log, 'writer'>,
-  removals: Readonly<Record<string, Date>> = {},
-): Metrics {
+export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   addBuildInfo(registry)
@@ -78,6 +67,13 @@ export function openMetrics(
     registers: [registry],
   })
 
+  const streamFailures = new Counter({
+    name: 'petstore_event_stream_failures_total',
+    help: 'Failed reads of the streams of events, which retry them: events, or whether the keys are valid (api_keys).',
+    labelNames: ['read'],
+    registers: [registry],
+  })
+
   const signIns = new Counter({
     name: 'petstore_sign_ins_total',
     help: 'Sign-ins of people: signed_in, or the code of the error.',
@@ -97,32 +93,6 @@ export function openMetrics(
     },
   })
 
-  const newestEvent = new Gauge({
-    name: 'petstore_events_newest_number',
-    help: 'Number of the newest event in the feed.',
-    registers: [registry],
-  })
-  const unnumbered = new Gauge({
-    name: 'petstore_events_unnumbered_seconds',
-    help: 'Age of the oldest change that is not in the event feed yet; 0 if all changes are.',
-    registers: [registry],
-  })
-  // A gauge begins at 0. Until the feed is read, 0 would mean that it is empty and up to date.
-  newestEvent.remove()
-  unnumbered.remove()
-
-  // Not registered yet: until the results are read, 0 would mean that no backup was ever proven.
-  const restoreProven = new Gauge({
-    name: 'petstore_restore_proven_timestamp_seconds',
-    help: 'Time of the last check that restored and verified a backup, in seconds since 1970; 0 if there was none.',
-    registers: [],
-  })
-  const restoreFailed = new Gauge({
-    name: 'petstore_restore_check_failed',
-    help: '1 if the newest check of a backup failed, otherwise 0.',
-    registers: [],
-  })
-
   return {
     registry,
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
@@ -133,18 +103,8 @@ export function openMetrics(
     },
     database,
     jobs: addJobMetrics(registry),
-    observeStore: addStoreMetrics(registry, removals),
     setEventStreams: (open) => eventStreams.set(open),
+    countStreamFailure: (read, count = 1) => streamFailures.inc({ read }, count),
     countSignIn: (outcome, count = 1) => signIns.inc({ outcome }, count),
-    observeFeed: ({ head, unnumberedSeconds }) => {
-      newestEvent.set(Number(head))
-      unnumbered.set(unnumberedSeconds ?? 0)
-    },
-    observeRestores: ({ provenAt, isNewestProven }) => {
-      restoreProven.set((provenAt?.getTime() ?? 0) / 1_000)
-      restoreFailed.set(isNewestProven === false ? 1 : 0)
-      registry.registerMetric(restoreProven)
-      registry.registerMetric(restoreFailed)
-    },
   }
 }

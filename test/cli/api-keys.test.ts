@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { issueApiKey, startApp } from '../support/app.ts'
-import { openTestClient } from '../support/client.ts'
+import { openTestClient, parseExactly } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 const DATABASE_URL = await createTestDatabase()
 const db = openTestDatabase(DATABASE_URL)
@@ -40,6 +40,44 @@ test('list --json prints every field of a key except the key text', async () => 
   expect(JSON.stringify(all)).not.toContain(text.slice(14))
 })
 
+describe('with ids above 2^53,', () => {
+  const ID = 2n ** 53n + 1n
+  const opened = (async () => {
+    const databaseUrl = await createTestDatabase()
+    await sql(databaseUrl, `alter sequence api_keys_id_seq restart with ${ID}`)
+    await issueApiKey(openTestDatabase(databaseUrl), { name: 'large' })
+    return databaseUrl
+  })()
+
+  test('list --json prints every digit', async () => {
+    const { stdout } = await runInProcess(['api-keys', 'list', '--json'], { DATABASE_URL: await opened })
+    expect(parseExactly(stdout)).toMatchObject([{ id: ID, name: 'large' }])
+  })
+
+  test('list --deprecated shows the days until the removal of each operation', async () => {
+    const databaseUrl = await opened
+    const insert =
+      'insert into deprecated_calls (api_key_id, operation, day, calls) values ($1, $2, now(), $3)'
+    await sql(databaseUrl, insert, [ID, 'getPet', 2n ** 53n + 3n])
+    await sql(databaseUrl, insert, [ID, 'otherOperation', 1])
+    const args = ['api-keys', 'list', '--deprecated']
+    const { stdout } = await runInProcess([...args, '--json'], { DATABASE_URL: databaseUrl })
+    expect(parseExactly(stdout)).toMatchObject([
+      { apiKeyId: ID, operation: 'getPet', calls: 2n ** 53n + 3n, daysLeft: expect.any(Number) },
+      // This version of the service does not know when it is removed.
+      { apiKeyId: ID, operation: 'otherOperation', calls: 1, daysLeft: null },
+    ])
+    const table = await runInProcess(args, { DATABASE_URL: databaseUrl })
+    expect(table.stdout).toMatch(new RegExp(`^${ID} +large +otherOperation .* -$`, 'm'))
+  })
+})
+
+test('create counts the characters of a name as the API does', async () => {
+  const name = '🐕'.repeat(100)
+  expect(await create('--name', name)).toMatch(/^petstore_live_/)
+  expect((await list()).map((listed) => listed['name'])).toContain(name)
+})
+
 test('list escapes control characters in the name of a key and aligns its columns', async () => {
   await issueApiKey(db, { name: '小狗\u001b[2J' })
   const { stdout } = await runInProcess(['api-keys', 'list'], environment)
@@ -64,6 +102,7 @@ test.each([
   [['revoke', '999999'], 'No valid key has the id 999999'],
   [['rotate', '999999'], 'No valid key has the id 999999'],
   [['create', '--name', ''], '1 to 100 characters'],
+  [['create', '--name', '🐕'.repeat(101)], '1 to 100 characters'],
   [['create', '--name', 'Petstore'], 'stands for the service itself'],
   [['create', '--name', 'x', '--scopes', 'pets:fly'], 'pets:read, pets:write'],
   [['create', '--name', 'x', '--expires', 'soon'], '90d, 24h, 30m or 60s'],

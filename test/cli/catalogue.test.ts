@@ -1,6 +1,6 @@
 // Commands that change the catalogue of a running service, and the history of a pet.
 import { expect, test } from 'vitest'
-import type { HistoryEntry } from '../api/fixture.ts'
+import type { HistoryEntry } from '../support/api-fixture.ts'
 import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
 
 const cli = await openCliFixture()

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { startPetstore } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-demo-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

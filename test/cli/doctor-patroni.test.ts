@@ -1,12 +1,9 @@
 // `petstore doctor --patroni` with an HTTP server that returns what Patroni returns.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { makeCertificate } from '../support/certificate.ts'
+import { makeCertificate } from '../../lab/parts/certificate.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { runInProcess } from './in-process.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const DATABASE_URL = await createTestDatabase()
 
@@ -39,17 +36,13 @@ type Body = Record<string, unknown>
 
 /** A value of undefined makes the server never respond. */
 async function startPatroni(bodies: Record<string, Body | undefined>): Promise<string> {
-  const server = createServer(({ url = '' }, response) => {
+  const { origin, close } = await openLocalServer(({ url = '' }, response) => {
     if (!(url in bodies)) response.writeHead(502).end()
     else if (bodies[url] !== undefined)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(bodies[url]))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(close)
+  return origin
 }
 
 async function examine(address: string, url = DATABASE_URL) {
@@ -187,12 +180,10 @@ test('rejects an address that is not a URL', async () => {
 })
 
 test('says how to trust the CA of the cluster', async () => {
-  const server = createTlsServer(makeCertificate('IP:127.0.0.1')).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-  })
-  expect(await examine(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)).toMatchObject({
+  const certificate = makeCertificate(['IP:127.0.0.1'])
+  const { origin, close } = await openLocalServer(() => {}, { certificate })
+  onTestFinished(close)
+  expect(await examine(origin)).toMatchObject({
     code: 1,
     state: 'fault',
     message: expect.stringContaining('self-signed certificate'),

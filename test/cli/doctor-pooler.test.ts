@@ -2,10 +2,10 @@
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { PGBOUNCER_VERSION, startPgBouncer, SUPPORTS_STATEMENTS } from '../support/pgbouncer.ts'
 import { asOwner } from '../support/roles.ts'
 import { petstore } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 interface Finding {
   check: string

@@ -5,12 +5,12 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
-import { requiredStandbys } from '../../src/db/replication.ts'
+import { type Cluster, embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
+import { requiredStandbys } from '../../src/db/inspect/replication.ts'
 import { sql } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { asSuperuser, prepareDatabase } from '../support/roles.ts'
 import { until } from '../support/until.ts'
-import { runInProcess } from './in-process.ts'
 
 const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
 const folders = ['primary', 'standby'].map((name) => `/var/tmp/petstore-test-${randomUUID()}-${name}`)

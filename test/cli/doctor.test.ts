@@ -1,10 +1,12 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkClock } from '../../src/cli/doctor/clock.ts'
-import { createTestDatabase, sql, untilBlocked } from '../support/database.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql, untilBlocked } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { asDelivery, asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore, shell } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 interface Finding {
   check: string
@@ -55,6 +57,25 @@ test('warns about a role whose statements PostgreSQL plans at each execution', a
     message: expect.stringContaining('plan_cache_mode = auto'),
     remedy: 'Run deploy/roles.sql again.',
   })
+})
+
+test.each([
+  ['no URL with another host', {}, 'ok', 'no connection leaves this host'],
+  [
+    'an encrypted connection to another host',
+    { MIGRATION_DATABASE_URL: 'postgres://petstore_migrator@db.example/petstore?sslmode=require' },
+    'ok',
+    'all connections to other hosts are encrypted',
+  ],
+  [
+    'a plain connection to another host',
+    { MIGRATION_DATABASE_URL: 'postgres://petstore_migrator@db.example/petstore' },
+    'warning',
+    'MIGRATION_DATABASE_URL connects to db.example without encryption',
+  ],
+])('reports the encryption of %s', async (_what, settings, state, message) => {
+  const environment = { DATABASE_URL: await createDurableDatabase(), ...settings }
+  expect(await examineFor('encryption', environment)).toMatchObject({ state, message })
 })
 
 test.each([
@@ -121,18 +142,29 @@ test('reports each missing privilege, and what to run', async () => {
     code: 1,
     state: 'fault',
     message: 'the role petstore_app lacks update on orders, insert on pets',
-    remedy: 'Run deploy/roles.sql again.',
+    remedy: 'Run: petstore migrate',
   })
+  await sql(databaseUrl, 'revoke select (expires_at) on webhook_secrets from petstore_app')
+  expect(await privilegesOf(databaseUrl)).toMatchObject({
+    message: expect.stringMatching(/, select \(expires_at\) on webhook_secrets$/),
+  })
+  await runInProcess(['migrate'], { DATABASE_URL: asOwner(databaseUrl) })
+  expect(await privilegesOf(databaseUrl)).toMatchObject({ code: 0, state: 'ok' })
 })
 
-test('warns about privileges that the service does not need, and says what to run', async () => {
+test('reports privileges that the service does not need as a fault, and says what to run', async () => {
   const databaseUrl = await createTestDatabase()
-  await sql(databaseUrl, 'grant delete on pet_history to petstore_app')
+  await sql(
+    databaseUrl,
+    `grant delete on pet_history to petstore_app; grant select (secret) on webhook_secrets to petstore_app;
+      grant create on schema public to petstore_app`,
+  )
   expect(await privilegesOf(databaseUrl)).toMatchObject({
-    code: 0,
-    state: 'warning',
-    message: 'the role petstore_app has privileges that the service does not need: delete on pet_history',
-    remedy: 'Run deploy/roles.sql again.',
+    code: 1,
+    state: 'fault',
+    message:
+      'the role petstore_app has privileges that the service does not need: create on the schema, delete on pet_history, select (secret) on webhook_secrets',
+    remedy: expect.stringMatching(/^Run: petstore migrate\./),
   })
   expect(await privilegesOf(asOwner(databaseUrl))).toMatchObject({
     code: 0,
@@ -157,8 +189,8 @@ test('checks the role of petstore deliver against the privileges that it needs',
   })
   await sql(databaseUrl, 'grant select on pets to petstore_deliver')
   expect(await privilegesOf(deliveryUrl)).toMatchObject({
-    code: 0,
-    state: 'warning',
+    code: 1,
+    state: 'fault',
     message: 'the role petstore_deliver has privileges that `petstore deliver` does not need: select on pets',
   })
   await sql(databaseUrl, 'revoke select on webhook_secrets from petstore_deliver')
@@ -198,6 +230,48 @@ test('warns about enabled webhooks that no process delivers, and says what to st
   expect(await privilegesOf(databaseUrl)).toMatchObject({
     message: 'the role petstore_app lacks select on webhooks',
   })
+})
+
+test('warns about webhooks that a key without pets:read may have created, until a key with the scope changes them', async () => {
+  const databaseUrl = await createTestDatabase()
+  const doubts = async () =>
+    (await examine({ DATABASE_URL: databaseUrl })).found
+      .filter(({ check, message }) => check === 'webhooks' && message.includes('pets:read'))
+      .map(({ message }) => message)
+  await sql(
+    databaseUrl,
+    `insert into webhooks (id, url, types, epoch, number, api_key_id) overriding system value values
+      (1, 'https://one.example', '{pet.created}', 'x', 0, null), (2, 'https://two.example', '{pet.created}', 'x', 0, 7),
+      (3, 'https://three.example', '{order.placed}', 'x', 0, null)`,
+  )
+  await sql(
+    databaseUrl,
+    `insert into api_keys (hash, name, scopes, revoked_at) values
+      (sha256('a'), 'shop', '{webhooks:write,pets:read}', null), (sha256('b'), 'reader', '{webhooks:read}', null),
+      (sha256('c'), 'former', '{webhooks:write}', now() - interval '1 hour')`,
+  )
+  expect(await doubts()).toEqual([])
+  await sql(
+    databaseUrl,
+    `insert into api_keys (hash, name, scopes) values (sha256('d'), 'partner', '{webhooks:write}')`,
+  )
+  expect(await doubts()).toEqual([
+    'a key without the scope pets:read may have created or changed webhook 1: partner',
+  ])
+  expect((await examine({ DATABASE_URL: databaseUrl })).code).toBe(0)
+  await sql(
+    databaseUrl,
+    `insert into api_keys (hash, name, scopes) values (sha256('e'), 'orders', '{webhooks:write,orders:read}')`,
+  )
+  expect(await doubts()).toHaveLength(2)
+  const db = openTestDatabase(databaseUrl)
+  const store = await startApp(db)
+  const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
+  for (const id of [1, 3]) {
+    const body = { url: 'https://one.example/' }
+    expect((await store.call('PATCH', `/v1/webhooks/${id}`, { apiKey, body })).status).toBe(200)
+  }
+  expect(await doubts()).toEqual([])
 })
 
 test('names the session whose lock blocks the service', async () => {
@@ -241,6 +315,18 @@ test('names the session whose lock blocks the service', async () => {
   await holder.query('rollback')
   await update
   expect(await examineFor('waits', { DATABASE_URL: databaseUrl })).toMatchObject({ state: 'ok' })
+})
+
+test('a check that fails is a fault, and the other checks go on', async () => {
+  const databaseUrl = await createTestDatabase()
+  await sql(databaseUrl, 'revoke select on pg_collation from public')
+  const { code, stdout } = await runInProcess(['doctor', '--json'], { DATABASE_URL: databaseUrl })
+  const findings = JSON.parse(stdout) as { check: string; state: string }[]
+  expect(code).toBe(1)
+  expect(findings.filter(({ state }) => state === 'fault')).toMatchObject([
+    { check: 'collations', message: 'the check failed: permission denied for table pg_collation' },
+  ])
+  expect(findings.at(-1)).toMatchObject({ check: 'clock', state: 'ok' })
 })
 
 test('reports objects that the migration role does not own, until deploy/roles.sql has run', async () => {

@@ -1,8 +1,8 @@
 // `petstore events`: commands for the event feed.
 import { expect, test } from 'vitest'
-import { findFeedState } from '../../src/events/queries.ts'
+import { findFeedState } from '../../src/events/feed/queries.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
-import { runInProcess } from './in-process.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const DATABASE_URL = await createTestDatabase()
 const db = openTestDatabase(DATABASE_URL)
@@ -31,5 +31,7 @@ test('new-epoch fails if the schema is out of date, and names the next step', as
 
 test('new-epoch --help says when to run it', async () => {
   const { stdout } = await runInProcess(['events', 'new-epoch', '--help'])
-  expect(stdout).toContain('after you have restored a backup, before the service starts')
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'after you have restored a backup, before the service starts',
+  )
 })

@@ -1,11 +1,11 @@
 // `petstore events tail`.
 import { expect, test } from 'vitest'
-import { insertEpoch } from '../../src/events/queries.ts'
-import { SCOPES } from '../../src/scopes.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
+import { insertEpoch } from '../../src/events/feed/queries.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openFeed } from '../support/feed.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { shell, startPetstore } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 const feed = await openFeed()
 const { api } = feed

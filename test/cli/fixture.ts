@@ -1,6 +1,6 @@
 // A running service, and the commands that call it.
-import { SCOPES } from '../../src/scopes.ts'
-import { openApiFixture, type ApiFixture } from '../api/fixture.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
+import { openApiFixture, type ApiFixture } from '../support/api-fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { parseExactly } from '../support/client.ts'
 import {
@@ -8,8 +8,8 @@ import {
   type FaultInjectorOptions,
   startFaultInjector,
 } from '../support/fault-injector.ts'
+import { runInProcess } from '../support/in-process.ts'
 import type { Finished } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 export interface CliFixture {
   api: ApiFixture

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openCsvParser } from '../../src/imports/csv.ts'
+import { openCsvParser } from '../../src/data/import-export/csv.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { petstore } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { migrateUpTo } from '../support/earlier-schema.ts'
 import { startExport } from '../support/long-export.ts'
 import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
-import { asApplication, asOwner } from '../support/roles.ts'
+import { asApplication, asOwner, asSuperuser } from '../support/roles.ts'
 import { petstore, shell, startPetstore } from '../support/service.ts'
 
 const NEXT = makeNextVersion('alter table pets add column chip text;')
@@ -36,6 +37,26 @@ test('migrate finishes its work if the reader of its messages closes the pipe', 
   expect(await petstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) })).toMatchObject({
     stderr: 'The schema is up to date.\n',
   })
+})
+
+test('the former version can use the tables of each migration at once, before the others have run', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  await migrateUpTo(databaseUrl, 5)
+  // 0006 adds triggers that write to a new table. The index of 0007 waits for every earlier snapshot.
+  const reader = new Client(asSuperuser(databaseUrl))
+  await reader.connect()
+  onTestFinished(() => reader.end())
+  await reader.query('begin isolation level repeatable read; select 1')
+  const migrating = startPetstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) })
+  const [waiting] = (await once(migrating.stderr, 'data')) as [string]
+  expect(waiting).toContain('Waiting for a lock')
+  const former = new Client(asApplication(databaseUrl))
+  await former.connect()
+  onTestFinished(() => former.end())
+  await former.query(`insert into pets (name, category_id) values ('Rex', 1)`)
+  expect((await former.query('select from petstore_migrations')).rowCount).toBe(6)
+  await reader.query('commit')
+  expect(await migrating.finished).toMatchObject({ code: 0 })
 })
 
 test('migrate builds an index while requests are served, and replaces the one that an earlier attempt left', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Order } from '../api/fixture.ts'
+import type { Order } from '../support/api-fixture.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
-import { runInProcess } from './in-process.ts'
 
 const cli = await openCliFixture()
 const { run, json, api } = cli

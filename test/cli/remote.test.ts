@@ -1,15 +1,14 @@
 // Behaviour of every command that calls a running service: address, API key, errors, retries, and how the command ends
 // on a timeout, a broken connection, a closed pipe or Ctrl-C.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
 import { issueApiKey } from '../support/app.ts'
 import type { FaultInjector } from '../support/fault-injector.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { onTerminal, petstore, shell, startPetstore } from '../support/service.ts'
 import { behindFaultInjector, openCliFixture } from './fixture.ts'
-import { runInProcess } from './in-process.ts'
 
 const cli = await openCliFixture()
 const { run, api, environment } = cli
@@ -23,15 +22,6 @@ const WITHOUT_RETRIES = { NODE_OPTIONS: `--import=data:text/javascript,Math.rand
 
 async function untilRequested({ seen }: FaultInjector): Promise<void> {
   while (seen.length === 0) await sleep(20)
-}
-
-/** A port on which no process listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 test('without an API key, a command says what to do and sends no request', async () => {
@@ -94,7 +84,7 @@ test('each invalid field of a request is printed on its own line', async () => {
 })
 
 test('an unreachable service: the command prints the URL and exits with 75', async () => {
-  const url = `http://127.0.0.1:${await closedPort()}/v1`
+  const url = `http://127.0.0.1:${await freePort()}/v1`
   const args = ['pets', 'list', '--json', '--timeout', '60', '--url', url]
   const { code, stdout, stderr } = await petstore(args, { ...environment, ...WITHOUT_RETRIES })
   expect({ code, stdout }).toEqual({ code: EXIT_TRY_LATER, stdout: '' })
@@ -130,13 +120,10 @@ test('a command exits with 75 if the service stays unavailable, and with 1 if an
     code: EXIT_TRY_LATER,
     stderr: expect.stringMatching(/\((unavailable|timeout), /),
   })
-  const otherServer = createServer((_request, response) => response.end('<h1>It works!</h1>')).listen(
-    0,
-    '127.0.0.1',
-  )
-  await once(otherServer, 'listening')
-  afterAll(() => otherServer.close())
-  const url = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`
+  const { origin: url, close } = await openLocalServer((_request, response) => {
+    response.end('<h1>It works!</h1>')
+  })
+  afterAll(close)
   const { code, stderr } = await run('inventory', '--url', url)
   expect(code).toBe(1)
   expect(stderr).toContain(`The address is ${url}/v1. To change it`)

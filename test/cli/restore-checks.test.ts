@@ -1,10 +1,10 @@
 // The results of restore checks: how they are recorded, listed, reported by `petstore doctor` and exposed as metrics.
 import { expect, test } from 'vitest'
-import { deleteOldRestoreChecks } from '../../src/restore-checks/queries.ts'
+import { deleteOldRestoreChecks } from '../../src/data/verify/restore-check-queries.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { asDelivery, asVerifier } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 const UNREACHABLE = 'postgres://petstore_verify@127.0.0.1:1/none'
 const LABEL = '20261116-030001F'

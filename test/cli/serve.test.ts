@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { makeApiKeyText } from '../../src/api-keys/format.ts'
-import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { makeApiKeyText } from '../../src/access/api-keys/format.ts'
+import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { asOwner, asSuperuser } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 
 test('two `serve --migrate` processes that start at the same time on an empty database both become ready', async () => {
   const DATABASE_URL = await createTestDatabase('empty')

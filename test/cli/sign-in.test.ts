@@ -1,7 +1,7 @@
 // Signing in to the service in its own process, with the settings of the environment.
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../../src/demo/cluster.ts'
 import { DEMO_PEOPLE, startIdentityProvider } from '../../dev/identity-provider.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { petstore, startService } from '../support/service.ts'
@@ -38,6 +38,7 @@ test('signs a person in with the settings of the environment; the log names no p
     sql: (text, values) => sql(databaseUrl, text, values),
     startProvider: async () => {},
     stopProvider: async () => {},
+    startInstance: async () => origin,
   }
   expect(await (await fetch(`${origin}/auth/provider`)).json()).toMatchObject({
     provider: { name: `127.0.0.1:${providerPort}` },

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
-import { openTable, table, visible, widthOf } from '../../src/cli/terminal.ts'
+import { openTable, table, visible, widthOf } from '../../src/cli/terminal/terminal.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 interface Document {
   paths: Record<string, Record<string, { parameters?: { name: string }[] }>>
@@ -75,6 +76,31 @@ test('the help of every command has examples; the help of commands for users nam
     const isForUsers = /^(?:pets|categories|orders|inventory|webhooks|events tail)/.test(name)
     expect(help.includes('Set the API key in PETSTORE_API_KEY'), name).toBe(isForUsers)
   }
+})
+
+/** The words of each command and of each group of commands. */
+function pathsOf(command: Command, before: string[] = []): string[][] {
+  return [before, ...command.commands.flatMap((sub) => pathsOf(sub, [...before, sub.name()]))]
+}
+
+/** An example, without a description. A line that a reader can copy must not be broken. */
+const EXAMPLE = /^ {2}(?:[A-Z_]+=\S+ )*petstore(?: \S+)+$/
+
+test('the help of every command fits into 80 columns, except long examples', async () => {
+  const long: string[] = []
+  for (const path of pathsOf(buildProgram())) {
+    const { stdout } = await runInProcess([...path, '--help'])
+    expect(stdout, path.join(' ')).toContain('Usage:')
+    const tooLong = stdout.split('\n').filter((line) => line.length > 80 && !EXAMPLE.test(line))
+    long.push(...tooLong.map((line) => `${path.join(' ')}: ${line}`))
+  }
+  expect(long).toEqual([])
+})
+
+test('the help of a group names the scopes, and separates the commands for operators', async () => {
+  const { stdout } = await runInProcess(['events', '--help'])
+  expect(stdout).toMatch(/Use a running service:\n +tail [^]*Run the service:\n +new-epoch /)
+  expect(stdout).toContain('scope events:read')
 })
 
 test('the commands for users have an option for every parameter and field of the API', () => {

@@ -1,11 +1,11 @@
 // Metrics as the processes of Petstore write them, for the tests of `petstore top` that need no service.
-import { REMOVALS } from '../../src/pets/deprecation.ts'
 import type { ProcessState } from '../../src/cli/top/processes.ts'
 import { parseMetrics } from '../../src/cli/top/prometheus-text.ts'
 import { ratesOf } from '../../src/cli/top/rates.ts'
-import { type DeliveryCounts, openDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
+import { type DeliveryCounts, openDeliveryMetrics } from '../../src/events/delivery/metrics.ts'
+import { openServiceMetrics } from '../../src/server/store-metrics/store-metrics.ts'
+import { REMOVALS } from '../../src/store/pets/deprecation.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { openMetrics } from '../../src/telemetry/metrics.ts'
 
 export const STORE = {
   holds: 12,
@@ -19,7 +19,7 @@ export const STORE = {
 /** The metrics of a `petstore serve` process. */
 export function openServeMetrics() {
   const connections = { total: 10, idle: 7, waiting: 0, unacknowledged: 0 }
-  const metrics = openMetrics({ connections: () => connections }, openLog('silent'), REMOVALS)
+  const metrics = openServiceMetrics({ connections: () => connections }, openLog('silent'), REMOVALS)
   metrics.observeStore(STORE)
   metrics.observeFeed({ head: 1_000n, unnumberedSeconds: null })
   return { ...metrics, connections }

@@ -2,8 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { ALERT_LIMITS, ENTRIES, FREQUENT_TASKS, READING_TASKS } from '../../src/cli/top/problems.ts'
-import { takeSnapshot } from '../../src/cli/top/snapshot.ts'
+import {
+  ALERT_LIMITS,
+  type AlertName,
+  ENTRIES,
+  FREQUENT_TASKS,
+  READING_TASKS,
+} from '../../src/cli/top/problems.ts'
+import { takeReadings } from '../../src/cli/top/take-readings.ts'
 import { openDeliverMetrics, openServeMetrics, scrapeTwice, STORE } from './top-fixture.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -15,11 +21,10 @@ const alerts = read('deploy/monitoring/alerts.yaml')
     const [, alert] = /^alert: (\w+)$/m.exec(text) ?? []
     const [, expr = ''] = /^ +expr: (.*?)(?=^ +(?:for|labels):)/ms.exec(text) ?? []
     const [, severity] = /severity: (\w+)/.exec(text) ?? []
-    return alert === undefined ? [] : [{ alert, expr, severity }]
+    const [, entry] = /^ +runbook: (\S+)$/m.exec(text) ?? []
+    return alert === undefined ? [] : [{ alert, expr, severity, entry }]
   })
 const runbook = read('docs/runbook.md')
-/** Counted by a Prometheus only, which knows the earlier starts of a process. */
-const NOT_IN_TOP = new Set(['PetstoreRestarts'])
 
 test('the tasks are those of the alerts', () => {
   const tasksOf = (name: string) =>
@@ -31,20 +36,16 @@ test('the tasks are those of the alerts', () => {
   expect(tasksOf('PetstoreBackgroundJobFails')).toEqual([FREQUENT_TASKS, READING_TASKS])
 })
 
-test('every alert has a problem, with its severity and with a heading that the runbook gives for it', () => {
-  expect(Object.keys(ENTRIES).toSorted()).toEqual(
-    alerts
-      .map(({ alert }) => alert)
-      .filter((alert) => !NOT_IN_TOP.has(alert))
-      .toSorted(),
-  )
-  for (const { alert, severity } of alerts) {
-    if (NOT_IN_TOP.has(alert)) continue
-    const [state, title] = ENTRIES[alert as keyof typeof ENTRIES]
+test('every alert has one entry of the runbook, in alerts.yaml, in the table of the runbook and here', () => {
+  expect(Object.keys(ENTRIES).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
+  for (const { alert, severity, entry } of alerts) {
+    const [state, title] = ENTRIES[alert as AlertName]
     expect(state, alert).toBe(severity === 'page' ? 'fault' : 'warning')
+    const anchor = title.toLowerCase().replaceAll(' ', '-')
+    expect(entry, alert).toBe(`docs/runbook.md#${anchor}`)
     expect(runbook, alert).toContain(`\n### ${title}\n`)
     const row = runbook.split('\n').find((line) => line.startsWith('| ') && line.includes(alert))
-    expect(row, alert).toContain(`[${title}](#`)
+    expect(row?.split(' | ').at(-1), alert).toBe(`[${title}](#${anchor}) |`)
   }
 })
 
@@ -66,7 +67,7 @@ const days = (count: number) => new Date(NOW.getTime() + count * 86_400_000)
 async function problemsAfter(work: (serve: ReturnType<typeof openServeMetrics>) => void) {
   const serve = openServeMetrics()
   const state = await scrapeTwice(serve, () => work(serve))
-  return takeSnapshot([state], NOW).problems.map(
+  return takeReadings([state], NOW).problems.map(
     ({ state: level, title, message }) => `${level}: ${title}: ${message}`,
   )
 }
@@ -173,7 +174,7 @@ test('reports a database that was not read for 30 s, an instance that is down, a
   const soon = await scrapeTwice(serve, () => {})
   const readAt = soon.metrics?.get('petstore_background_last_success_timestamp_seconds')?.[0]?.value ?? 0
   const titlesAt = (seconds: number, state = soon) =>
-    takeSnapshot([state], new Date(seconds * 1_000)).problems.map(({ title }) => title)
+    takeReadings([state], new Date(seconds * 1_000)).problems.map(({ title }) => title)
   expect(titlesAt(readAt + 29)).toEqual([])
   expect(titlesAt(readAt + 31)).toEqual(['PostgreSQL is unreachable'])
   const stalled = await scrapeTwice(serve, () => (serve.connections.unacknowledged = 3))
@@ -183,7 +184,7 @@ test('reports a database that was not read for 30 s, an instance that is down, a
   deliver.state.lagSeconds.set(8n, 301)
   const late = await scrapeTwice(deliver, () => {})
   const down = { url: 'http://127.0.0.1:9093', failure: 'no process listens on this port' }
-  expect(takeSnapshot([late, down], NOW).problems).toEqual([
+  expect(takeReadings([late, down], NOW).problems).toEqual([
     {
       state: 'fault',
       alert: 'PetstoreDown',
@@ -210,7 +211,7 @@ test('a job that fails while another one reads is a fault after a minute, and no
   const other = successes.find(({ labels }) => labels['task'] === 'read restore checks')
   if (other) other.value += 3_600
   const problemsAt = (seconds: number) =>
-    takeSnapshot([state], new Date(seconds * 1_000)).problems.map(
+    takeReadings([state], new Date(seconds * 1_000)).problems.map(
       ({ title, message }) => `${title}: ${message}`,
     )
   expect(problemsAt(readAt + 59)).toEqual([])
@@ -224,7 +225,7 @@ test('an operation that is removed soon is a problem only while programs call it
   )
   const removal = called.metrics?.get('petstore_removal_timestamp_seconds')?.[0]?.value ?? nowSeconds
   const messagesAt = (daysBefore: number, state = called) =>
-    takeSnapshot([state], new Date((removal - daysBefore * 86_400) * 1_000)).problems.map(
+    takeReadings([state], new Date((removal - daysBefore * 86_400) * 1_000)).problems.map(
       ({ message }) => message,
     )
   expect(messagesAt(91)).toEqual([])
@@ -250,6 +251,6 @@ test.each([
   ],
 ])('reports a process at its limit: %s', async (_what, changed: Record<string, number>, problem) => {
   const state = await scrapeTwice(openServeMetrics(), () => {}, { changed })
-  const { problems } = takeSnapshot([state], NOW)
+  const { problems } = takeReadings([state], NOW)
   expect(problems.map(({ title, message }) => `${title}: ${message}`)).toEqual([problem])
 })

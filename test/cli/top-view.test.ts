@@ -1,17 +1,17 @@
-// What `petstore top` draws: the figures of a snapshot as lines that fit into the terminal.
+// What `petstore top` draws: the figures of a readings as lines that fit into the terminal.
 import { expect, test } from 'vitest'
-import type { Problem } from '../../src/cli/top/figures.ts'
+import { widthOf } from '../../src/cli/terminal/terminal.ts'
 import type { ProcessState } from '../../src/cli/top/processes.ts'
+import type { Problem } from '../../src/cli/top/readings.ts'
 import { openRecentProblems } from '../../src/cli/top/recent-problems.ts'
-import { takeSnapshot } from '../../src/cli/top/snapshot.ts'
+import { takeReadings } from '../../src/cli/top/take-readings.ts'
 import { drawSnapshot, type ViewOptions } from '../../src/cli/top/view.ts'
-import { widthOf } from '../../src/cli/terminal.ts'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/values/version.ts'
 import { openDeliverMetrics, openServeMetrics, scrapeTwice, STORE } from './top-fixture.ts'
 
 const NOW = new Date('2026-11-16T12:00:00Z')
 const textsOf = (processes: ProcessState[], options: Partial<ViewOptions> = {}) =>
-  drawSnapshot(takeSnapshot(processes, NOW), { width: 80, clock: '12:00:00', ...options }).map((line) =>
+  drawSnapshot(takeReadings(processes, NOW), { width: 80, clock: '12:00:00', ...options }).map((line) =>
     line
       .map((cell) => (typeof cell === 'string' ? cell : cell.text))
       .join('')
@@ -57,7 +57,7 @@ const DOWN = { url: 'http://127.0.0.1:9092', failure: 'no process listens on thi
 test('the rates of requests are unknown after a restart, also if `petstore deliver` has rates', async () => {
   const [serve, deliver] = (await busyProcesses()) as [ProcessState, ProcessState]
   const restarted = { url: serve.url, metrics: serve.metrics }
-  const { requests, batches, database, webhooks } = takeSnapshot([restarted, deliver], NOW)
+  const { requests, batches, database, webhooks } = takeReadings([restarted, deliver], NOW)
   expect([requests, batches, database?.statements]).toEqual([null, null, null])
   expect(webhooks?.attemptsPerSecond).toEqual({ delivered: 40, failed: 2 })
 })
@@ -66,7 +66,7 @@ test('shows every part at 80 columns', async () => {
   const [serve, deliver] = (await busyProcesses()) as [ProcessState, ProcessState]
   const other = { ...DOWN, url: 'http://127.0.0.1:9094' }
   expect(textsOf([serve, DOWN, deliver, other])).toEqual([
-    `petstore ${VERSION}   2 of 4 instances up   last start 55 d 21 h ago         12:00:00`,
+    `${`petstore ${VERSION}   2 of 4 instances up   last start 55 d 21 h ago`.padEnd(72)}12:00:00`,
     'FAULT    An instance is down (×2): 127.0.0.1:9092: no process listens on this port',
     '',
     'REQUESTS                                  RATE/S  4XX/S  5XX/S      P50      P99',
@@ -89,10 +89,10 @@ test('shows every part at 80 columns', async () => {
     'FEED       100 events/s, all changes numbered, newest 1,200, 3 streams',
     'WEBHOOKS   5 enabled, 1 failing, max lag 42 s (id 8), 42 attempts/s (2.0 failed)',
     '',
-    'PROCESSES              COMMAND  VERSION       UP    CPU   MEMORY  LAG P99  FILES',
-    `  127.0.0.1:9091         serve ${VERSION.padStart(8)}     55 d   50 %   180 MB    12 ms     87`,
+    'PROCESSES              COMMAND   VERSION      UP    CPU   MEMORY  LAG P99  FILES',
+    `  127.0.0.1:9091         serve ${VERSION.padStart(9)}    55 d   50 %   180 MB    12 ms     87`,
     '  127.0.0.1:9092  DOWN  no process listens on this port',
-    `  127.0.0.1:9093       deliver ${VERSION.padStart(8)}     55 d    0 %   180 MB    12 ms     87`,
+    `  127.0.0.1:9093       deliver ${VERSION.padStart(9)}    55 d    0 %   180 MB    12 ms     87`,
     '  127.0.0.1:9094  DOWN  no process listens on this port',
   ])
 })
@@ -203,9 +203,9 @@ test('a problem stays for 15 s after its end', () => {
 
 test('if there are too many problems for the terminal, says how many are hidden', () => {
   const titles = Array.from({ length: 7 }, (_, index) => `Problem ${index}`)
-  const snapshot = { ...takeSnapshot([], NOW), problems: titles.map((title) => problemOf(title)) }
+  const readings = { ...takeReadings([], NOW), problems: titles.map((title) => problemOf(title)) }
   const ended = [{ problem: problemOf('Requests fail'), endedSeconds: 1 }]
-  const drawn = drawSnapshot(snapshot, { width: 80, height: 24, clock: '12:00:00', ended })
+  const drawn = drawSnapshot(readings, { width: 80, height: 24, clock: '12:00:00', ended })
   const texts = drawn.map((line) =>
     line.map((cell) => (typeof cell === 'string' ? cell : cell.text)).join(''),
   )

@@ -2,19 +2,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Snapshot } from '../../src/cli/top/figures.ts'
-import { SCOPES } from '../../src/scopes.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import type { Readings } from '../../src/cli/top/readings.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { asDelivery } from '../support/roles.ts'
 import { cleanEnvironment, EXECUTABLE, type Service, startService } from '../support/service.ts'
-import { runInProcess } from './in-process.ts'
 import { metricsText, openServeMetrics } from './top-fixture.ts'
 
 const ENTER = '\u001b[?1049h'
@@ -24,13 +24,9 @@ const CLOSED = 'http://127.0.0.1:2'
 
 /** An HTTP server that is not a process of Petstore, or a broken one. */
 async function serveAt(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { origin, close } = await openLocalServer(listener)
+  onTestFinished(close)
+  return origin
 }
 
 /** Instances that respond late on a busy host are not down. */
@@ -76,29 +72,29 @@ describe('on real processes', () => {
     }
   })
 
-  async function takeSnapshot(): Promise<Snapshot> {
+  async function takeReadings(): Promise<Readings> {
     const addresses = [serve.adminOrigin, deliver.adminOrigin, CLOSED]
     const { code, stdout, stderr } = await runInProcess(['top', '--json', ...addresses])
     expect(stderr).toBe('')
     expect(code).toBe(0)
-    return JSON.parse(stdout) as Snapshot
+    return JSON.parse(stdout) as Readings
   }
 
   test('--json prints the figures of all processes', async () => {
     waitForInstances()
     await untilTrue(async () => {
-      const snapshot = await takeSnapshot()
-      expect(snapshot.intervalSeconds).toBeGreaterThanOrEqual(1)
-      expect(snapshot.instances).toMatchObject([
+      const readings = await takeReadings()
+      expect(readings.intervalSeconds).toBeGreaterThanOrEqual(1)
+      expect(readings.instances).toMatchObject([
         { url: serve.adminOrigin, up: true, reason: null, command: 'serve' },
         { url: deliver.adminOrigin, up: true, command: 'deliver' },
         { url: CLOSED, up: false, reason: 'no process listens on this port', command: null, version: null },
       ])
-      expect(snapshot.instances[0]?.memoryBytes).toBeGreaterThan(10e6)
-      expect(snapshot.problems).toContainEqual(
+      expect(readings.instances[0]?.memoryBytes).toBeGreaterThan(10e6)
+      expect(readings.problems).toContainEqual(
         expect.objectContaining({ state: 'fault', alert: 'PetstoreDown', title: 'An instance is down' }),
       )
-      const { requests, database, batches, events, webhooks, holds } = snapshot
+      const { requests, database, batches, events, webhooks, holds } = readings
       const create = requests?.operations.find(({ operation }) => operation === 'createPet')
       expect(create?.perSecond).toBeGreaterThan(0)
       expect(create?.p99Seconds).toBeGreaterThan(0)
@@ -113,7 +109,7 @@ describe('on real processes', () => {
       expect(webhooks).toMatchObject({ enabled: 0, failing: 0, attemptsInFlight: 0, worstLag: null })
       // docs/top.md documents every field.
       const documented = readFileSync(join(import.meta.dirname, '../../docs/top.md'), 'utf8')
-      expect(fieldsIn(snapshot).filter((field) => !documented.includes(`\`${field}\``))).toEqual([])
+      expect(fieldsIn(readings).filter((field) => !documented.includes(`\`${field}\``))).toEqual([])
     })
   })
 
@@ -265,7 +261,7 @@ test('an instance that comes back has no rates from before', async () => {
   const up = await serveAt((_request, response) => response.end(text))
   const { code, stdout } = await runInProcess(['top', '--json', url, up])
   expect(code).toBe(0)
-  const { instances } = JSON.parse(stdout) as Snapshot
+  const { instances } = JSON.parse(stdout) as Readings
   expect(instances.map(({ up: isUp, cpu }) => [isUp, cpu])).toEqual([
     [true, null],
     [true, 0],

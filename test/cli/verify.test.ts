@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
-import { addDemoPets, holdDemoPets } from '../../src/demo/demo-pets.ts'
-import { CONSTRAINTS, INDEXES, TRIGGERS } from '../../src/verify/objects.ts'
-import { openApiFixture } from '../api/fixture.ts'
+import { addDemoPets, holdDemoPets } from '../../src/data/demo/demo-pets.ts'
+import { CONSTRAINTS, INDEXES, TRIGGERS } from '../../src/data/verify/objects.ts'
+import { openApiFixture } from '../support/api-fixture.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { numberAllEvents } from '../support/feed-audit.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { asOwner, asVerifier } from '../support/roles.ts'
-import { runInProcess } from './in-process.ts'
 
 interface Finding {
   check: string

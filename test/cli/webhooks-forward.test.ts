@@ -1,15 +1,15 @@
 // `petstore webhooks forward`, with a real receiver that verifies the signatures with the package standardwebhooks.
 import { expect, test } from 'vitest'
-import { freePort } from '../../src/demo/cluster.ts'
 import { type ForwardAttempt, forwardEvent } from '../../src/cli/forwarder.ts'
-import { SCOPES } from '../../src/scopes.ts'
-import { makeSecret, writeSecret } from '../../src/webhooks/signature.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
+import { makeSecret, writeSecret } from '../../src/events/webhooks/signature.ts'
 import { issueApiKey } from '../support/app.ts'
 import { startDeliverer } from '../support/deliveries.ts'
 import { openFeed } from '../support/feed.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { startPetstore } from '../support/service.ts'
 import { openReceiver, type Received } from '../support/webhook-receiver.ts'
-import { runInProcess } from './in-process.ts'
 
 const feed = await openFeed()
 const { api } = feed

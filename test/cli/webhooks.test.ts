@@ -1,13 +1,13 @@
 // `petstore webhooks`, except forward: see webhooks-forward.test.ts.
 import { expect, test } from 'vitest'
-import { SCOPES } from '../../src/scopes.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey } from '../support/app.ts'
 import { parseExactly } from '../support/client.ts'
 import { startDeliverer } from '../support/deliveries.ts'
 import { openFeed } from '../support/feed.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { openReceiver } from '../support/webhook-receiver.ts'
 import { cellsOf } from './fixture.ts'
-import { runInProcess } from './in-process.ts'
 
 const feed = await openFeed()
 const { api } = feed
@@ -199,5 +199,7 @@ test('create explains a URL and a type that the service rejects', async () => {
   const { text: weak } = await issueApiKey(api.db, { scopes: ['webhooks:read'] })
   const args = ['webhooks', 'create', URL_OF_SHOP]
   const forbidden = await runInProcess(args, { ...environment, PETSTORE_API_KEY: weak })
-  expect(forbidden.stderr).toContain('The command needs the scope webhooks:write.')
+  expect(forbidden.stderr).toContain(
+    'The command needs the scopes webhooks:write and pets:read. Ask the operator for a key with these scopes.',
+  )
 })

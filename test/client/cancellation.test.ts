@@ -1,7 +1,7 @@
 // An AbortSignal ends a call at any point.
 import { getEventListeners } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
 
 const client = await openClientFixture()
 for (const name of ['a', 'b', 'c']) await client.store.pets.create({ name, categoryId: 1 })

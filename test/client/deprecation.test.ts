@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { openClientFixture } from './fixture.ts'
+import { openClientFixture } from '../support/client-fixture.ts'
 
 const { api, apiKey, store } = await openClientFixture()
 const { id } = await store.pets.create({ name: 'Biscuit', categoryId: 1 })

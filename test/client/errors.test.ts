@@ -1,11 +1,9 @@
 // The errors that failed calls throw.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { Petstore } from '@petstore/client'
-import { freePort } from '../../src/demo/cluster.ts'
-import { errorOf, openClientFixture } from './fixture.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
+import { errorOf, openClientFixture } from '../support/client-fixture.ts'
 
 const { store, api, open, apiKey } = await openClientFixture()
 
@@ -62,14 +60,12 @@ test('a response that is not from Petstore throws unexpected_answer, whatever it
 
 test('does not follow redirects', async () => {
   const requested: string[] = []
-  const server = createServer((request, response) => {
+  const { origin, close } = await openLocalServer((request, response) => {
     requested.push(request.url ?? '')
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  afterAll(() => server.close())
-  const redirected = open({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
+  afterAll(close)
+  const redirected = open({ baseUrl: `${origin}/v1` })
   expect(await errorOf(redirected.inventory())).toMatchObject({ code: 'unexpected_answer', status: 307 })
   expect(requested).toEqual(['/v1/store/inventory'])
 })

@@ -1,10 +1,9 @@
 // A server that speaks the protocol of the event stream, for faults that a test cannot provoke in the service: chunks
 // that end anywhere, connections that break within an event, and a server that hangs.
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { Petstore, type PetstoreOptions, type StoreEvent } from '@petstore/client'
 import { afterAll } from 'vitest'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
 
 export interface EventServer {
   /** The `after` of every request for the stream, in order. */
@@ -43,7 +42,7 @@ export function startStream(response: ServerResponse, retryMs = 1): void {
 export async function startEventServer(handle: Handler): Promise<EventServer> {
   const requests: (string | null)[] = []
   const open = new Set<ServerResponse>()
-  const server = createServer((request, response) => {
+  const { origin, close } = await openLocalServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://localhost')
     if (url.pathname === '/v1/events') {
       response.setHeader('link', `</v1/events?after=${positionOf(0)}>; rel="next"`)
@@ -56,13 +55,8 @@ export async function startEventServer(handle: Handler): Promise<EventServer> {
     response.on('close', () => open.delete(response))
     handle(response, Number(after?.split('-')[1] ?? 0))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  afterAll(close)
+  const baseUrl = `${origin}/v1`
   return {
     requests,
     open: () => open.size,

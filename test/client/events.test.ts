@@ -1,15 +1,15 @@
 // store.events on the real service, also through a proxy that cuts connections.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Petstore, type PetstoreOptions, type StoreEvent } from '@petstore/client'
-import { expect, test } from 'vitest'
-import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
-import { insertEpoch } from '../../src/events/queries.ts'
-import { SCOPES } from '../../src/scopes.ts'
+import { afterAll, expect, test } from 'vitest'
+import { type Link, type Relay, startProxy } from '../../lab/parts/tcp-proxy.ts'
+import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
+import { insertEpoch } from '../../src/events/feed/queries.ts'
 import { issueApiKey } from '../support/app.ts'
+import { errorOf } from '../support/client-fixture.ts'
 import { openFeed } from '../support/feed.ts'
-import { type Link, type Relay, startProxy } from '../support/proxy.ts'
 import { numberOf, take } from './event-server.ts'
-import { errorOf } from './fixture.ts'
 
 const feed = await openFeed()
 const { api, sequence } = feed
@@ -46,6 +46,7 @@ async function behindCuttingProxy(bytesMax: number) {
     }
   }
   const proxy = await startProxy(api.origin, relay)
+  afterAll(() => proxy.close())
   return { store: open({ baseUrl: new URL('/v1', proxy.url) }), cuts: () => cuts }
 }
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { StoreEvent } from '@petstore/client'
-import { errorOf } from './fixture.ts'
+import { errorOf } from '../support/client-fixture.ts'
 import {
   eventsText,
   eventText,

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readJson, writeJson, writeQuery } from '../../client/src/ids.ts'
-import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
 
 const client = await openClientFixture()
 const { store, api } = client

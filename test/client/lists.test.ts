@@ -1,6 +1,6 @@
 // Lists that request their pages automatically.
 import { expect, test } from 'vitest'
-import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
 
 const PETS = 250
 const client = await openClientFixture()

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { freePort } from '../../src/demo/cluster.ts'
-import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
+import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
+import { collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
 import { startDeliverer } from '../support/deliveries.ts'
 import { openReceiver } from '../support/webhook-receiver.ts'
 import { take } from './event-server.ts'
-import { collect, errorOf, openClientFixture } from './fixture.ts'
 
 const client = await openClientFixture()
 const { store, api, open, apiKey } = client

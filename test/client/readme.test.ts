@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ClientErrorCode } from '@petstore/client'
 import type { WebhookErrorCode } from '@petstore/client/webhooks'
-import { openClientFixture } from './fixture.ts'
+import { openClientFixture } from '../support/client-fixture.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(join(ROOT, 'client/README.md'), 'utf8')

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Petstore } from '@petstore/client'
 import { Client } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
+import { behindFaultInjector, collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
 import { fetchUnlessBusy } from '../support/client.ts'
 import type { Fault } from '../support/fault-injector.ts'
 import { asSuperuser } from '../support/roles.ts'
-import { behindFaultInjector, collect, errorOf, openClientFixture } from './fixture.ts'
 
 const client = await openClientFixture()
 const { store: direct, api } = client

@@ -1,6 +1,6 @@
 // How long a call takes: the delays between attempts, Retry-After, the timeout and the deadline.
 import { expect, test, vi } from 'vitest'
-import { behindFaultInjector, errorOf, openClientFixture } from './fixture.ts'
+import { behindFaultInjector, errorOf, openClientFixture } from '../support/client-fixture.ts'
 
 const client = await openClientFixture()
 /** Longer than any test. */

@@ -1,6 +1,6 @@
 // The programs of examples/webhook-receivers, each on a port of its own, with requests as the service sends them.
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { WebhookEvent } from '@petstore/client/webhooks'
@@ -8,7 +8,8 @@ import { buildReceiver as buildExpress } from '../../examples/webhook-receivers/
 import { buildReceiver as buildFastify } from '../../examples/webhook-receivers/fastify.ts'
 import fetchHandler, { buildReceiver as buildFetch } from '../../examples/webhook-receivers/fetch-handler.ts'
 import { type Handler, onceById, readSecrets } from '../../examples/webhook-receivers/handling.ts'
-import { makeSecret, signMessage, writeSecret } from '../../src/webhooks/signature.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import { makeSecret, signMessage, writeSecret } from '../../src/events/webhooks/signature.ts'
 
 const secret = makeSecret()
 const next = makeSecret()
@@ -24,19 +25,20 @@ async function originOf(server: Server): Promise<string> {
 }
 
 /** Serves a `fetch` handler, like Deno and Bun. */
-function serveFetch(handler: (request: Request) => Promise<Response>): Promise<string> {
+async function serveFetch(handler: (request: Request) => Promise<Response>): Promise<string> {
   const respond = async (incoming: IncomingMessage) => {
     const headers = Object.entries(incoming.headers) as [string, string][]
     const init = { method: 'POST', headers, body: incoming, duplex: 'half' } as unknown as RequestInit
     return handler(new Request(`http://localhost${incoming.url}`, init))
   }
-  const server = createServer((incoming, outgoing) => {
+  const { origin, close } = await openLocalServer((incoming, outgoing) => {
     respond(incoming).then(
       ({ status }) => outgoing.writeHead(status).end(),
       () => outgoing.writeHead(500).end(),
     )
   })
-  return originOf(server.listen(0, '127.0.0.1'))
+  afterAll(close)
+  return origin
 }
 
 const RECEIVERS: Record<string, (handle: Handler) => Promise<string>> = {

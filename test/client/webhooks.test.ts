@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { verifyWebhook, type WebhookErrorCode, WebhookVerificationError } from '@petstore/client/webhooks'
 import { readJson } from '../../client/src/ids.ts'
-import { makeSecret, readSecret, signMessage, writeSecret } from '../../src/webhooks/signature.ts'
+import { makeSecret, readSecret, signMessage, writeSecret } from '../../src/events/webhooks/signature.ts'
 
 const LARGEST = '9223372036854775807'
 const PET = `{"id":9007199254740993,"name":"Żółw 🐢","categoryId":${LARGEST},"status":"sold"}`

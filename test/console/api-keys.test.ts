@@ -17,8 +17,8 @@ import {
   scopeLabel,
   sortedScopes,
 } from '../../console/src/api-keys/scopes.ts'
-import { LIFETIME_SECONDS_MAX, OVERLAP_SECONDS_DEFAULT } from '../../src/api-keys/rules.ts'
-import { SCOPES } from '../../src/scopes.ts'
+import { LIFETIME_SECONDS_MAX, OVERLAP_SECONDS_DEFAULT } from '../../src/access/api-keys/rules.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
 
 const NOW = Date.parse('2026-11-16T12:00:00Z')
 const DAY_MS = 86_400_000

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { newCategoryId, newPet, petsOf } from './pets.ts'
+import { newCategoryId, newPet, petsOf } from '../support/pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -63,6 +63,32 @@ test.each([
 ])('the body %j returns 400 invalid_json', async (body) => {
   const response = await petstore.post('/pets', body)
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+})
+
+test.each([
+  { what: 'a missing comma', body: '{"name": "Rex" "categoryId": 5}', line: 1, column: 16 },
+  {
+    what: 'characters of several bytes',
+    body: '{\n  "name": "Zoë 🐕" "categoryId": 5\n}',
+    line: 2,
+    column: 19,
+  },
+  { what: 'a long id', body: '{"name": "Rex",\r\n "categoryId": 9007199254740993 x}', line: 2, column: 33 },
+  { what: 'a missing end', body: '{"name": "Rex"', line: 1, column: 15 },
+  {
+    what: 'a byte that is not UTF-8',
+    body: Buffer.from('{"name":\n"Zo\xff"}', 'latin1'),
+    line: 2,
+    column: 4,
+  },
+  { what: 'a large body', body: '{"name": "Rex"} x'.padStart(1_000_000), line: 1, column: 1_000_000 },
+])('names the line and the column of the first mistake: $what', async ({ body, line, column }) => {
+  const response = await petstore.post('/pets', body)
+  expect(response.body).toEqual({
+    code: 'invalid_json',
+    message: `The request body is not valid JSON in UTF-8: the first mistake is at line ${line}, column ${column}.`,
+    status: 400,
+  })
 })
 
 test.each([

@@ -1,7 +1,7 @@
 // Category ids are 64-bit integers and keep every digit in requests and responses.
 import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, linkTo, type Pet, rows } from './pets.ts'
+import { faultyFields, linkTo, type Pet, rows } from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 

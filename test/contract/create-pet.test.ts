@@ -1,7 +1,7 @@
 // POST /v1/pets: accepted pets, and the errors for rejected ones.
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from './pets.ts'
+import { faultyFields, idsOf, newCategoryId, newPet, type Pet, petsOf } from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 

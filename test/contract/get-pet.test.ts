@@ -1,7 +1,7 @@
 // GET /v1/pets/{petId}, which is deprecated but still supported.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type TestResponse, openTestClient } from '../support/client.ts'
-import { addPet, linkTo, type Pet, rows } from './pets.ts'
+import { addPet, linkTo, type Pet, rows } from '../support/pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')
@@ -80,6 +80,16 @@ test('returns 404 for an id with characters that are not percent-encoded', async
     expect(response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
     expectDeprecation(response, '/v1/pets')
   }
+})
+
+test('adds the link to the help of an error to the links of the deprecation', async () => {
+  const { headers } = await petstore.get('/pets/abc')
+  const relations = [...(headers.get('link') ?? '').matchAll(/rel="([^"]+)"/g)].map(
+    ([, relation]) => relation,
+  )
+  expect(relations).toEqual(['successor-version', 'deprecation', 'help'])
+  const found = await petstore.get(`/pets/${pet.id}`)
+  expect(found.headers.get('link')).not.toContain('rel="help"')
 })
 
 test('ignores query parameters', async () => {

@@ -12,7 +12,7 @@ import {
   type Pet,
   petsOf,
   rows,
-} from './pets.ts'
+} from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()

@@ -11,7 +11,7 @@ import {
   type Pet,
   petsOf,
   rows,
-} from './pets.ts'
+} from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()
@@ -144,8 +144,29 @@ describe('categoryId', () => {
 test('names every invalid parameter in one response', async () => {
   const response = await petstore.get('/pets?limit=0&status=gone&categoryId=x&id=y')
   expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
-  const fields = faultyFields(response).map((field) => field.split('.')[0])
-  expect(fields).toEqual(['categoryId', 'id', 'limit', 'status'])
+  expect(faultyFields(response)).toEqual(['categoryId', 'id', 'limit', 'status'])
+})
+
+test('names a parameter that was sent more than once, and the other invalid parameters', async () => {
+  const response = await petstore.get(
+    '/pets?limit=5&limit=6&status=sold&status=sold&cursor=a&cursor=b&id=x&id=y',
+  )
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  const { details } = response.body as { details: { field: string; code: string; message: string }[] }
+  expect(details.filter(({ code }) => code !== 'not_allowed')).toEqual(
+    expect.arrayContaining([
+      { field: 'limit', code: 'repeated', message: 'limit can be sent only once.' },
+      { field: 'status', code: 'repeated', message: 'status can be sent only once.' },
+      { field: 'cursor', code: 'repeated', message: 'cursor can be sent only once.' },
+      {
+        field: 'id',
+        code: 'invalid_integer',
+        message: 'id must be an integer from 1 to 9223372036854775807.',
+      },
+    ]),
+  )
+  expect(faultyFields(response)).toEqual(['cursor', 'id', 'limit', 'status'])
+  expect(details.filter(({ field, code }) => field === 'id' && code === 'invalid_integer')).toHaveLength(1)
 })
 
 test.each([

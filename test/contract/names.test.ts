@@ -1,7 +1,7 @@
 // Names: 1 to 500 code points, not blank, without NUL; stored exactly as sent.
 import { expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { faultyFields, newCategoryId, type Pet, petsOf } from './pets.ts'
+import { faultyFields, newCategoryId, type Pet, petsOf } from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 

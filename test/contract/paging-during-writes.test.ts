@@ -1,12 +1,10 @@
 // Paging through thousands of pets while others are created: each pet that existed before the first page is returned once.
-import http from 'node:http'
-import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { openTestClient, type TestClient } from '../support/client.ts'
-import { retryWhileBusy } from '../support/load.ts'
+import { openConnection, retryWhileBusy } from '../support/load.ts'
+import { addPet, idsOf, newCategoryId, newestFirst, newPet, type Pet, walk } from '../support/pets.ts'
 import { volume } from '../support/volume.ts'
-import { addPet, idsOf, newCategoryId, newestFirst, newPet, type Pet, walk } from './pets.ts'
 
 const PETS = volume(2_000, 10_000)
 const CONCURRENT_CREATES = 32
@@ -43,30 +41,15 @@ function petNumber(index: number): Partial<Pet> {
 
 /** Does not use fetch, which takes three times as long. The tests check every pet, so responses are not checked here. */
 async function createPets(count: number): Promise<Pet[]> {
-  const { Agent, request } = origin.startsWith('https:') ? https : http
-  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT_CREATES })
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const send = (body: string) => {
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>()
-    const sent = request(`${origin}/v1/pets`, { agent, method: 'POST', headers }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }),
-      )
-    })
-    sent.on('error', reject)
-    sent.end(body)
-    return promise
-  }
+  const sender = openConnection({ origin, apiKey }, CONCURRENT_CREATES)
   const create = async (index: number) => {
-    const body = JSON.stringify(newPet(petNumber(index)))
-    const created = await retryWhileBusy(() => send(body), isUnavailable)
+    const body = newPet(petNumber(index))
+    const created = await retryWhileBusy(() => sender.send('POST', '/v1/pets', body), isUnavailable)
     if (created.status !== 201) throw new Error(JSON.stringify(created.body))
     return created.body as Pet
   }
   const pets = await Promise.all(Array.from({ length: count }, (_, index) => create(index)))
-  agent.destroy()
+  sender.close()
   return pets
 }
 

@@ -1,7 +1,17 @@
 // Paging: cursors, and the Link header that contains them.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { addPets, idsOf, linkTo, newCategoryId, newestFirst, type Pet, petsOf, rows, walk } from './pets.ts'
+import {
+  addPets,
+  idsOf,
+  linkTo,
+  newCategoryId,
+  newestFirst,
+  type Pet,
+  petsOf,
+  rows,
+  walk,
+} from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
-import { newPet } from './pets.ts'
+import { newPet } from '../support/pets.ts'
 import { sendRequest } from '../support/raw-http.ts'
 
 const { origin, apiKey } = inject('contract')

@@ -13,7 +13,7 @@ import {
   petsOf,
   rows,
   walk,
-} from './pets.ts'
+} from '../support/pets.ts'
 
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const patch = (id: number, body: unknown, headers: Record<string, string> = {}) =>

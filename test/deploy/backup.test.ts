@@ -1,10 +1,15 @@
-// The files of deploy/backup: the script that closes gaps of the archive, the certificates, and names that must match.
+// The files of deploy/backup: the script that closes gaps of the archive, the certificates, who can connect to a copy, and
+// names that must match.
 import { spawnSync } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
+import { randomUUID, X509Certificate } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { Client } from 'pg'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
+import { sql } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const BACKUP = resolve(import.meta.dirname, '../../deploy/backup')
 const read = (name: string) => readFileSync(join(BACKUP, name), 'utf8')
@@ -135,4 +140,41 @@ test('all files use the data folder of deploy/ha', () => {
   )
   expect(new Set(paths)).toEqual(new Set([folder]))
   expect(read('archiving.yml')).toContain(`archive-after-failover ${folder}\n`)
+})
+
+test('nobody connects to a copy without a password, except the owner of its files through the socket', async () => {
+  const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
+  const cluster = await startCluster({
+    binaries: process.env['TEST_POSTGRES'] ?? embeddedBinaries(),
+    dataFolder,
+    port: await freePort(),
+    settings: { unix_socket_directories: dataFolder },
+  })
+  onTestFinished(async () => {
+    await cluster.stop()
+    rmSync(dataFolder, { recursive: true, force: true })
+  })
+  const server = cluster.url('postgres')
+  await sql(server, 'create database petstore')
+  await sql(server, 'create role petstore_verify login; create role petstore_app login')
+  const messageFor = (role: string, parameters = '') => {
+    const client = new Client(`postgres://${role}@127.0.0.1:${cluster.port}/petstore${parameters}`)
+    return client.connect().then(
+      () => client.end().then(() => 'connected'),
+      (error: Error) => error.message,
+    )
+  }
+  const socket = `?host=${dataFolder}`
+  expect(await messageFor('petstore_verify')).toBe('connected')
+  expect(await messageFor('postgres', socket)).toBe('connected')
+
+  writeFileSync(join(dataFolder, 'pg_hba.conf'), read('aside_hba.conf'))
+  await sql(server, 'select pg_reload_conf()')
+  await until(async () => (await messageFor('postgres')) !== 'connected')
+  expect(await messageFor('petstore_verify')).toContain('no pg_hba.conf entry')
+  expect(await messageFor('petstore_verify', socket)).toContain('no pg_hba.conf entry')
+  expect(await messageFor('petstore_app')).toContain('password')
+  if (userInfo().username !== 'postgres') {
+    expect(await messageFor('postgres', socket)).toContain('Peer authentication failed')
+  }
 })

@@ -7,7 +7,7 @@ import * as units from '@grafana/grafana-foundation-sdk/units'
 import { describe, expect, test } from 'vitest'
 import { anchorOf, RUNBOOK } from '../../dev/dashboards/panels.ts'
 import { deliveryMetrics, serviceMetrics } from '../../dev/metrics.ts'
-import { panelsOf, queriesOf, readDashboards } from '../../drill/dashboards/grafana.ts'
+import { panelsOf, queriesOf, readDashboards } from '../../lab/alerts/dashboards/grafana.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')

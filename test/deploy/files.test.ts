@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { HARD_EXIT_AFTER_MS } from '../../src/server/shutdown.ts'
-import { readConfig, VARIABLES } from '../../src/config.ts'
-import { RESPONSE_TIMEOUT_MS } from '../../src/deadlines.ts'
-import { ERRORS, type ErrorBody, errorBody } from '../../src/errors.ts'
-import { KEEP_ALIVE_EVERY_MS } from '../../src/events/streams.ts'
+import { readConfig, VARIABLES } from '../../src/config/config.ts'
+import { ERRORS, type ErrorBody, errorBody } from '../../src/contract/errors.ts'
+import { RESPONSE_TIMEOUT_MS } from '../../src/db/connection/deadlines.ts'
+import { KEEP_ALIVE_EVERY_MS } from '../../src/events/feed/streams.ts'
 import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, REQUESTS_IN_FLIGHT_MAX } from '../../src/server/app.ts'
+import { HARD_EXIT_AFTER_MS } from '../../src/server/shutdown.ts'
 import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -180,6 +180,15 @@ describe('haproxy.cfg', () => {
       ]),
     )
     for (const body of bodies) expect(body).toEqual(errorBody(body.code))
+  })
+
+  test('returns each error with the link to the help of its code', () => {
+    const errors = config.split('\n').filter((line) => line.includes('http-error status'))
+    expect(errors.length).toBeGreaterThan(3)
+    for (const line of errors) {
+      const [, code] = /"code":"(\w+)"/.exec(line) ?? []
+      expect(line).toMatch(new RegExp(`' hdr Link '</docs/errors#${code}>; rel="help"'$`))
+    }
   })
 
   test('returns each error with the status that its body contains', () => {

@@ -12,7 +12,7 @@ const page = readFileSync(join(ROOT, 'docs/command-line.md'), 'utf8')
 const isForUsers = ({ options }: Command) => options.some(({ long }) => long === '--url')
 
 test('the table lists every command for users with its operation and scope', () => {
-  const rows = [...page.matchAll(/^\| `petstore ([a-z -]+)` \| `(\w+)` \| `([\w:]+)` \|$/gm)]
+  const rows = [...page.matchAll(/^\| `petstore ([a-z -]+)` \| `(\w+)` \| `([\w:`, ]+)` \|$/gm)]
   const { paths } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as {
     paths: Record<string, Record<string, { operationId: string; 'x-scope'?: string }>>
   }
@@ -21,7 +21,9 @@ test('the table lists every command for users with its operation and scope', () 
       .flatMap((methods) => Object.values(methods))
       .map((operation) => [operation.operationId, operation['x-scope']]),
   )
-  for (const [, , operation = '', scope] of rows) expect(scope, operation).toBe(scopes.get(operation))
+  for (const [, , operation = '', listed = ''] of rows) {
+    expect(listed.replaceAll('`, `', ' '), operation).toBe(scopes.get(operation))
+  }
   const groups = buildProgram().commands.filter((command) => command.helpGroup() === 'Use a running service:')
   const named = groups.flatMap((group) =>
     group.commands.length === 0

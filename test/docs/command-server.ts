@@ -1,34 +1,44 @@
 // Runs the `petstore` commands of the documents in the test process, because a new Node process for each command would
 // take most of the CPU time of these tests. Commands that read standard input start the executable.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll } from 'vitest'
-import { runInProcess, type Write } from '../cli/in-process.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import { runInProcess, type Write } from '../support/in-process.ts'
 
-/** Shell functions that send a command to COMMAND_SERVER. It responds with a script that prints the output and exits. */
-export const PETSTORE_FUNCTIONS = `run_petstore() (
+/** A shell function that sends a command to COMMAND_SERVER. It responds with a script that prints the output and exits. */
+const RUN_PETSTORE = `run_petstore() (
   [[ " $* " != *' - '* ]] || exec "$EXECUTABLE" "$@"
   trap '' PIPE
   script=$({ printf '%s\\0' "$PWD" "$#" "$@"; env -0; } | command curl -sS --data-binary @- "$COMMAND_SERVER")
   eval "$script"
 )
+`
+
+/** Runs `petstore` and `bin/petstore.ts` in the test process. */
+export const PETSTORE_FUNCTIONS = `${RUN_PETSTORE}
 petstore() { run_petstore "$@"; }
 bin/petstore.ts() { run_petstore "$@"; }
 `
 
+/** Starts this executable for the first call of a page. Runs later calls of it in the test process. */
+export const executableFunction = (executable: string) => `${RUN_PETSTORE}
+is_called=$(mktemp -u)
+${executable}() {
+  if [ -e "$is_called" ]; then run_petstore "$@"; else : > "$is_called"; command ${executable} "$@"; fi
+}
+trap 'rm -f "$is_called"' EXIT
+`
+
 /** Returns the URL for COMMAND_SERVER. */
 export async function startCommandServer(): Promise<string> {
-  const server = createServer((request, response) => {
+  const { origin, close } = await openLocalServer((request, response) => {
     readText(request)
       .then(run)
       .then((script) => response.end(script))
       .catch((error: Error) => response.destroy(error))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  afterAll(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  afterAll(close)
+  return origin
 }
 
 async function run(body: string): Promise<string> {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/program.ts'
-import { ROOT } from './documents.ts'
+import { ROOT } from '../support/documents.ts'
 
 /** Commands that the tests do not run, with the reason. names.test.ts still checks their names. */
 const NOT_RUN: [pattern: RegExp, why: string][] = [
@@ -24,7 +24,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   ],
   [/^petstore top http/, 'needs several processes; test/cli/top.test.ts runs it'],
   [/^petstore doctor --patroni\b/, 'needs Patroni; test/cli/doctor-patroni.test.ts tests it'],
-  [/^(npx )?node (bench|drill|test)\//, 'takes minutes'],
+  [/^(npx )?node (lab|test)\//, 'takes minutes'],
   [/^(npx )?node dev\/release\.ts\b/, 'writes into the checkout; test/slow/release.test.ts runs it'],
   [/^(npx petstore|sha256sum)\b/, 'needs the files of a release; test/slow/release.test.ts runs it'],
   [
@@ -63,9 +63,9 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `amtool apt apt-get cat cd chmod cp createdb curl docker done dpkg echo etcdctl export fi for git grep gzip head initdb
+  `amtool apt apt-get break case cat cd chmod cp createdb curl docker done dpkg echo esac etcdctl export fi for git grep gzip head initdb
   install journalctl kill mkdir nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore
-  pg_upgrade pg_verifybackup pgbackrest printf promtool psql rm runuser sed sha256sum sleep sort ssh systemctl systemd-run tail
+  pg_upgrade pg_verifybackup pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail
   tar touch useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])

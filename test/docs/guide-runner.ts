@@ -1,27 +1,26 @@
-// Runs the commands of the documents: each document in a folder that looks like a clone, all on one service and one
-// database. Before each document the catalogue is reset to that of `npm run dev`.
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+// Runs the commands of the documents for operators and contributors: each document in a folder that looks like a clone, all
+// on one service and one database. Before each document the catalogue is reset to the demo pets. reader-runner.ts runs the
+// documents for readers of the quick start.
+import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
-import { addDemoPets } from '../../src/demo/demo-pets.ts'
-import { createApiKey } from '../../src/api-keys/api-keys.ts'
-import { SCOPES } from '../../src/scopes.ts'
+import { createApiKey } from '../../src/access/api-keys/api-keys.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
+import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
 import type { Db } from '../../src/db/database.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { ROOT } from '../support/documents.ts'
 import { asDelivery, asOwner } from '../support/roles.ts'
 import { EXECUTABLE, startService } from '../support/service.ts'
-import { startCommandServer } from './command-server.ts'
-import { ROOT } from './documents.ts'
-import { type Guide, HTTP_MARK, PROLOGUE, STEP_MARK } from './guide.ts'
+import { PETSTORE_FUNCTIONS, startCommandServer } from './command-server.ts'
+import { type Guide, PROLOGUE } from './guide.ts'
+import { type Printed, runPages } from './page-shell.ts'
 
-/** A page takes only seconds on an idle host. */
-const SCRIPT_TIMEOUT_MS = 240_000
-export const GUIDE_TIMEOUT_MS = SCRIPT_TIMEOUT_MS + 60_000
 const TOOLS = join(ROOT, 'node_modules/.bin')
+export const API_KEY_ON_PAGE = /petstore_(?:test|live)_…/g
 
 export interface GuideRunner {
   origin: string
@@ -29,15 +28,8 @@ export interface GuideRunner {
   /** Contains the folders of all guides. */
   folder: string
   folderOf: (guide: Guide) => string
-  /** The log of the service. */
-  log: () => string
+  commandServer: string
   run: (guide: Guide) => Promise<Map<string, Printed>>
-}
-
-/** The output of a step, and the response statuses of its requests. */
-export interface Printed {
-  text: string
-  statuses: string[]
 }
 
 export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRunner> {
@@ -75,6 +67,7 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
 
   for (const guide of guides) {
     likeAClone(folderOf(guide))
+    // For the type check.
     for (const { name, text } of guide.files) writeFileSync(join(folderOf(guide), name), asTyped(text))
   }
 
@@ -84,42 +77,39 @@ export async function openGuideRunner(guides: readonly Guide[]): Promise<GuideRu
   function run(guide: Guide): Promise<Map<string, Printed>> {
     const first = guide.continues ?? guide.path
     const pages = guides.filter(({ path, continues }) => path === first || continues === first)
-    const running = runs.get(first) ?? runPages(pages)
+    const running = runs.get(first) ?? runAlone(pages)
     runs.set(first, running)
     return running
   }
 
-  async function runPages(pages: readonly Guide[]): Promise<Map<string, Printed>> {
+  async function runAlone(pages: readonly Guide[]): Promise<Map<string, Printed>> {
     const [first] = pages as [Guide]
     const apiKey = await stockCatalogue(DATABASE_URL, db)
-    const commands = pages.map(({ script }) => script).join('')
-    const script = PROLOGUE + asTyped(commands).replaceAll(/petstore_(?:test|live)_…/g, apiKey)
-    if (script.includes('…')) throw new Error(`a reader cannot type this: ${/.*….*/.exec(script)?.[0]}`)
     const { PATH = '', HOME = '' } = process.env
-    const printed = await runScript(script, folderOf(first), {
-      PATH: [TOOLS, PATH].join(':'),
-      HOME,
-      EXECUTABLE,
-      COMMAND_SERVER: commandServer,
-      // The quick start sets these two. A page that needs other variables sets them itself.
-      PETSTORE_URL: service.origin,
-      PETSTORE_API_KEY: apiKey,
-      NPM_CONFIG_UPDATE_NOTIFIER: 'false',
-      NPM_CONFIG_OFFLINE: 'true',
+    const printed = await runPages(pages, {
+      folder: folderOf(first),
+      prologue: PROLOGUE + PETSTORE_FUNCTIONS,
+      asTyped: (text) => asTyped(text).replaceAll(API_KEY_ON_PAGE, apiKey),
+      asWritten,
+      environment: {
+        PATH: [TOOLS, PATH].join(':'),
+        HOME,
+        EXECUTABLE,
+        COMMAND_SERVER: commandServer,
+        PROJECT: folderOf(first),
+        // The quick start sets these two. A page that needs other variables sets them itself.
+        PETSTORE_URL: service.origin,
+        PETSTORE_API_KEY: apiKey,
+        NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+        NPM_CONFIG_OFFLINE: 'true',
+      },
     })
     for (const statement of pages.flatMap(({ statements }) => statements)) await sql(DATABASE_URL, statement)
-    return new Map(
-      [...printed].map(([step, text]) => [
-        step,
-        {
-          text: asWritten(text.replaceAll(HTTP_MARK, '')),
-          statuses: [...text.matchAll(HTTP_MARK)].map(([, status = '']) => status),
-        },
-      ]),
-    )
+    return printed
   }
 
-  return { origin: service.origin, adminOrigin: service.adminOrigin, folder, folderOf, log: service.log, run }
+  const { origin, adminOrigin } = service
+  return { origin, adminOrigin, folder, folderOf, commandServer, run }
 }
 
 /** Creates what `npm install` creates: the packages and the built client. */
@@ -139,7 +129,7 @@ async function fillFolder(folder: string): Promise<void> {
   ])
 }
 
-function likeAClone(folder: string): void {
+export function likeAClone(folder: string): void {
   mkdirSync(folder)
   for (const name of readdirSync(ROOT)) {
     // `npm pack` builds the client in its folder.
@@ -181,25 +171,4 @@ async function stockCatalogue(databaseUrl: string, db: Db): Promise<string> {
   })
   await addDemoPets(db)
   return apiKey
-}
-
-/** Returns the output of each step by its name. */
-async function runScript(
-  script: string,
-  cwd: string,
-  env: Record<string, string>,
-): Promise<Map<string, string>> {
-  const child = spawn('bash', ['--norc', '-c', script], { cwd, env, timeout: SCRIPT_TIMEOUT_MS })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  const [code] = (await once(child, 'close')) as [number | null]
-  const [, ...parts] = output.split(STEP_MARK)
-  const steps = new Map<string, string>()
-  for (let index = 0; index < parts.length; index += 2) {
-    steps.set(parts[index] ?? '', parts[index + 1] ?? '')
-  }
-  if (code === 0) return steps
-  throw new Error(`the step ${parts.at(-2)} failed (${code}):\n${parts.at(-1)}`)
 }

@@ -1,8 +1,7 @@
 // The steps of a document: its commands and programs in order, the files that the reader creates, and the output that
 // the document shows for each step.
 import { dirname, join } from 'node:path'
-import type { Block, Document } from './documents.ts'
-import { PETSTORE_FUNCTIONS } from './command-server.ts'
+import type { Block, Document } from '../support/documents.ts'
 import { linesOf, linesToRun } from './commands.ts'
 
 const SHELL = 'sh'
@@ -37,20 +36,22 @@ export const HTTP_MARK = /\n@@http (\d+)\n/g
  * Starts every script. Both streams go to the terminal. `curl` shows no progress, and prints the response status for the
  * test. `head` reads its input to the end: otherwise, SIGPIPE would end the command before it if that is slower. A `curl`
  * with `--max-time` reads a stream: it ends after the first event instead, because the event may be late on a slow host.
+ * For the same reason, each `sleep` of a loop that waits takes a second.
  */
 export const PROLOGUE = `set -euo pipefail
 exec 2>&1
 head() { command head "$@"; cat > /dev/null; }
+sleep() { command sleep 1; }
 FOR_TEST=(-sS -w '%{stderr}\\n@@http %{http_code}\\n')
 read_stream() {
   command curl "\${FOR_TEST[@]}" "$@" --max-time 120 > stream.txt &
-  until grep -qs '^data: .*}$' stream.txt || ! kill -0 $! 2> /dev/null; do sleep 0.1; done
+  until grep -qs '^data: .*}$' stream.txt || ! kill -0 $! 2> /dev/null; do command sleep 0.1; done
   { kill $! && wait $!; } 2> /dev/null || true
   cat stream.txt
   return 28
 }
 curl() { if [[ " $* " == *' --max-time '* ]]; then read_stream "$@"; else command curl "\${FOR_TEST[@]}" "$@"; fi; }
-${PETSTORE_FUNCTIONS}`
+`
 
 export function guideOf({ path, text, blocks }: Document): Guide {
   const before = CONTINUES.exec(text)?.[1]
@@ -89,18 +90,23 @@ function failOnError(line: string): string {
   return line.replace(/^export (\w+)=(\$\(.*\))/s, '$1=$2; export $1')
 }
 
-/** A program consists of a block with imports and the blocks after it up to the next block with imports. It runs at its last block. */
+/**
+ * A program consists of a block with imports and the blocks after it up to the next block with imports. It runs at its last
+ * block, in the project of the reader if there is one.
+ */
 function addProgram(guide: Guide, step: Step, block: Block, after: readonly Block[]): void {
   const isPart = ({ language, file }: Block) => PROGRAMS.has(language) && file === ''
   const begins = (part: Block) => /^import /m.test(part.text)
   let program = guide.files.findLast(({ name }) => name.startsWith('program-'))
   if (begins(block) || program === undefined) {
     const number = guide.files.filter(({ name }) => name.startsWith('program-')).length + 1
-    program = { name: `program-${number}.${block.language === 'js' ? 'mjs' : 'ts'}`, text: '' }
+    program = { name: `program-${number}.${block.language === 'js' ? 'mjs' : 'mts'}`, text: '' }
     guide.files.push(program)
   }
   guide.steps.push(step)
   program.text += `console.log('\\n${stepMark(guide.path, step.line)}')\n${block.text}`
   const following = after.find(isPart)
-  if (following === undefined || begins(following)) guide.script += `node ${program.name}\n`
+  if (following !== undefined && !begins(following)) return
+  guide.script += `cat > "$PROJECT/${program.name}" <<'@@end'\n${program.text}@@end\n`
+  guide.script += `(cd "$PROJECT" && node ${program.name})\n`
 }

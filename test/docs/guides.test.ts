@@ -1,23 +1,31 @@
 // Runs the commands and programs of every document in order, against a running service on PostgreSQL, and compares their
-// output with the document. `vitest run test/docs -t docs/selling.md` runs one document.
+// output with the document: first the documents for readers of the quick start, one after the other on the same data, then
+// the others. `vitest run test/docs -t docs/selling.md` runs one document.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { openDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
+import { openDeliveryMetrics } from '../../src/events/delivery/metrics.ts'
 import { parseExactly } from '../support/client.ts'
+import { documents, parseDocument, ROOT } from '../support/documents.ts'
 import { linesToRun } from './commands.ts'
-import { documents, parseDocument, ROOT } from './documents.ts'
+import { openGuideRunner } from './guide-runner.ts'
 import { type Guide, guideOf, stepName } from './guide.ts'
-import { toCompare } from './output-pattern.ts'
 import { metricsNamed, otherPaths } from './names.ts'
-import { GUIDE_TIMEOUT_MS, openGuideRunner, type Printed } from './guide-runner.ts'
+import { type Ids, toCompare } from './output-pattern.ts'
+import { GUIDE_TIMEOUT_MS, type Printed } from './page-shell.ts'
+import { openReaderRunner, readerPaths } from './reader-runner.ts'
 
 /** A block without a language is a diagram. */
 const LANGUAGES = new Set(['sh', 'ts', 'js', 'json', 'text', 'http', 'csv', 'sql', 'yaml', ''])
 const OUTPUT_ONLY = new Set(['text', 'http'])
 
-const guides = documents.map(guideOf).filter(({ steps }) => steps.length > 0)
+const forReaders = readerPaths(documents)
+const places = [...forReaders, ...documents.map(({ path }) => path)]
+const guides = documents
+  .map(guideOf)
+  .filter(({ steps }) => steps.length > 0)
+  .toSorted((a, b) => places.indexOf(a.path) - places.indexOf(b.path))
 const wrong = {
   output: guideOf(parseDocument('wrong-output.md', '```sh\necho 5 pets\n```\n\n```text\n6 pets\n```\n')),
   rejection: guideOf(
@@ -30,7 +38,23 @@ const wrong = {
     ),
   ),
 }
+const FOR_READERS = 'for-readers/'
+const wrongForReaders = [
+  // The links of `npm run dev` are absolute.
+  '```sh\ncurl -fsS "$PETSTORE_URL$(curl -fsSI "$PETSTORE_URL/v1/pets" -H "Authorization: Bearer $PETSTORE_API_KEY" | sed -n \'s/^link: <\\(.*\\)>.*/\\1/p\')"\n```\n',
+  // The project has no `"type": "module"`.
+  "```ts module.js\nimport { Petstore } from '@petstore/client'\n```\n\n```sh\nnode module.js\n```\n",
+  // The reader is in the project, not in the clone.
+  '```sh\nbin/petstore.ts pets list\n```\n',
+].map((text, index) => guideOf(parseDocument(`${FOR_READERS}${index}.md`, text)))
 const runner = await openGuideRunner([...guides, ...Object.values(wrong)])
+const reader = openReaderRunner({
+  guides: [...guides, ...wrongForReaders],
+  documents,
+  commandServer: runner.commandServer,
+})
+const runnerOf = ({ path }: Guide) =>
+  forReaders.includes(path) || path.startsWith(FOR_READERS) ? reader : runner
 
 /** Error statuses that the page does not show. */
 function unexpectedStatuses({ path, steps }: Guide, printed: Map<string, Printed>): string[] {
@@ -42,15 +66,24 @@ function unexpectedStatuses({ path, steps }: Guide, printed: Map<string, Printed
 }
 
 async function runGuide(guide: Guide): Promise<void> {
-  const printed = await runner.run(guide)
+  const printed = await runnerOf(guide).run(guide)
   const unexpected = unexpectedStatuses(guide, printed)
   expect(unexpected, unexpected.join('\n')).toEqual([])
+  const ids: Ids = new Map()
   for (const { line, shown } of guide.steps) {
     if (shown === undefined) continue
     const step = stepName(guide.path, line)
-    const compared = toCompare(shown, printed.get(step)?.text ?? '')
+    const compared = toCompare(shown, printed.get(step)?.text ?? '', ids)
     expect(compared.printed, step).toEqual(compared.shown)
   }
+}
+
+/** Loops that never end if a command in them fails. `until` has no other end than its condition. */
+function unboundedLoops(text: string): string[] {
+  const loops = [...text.matchAll(/^ *(while|until) [^]*?\bdone\b/gm)]
+  return loops
+    .filter(([loop, word]) => word === 'until' || !loop.includes('|| break'))
+    .map(([loop]) => loop.split('\n')[0] ?? '')
 }
 
 const typeCheck = (checked: readonly Guide[]) =>
@@ -126,7 +159,7 @@ test('a log line has the fields that docs/running.md shows', () => {
   const shown = documents
     .flatMap(({ blocks }) => blocks)
     .filter(({ text }) => text.includes('"msg":"request"'))
-  const logged = /^.*"operation":"listPets","status":200.*$/m.exec(runner.log())?.[0] ?? '{}'
+  const logged = /^.*"operation":"listPets","status":200.*$/m.exec(reader.log())?.[0] ?? '{}'
   expect(shown.map(({ text }) => Object.keys(JSON.parse(text) as object))).toEqual([
     Object.keys(JSON.parse(logged) as object),
   ])
@@ -147,10 +180,42 @@ test('the runner detects wrong output, a rejected request and a wrong program', 
   })
 })
 
+test.each(wrongForReaders)(
+  'the runner for readers detects what only works for its authors: $path',
+  {
+    timeout: GUIDE_TIMEOUT_MS,
+  },
+  async (guide) => {
+    await expect(runGuide(guide)).rejects.toThrow(`the step ${guide.path}`)
+  },
+)
+
+test('every loop of a document ends, also after an error', () => {
+  const problems = documents.flatMap(({ path, blocks }) =>
+    blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text, line }) => unboundedLoops(text).map((loop) => `${path}:${line}: ${loop}`)),
+  )
+  expect(problems).toEqual([])
+  expect(unboundedLoops('until grep -q x log; do sleep 1; done')).toHaveLength(1)
+  expect(unboundedLoops('while [ -n "$next" ]; do\n  curl "$next"\ndone')).toHaveLength(1)
+  expect(unboundedLoops('while [ -n "$next" ]; do\n  curl -f "$next" || break\ndone')).toEqual([])
+  expect(unboundedLoops('for i in $(seq 9); do sleep 1; done')).toEqual([])
+})
+
+test('no request of a document fails without a message', () => {
+  const problems = documents.flatMap(({ path, blocks }) =>
+    blocks
+      .filter(({ language, text }) => language === 'sh' && /\bcurl -(?=\w*s)(?!\w*S)/.test(text))
+      .map(({ line }) => `${path}:${line}: use curl -sS, which prints errors`),
+  )
+  expect(problems).toEqual([])
+})
+
 test('the comparison ignores values that differ between runs, and detects other differences', () => {
-  const alike = (language: string, shown: string, printed: string) => {
+  const alike = (language: string, shown: string, printed: string, ids: Ids = new Map()) => {
     const [block] = parseDocument('x.md', `\`\`\`${language}\n${shown}\n\`\`\``).blocks
-    const compared = toCompare(block as NonNullable<typeof block>, printed)
+    const compared = toCompare(block as NonNullable<typeof block>, printed, ids)
     return JSON.stringify(compared.shown) === JSON.stringify(compared.printed)
   }
   expect(alike('text', 'a … c\n…\nend', 'a b c\nx\ny\nend\n')).toBe(true)
@@ -162,4 +227,14 @@ test('the comparison ignores values that differ between runs, and detects other 
   const order = (expiresAt: string) => JSON.stringify({ createdAt: '2026-11-15T11:30:00.000Z', expiresAt })
   expect(alike('json', order('2026-11-15T12:00:00.000Z'), order('2026-11-15T12:00:00.100Z'))).toBe(true)
   expect(alike('json', order('2026-11-15T12:00:00.000Z'), order('2026-11-15T12:30:00.000Z'))).toBe(false)
+  const ids: Ids = new Map()
+  expect(alike('json', '{ "id": 501, "categoryId": 1 }', '{"id":612,"categoryId":1}', ids)).toBe(true)
+  expect(alike('text', 'order 76 of pet 501', 'order 80 of pet 612', ids)).toBe(true)
+  expect(alike('text', 'pet 501', 'pet 613', ids)).toBe(false)
+  expect(alike('text', 'pet 502', 'pet 612', ids)).toBe(false)
+  expect(alike('text', 'pet 500', 'pet 612', ids)).toBe(false)
+  expect(alike('json', '{ "id": 77, "petId": 501 }', '{"id":81,"petId":612}', ids)).toBe(true)
+  const counts = '{ "available": 350, "pending": 75, "sold": 75 }'
+  expect(alike('json', counts, '{"available":1,"pending":2,"sold":3}')).toBe(true)
+  expect(alike('json', counts, '{"available":1,"pending":2,"sold":"3"}')).toBe(false)
 })

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { documents, parseDocument, ROOT } from './documents.ts'
+import { documents, parseDocument, ROOT } from '../support/documents.ts'
 
 function problemOf(from: string, link: string): string | undefined {
   if (/^https?:/.test(link)) return URL.canParse(link) ? undefined : 'is not a valid URL'

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
-import { ERRORS } from '../../src/errors.ts'
-import { type Document, documents, parseDocument, ROOT } from './documents.ts'
+import { CLIENT_VARIABLES, VARIABLES } from '../../src/config/config.ts'
+import { ERRORS } from '../../src/contract/errors.ts'
+import { type Document, documents, parseDocument, ROOT } from '../support/documents.ts'
 import { codeProblems, commandProblems, fileProblems, pathProblems, variableProblems } from './names.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -22,6 +22,22 @@ test('every file and folder exists', () => {
 
 test('every path under /v1 exists, with its method and its parameters', () => {
   expect(all(pathProblems)).toEqual([])
+})
+
+test('every parameter of openapi.json is named in the code of a page in docs/', () => {
+  const { paths } = JSON.parse(read('openapi.json')) as {
+    paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] }>>
+  }
+  const code = checked
+    .filter(({ path }) => /^docs\/[\w-]+\.md$/.test(path))
+    .flatMap(({ blocks, spans }) => [...blocks, ...spans].map(({ text }) => text))
+    .join('\n')
+  const isNamed = (name: string) => new RegExp(String.raw`(?<![\w-])${name}(?![\w-])`, 'i').test(code)
+  const missing = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, parameters = [] }) => parameters.map(({ name }) => ({ operationId, name })))
+    .filter(({ name }) => !isNamed(name))
+  expect(missing).toEqual([])
 })
 
 test('every variable exists and accepts the value that is shown', () => {

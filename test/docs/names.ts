@@ -2,14 +2,14 @@
 // returns those of one document that do not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { CLIENT_VARIABLES, VARIABLES } from '../../src/config.ts'
-import { ERRORS } from '../../src/errors.ts'
-import { EVENTS } from '../../src/history/schema.ts'
-import { SIGN_IN_ERRORS } from '../../src/people/rules.ts'
-import { SAMPLERS } from '../../src/tracing-settings.ts'
-import { FAILURE_REASONS } from '../../src/webhooks/outcome.ts'
+import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
+import { CLIENT_VARIABLES, VARIABLES } from '../../src/config/config.ts'
+import { SAMPLERS } from '../../src/config/tracing-settings.ts'
+import { DETAIL_CODES, ERRORS } from '../../src/contract/errors.ts'
+import { FAILURE_REASONS } from '../../src/events/delivery/outcome.ts'
+import { EVENTS } from '../../src/store/history/schema.ts'
+import { type Document, filesBelow, ROOT } from '../support/documents.ts'
 import { commandsIn, problemsOf, linesOf } from './commands.ts'
-import { type Document, filesBelow, ROOT } from './documents.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const files = filesBelow('')
@@ -176,18 +176,21 @@ const CLIENT_CODES = new Set(
     (path) => read(path).match(/(?<=^ {2}\| ')\w+(?='$)/gm) ?? [],
   ),
 )
-/** Names with an underscore that are not error codes: of the schema, roles, history events, failed webhooks, samplers and PostgreSQL. */
+/** Names with an underscore that are not error codes: codes in details, and names of the schema, roles, history events, failed webhooks, samplers and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files
     .filter((file) => file.endsWith('.sql') || /^deploy\/ha\/.*\.(?:yml|ini)$/.test(file))
     .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
   ...EVENTS,
+  ...Object.keys(DETAIL_CODES),
   ...Object.keys(SIGN_IN_ERRORS),
   ...FAILURE_REASONS,
   ...SAMPLERS,
   // The name of a statement, which names its span.
   'insert_pets',
   'not_stored',
+  'not_subscribed',
+  'select_account',
   'signed_in',
   ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections max_prepared_statements pg_cancel_backend pg_dump pg_is_in_recovery pg_receivewal pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(
     ' ',

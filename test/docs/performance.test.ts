@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { report } from '../../bench/report.ts'
-import { readResults } from '../../bench/results.ts'
+import { report } from '../../lab/bench/report.ts'
+import { readResults } from '../../lab/bench/results.ts'
 
-test('the tables of docs/performance.md have the figures of bench/results.json', () => {
+test('the tables of docs/performance.md have the figures of lab/bench/results.json', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8')
   expect(page).toContain(report(readResults()))
 })

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ROOT } from './documents.ts'
+import { ROOT } from '../support/documents.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 /** One row for each risk and for each attack on signing in; its last column names the tests. */

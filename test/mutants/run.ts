@@ -4,7 +4,16 @@ import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { recordFigures } from '../proof/figures.ts'
 import { startTestServer } from '../support/global-setup.ts'
-import { changedSince, findBase, isInPart, isTouched, PARTS, partOfDay, resolveCommit } from './choice.ts'
+import {
+  changedSince,
+  findBase,
+  isInPart,
+  isTouched,
+  limitTouched,
+  PARTS,
+  partOfDay,
+  resolveCommit,
+} from './choice.ts'
 import type { Defect } from './defect.ts'
 import { DEFECTS } from './defects.ts'
 import { copyRepository, ROOT, tryDefect, type Verdict } from './trial.ts'
@@ -12,7 +21,7 @@ import { copyRepository, ROOT, tryDefect, type Verdict } from './trial.ts'
 const HELP = `Usage: npm run test:mutants -- [OPTIONS] [TEXT]
 
 Plants the defects of test/mutants/*defects.ts, one at a time, and runs the test that must detect each.
-Without options, plants the defects that recent changes may affect, and one of ${PARTS} parts of the others. The part
+Without options, plants up to 60 defects that recent changes may affect, and one of ${PARTS} parts of the others. The part
 depends on the date, so that ${PARTS} consecutive days plant all defects.
 
   TEXT             plant only the defects with this text in their name
@@ -35,7 +44,7 @@ without a result, because the host was too slow to finish its test, is reported,
 
 interface Choice {
   defects: Defect[]
-  /** What was chosen, and the command that chooses the same. */
+  /** What was chosen, and a command that chooses at least the same. */
   description: string
 }
 
@@ -75,11 +84,12 @@ function chooseRecent(values: { since?: string | undefined; part?: string | unde
     throw new Error(`--part must be a number from 0 to ${PARTS}`)
   const changed = changedSince(ROOT, since)
   const touched = DEFECTS.filter((defect) => isTouched(defect, changed))
+  const planted = values.since === undefined ? limitTouched(touched, part) : touched
   const others = DEFECTS.filter((defect, index) => isInPart(index, part) && !touched.includes(defect))
   return {
-    defects: [...touched, ...others],
-    description: `${touched.length} defects that changes since ${since.slice(0, 12)} may affect, and ${others.length} of part ${part} of ${PARTS}
-The same again: npm run test:mutants -- --since ${since} --part ${part}`,
+    defects: [...planted, ...others],
+    description: `${planted.length} of ${touched.length} defects that changes since ${since.slice(0, 12)} may affect, and ${others.length} of part ${part} of ${PARTS}
+All of them: npm run test:mutants -- --since ${since} --part ${part}`,
   }
 }
 

@@ -2,40 +2,40 @@
 // receiver hurt the sender.
 import type { Defect } from './defect.ts'
 
-const ADDRESSES = 'test/webhooks/addresses.test.ts'
-const URLS = 'test/webhooks/url.test.ts'
-const SSRF = 'test/webhooks/ssrf.test.ts'
-const SENDER = 'test/webhooks/sender.test.ts'
-const CONNECTIONS = 'test/webhooks/sender-connections.test.ts'
-const LANES = 'test/webhooks/lanes.test.ts'
-const DELIVERY = 'test/webhooks/delivery.test.ts'
-const PROCESSES = 'test/webhooks/processes.test.ts'
+const ADDRESSES = 'test/events/webhooks-addresses.test.ts'
+const URLS = 'test/events/webhooks-url.test.ts'
+const SSRF = 'test/events/delivery-ssrf.test.ts'
+const SENDER = 'test/events/delivery-sender.test.ts'
+const CONNECTIONS = 'test/events/delivery-connections.test.ts'
+const LANES = 'test/events/delivery-lanes.test.ts'
+const DELIVERY = 'test/events/delivery.test.ts'
+const PROCESSES = 'test/events/delivery-processes.test.ts'
 
 export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {
     name: 'the addresses of a name are checked before the DNS query of the connection',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'const found = addresses.map((address) =>',
     replace: 'const found = (await lookup(hostname)).map((address) =>',
     test: SSRF,
   },
   {
     name: 'the addresses of a name are not checked',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: '!addresses.every((address) => rule.allows(address, protocol))',
     replace: 'addresses.length < 0',
     test: SSRF,
   },
   {
     name: 'a name with one allowed address is allowed',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: '!addresses.every((address)',
     replace: '!addresses.some((address)',
     test: SSRF,
   },
   {
     name: 'all addresses of a name are tried',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'ADDRESSES_PER_FAMILY_MAX = 4',
     replace: 'ADDRESSES_PER_FAMILY_MAX = 400',
     test: SSRF,
@@ -43,70 +43,70 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a host that is an IP address is not checked',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'return isIP(host) !== 0 && !rule.allows(host, protocol)',
     replace: 'return isIP(host) !== 0 && host.length < 0',
     test: SSRF,
   },
   {
     name: 'the address of the peer is not checked',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: `socket.destroy(new ConnectionFault('address_blocked'))`,
     replace: 'void socket',
     test: CONNECTIONS,
   },
   {
     name: 'the address of the peer is checked after the first bytes',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: `socket.prependOnceListener('connect',`,
     replace: `socket.once('ready',`,
     test: CONNECTIONS,
   },
   {
     name: 'IPv4-mapped addresses match allowed networks',
-    file: 'src/webhooks/addresses.ts',
+    file: 'src/events/webhooks/addresses.ts',
     find: `if (address.range() === 'ipv4Mapped') return false`,
     replace: '',
     test: ADDRESSES,
   },
   {
     name: 'IPv6 addresses outside 2000::/3 are public',
-    file: 'src/webhooks/addresses.ts',
+    file: 'src/events/webhooks/addresses.ts',
     find: `text !== AZURE_METADATA : isIn(address, PUBLIC_IPV6)`,
     replace: `text !== AZURE_METADATA : true`,
     test: ADDRESSES,
   },
   {
     name: 'the metadata service of Azure is public',
-    file: 'src/webhooks/addresses.ts',
+    file: 'src/events/webhooks/addresses.ts',
     find: `? text !== AZURE_METADATA :`,
     replace: `? text !== '' :`,
     test: ADDRESSES,
   },
   {
     name: 'public addresses are allowed over HTTP',
-    file: 'src/webhooks/addresses.ts',
+    file: 'src/events/webhooks/addresses.ts',
     find: `return protocol === 'https:' && isPublicAddress(text)`,
     replace: `return isPublicAddress(text)`,
     test: ADDRESSES,
   },
   {
     name: 'a webhook can have the URL of a private address',
-    file: 'src/webhooks/url.ts',
+    file: 'src/events/webhooks/url.ts',
     find: 'if (rule.allows(address, protocol)) return undefined',
     replace: 'return undefined',
     test: URLS,
   },
   {
     name: 'a webhook can have the URL of a local name',
-    file: 'src/webhooks/url.ts',
+    file: 'src/events/webhooks/url.ts',
     find: 'if (LOCAL_NAME.test(name) && !rule.allowsHttp)',
     replace: `if (name === 'localhost' && !rule.allowsHttp)`,
     test: URLS,
   },
   {
     name: 'redirects are followed',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: `request.on('response', (response) => {`,
     replace: `request.on('response', (response) => {
       const { location } = response.headers
@@ -115,14 +115,14 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a body of a response can have any length',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: 'if (bytes > RESPONSE_BODY_MAX_BYTES) request.destroy()',
     replace: '',
     test: SENDER,
   },
   {
     name: 'a slow body is read until the timeout of the request',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: 'const timer = setTimeout(() => request.destroy(), RESPONSE_BODY_TIMEOUT_MS)',
     replace: 'const timer = setTimeout(() => {}, RESPONSE_BODY_TIMEOUT_MS)',
     test: SENDER,
@@ -130,14 +130,14 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the headers of a response can have any size',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: 'agent, maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES',
     replace: 'agent, maxHeaderSize: 100_000_000',
     test: SENDER,
   },
   {
     name: 'there can be any number of 1xx responses',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: 'if (count <= INFORMATION_MAX) return',
     replace: 'if (count > 0) return',
     test: SENDER,
@@ -145,7 +145,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'sending has no timeout',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: `setTimeout(() => stop.abort('timeout'), timeoutMs)`,
     replace: `setTimeout(() => {}, timeoutMs)`,
     test: SENDER,
@@ -153,42 +153,42 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'Retry-After has no max',
-    file: 'src/webhooks/retry-after.ts',
+    file: 'src/events/delivery/retry-after.ts',
     find: 'return Math.min(Number(text), RETRY_AFTER_MAX_SECONDS)',
     replace: 'return Number(text)',
     test: SENDER,
   },
   {
     name: 'a request on a closed idle connection is lost',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: `return result === 'stale' ? exchangeOver(fresh, exchange) : result`,
     replace: 'return fresh === undefined ? exchangeOver(fresh, exchange) : result',
     test: CONNECTIONS,
   },
   {
     name: 'a request is sent again although a part of the response has arrived',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: 'request.reusedSocket && socket?.bytesRead === bytesBefore',
     replace: 'request.reusedSocket && bytesBefore >= 0',
     test: CONNECTIONS,
   },
   {
     name: 'connections are not reused',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'reusing: open(true)',
     replace: 'reusing: open(false)',
     test: CONNECTIONS,
   },
   {
     name: 'requests in flight to one host are not limited',
-    file: 'src/webhooks/turns.ts',
+    file: 'src/events/delivery/turns.ts',
     find: 'if (origin.inFlight < inFlightMax)',
     replace: 'if (origin.inFlight < Infinity)',
     test: CONNECTIONS,
   },
   {
     name: 'a request that waits has no timeout',
-    file: 'src/webhooks/turns.ts',
+    file: 'src/events/delivery/turns.ts',
     find: `stop.addEventListener('abort', leave, { once: true })`,
     replace: 'void leave',
     test: CONNECTIONS,
@@ -196,7 +196,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'idle connections stay open when the sender is closed',
-    file: 'src/webhooks/sender.ts',
+    file: 'src/events/delivery/sender.ts',
     find: '        reusing.destroy()\n',
     replace: '        void reusing\n',
     test: CONNECTIONS,
@@ -204,7 +204,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'certificates are not verified',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'const options = { keepAlive,',
     replace: 'const options = { rejectUnauthorized: false, keepAlive,',
     test: CONNECTIONS,
@@ -212,7 +212,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'webhooks are sent through a proxy of the environment',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'const options = { keepAlive,',
     replace: 'const options = { proxyEnv: process.env, keepAlive,',
     test: CONNECTIONS,
@@ -220,7 +220,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'idle connections are limited only for each host',
-    file: 'src/webhooks/connections.ts',
+    file: 'src/events/delivery/connections.ts',
     find: 'return idle < IDLE_CONNECTIONS_MAX && keep(socket)',
     replace: 'return idle >= 0 && keep(socket)',
     test: CONNECTIONS,
@@ -228,7 +228,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'messages of different pets share a lane',
-    file: 'src/deliveries/message.ts',
+    file: 'src/events/delivery/message.ts',
     find: 'lane: `pet ${row.petId}`,\n    attempts: 0,',
     replace: "lane: 'pet',\n    attempts: 0,",
     test: DELIVERY,
@@ -236,7 +236,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'messages of one pet are sent at the same time',
-    file: 'src/deliveries/message.ts',
+    file: 'src/events/delivery/message.ts',
     find: 'lane: `pet ${row.petId}`,\n    attempts: 0,',
     replace: 'lane: `event ${row.number}`,\n    attempts: 0,',
     test: DELIVERY,
@@ -244,14 +244,14 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the position moves on before the receiver has responded',
-    file: 'src/deliveries/progress.ts',
+    file: 'src/events/delivery/progress.ts',
     find: 'first?.number == null ? read.number : first.number - 1n',
     replace: 'read.number',
     test: LANES,
   },
   {
     name: 'events behind a failed one are not stored',
-    file: 'src/deliveries/progress.ts',
+    file: 'src/events/delivery/progress.ts',
     find: 'return first.isStored || (',
     replace: 'return first === message && (',
     test: PROCESSES,
@@ -259,7 +259,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a process saves its progress without the lease',
-    file: 'src/deliveries/queries.ts',
+    file: 'src/events/delivery/queries.ts',
     find: 'where id = $1 and deliverer = $2 and restarts = $3 and leased_until > now()',
     replace: 'where id = $1 and $2::uuid is not null and restarts = $3',
     test: PROCESSES,
@@ -267,14 +267,14 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the signature is over the JSON that was written again',
-    file: 'src/webhooks/signature.ts',
+    file: 'src/events/webhooks/signature.ts',
     find: '.update(`${id}.${timestamp}.${body}`)',
     replace: '.update(`${id}.${timestamp}.${JSON.stringify(JSON.parse(body))}`)',
     test: 'test/client/webhooks.test.ts',
   },
   {
     name: 'the note of an order leaves the store',
-    file: 'src/deliveries/message.ts',
+    file: 'src/events/delivery/message.ts',
     find: '{ ...order, note: undefined }',
     replace: '{ ...order }',
     test: DELIVERY,
@@ -282,14 +282,14 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'failures of attempts in flight together count one by one',
-    file: 'src/deliveries/health.ts',
+    file: 'src/events/delivery/health.ts',
     find: 'if (isDown() && now >= probeAt) {',
     replace: 'if (isDown()) {',
     test: LANES,
   },
   {
     name: 'events that were delivered before an earlier one are sent again after a crash',
-    file: 'src/deliveries/progress.ts',
+    file: 'src/events/delivery/progress.ts',
     find: 'ahead = ahead.filter((doneNumber) => doneNumber > number)',
     replace: 'ahead = []',
     test: LANES,

@@ -1,4 +1,5 @@
 // How pages and their assets are served: compressed, cacheable, and with limits that keep them from blocking the API.
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
@@ -86,16 +87,34 @@ test('a page keeps the Vary value that CORS has set', async () => {
   expect(headers.get('vary')).toBe('Origin, Accept-Encoding')
 })
 
-test('clients that do not read a page do not block the API', async () => {
+test('clients that do not read a page block neither the API nor other pages', async () => {
   const timers = timersOfPages()
   const busy = await startApp(db, { pageLimits: { inFlightMax: 3, takenWithinMs: NEVER_MS } })
-  const clients = Array.from({ length: 3 }, () => requestWithoutReading(busy))
-  await expect.poll(timers).toHaveLength(3)
-  for (const path of ['/docs/errors', SCALAR]) {
-    expect(await busy.call('GET', path)).toMatchObject({ status: 503, body: { code: 'overloaded' } })
+  const clients: Socket[] = []
+  for (let count = 1; count <= 3; count += 1) {
+    clients.push(requestWithoutReading(busy))
+    await expect.poll(timers).toHaveLength(count)
+  }
+  for (const path of ['/', '/sign-in', '/docs/errors', SCALAR]) {
+    expect([path, await statusOf(busy, path)]).toEqual([path, 200])
   }
   expect((await retryWhileBusy(() => busy.get('/pets'))).status).toBe(200)
-  for (const client of clients) client.destroy()
+  // The first of the pages has ended the oldest download. Then there was room for the others.
+  expect(await Promise.all(clients.map(isComplete))).toEqual([false, true, true])
+})
+
+test('a client with many downloads ends its own oldest one, not that of another client', async () => {
+  const timers = timersOfPages()
+  const busy = await startApp(db, {
+    pageLimits: { inFlightMax: 3, takenWithinMs: NEVER_MS },
+    trustProxy: ['loopback'],
+  })
+  const clients: Socket[] = []
+  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.2', '192.0.2.2']) {
+    clients.push(requestWithoutReading(busy, address))
+    await expect.poll(timers).toHaveLength(clients.length)
+  }
+  expect(await Promise.all(clients.map(isComplete))).toEqual([true, false, true, true])
 })
 
 test('a client that does not read a page is disconnected after takenWithinMs', async () => {
@@ -103,38 +122,58 @@ test('a client that does not read a page is disconnected after takenWithinMs', a
   const busy = await startApp(db, { pageLimits: { inFlightMax: 1, takenWithinMs: NEVER_MS } })
   const client = requestWithoutReading(busy)
   await expect.poll(timers).toHaveLength(1)
-  expect(await statusOf(busy, '/docs')).toBe(503)
-  // The time has passed. The client still reads nothing, so the service must close its connection, before it handles the
-  // next request. A poll would also end when the service closes connections on which nothing moves.
   timers()[0]?.()
-  expect(await statusOf(busy, '/docs')).toBe(200)
-  client.destroy()
+  expect(await isComplete(client)).toBe(false)
 })
 
 test('a client that disconnects frees its slot at once', async () => {
   const timers = timersOfPages()
-  const busy = await startApp(db, { pageLimits: { inFlightMax: 1, takenWithinMs: NEVER_MS } })
-  const client = requestWithoutReading(busy)
+  const cleared = vi.spyOn(globalThis, 'clearTimeout')
+  onTestFinished(() => cleared.mockRestore())
+  const busy = await startApp(db, { pageLimits: { inFlightMax: 2, takenWithinMs: NEVER_MS } })
+  const first = requestWithoutReading(busy)
   await expect.poll(timers).toHaveLength(1)
-  expect(await statusOf(busy, '/docs')).toBe(503)
-  client.destroy()
-  await expect.poll(() => statusOf(busy, '/docs')).toBe(200)
+  const second = requestWithoutReading(busy)
+  await expect.poll(timers).toHaveLength(2)
+  const timerOfSecond = timers.started().at(-1)
+  second.destroy()
+  await expect.poll(() => cleared.mock.calls.some(([timer]) => timer === timerOfSecond)).toBe(true)
+  expect(await statusOf(busy, '/docs')).toBe(200)
+  expect(await isComplete(first)).toBe(true)
 })
 
-/** What the timers of pages in flight do after NEVER_MS. A page that was rejected has no timer. */
-function timersOfPages(): () => (() => void)[] {
-  const started = vi.spyOn(globalThis, 'setTimeout')
-  onTestFinished(() => started.mockRestore())
-  return () => started.mock.calls.filter(([, ms]) => ms === NEVER_MS).map(([onTimeout]) => onTimeout)
+/** What the timers of the pages do after NEVER_MS, and the timers themselves. */
+function timersOfPages(): (() => (() => void)[]) & { started: () => unknown[] } {
+  const spy = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => spy.mockRestore())
+  const isOfPage = ([, ms]: unknown[]) => ms === NEVER_MS
+  return Object.assign(() => spy.mock.calls.filter(isOfPage).map(([onTimeout]) => onTimeout as () => void), {
+    started: () =>
+      spy.mock.results.filter((_, index) => isOfPage(spy.mock.calls[index] ?? [])).map(({ value }) => value),
+  })
 }
 
 /** Requests the largest file uncompressed, which exceeds the socket buffers, and reads nothing. */
-function requestWithoutReading({ origin }: TestClient): Socket {
+function requestWithoutReading({ origin }: TestClient, address = '192.0.2.9'): Socket {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname).pause()
+  onTestFinished(() => void socket.destroy())
   socket.on('error', () => {})
-  socket.write(`GET ${SCALAR} HTTP/1.1\r\nHost: petstore.test\r\nAccept-Encoding: identity\r\n\r\n`)
+  socket.write(
+    `GET ${SCALAR} HTTP/1.1\r\nHost: petstore.test\r\nX-Forwarded-For: ${address}\r\nConnection: close\r\n\r\n`,
+  )
   return socket
+}
+
+/** Reads the response, and returns whether the service has sent all of it. */
+async function isComplete(socket: Socket): Promise<boolean> {
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
+  if (!socket.closed) await once(socket, 'close')
+  const response = Buffer.concat(chunks)
+  const headSize = response.indexOf('\r\n\r\n') + 4
+  const size = Number(/content-length: (\d+)/i.exec(response.toString('latin1', 0, headSize))?.[1])
+  return response.length === headSize + size
 }
 
 async function statusOf({ call }: TestClient, path: string): Promise<number> {

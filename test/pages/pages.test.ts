@@ -1,6 +1,6 @@
 // The pages outside /v1: their content, their links and their Content-Security-Policy.
 import { expect, test } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
+import { DETAIL_CODES, ERRORS } from '../../src/contract/errors.ts'
 import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
@@ -101,6 +101,14 @@ test('the error page has every error code with its status, message and fix', asy
     expect(entryText).toContain(code)
     expect(entryText).toContain(message)
     expect(entryText).toContain(`What to do ${fix.replaceAll('`', '')}`)
+  }
+})
+
+test('the error page has every code of details', async () => {
+  const { text } = await open('/docs/errors')
+  const [, section = ''] = text.split('<h2 id="details">')
+  for (const [code, meaning] of Object.entries(DETAIL_CODES)) {
+    expect(readable(section)).toContain(`${code}: ${meaning.replaceAll('`', '')}`)
   }
 })
 

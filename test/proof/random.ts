@@ -1,5 +1,5 @@
 // Deterministic pseudo-random numbers from a seed, as the drill uses them.
-import { createRandom, shuffle } from '../../drill/random.ts'
+import { createRandom, shuffle } from '../../lab/parts/random.ts'
 
 export interface Random {
   /** At least 0 and less than 1. */

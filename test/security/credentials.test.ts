@@ -1,12 +1,12 @@
-// Every way to send no API key or an invalid one, on every path and method under /v1. The 401 is always the same: it does
-// not reveal why the key is invalid, or whether the path exists.
+// Every way to send no API key or an invalid one, on every path and method under /v1. The 401 depends only on the form of
+// the request: it does not reveal whether a key exists, is expired or was revoked, or whether the path exists.
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { apiKeyVerifier, createApiKey, revokeApiKey } from '../../src/api-keys/api-keys.ts'
-import { makeApiKeyText } from '../../src/api-keys/format.ts'
-import { DEFAULT_SCOPES, SCOPES } from '../../src/scopes.ts'
+import { apiKeyVerifier, createApiKey, revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
+import { makeApiKeyText } from '../../src/access/api-keys/format.ts'
+import { DEFAULT_SCOPES, SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { countStatements, createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { sendBytes } from '../support/raw-http.ts'
@@ -67,54 +67,61 @@ const MISSING: Attempt[] = [
   { what: 'the key in a cookie', headers: ['Cookie', `authorization=Bearer ${apiKey}; api_key=${apiKey}`] },
 ]
 
-/** Texts that cannot be keys of this environment, so the service rejects them without a query. */
-const MALFORMED: Attempt[] = [
-  ...Object.entries({
-    'the key without a scheme': apiKey,
-    'a scheme without a key': 'Bearer',
-    'a scheme and a space': 'Bearer ',
-    Basic: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`,
-    'Basic with the plain key': `Basic ${apiKey}`,
-    Digest: `Digest username="${apiKey}"`,
-    Token: `Token ${apiKey}`,
-    'two schemes': `Basic abc, Bearer ${apiKey}`,
-    'no space after the scheme': `Bearer${apiKey}`,
-    'an equals sign after the scheme': `Bearer=${apiKey}`,
-    'a colon after the scheme': `Bearer: ${apiKey}`,
-    'a tab before the key': `Bearer\t${apiKey}`,
-    'a tab and a space before the key': `Bearer \t${apiKey}`,
-    'a no-break space before the key': `Bearer\u00a0${apiKey}`,
-  }),
-  ...Object.entries({
-    'the key without its last character': apiKey.slice(0, -1),
-    'half of the key': apiKey.slice(0, 30),
-    'the prefix alone': 'petstore_live_',
-    'the prefix and a wrong checksum': `petstore_live_${'A'.repeat(49)}`,
-    'the key and a digit': `${apiKey}0`,
-    'the key and an exclamation mark': `${apiKey}!`,
-    'the key and a comma': `${apiKey},`,
-    'the key and an encoded line break': `${apiKey}%0d%0a`,
-    'the key and a second word': `${apiKey} x`,
-    'the key twice, separated by a comma': `${apiKey},${apiKey}`,
-    'the key twice, each with a scheme': `${apiKey}, Bearer ${apiKey}`,
-    'the key in quotes': `"${apiKey}"`,
-    'the key after a non-ASCII letter': `\u00e9${apiKey}`,
-    'a changed character in the secret': changedAt(20),
-    'a changed character in the checksum': changedAt(apiKey.length - 1),
-    'the prefix in upper case': `PETSTORE_LIVE_${apiKey.slice(14)}`,
-    'the key in lower case': apiKey.toLowerCase(),
-    'the key in upper case': apiKey.toUpperCase(),
-    'a staging key': staging.text,
-    'the key with the staging prefix': `petstore_test_${apiKey.slice(14)}`,
-    'a space within the key': `${apiKey.slice(0, 20)} ${apiKey.slice(20)}`,
-    'a tab within the key': `${apiKey.slice(0, 20)}\t${apiKey.slice(20)}`,
-    'a word': 'secret',
-    'a JSON Web Token': 'eyJhbGciOiJub25lIn0.e30.',
-    SQL: "'or'1'='1",
-    'letters beyond ASCII': 'petstore_live_é',
-    '10,000 characters': 'A'.repeat(10_000),
-  }).map(([what, key]) => [what, `Bearer ${key}`] as const),
-].map(([what, value]) => ({ what, authorization: [value] }))
+/** Values that are not "Bearer" and one word, so the service rejects them without a query. */
+const OTHER_FORMS: Attempt[] = Object.entries({
+  'the key without a scheme': apiKey,
+  'a scheme without a key': 'Bearer',
+  'a scheme and a space': 'Bearer ',
+  Basic: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`,
+  'Basic with the plain key': `Basic ${apiKey}`,
+  Digest: `Digest username="${apiKey}"`,
+  Token: `Token ${apiKey}`,
+  'two schemes': `Basic abc, Bearer ${apiKey}`,
+  'no space after the scheme': `Bearer${apiKey}`,
+  'an equals sign after the scheme': `Bearer=${apiKey}`,
+  'a colon after the scheme': `Bearer: ${apiKey}`,
+  'a tab before the key': `Bearer\t${apiKey}`,
+  'a no-break space before the key': `Bearer\u00a0${apiKey}`,
+  'the key and a second word': `Bearer ${apiKey} x`,
+  'the key twice, each with a scheme': `Bearer ${apiKey}, Bearer ${apiKey}`,
+  'a space within the key': `Bearer ${apiKey.slice(0, 20)} ${apiKey.slice(20)}`,
+}).map(([what, value]) => ({ what, authorization: [value] }))
+
+const toBearer = ([what, key]: [string, string]): Attempt => ({ what, authorization: [`Bearer ${key}`] })
+
+/** Texts with the prefix of the other environment. */
+const OTHER_ENVIRONMENT: Attempt[] = Object.entries({
+  'a staging key': staging.text,
+  'the key with the staging prefix': `petstore_test_${apiKey.slice(14)}`,
+  'the staging prefix alone': 'petstore_test_',
+}).map(toBearer)
+
+/** Texts that cannot be keys, so the service rejects them without a query. */
+const MALFORMED: Attempt[] = Object.entries({
+  'the key without its last character': apiKey.slice(0, -1),
+  'half of the key': apiKey.slice(0, 30),
+  'the prefix alone': 'petstore_live_',
+  'the prefix and a wrong checksum': `petstore_live_${'A'.repeat(49)}`,
+  'the key and a digit': `${apiKey}0`,
+  'the key and an exclamation mark': `${apiKey}!`,
+  'the key and a comma': `${apiKey},`,
+  'the key and an encoded line break': `${apiKey}%0d%0a`,
+  'the key twice, separated by a comma': `${apiKey},${apiKey}`,
+  'the key in quotes': `"${apiKey}"`,
+  'the key after a non-ASCII letter': `\u00e9${apiKey}`,
+  'a changed character in the secret': changedAt(20),
+  'a changed character in the checksum': changedAt(apiKey.length - 1),
+  'the prefix in upper case': `PETSTORE_LIVE_${apiKey.slice(14)}`,
+  'the key in lower case': apiKey.toLowerCase(),
+  'the key in upper case': apiKey.toUpperCase(),
+  'a tab before the key, after a space': `\t${apiKey}`,
+  'a tab within the key': `${apiKey.slice(0, 20)}\t${apiKey.slice(20)}`,
+  'a word': 'secret',
+  'a JSON Web Token': 'eyJhbGciOiJub25lIn0.e30.',
+  SQL: "'or'1'='1",
+  'letters beyond ASCII': 'petstore_live_é',
+  '10,000 characters': 'A'.repeat(10_000),
+}).map(toBearer)
 
 /** Two Authorization headers, in both orders. */
 const REPEATED: Attempt[] = Object.entries({
@@ -134,7 +141,7 @@ const WELL_FORMED: Attempt[] = Object.entries({
   'a changed key with a valid checksum': withChecksum(changedAt(20).slice(0, -CHECKSUM_LENGTH)),
   'a revoked key': revoked.text,
   'an expired key': expired.text,
-}).map(([what, key]) => ({ what, authorization: [`Bearer ${key}`] }))
+}).map(toBearer)
 
 interface Target {
   method: string
@@ -194,6 +201,7 @@ function expected401(method: string, code: string, message: string, challenge: s
     text: method === 'HEAD' ? '' : text,
     headers: {
       'www-authenticate': challenge,
+      link: `</docs/errors#${code}>; rel="help"`,
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(text.length),
       'cache-control': 'no-store',
@@ -214,13 +222,16 @@ const missing = (method: string) =>
     'The API key is missing; send "Authorization: Bearer <API_KEY>".',
     'Bearer realm="petstore"',
   )
-const invalid = (method: string) =>
-  expected401(
-    method,
-    'invalid_api_key',
-    'The API key is not valid.',
-    'Bearer realm="petstore", error="invalid_token"',
-  )
+const invalidBecause = (message: string) => (method: string) =>
+  expected401(method, 'invalid_api_key', message, 'Bearer realm="petstore", error="invalid_token"')
+const invalid = invalidBecause('The API key is not valid.')
+const otherForm = invalidBecause(
+  'The Authorization header must be "Bearer <API_KEY>"; other schemes, such as Basic, are not supported.',
+)
+const severalHeaders = invalidBecause('The request has several Authorization headers; send one.')
+const otherEnvironment = invalidBecause(
+  'The API key is for staging, but this service is production; use a key that starts with petstore_live_.',
+)
 
 async function expectEverywhere(attempt: Attempt, expected: typeof missing): Promise<void> {
   const responses = await Promise.all(
@@ -247,6 +258,19 @@ test('the checksum of a key is the CRC-32 of the rest, in base62', () => {
   expect(withChecksum(apiKey.slice(0, -CHECKSUM_LENGTH))).toBe(apiKey)
 })
 
+test('a staging service names production as the other environment', async () => {
+  const atStaging = await startApp(db, {
+    verifyApiKey: apiKeyVerifier(db, 'staging'),
+    environment: 'staging',
+  })
+  expect((await atStaging.get('/pets', { apiKey: staging.text })).status).toBe(200)
+  expect((await atStaging.get('/pets', { apiKey })).body).toMatchObject({
+    code: 'invalid_api_key',
+    message:
+      'The API key is for production, but this service is staging; use a key that starts with petstore_test_.',
+  })
+})
+
 describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
   test.each(MISSING)('returns 401 missing_api_key without querying the database: $what', async (attempt) => {
     const before = count()
@@ -254,14 +278,16 @@ describe(`on ${TARGETS.length} paths and methods, existing or not:`, () => {
     expect(count()).toBe(before)
   })
 
-  test.each([...MALFORMED, ...REPEATED])(
-    'returns 401 invalid_api_key without querying the database: $what',
-    async (attempt) => {
-      const before = count()
-      await expectEverywhere(attempt, invalid)
-      expect(count()).toBe(before)
-    },
-  )
+  test.each([
+    ...MALFORMED.map((attempt) => ({ ...attempt, expected: invalid })),
+    ...OTHER_FORMS.map((attempt) => ({ ...attempt, expected: otherForm })),
+    ...OTHER_ENVIRONMENT.map((attempt) => ({ ...attempt, expected: otherEnvironment })),
+    ...REPEATED.map((attempt) => ({ ...attempt, expected: severalHeaders })),
+  ])('returns 401 invalid_api_key without querying the database: $what', async ({ expected, ...attempt }) => {
+    const before = count()
+    await expectEverywhere(attempt, expected)
+    expect(count()).toBe(before)
+  })
 
   test.each(WELL_FORMED)('returns the same 401 invalid_api_key to $what', async (attempt) => {
     await expectEverywhere(attempt, invalid)

@@ -1,7 +1,7 @@
 // The service port and the admin port have no path in common.
 import { afterAll, expect, test } from 'vitest'
-import { SCOPES } from '../../src/scopes.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
-import { openApiFixture, type Order } from '../api/fixture.ts'
+import { NEEDED_PRIVILEGES } from '../../src/db/inspect/privileges.ts'
+import { openApiFixture, type Order } from '../support/api-fixture.ts'
 import type { TestResponse } from '../support/client.ts'
 import { operations } from './operations.ts'
 

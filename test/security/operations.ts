@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RouteOptions } from 'fastify'
-import type { Scope } from '../../src/scopes.ts'
+import type { DeclaredScope } from '../../src/contract/scopes.ts'
 import type { V1 } from '../../src/http/operation.ts'
 import { type AppOptions, OPERATIONS } from '../../src/server/app.ts'
 
@@ -15,11 +15,14 @@ export interface Operation {
   /** The statuses in openapi.json. */
   statuses: string[]
   description: string
+  /** The `x-scope` in openapi.json. */
+  scope: string
 }
 
 interface DocumentedOperation {
   operationId: string
   description?: string
+  'x-scope': string
   requestBody?: unknown
   responses: Record<string, unknown>
 }
@@ -29,8 +32,9 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 }
 
 export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
-  Object.entries(verbs).map(([verb, { operationId, description = '', requestBody, responses }]) => ({
+  Object.entries(verbs).map(([verb, { operationId, description = '', requestBody, responses, ...rest }]) => ({
     operationId,
+    scope: rest['x-scope'],
     method: verb.toUpperCase(),
     path: `/v1${path.replace(/\{\w+\}/g, '9223372036854775807')}`,
     body: requestBody === undefined ? undefined : {},
@@ -40,7 +44,7 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
 )
 
 /** The scope that each route declares, by operation; no handler runs. */
-export function declaredScopes(): Record<string, Scope | 'any' | undefined> {
+export function declaredScopes(): Record<string, DeclaredScope | undefined> {
   const routes: RouteOptions[] = []
   const recorder = { route: (route: RouteOptions) => routes.push(route) } as unknown as V1
   const services = new Proxy({}, { get: () => () => {} }) as AppOptions

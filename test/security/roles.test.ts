@@ -1,9 +1,15 @@
-// deploy/roles.sql: the role of the service has no privilege that it does not need. All other tests run the service as
-// this role, so they fail if it lacks one.
+// deploy/roles.sql and the grants of `petstore migrate`: the role of the service has no privilege that it does not need.
+// All other tests run the service as this role, so they fail if it lacks one.
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
-import { OWNED_OBJECTS } from '../../src/db/owners.ts'
-import { DELIVERY_PRIVILEGES, DELIVERY_ROLE, NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
+import { OWNED_OBJECTS } from '../../src/db/inspect/owners.ts'
+import {
+  DELIVERY_PRIVILEGES,
+  DELIVERY_ROLE,
+  NEEDED_PRIVILEGES,
+  ROLE_PRIVILEGES,
+  toRows,
+} from '../../src/db/inspect/privileges.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import {
@@ -20,22 +26,42 @@ import { petstore, startService } from '../support/service.ts'
 const databaseUrl = await createTestDatabase()
 const TABLES = Object.keys(NEEDED_PRIVILEGES)
 
-/** The privileges on each table and sequence that are granted to the role or to PUBLIC. */
+/** The privileges on each table, sequence and column that are granted to the role or to PUBLIC, such as `select (id)`. */
 async function grantsIn(url: string, role = 'petstore_app'): Promise<Record<string, string[]>> {
   const rows = await sql<{ name: string; privileges: string[] }>(
     url,
     `select c.relname as name,
         array_agg(
-          lower(acl.privilege_type) || case when acl.is_grantable then ' with grant option' else '' end
-          order by acl.privilege_type
+          lower(acl.privilege_type) || coalesce(' (' || grants.column || ')', '')
+            || case when acl.is_grantable then ' with grant option' else '' end
+          order by acl.privilege_type, grants.column
         ) as privileges
-      from pg_class c cross join aclexplode(c.relacl) as acl
+      from pg_class c
+      cross join lateral (
+        select null as column, c.relacl as acl
+        union all
+        select attname, attacl from pg_attribute where attrelid = c.oid
+      ) as grants
+      cross join aclexplode(grants.acl) as acl
       where c.relnamespace = 'public'::regnamespace
         and (acl.grantee = 0 or acl.grantee = $1::regrole)
       group by c.relname`,
     [role],
   )
-  return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]))
+  return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges.toSorted()]))
+}
+
+/** The privileges of a role as grantsIn returns them, with columns one by one. */
+function stated(privileges: (typeof ROLE_PRIVILEGES)[string]): Record<string, string[]> {
+  const texts = Map.groupBy(toRows(privileges), ({ name }) => name)
+  return Object.fromEntries(
+    [...texts].map(([name, rows]) => [
+      name,
+      rows
+        .map(({ column, privilege }) => (column === undefined ? privilege : `${privilege} (${column})`))
+        .toSorted(),
+    ]),
+  )
 }
 
 const service = new Client(databaseUrl)
@@ -58,19 +84,11 @@ test('the service has exactly the privileges that petstore doctor expects, on ev
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
   )
   expect(tables.map(({ name }) => name).toSorted()).toEqual(TABLES.toSorted())
-  const expected = Object.entries(NEEDED_PRIVILEGES).map(([name, privileges]) => [
-    name,
-    [...privileges].toSorted(),
-  ])
-  expect(await grantsIn(databaseUrl)).toEqual({ ...Object.fromEntries(expected), pets_id_seq: ['usage'] })
+  expect(await grantsIn(databaseUrl)).toEqual({ ...stated(NEEDED_PRIVILEGES), pets_id_seq: ['usage'] })
 })
 
 test('the delivery of webhooks can read events and secrets, and nothing about pets, orders and API keys', async () => {
-  const expected = Object.entries(DELIVERY_PRIVILEGES).map(([name, privileges]) => [
-    name,
-    [...privileges].toSorted(),
-  ])
-  expect(await grantsIn(databaseUrl, DELIVERY_ROLE)).toEqual(Object.fromEntries(expected))
+  expect(await grantsIn(databaseUrl, DELIVERY_ROLE)).toEqual(stated(DELIVERY_PRIVILEGES))
   const delivery = asDelivery(databaseUrl)
   for (const statement of ['select hash from api_keys', 'select from pets', 'select from orders']) {
     const client = new Client(delivery)
@@ -87,6 +105,7 @@ test('the role of petstore verify can read everything except the secrets of webh
   expect(grants).toEqual({
     ...Object.fromEntries([...readable, ...sequences].map((name) => [name, ['select']])),
     restore_checks: ['insert', 'select'],
+    webhook_secrets: ['select (expires_at)', 'select (id)', 'select (webhook_id)'],
   })
   expect(sequences).toContain('pets_id_seq')
   const client = new Client(asVerifier(databaseUrl))
@@ -195,24 +214,111 @@ test('the search path contains only the schema public', async () => {
   expect(path).toEqual({ search_path: 'public' })
 })
 
-test('the service runs if deploy/roles.sql ran before the first migration; a second run restricts privileges, a third changes nothing', async () => {
+/** What earlier versions of deploy/roles.sql granted. */
+const FORMER_DEFAULTS = `alter default privileges for role petstore_migrator in schema public
+    grant select, insert, update, delete on tables to petstore_app;
+  alter default privileges for role petstore_migrator in schema public grant usage on sequences to petstore_app`
+
+const defaultsIn = (url: string) =>
+  sql(
+    url,
+    `select from pg_default_acl, aclexplode(defaclacl) as acl
+      where defaclrole = 'petstore_migrator'::regrole and acl.grantee = 'petstore_app'::regrole`,
+  )
+
+test('after deploy/roles.sql, petstore migrate grants exactly the needed privileges, and the service runs', async () => {
   const url = await createTestDatabase('empty')
   const environment = { DATABASE_URL: url, MIGRATION_DATABASE_URL: asOwner(url) }
   const running = await startService(environment, { args: ['serve', '--migrate'] })
   const made = await petstore(['api-keys', 'create', '--name', 'x'], environment)
   const client = openTestClient({ origin: running.origin, apiKey: made.stdout.trim() })
-  const create = (key: string) =>
-    client.post('/pets', { name: 'Rex', categoryId: 1 }, { 'idempotency-key': key })
-  expect((await create('broad')).status).toBe(201)
-  const broad = await grantsIn(url)
-  expect(broad['pet_history']).toEqual(['delete', 'insert', 'select', 'update'])
-  await makeRoles(asSuperuser(url))
-  const narrow = await grantsIn(url)
-  expect(narrow['pet_history']).toEqual(['insert', 'select'])
-  expect((await create('narrow')).status).toBe(201)
-  await makeRoles(asSuperuser(url))
-  expect(await grantsIn(url)).toEqual(narrow)
+  expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
   expect(await running.stop()).toBe(0)
+  expect(await grantsIn(url)).toEqual(stated(ROLE_PRIVILEGES['petstore_app'] ?? {}))
+  expect(await grantsIn(url, DELIVERY_ROLE)).toEqual(stated(DELIVERY_PRIVILEGES))
+  expect(await grantsIn(url, VERIFIER)).toEqual(await grantsIn(databaseUrl, VERIFIER))
+})
+
+test('petstore migrate takes back privileges that no role needs, even if no migration is missing', async () => {
+  const url = await createTestDatabase()
+  const before = await grantsIn(url)
+  await sql(url, FORMER_DEFAULTS)
+  await sql(
+    url,
+    `grant select on webhook_secrets to petstore_app; grant delete on orders to petstore_app with grant option;
+      grant select (note) on orders to petstore_deliver; grant insert on pets to public;
+      grant update on sequence pets_id_seq to petstore_app; revoke insert on pets from petstore_app`,
+  )
+  expect(await petstore(['migrate'], { DATABASE_URL: asOwner(url) })).toMatchObject({
+    code: 0,
+    stderr: 'The schema is up to date.\n',
+  })
+  expect(await grantsIn(url)).toEqual(before)
+  expect(await grantsIn(url, DELIVERY_ROLE)).toEqual(stated(DELIVERY_PRIVILEGES))
+  expect(await defaultsIn(url)).toEqual([])
+})
+
+test('petstore migrate changes no privilege that is right', async () => {
+  const url = await createTestDatabase()
+  const versions = () => sql(url, 'select oid, xmin from pg_class order by oid')
+  const before = await versions()
+  await petstore(['migrate'], { DATABASE_URL: asOwner(url) })
+  expect(await versions()).toEqual(before)
+})
+
+test('deploy/roles.sql takes back the default privileges of earlier versions', async () => {
+  const url = await createTestDatabase()
+  await sql(url, FORMER_DEFAULTS)
+  expect(await defaultsIn(url)).not.toEqual([])
+  await makeRoles(asSuperuser(url))
+  expect(await defaultsIn(url)).toEqual([])
+})
+
+test('a role without the privilege to change others gets a message from petstore migrate, which changes nothing', async () => {
+  const url = await createTestDatabase()
+  await sql(url, 'grant delete on orders, pet_history to petstore_app')
+  const before = await grantsIn(url)
+  const { code, stderr } = await petstore(['migrate'], { DATABASE_URL: url })
+  expect(code).toBe(0)
+  expect(stderr).toContain(
+    'The role petstore_app cannot correct the privileges on these tables and sequences, because it does not own them: orders (owner petstore_migrator), pet_history (owner petstore_migrator).',
+  )
+  expect(await grantsIn(url)).toEqual(before)
+})
+
+test('an owner and a service with other names keep their privileges', async () => {
+  const url = await createTestDatabase('empty')
+  const database = new URL(url).pathname.slice(1)
+  await changeRoles(
+    url,
+    `create role petstore_test_owner login; create role petstore_test_shop login;
+      grant connect on database ${database} to petstore_test_owner;
+      grant usage, create on schema public to petstore_test_owner;`,
+  )
+  try {
+    await sql(
+      url,
+      'alter default privileges for role petstore_test_owner in schema public grant select on tables to petstore_test_shop',
+    )
+    await sql(url, FORMER_DEFAULTS)
+    const DATABASE_URL = url.replace('petstore_app', 'petstore_test_owner')
+    const { code, stderr } = await petstore(['migrate'], { DATABASE_URL })
+    expect(code).toBe(0)
+    // The default privileges of another role, which only that role or a superuser can change.
+    expect(stderr).toContain(
+      'As petstore_migrator or as a superuser, run: alter default privileges for role petstore_migrator in schema public revoke all on tables from petstore_app;',
+    )
+    const shop = await grantsIn(url, 'petstore_test_shop')
+    expect(shop['pets']).toEqual(['select'])
+    expect(shop['webhook_secrets']).toEqual(['select'])
+    const owner = await grantsIn(url, 'petstore_test_owner')
+    expect(owner['orders']).toContain('delete')
+    expect((await grantsIn(url))['orders']).toEqual(['insert', 'select', 'update'])
+  } finally {
+    for (const role of ['petstore_test_owner', 'petstore_test_shop'])
+      await sql(url, `drop owned by ${role} cascade`)
+    await changeRoles(url, 'drop role petstore_test_owner, petstore_test_shop')
+  }
 })
 
 test('deploy/roles.sql keeps a connection limit that the operator has set', async () => {

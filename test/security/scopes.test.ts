@@ -1,15 +1,21 @@
-// Which scope each operation needs: calls every operation of openapi.json with different sets of scopes.
+// Which scopes each operation needs: calls every operation of openapi.json with different sets of scopes.
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
-import type { Caller } from '../../src/caller.ts'
-import { SCOPES, type Scope } from '../../src/scopes.ts'
+import type { Caller } from '../../src/contract/caller.ts'
+import {
+  type DeclaredScope,
+  DEFAULT_SCOPES,
+  requiredScopes,
+  SCOPES,
+  type Scope,
+} from '../../src/contract/scopes.ts'
 import { requireScope } from '../../src/http/authentication.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { declaredScopes, operations } from './operations.ts'
 
 /** Repeats the scopes of the routes by hand, so that a change to one of them fails here. */
-const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
+const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   listPets: 'pets:read',
   createPet: 'pets:write',
   getPet: 'pets:read',
@@ -26,15 +32,15 @@ const REQUIRED_SCOPES: Record<string, Scope | 'any'> = {
   listEvents: 'events:read',
   streamEvents: 'events:read',
   listWebhooks: 'webhooks:read',
-  createWebhook: 'webhooks:write',
+  createWebhook: ['webhooks:write', 'pets:read'],
   getWebhook: 'webhooks:read',
-  updateWebhook: 'webhooks:write',
+  updateWebhook: ['webhooks:write', 'pets:read'],
   deleteWebhook: 'webhooks:write',
-  rotateWebhookSecret: 'webhooks:write',
-  testWebhook: 'webhooks:write',
-  replayWebhook: 'webhooks:write',
-  listDeliveries: 'webhooks:read',
-  redeliver: 'webhooks:write',
+  rotateWebhookSecret: ['webhooks:write', 'pets:read'],
+  testWebhook: ['webhooks:write', 'pets:read'],
+  replayWebhook: ['webhooks:write', 'pets:read'],
+  listDeliveries: ['webhooks:read', 'pets:read'],
+  redeliver: ['webhooks:write', 'pets:read'],
   getInventory: 'pets:read',
   getFigures: 'pets:read',
   getOwnApiKey: 'any',
@@ -59,10 +65,16 @@ test('openapi.json, the routes and this table have the same operations and scope
   expect(declaredScopes()).toEqual(REQUIRED_SCOPES)
 })
 
-test.each(operations)('the description of $operationId names its scope', ({ operationId, description }) => {
-  const scope = REQUIRED_SCOPES[operationId]
-  const sentence = scope === 'any' ? 'Accepts any API key.' : `Requires the scope \`${scope}\`.`
-  expect(description.endsWith(sentence), description).toBe(true)
+test.each(operations)('the description of $operationId names its scopes', (operation) => {
+  const scopes = requiredScopes(REQUIRED_SCOPES[operation.operationId] ?? 'any')
+  const [first, second] = scopes
+  const sentences = [
+    'Accepts any API key.',
+    `Requires the scope \`${first}\`.`,
+    `Requires the scopes \`${first}\` and \`${second}\`.`,
+  ]
+  expect(operation.description.endsWith(sentences[scopes.length] ?? ''), operation.description).toBe(true)
+  expect(operation.scope).toBe(scopes.join(' ') || 'any')
 })
 
 test('the service does not start with an operation that declares no scope', () => {
@@ -73,12 +85,16 @@ test('the service does not start with an operation that declares no scope', () =
   expect(() => app.get('/own', { config: { scope: 'any' } }, handler)).not.toThrow()
 })
 
-const SETS: { set: string; scopes: (required: Scope | 'any') => readonly Scope[] }[] = [
+const SETS: { set: string; scopes: (required: readonly Scope[]) => readonly Scope[] }[] = [
   { set: 'no scope', scopes: () => [] },
   ...SCOPES.map((scope) => ({ set: `${scope} alone`, scopes: () => [scope] })),
   {
-    set: 'every scope except the required one',
-    scopes: (required) => SCOPES.filter((scope) => scope !== required),
+    set: 'every scope except the first required one',
+    scopes: (required) => SCOPES.filter((scope) => scope !== required.at(0)),
+  },
+  {
+    set: 'every scope except the last required one',
+    scopes: (required) => SCOPES.filter((scope) => scope !== required.at(-1)),
   },
   { set: 'every scope', scopes: () => SCOPES },
 ]
@@ -94,16 +110,16 @@ function keyWith(scopes: readonly Scope[]): Promise<string> {
 
 describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
   const rows = operations.map((operation) => {
-    const required = REQUIRED_SCOPES[operation.operationId] ?? 'any'
+    const required = requiredScopes(REQUIRED_SCOPES[operation.operationId] ?? 'any')
     const scopes = scopesFor(required)
-    const mayCall = required === 'any' || scopes.includes(required)
+    const lacking = required.filter((scope) => !scopes.includes(scope)).join(' ')
     const isOwnRevocation = operation.operationId === 'revokeOwnApiKey'
-    return { ...operation, required, scopes, mayCall, isOwnRevocation, verdict: mayCall ? 'can' : 'cannot' }
+    return { ...operation, scopes, lacking, isOwnRevocation, verdict: lacking === '' ? 'can' : 'cannot' }
   })
 
   test.each(rows)(
     '$verdict call $operationId',
-    async ({ required, scopes, mayCall, method, path, body, isOwnRevocation }) => {
+    async ({ scopes, lacking, method, path, body, isOwnRevocation }) => {
       const granted = scopes.length === 0 ? SCOPES : scopes
       // Other tests use the shared keys.
       const apiKey = isOwnRevocation
@@ -113,17 +129,17 @@ describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
         const service = scopes.length === 0 ? petstoreWithoutScopes : petstore
         const response = await service.call(verb, path, { apiKey, body })
         const challenge = response.headers.get('www-authenticate')
-        if (mayCall) {
+        if (lacking === '') {
           expect([200, 204, 400, 404]).toContain(response.status)
           expect(challenge).toBeNull()
           continue
         }
         expect(response.status).toBe(403)
-        expect(challenge).toBe(`Bearer realm="petstore", error="insufficient_scope", scope="${required}"`)
+        expect(challenge).toBe(`Bearer realm="petstore", error="insufficient_scope", scope="${lacking}"`)
         if (verb === 'HEAD') continue
         expect(response.body).toEqual({
           code: 'insufficient_scope',
-          message: 'The API key lacks the scope that this operation requires.',
+          message: `The API key lacks the ${lacking.includes(' ') ? 'scopes' : 'scope'} ${lacking.replaceAll(' ', ' and ')}, which this request requires.`,
           status: 403,
         })
       }
@@ -135,6 +151,7 @@ test('an unknown path or method returns 404 or 405, whatever the scopes', async 
   const apiKey = await keyWith(SCOPES)
   for (const service of [petstoreWithoutScopes, petstore]) {
     expect((await service.get('/nothing', { apiKey })).status).toBe(404)
+    expect((await service.get('/pets/', { apiKey })).status).toBe(404)
     expect((await service.call('PUT', '/v1/api-keys', { apiKey })).status).toBe(405)
   }
 })
@@ -154,8 +171,8 @@ test('a key without admin gets 403, not 400, for an invalid request to create a 
 
 test('openapi.json documents 403 for every operation that a default key cannot call', () => {
   const undocumented = operations.filter(({ operationId, statuses }) => {
-    const required = REQUIRED_SCOPES[operationId] ?? ''
-    return !['any', 'pets:read', 'pets:write'].includes(required) && !statuses.includes('403')
+    const required = requiredScopes(REQUIRED_SCOPES[operationId] ?? 'any')
+    return required.some((scope) => !DEFAULT_SCOPES.includes(scope)) && !statuses.includes('403')
   })
   expect(undocumented).toEqual([])
 })

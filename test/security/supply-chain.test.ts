@@ -1,7 +1,7 @@
 // Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL, to the
 // identity provider and to the collector of traces only.
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSbom } from '../../dev/sbom.ts'
 
@@ -64,40 +64,46 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     /\bfetch\(|\bWebSocket\(|^import (?!type\b)[^\n]*'(node:)?(http2?|https|net|tls|dgram|dns|undici)(\/\w+)?'/m
   const importing = sources.filter((path) => networkImport.test(read(join('src', path))))
   // These files open connections: remote.ts for the commands that call a service, patroni.ts for
-  // `petstore doctor --patroni`, provider-requests.ts, and the two of webhooks/, which `serve` does not import (see the next
-  // test). The others listen, or use constants and IP checks.
+  // `petstore doctor --patroni`, provider-requests.ts, and the two of events/delivery/, which `serve` does not import
+  // (test/dependencies.test.ts). The others listen, or use constants and IP checks.
   expect(importing.toSorted()).toEqual([
+    'access/sign-in/provider-requests.ts',
     // Waits until its own service is ready.
     'cli/demo.ts',
     'cli/doctor/patroni.ts',
     // Sends to a URL that the developer who runs `petstore webhooks forward` chose.
     'cli/forwarder.ts',
-    'cli/remote.ts',
+    'cli/terminal/remote.ts',
     // Reads the metrics of the processes that the operator who runs `petstore top` chose.
     'cli/top/scrape.ts',
     // Finds a free port for the PostgreSQL of `petstore demo`.
-    'demo/cluster.ts',
+    'data/demo/cluster.ts',
+    'events/delivery/connections.ts',
+    'events/delivery/sender.ts',
     'http/errors.ts',
     'http/server.ts',
     'http/stop-listening.ts',
-    'ip-address.ts',
-    'people/provider-requests.ts',
-    'webhooks/connections.ts',
-    'webhooks/sender.ts',
+    'values/ip-address.ts',
   ])
   const signingIn = sources.filter((path) => /'openid-client'/.test(read(join('src', path))))
-  expect(signingIn).toEqual(['people/provider.ts'])
-  // Imported on demand, if OTEL_EXPORTER_OTLP_ENDPOINT is set. test/cli/tracing.test.ts records the connections.
+  expect(signingIn).toEqual(['access/sign-in/provider.ts'])
+  // Imported on demand, if OTEL_EXPORTER_OTLP_ENDPOINT is set. test/telemetry/tracing.test.ts records the connections.
   const tracing = sources.filter((path) =>
     /^import (?!type)[^']*'@opentelemetry\/(?!api')/m.test(read(join('src', path))),
   )
-  expect(tracing.toSorted()).toEqual(['telemetry/span-export.ts', 'telemetry/tracing.ts'])
+  expect(tracing.toSorted()).toEqual([
+    'telemetry/tracing/open-tracing.ts',
+    'telemetry/tracing/span-export.ts',
+  ])
   const loading = sources.filter((path) =>
-    /telemetry\/tracing\.ts'|\.\/span-export/.test(read(join('src', path))),
+    /\.\/open-tracing\.ts'|\.\/span-export/.test(read(join('src', path))),
   )
-  expect(loading.toSorted()).toEqual(['server/start-tracing.ts', 'telemetry/tracing.ts'])
-  expect(read('src/server/start-tracing.ts')).toContain("await import('../telemetry/tracing.ts')")
-  const calling = sources.filter((path) => /'\.\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
+  expect(loading.toSorted()).toEqual([
+    'telemetry/tracing/open-tracing.ts',
+    'telemetry/tracing/start-tracing.ts',
+  ])
+  expect(read('src/telemetry/tracing/start-tracing.ts')).toContain("await import('./open-tracing.ts')")
+  const calling = sources.filter((path) => /\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
   expect(calling.toSorted()).toEqual([
     'cli/categories.ts',
     'cli/event-types.ts',
@@ -105,9 +111,9 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/forwarder.ts',
     'cli/inventory.ts',
     'cli/orders.ts',
-    'cli/output.ts',
     'cli/pets.ts',
-    'cli/remote.ts',
+    'cli/terminal/output.ts',
+    'cli/terminal/remote.ts',
     'cli/webhook-deliveries.ts',
     'cli/webhooks-forward.ts',
     'cli/webhooks.ts',
@@ -121,27 +127,5 @@ test('the service opens connections to PostgreSQL, the identity provider and the
   expect(read('src/http/stop-listening.ts')).toContain(
     "import { Server as TcpServer, type Socket } from 'node:net'",
   )
-  expect(read('src/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
-})
-
-/** The files that a file loads, directly or through other files. Type imports load nothing. */
-function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
-  if (loaded.has(path)) return loaded
-  loaded.add(path)
-  const imports = read(path).matchAll(
-    /^(?:import|export) (?!type\b)[^']*'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
-  )
-  for (const [, target, loadedLater] of imports) {
-    loadedBy(join(dirname(path), target ?? loadedLater ?? ''), loaded)
-  }
-  return loaded
-}
-
-test('`serve` cannot connect to a URL that a caller chose, because it does not load the sender of webhooks', () => {
-  const loaded = loadedBy('src/server/process.ts')
-  // These are loaded through several other files.
-  expect(loaded).toContain('src/pets/queries.ts')
-  expect(loaded).toContain('src/people/provider-requests.ts')
-  expect(loaded).not.toContain('src/webhooks/connections.ts')
-  expect(loaded).not.toContain('src/webhooks/sender.ts')
+  expect(read('src/values/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
 })

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { runFault } from '../../drill/monitoring/fault-run.ts'
-import { faultOf, type PlantedFaultName } from '../../drill/monitoring/planted-faults.ts'
-import { prepareTemplate } from '../../drill/monitoring/template.ts'
-import { embeddedBinaries } from '../../src/demo/cluster.ts'
+import { runFault } from '../../lab/alerts/fault-run.ts'
+import { faultOf, type PlantedFaultName } from '../../lab/alerts/planted-faults.ts'
+import { prepareTemplate } from '../../lab/alerts/template.ts'
+import { embeddedBinaries } from '../../src/data/demo/cluster.ts'
 
 const FAULTS: PlantedFaultName[] = ['writes-stalled', 'key-expires', 'certificate-expires']
 const folder = `/var/tmp/petstore-test-${randomUUID()}`

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
-import { type PetBatches, openPetBatches } from '../../src/pets/batches.ts'
+import { type PetBatches, openPetBatches } from '../../src/store/pets/batches.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
-import { watchReads } from '../support/stale-reads.ts'
 import { openConnection } from '../support/load.ts'
 import { petstore, startService } from '../support/service.ts'
+import { watchReads } from '../support/stale-reads.ts'
 import { volume } from '../support/volume.ts'
 
 const CLIENTS = 16
@@ -61,7 +61,8 @@ test('the same check finds stale reads if a request may join a query in flight',
   }
   const staleBatches: Partial<PetBatches> = {
     coalescePage: (_key, work) => work(),
-    findPage: (page) => join(Object.values(page).join(' '), () => ours.findPage(page)),
+    findPage: (page) =>
+      join([...Object.values(page.filters), page.beforeId, page.max].join(' '), () => ours.findPage(page)),
   }
   const found = {
     ours: await watch({}, 2),

@@ -1,10 +1,10 @@
 // Puts thousands of API keys into every part of a request. None may appear in a response, the log or the metrics.
 import { expect, test } from 'vitest'
-import { makeApiKeyText } from '../../src/api-keys/format.ts'
+import { makeApiKeyText } from '../../src/access/api-keys/format.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { sendBytes } from '../support/raw-http.ts'
 import { petstore, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
-import { sendBytes } from '../support/raw-http.ts'
 
 const CANARIES = volume(2_000, 5_000)
 const AT_ONCE = 50

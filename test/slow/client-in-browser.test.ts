@@ -1,16 +1,15 @@
 // The client on a web page of another origin, in Chromium: compiled like the package, allowed by CORS_ORIGINS.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import { makeSecret, signMessage, writeSecret } from '../../src/events/webhooks/signature.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { openBrowser, visit } from '../support/browser.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
-import { makeSecret, signMessage, writeSecret } from '../../src/webhooks/signature.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const LARGEST = '9223372036854775807'
@@ -27,7 +26,7 @@ const browser = await openBrowser()
 
 /** Serves one empty page and the files of the client, like a web shop. */
 async function startTestPage(): Promise<string> {
-  const server = createServer(({ url = '/' }, response) => {
+  const { origin, close } = await openLocalServer(({ url = '/' }, response) => {
     const isScript = url.endsWith('.js')
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
     response.end(
@@ -35,10 +34,9 @@ async function startTestPage(): Promise<string> {
         ? readFileSync(join(compiled, basename(url)))
         : '<!doctype html><link rel="icon" href="data:,"><title>Shop</title>',
     )
-  }).listen(0, '127.0.0.1')
-  afterAll(() => server.close())
-  await new Promise((listening) => server.once('listening', listening))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(close)
+  return origin
 }
 
 /** The program of the page: creates a pet, reads it back, and gets an error. */

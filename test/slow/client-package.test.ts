@@ -14,19 +14,25 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { openClientFixture } from '../client/fixture.ts'
-import { programOf } from '../client/readme.ts'
+import { makeSecret, signMessage, writeSecret } from '../../src/events/webhooks/signature.ts'
+import { openClientFixture } from '../support/client-fixture.ts'
+import { programOf } from '../support/client-readme.ts'
 import { startPetstore } from '../support/service.ts'
-import { makeSecret, signMessage, writeSecret } from '../../src/webhooks/signature.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'petstore-client-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-await run('npm', ['pack', '--workspace', 'client', '--pack-destination', folder], { cwd: ROOT })
+const { stdout: packed } = await run(
+  'npm',
+  ['pack', '--silent', '--workspace', 'client', '--pack-destination', folder],
+  {
+    cwd: ROOT,
+  },
+)
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "type": "module" }')
-await run('npm', ['install', '--offline', './petstore-client-1.1.0.tgz'], { cwd: folder })
+await run('npm', ['install', '--offline', `./${packed.trim()}`], { cwd: folder })
 
 const { api, apiKey } = await openClientFixture()
 const secret = makeSecret()

@@ -1,11 +1,11 @@
-// Every page of the console in Chromium: accessible, within its size, without other hosts, and visible soon. bench/console.ts
+// Every page of the console in Chromium: accessible, within its size, without other hosts, and visible soon. lab/bench/console.ts
 // measures it at 5 million pets.
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { build, type Rolldown } from 'vite'
 import { afterAll, expect, test } from 'vitest'
-import { addDemoPets } from '../../src/demo/demo-pets.ts'
+import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
 import { accessibilityFaults, visit } from '../support/browser.ts'
 import { enterKey, startConsole } from '../support/console.ts'
 import { CHECKS_FIGURES } from '../support/figures.ts'

@@ -1,16 +1,16 @@
 // People sign in to the console with an identity provider, in Chromium.
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/session/sign-in-errors.ts'
 import { buildConsole } from '../../dev/console.ts'
+import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
 import { openBrowser } from '../support/browser.ts'
 import { openSignInFixture } from '../support/sign-in.ts'
-import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/session/sign-in-errors.ts'
-import { SIGN_IN_ERRORS } from '../../src/people/rules.ts'
 
 const PROVIDER_HOST = '127.0.0.2'
 
 await buildConsole()
-const fixture = await openSignInFixture({ provider: { host: PROVIDER_HOST } })
+const fixture = await openSignInFixture({ provider: { host: PROVIDER_HOST, keepsSessions: true } })
 const browser = await openBrowser(['127.0.0.1', PROVIDER_HOST])
 
 async function open(path: string): Promise<Page> {
@@ -53,6 +53,19 @@ test('signing out revokes the personal key', async () => {
   await page.getByText('You have signed out.').waitFor()
   const valid = `select id from api_keys where name = 'Sam Staff' and revoked_at is null`
   await expect.poll(() => fixture.sql(valid)).toEqual([])
+  await page.context().close()
+})
+
+test('after a sign-out, the next person must sign in at the provider', async () => {
+  const page = await open('/')
+  await signIn(page, 'Sam Staff')
+  await page.getByText('Signed in as Sam Staff').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('button', { name: 'Continue with Demo' }).click()
+  await page.getByRole('button', { name: 'Vera Viewer' }).or(page.getByText('Signed in as')).first().waitFor()
+  expect(new URL(page.url()).hostname).toBe(PROVIDER_HOST)
+  await page.getByRole('button', { name: 'Vera Viewer' }).click()
+  await page.getByText('Signed in as Vera Viewer').waitFor()
   await page.context().close()
 })
 

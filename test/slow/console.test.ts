@@ -1,35 +1,14 @@
 // The work of shop staff in the console, in Chromium: sign in, add, find and sell pets, alone and with others.
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { addDemoPets } from '../../src/demo/demo-pets.ts'
-import { revokeApiKey } from '../../src/api-keys/api-keys.ts'
+import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
+import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
 import { issueApiKey } from '../support/app.ts'
-import { enterKey, rowOf, startConsole } from '../support/console.ts'
+import { addPet, enterKey, hold, rowOf, startConsole } from '../support/console.ts'
 import { CHECKS_FIGURES } from '../support/figures.ts'
 
 const LIVE_MS_MAX = 1_000
 const { db, service, browser, signIn, issueKey } = await startConsole(addDemoPets)
-
-async function addPet(page: Page, name: string, category = 'Dogs'): Promise<void> {
-  await page.getByRole('button', { name: 'Add a pet' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Add a pet' })
-  await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
-  await dialog.getByRole('combobox', { name: 'Category' }).fill(category)
-  await page.getByRole('option', { name: category }).click()
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
-  await rowOf(page, name).waitFor()
-}
-
-async function hold(page: Page, name: string, note: string): Promise<void> {
-  await rowOf(page, name)
-    .getByRole('button', { name: `Hold ${name}` })
-    .click()
-  const dialog = page.getByRole('dialog', { name: `Hold ${name}` })
-  await dialog.getByLabel('Note').fill(note)
-  await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
-}
 
 test('rejects a wrong key and keeps the person on the sign-in page', async () => {
   const context = await browser.newContext()

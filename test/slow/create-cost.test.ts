@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { sql } from '../support/database.ts'
 import { runClients, retryWhileBusy } from '../support/load.ts'
 import { prepareDatabase } from '../support/roles.ts'

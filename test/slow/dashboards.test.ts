@@ -21,11 +21,11 @@ import {
   panelsOf,
   queriesOf,
   readDashboards,
-} from '../../drill/dashboards/grafana.ts'
-import { startLoad } from '../../drill/dashboards/load.ts'
-import { openPrometheusClient } from '../../drill/monitoring/prometheus-client.ts'
-import { startStore } from '../../drill/dashboards/store.ts'
-import { MONITORING_FOLDER, startPrometheus } from '../../drill/monitoring/prometheus.ts'
+} from '../../lab/alerts/dashboards/grafana.ts'
+import { startLoad } from '../../lab/alerts/dashboards/load.ts'
+import { startStore } from '../../lab/alerts/dashboards/store.ts'
+import { openPrometheusClient } from '../../lab/alerts/prometheus-client.ts'
+import { MONITORING_FOLDER, startPrometheus } from '../../lab/alerts/prometheus.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asDelivery, asSuperuser } from '../support/roles.ts'
 

@@ -7,14 +7,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
-import { type ClusterOptions, embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { openGate } from '../../lab/parts/gate.ts'
+import { Mirror } from '../../lab/parts/mirror.ts'
+import { type ClusterOptions, embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { sql } from '../support/database.ts'
 import { type EventLoad, startEventLoad } from '../support/event-load.ts'
-import { auditFeed, findPets } from '../support/feed-audit.ts'
+import { auditFeed, comparePetsIn } from '../support/feed-audit.ts'
 import { type FeedEvent, startFeedReader } from '../support/feed-reader.ts'
-import { compareMirror, openMirror } from '../support/mirror.ts'
-import { asSuperuser, prepareDatabase } from '../support/roles.ts'
 import { restartCluster } from '../support/restart-cluster.ts'
+import { asSuperuser, prepareDatabase } from '../support/roles.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
@@ -100,8 +101,7 @@ function startImports() {
   const stopping = new AbortController()
   let files = 0
   let interrupted = 0
-  let pausing: PromiseWithResolvers<void> | undefined
-  let running: Promise<void> | undefined
+  const gate = openGate()
 
   async function importFile(): Promise<void> {
     files += 1
@@ -118,25 +118,17 @@ function startImports() {
 
   const working = (async () => {
     while (!stopping.signal.aborted) {
-      await pausing?.promise
-      running = importFile()
-      await running
+      await gate.pass(importFile)
       await sleep(IMPORT_PAUSE_MS)
     }
   })()
   return {
     counts: () => ({ files, interrupted }),
-    pause: async () => {
-      pausing = Promise.withResolvers<void>()
-      await running
-    },
-    resume: () => {
-      pausing?.resolve()
-      pausing = undefined
-    },
+    pause: async () => expect(await gate.pause(CAUGHT_UP_WITHIN_MS)).toBe(true),
+    resume: gate.resume,
     stop: async () => {
       stopping.abort()
-      pausing?.resolve()
+      gate.resume()
       await working
     },
   }
@@ -164,10 +156,12 @@ test(`readers of the feed miss, repeat and reorder nothing, with ${FAULTS} kills
   const services = [await startService(environment), await startService(environment)]
   const made = await petstore(['api-keys', 'create', '--name', 'load', '--scopes', SCOPES], environment)
   const apiKey = made.stdout.trim()
-  const mirror = openMirror()
+  const mirror = new Mirror()
+  const misfits: string[] = []
   const typesOf = new Map<string, string>()
   const onEvent = (event: FeedEvent): void => {
-    mirror.apply(event)
+    const fault = mirror.apply(event)
+    if (fault !== undefined) misfits.push(fault)
     const { type, requestId } = event
     if (requestId === undefined) return
     const before = typesOf.get(requestId)
@@ -211,7 +205,7 @@ test(`readers of the feed miss, repeat and reorder nothing, with ${FAULTS} kills
     kills.push(fault)
     await Promise.all([load.pause(), imports.pause()])
     await catchUp()
-    const differences = compareMirror(mirror, await findPets(query))
+    const differences = await comparePetsIn(query, mirror)
     expect(differences.slice(0, 5), `after killing ${fault}, the ${kills.length}th fault`).toEqual([])
     identical += 1
     load.resume()
@@ -239,18 +233,18 @@ test(`readers of the feed miss, repeat and reorder nothing, with ${FAULTS} kills
     faults: kills.length,
     'missing events': missing.length + gaps.length,
     'extra events': extra.length,
-    'events out of order per pet': mirror.faults.length,
+    'events out of order per pet': misfits.length,
     'positions that two readers saw differently': differing.length + Math.abs(one.length - other.length),
     'comparisons of the mirror with the database': identical,
   })
   expect(missing).toEqual([])
   expect(gaps).toEqual([])
   expect(extra).toEqual([])
-  expect(mirror.faults).toEqual([])
+  expect(misfits).toEqual([])
   expect(differing).toEqual([])
   expect(one.length).toBe(other.length)
   expect(load.unexpected).toEqual([])
-  expect(compareMirror(mirror, await findPets(query))).toEqual([])
+  expect(await comparePetsIn(query, mirror)).toEqual([])
   expect(await auditStore(DATABASE_URL)).toEqual([])
   expect(await auditFeed(DATABASE_URL)).toEqual([])
 })

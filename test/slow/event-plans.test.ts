@@ -3,8 +3,8 @@
 import { Client } from 'pg'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Statement, Tx } from '../../src/db/database.ts'
-import { deleteOldEvents, findEvents, findFeedState, numberEvents } from '../../src/events/queries.ts'
-import { EVENT_TYPES, type EventType, PET_EVENT_TYPES } from '../../src/events/schema.ts'
+import { deleteOldEvents, findEvents, findFeedState, numberEvents } from '../../src/events/feed/queries.ts'
+import { EVENT_TYPES, type EventType, PET_EVENT_TYPES } from '../../src/events/feed/schema.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 

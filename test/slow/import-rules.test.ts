@@ -7,18 +7,19 @@ import { text } from 'node:stream/consumers'
 import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { afterAll, expect, test as serialTest } from 'vitest'
-import { buildValidator } from '../../src/http/validation.ts'
 import {
   type CsvRecord,
   openCsvParser,
   RECORD_BYTES_MAX,
   RECORD_TEXT_BYTES_MAX,
-} from '../../src/imports/csv.ts'
-import { findColumns, isRejected, readRow } from '../../src/imports/schema.ts'
-import { NewPetRef, PET_SCHEMAS } from '../../src/pets/schema.ts'
+} from '../../src/data/import-export/csv.ts'
+import { findColumns, isRejected, readRow } from '../../src/data/import-export/schema.ts'
+import { buildValidator } from '../../src/http/validation.ts'
+import { NewPetRef, PET_SCHEMAS } from '../../src/store/pets/schema.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { petstore } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 // Each test has a database and files of its own, and waits for processes most of the time.
 const test = serialTest.concurrent
@@ -220,9 +221,10 @@ test('rejects the second of two concurrent imports of one file', async () => {
   await holder.connect()
   await holder.query('begin; lock table pets in exclusive mode')
   const first = run(path)
-  const isLocked = async () =>
-    (await sql(DATABASE_URL, `select from pg_locks where locktype = 'advisory' and granted`)).length > 0
-  while (!(await isLocked())) continue
+  // Tests in other databases also have advisory locks.
+  const locks = `select from pg_locks join pg_database on database = pg_database.oid
+    where datname = current_database() and locktype = 'advisory' and granted`
+  await until(async () => (await sql(DATABASE_URL, locks)).length > 0)
   const second = await run(path)
   expect(second.code).toBe(1)
   expect(second.stderr).toContain('Another process is importing')

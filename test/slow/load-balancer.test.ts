@@ -2,13 +2,19 @@
 // or frozen, or none is left, and which headers an instance receives.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { describe, expect, test, type TestContext } from 'vitest'
-import { type ErrorCode, errorBody } from '../../src/errors.ts'
-import { findFeedState } from '../../src/events/queries.ts'
-import { sequenceEvents } from '../../src/events/sequencer.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
+import { type ErrorCode, errorBody } from '../../src/contract/errors.ts'
+import { findFeedState } from '../../src/events/feed/queries.ts'
+import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
+import { issueApiKey } from '../support/app.ts'
+import { openTestClient } from '../support/client.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { openStream } from '../support/event-stream.ts'
+import { auditFeed } from '../support/feed-audit.ts'
 import {
   type LoadBalancer,
   freePorts,
@@ -16,15 +22,10 @@ import {
   type Ports,
   startLoadBalancer,
 } from '../support/load-balancer.ts'
-import { openTestClient } from '../support/client.ts'
-import { issueApiKey } from '../support/app.ts'
-import { openStream } from '../support/event-stream.ts'
-import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { auditFeed } from '../support/feed-audit.ts'
 import { type Exchange, runClients } from '../support/load.ts'
+import { sendBytes } from '../support/raw-http.ts'
 import { petstore, type Service, startService } from '../support/service.ts'
 import { volume } from '../support/volume.ts'
-import { sendBytes } from '../support/raw-http.ts'
 
 const SHUTDOWN_GRACE_MS = 3_000
 const CLIENTS = 16
@@ -283,6 +284,7 @@ test('if no instance is running, every request returns overloaded at once', asyn
     // The test client has already checked Retry-After and the other headers.
     expect(response).toMatchObject({ status: 503, body: errorBody('overloaded') })
     expect(response.headers.get('x-request-id')).toBe('no-instance')
+    expect(response.headers.get('link')).toBe('</docs/errors#overloaded>; rel="help"')
   }
 })
 
@@ -290,16 +292,11 @@ describe('an instance behind HAProxy', () => {
   test('receives a safe request id, and the address from which the client connected to HAProxy', async (context) => {
     const received: IncomingHttpHeaders[] = []
     // This server replaces both instances, because the service does not return the headers that it receives.
-    const instance = createServer((request, response) => {
+    const { port, close } = await openLocalServer((request, response) => {
       if (request.url !== '/ready') received.push(request.headers)
       response.setHeader('x-request-id', request.headers['x-request-id'] ?? '').end()
-    }).listen(0, '127.0.0.1')
-    context.onTestFinished(() => {
-      instance.close()
-      instance.closeAllConnections()
     })
-    await once(instance, 'listening')
-    const { port } = instance.address() as { port: number }
+    context.onTestFinished(close)
     const ports = { port, adminPort: port }
     const loadBalancer = await openLoadBalancer(context, [ports, ports])
     const forged = {

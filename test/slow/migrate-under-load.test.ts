@@ -64,7 +64,9 @@ test('a migration that PostgreSQL ends because of a deadlock is retried', async 
   await request.query('begin; lock table orders in row exclusive mode')
 
   const migrating = startPetstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl) }, locking)
-  const isLocked = `select from pg_locks where relation = 'pets'::regclass and mode = 'AccessExclusiveLock' and granted`
+  // The table has the same oid in the databases of other tests.
+  const isLocked = `select from pg_locks join pg_database on database = pg_database.oid
+    where datname = current_database() and relation = 'pets'::regclass and mode = 'AccessExclusiveLock' and granted`
   await expect.poll(async () => (await request.query(isLocked)).rowCount).toBe(1)
   // Waits for the migration, which then waits for this transaction.
   await request.query('lock table pets in row exclusive mode; commit')

@@ -1,7 +1,7 @@
 // PostgreSQL builds the JSON of list pages. It must be the text that JSON.stringify builds from the same pets.
 import { expect, test } from 'vitest'
-import { INT64_MAX } from '../../src/int64.ts'
-import { findPetPages } from '../../src/pets/queries.ts'
+import { findPetPages } from '../../src/store/pets/queries.ts'
+import { INT64_MAX } from '../../src/values/int64.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 
 const CODE_POINTS = 0x110000
@@ -48,7 +48,7 @@ test('every character, and the largest ids, have the same JSON as with JSON.stri
   for (let at = 0; at < pets.length; at += 100) {
     const expected = pets.slice(at, at + 100)
     const beforeId = (expected[0]?.id ?? 0n) + 1n
-    const [page] = await findPetPages(db, 'none', [{ beforeId, max: 100 }])
+    const [page] = await findPetPages(db, '', [{ filters: {}, beforeId, max: 100 }])
     expect(page).toEqual({ count: expected.length, json: expected.map(toJson).join(',') })
     compared += expected.length
   }

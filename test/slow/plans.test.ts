@@ -2,12 +2,12 @@
 // distributions, with and without planner statistics, and with custom and generic plans.
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { PET_STATUSES } from '../../src/contract/pet-status.ts'
 import type { Reader, Statement } from '../../src/db/database.ts'
-import { findHistoryBefore } from '../../src/history/queries.ts'
-import { findOpenOrdersByExpiry, findOrdersBefore } from '../../src/orders/queries.ts'
-import { ORDER_STATUSES } from '../../src/orders/schema.ts'
-import { PET_STATUSES } from '../../src/pet-status.ts'
-import { filterKind, findPetPages, findPetsByIds, findPetsByName } from '../../src/pets/queries.ts'
+import { findHistoryBefore } from '../../src/store/history/queries.ts'
+import { findOpenOrdersByExpiry, findOrdersBefore } from '../../src/store/orders/queries.ts'
+import { ORDER_STATUSES } from '../../src/store/orders/schema.ts'
+import { filterKind, findPetPages, findPetsByIds, findPetsByName } from '../../src/store/pets/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 
@@ -145,7 +145,7 @@ async function checkAll(state: string): Promise<void> {
     for (const status of STATUSES) {
       for (const categoryId of CATEGORIES) {
         const filters = { status, categoryId }
-        const pages = POSITIONS.map((beforeId) => ({ ...filters, beforeId, max: LIMIT }))
+        const pages = POSITIONS.map((beforeId) => ({ filters, beforeId, max: LIMIT }))
         const statement = await statementOf((db) => findPetPages(db, filterKind(filters), pages))
         const { rows } = await client.query<{ count: number }>(statement.text, statement.values)
         const returned = rows.reduce((sum, { count }) => sum + count, 0)

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
+import { VERSION } from '../../src/values/version.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { asDelivery, asOwner, asSuperuser, makeRoles } from '../support/roles.ts'
+import { asDelivery, asOwner } from '../support/roles.ts'
 import { cleanEnvironment, startService } from '../support/service.ts'
-import { VERSION } from '../../src/version.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
@@ -101,8 +101,6 @@ test('migrates, creates a key, serves the API, the console and the reference, an
     PETSTORE_API_KEY: apiKey.trim(),
   })
   expect(pets).toContain('Rex')
-  // Grants the roles their privileges on the new tables, as docs/deploying.md describes.
-  await makeRoles(asSuperuser(DATABASE_URL))
   const delivery = await startService(
     { DATABASE_URL: asDelivery(DATABASE_URL) },
     { args: ['deliver'], executable },

@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Cluster, freePort, startCluster } from '../../src/demo/cluster.ts'
-import { NEEDED_PRIVILEGES } from '../../src/db/privileges.ts'
-import { parseDocument } from '../docs/documents.ts'
+import { type Cluster, freePort, startCluster } from '../../src/data/demo/cluster.ts'
+import { NEEDED_PRIVILEGES } from '../../src/db/inspect/privileges.ts'
 import { openTestClient, type TestClient } from '../support/client.ts'
 import { sql } from '../support/database.ts'
+import { parseDocument } from '../support/documents.ts'
 import { makeNextVersion, NEXT_MIGRATION } from '../support/next-version.ts'
 import { asVerifier, prepareDatabase } from '../support/roles.ts'
 import { petstore, shell, startService } from '../support/service.ts'
@@ -173,10 +173,10 @@ test('the documented restore yields a service with all data, which can be migrat
 
 test('a dump restored before the roles existed can be migrated after deploy/roles.sql has run', async () => {
   const target = await openTarget()
-  const [create = '', roles = '', passwords = ''] = restore
+  const [create = '', roles = '', passwords = '', , migrate = ''] = restore
   await run(create, target)
   await run('pg_restore --dbname="$ADMIN_URL" petstore.dump 2> errors.txt || true', target)
   expect(readFileSync(join(folder, 'errors.txt'), 'utf8')).toContain('"petstore_migrator" does not exist')
-  await run(`${roles}\n${passwords}`, target)
+  for (const command of [roles, passwords, migrate]) await run(command, target)
   await expectMigratable(target)
 })

@@ -1,10 +1,8 @@
 // Signing in with Chromium, which applies the rules for cookies, frames and origins. The identity provider and a hostile page
 // are other sites: they have other IP addresses of this host.
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
 import { openBrowser } from '../support/browser.ts'
 import { openSignInFixture } from '../support/sign-in.ts'
 
@@ -14,13 +12,17 @@ const HOSTILE_HOST = '127.0.0.3'
 const fixture = await openSignInFixture({ provider: { host: PROVIDER_HOST }, app: { corsOrigins: ['*'] } })
 const browser = await openBrowser(['127.0.0.1', PROVIDER_HOST, HOSTILE_HOST])
 
-const hostile = createServer((_request, response) => {
-  response.setHeader('content-type', 'text/html')
-  response.end(`<!doctype html><title>Hostile</title><iframe src="${fixture.origin}/auth/provider"></iframe>`)
-}).listen(0, HOSTILE_HOST)
-await once(hostile, 'listening')
-afterAll(() => hostile.close())
-const hostileAddress = `http://${HOSTILE_HOST}:${(hostile.address() as AddressInfo).port}/`
+const hostile = await openLocalServer(
+  (_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end(
+      `<!doctype html><title>Hostile</title><iframe src="${fixture.origin}/auth/provider"></iframe>`,
+    )
+  },
+  { host: HOSTILE_HOST },
+)
+afterAll(hostile.close)
+const hostileAddress = `${hostile.origin}/`
 
 /** Opens a page, with an empty page instead of the sign-in page of the console. */
 async function openPage(): Promise<{ page: Page; context: BrowserContext }> {

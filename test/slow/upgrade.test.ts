@@ -5,10 +5,10 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { loadPets } from '../../bench/pets.ts'
-import { SETTINGS } from '../../bench/setup.ts'
-import { table } from '../../src/cli/terminal.ts'
-import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { loadPets } from '../../lab/bench/pets.ts'
+import { SETTINGS } from '../../lab/bench/setup.ts'
+import { table } from '../../src/cli/terminal/terminal.ts'
+import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { sql } from '../support/database.ts'
 import { freePorts, type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts'
 import { openConnection } from '../support/load.ts'
@@ -21,6 +21,7 @@ import {
 import { asApplication, asOwner, asVerifier } from '../support/roles.ts'
 import { EXECUTABLE, petstore, type Service, startService } from '../support/service.ts'
 import { auditStore, findSoldTwice } from '../support/store-audit.ts'
+import { until } from '../support/until.ts'
 import { isFailed, newPet, type SentRequest, startUpgradeLoad } from '../support/upgrade-load.ts'
 import { makeVersion1 } from '../support/version-1.ts'
 import { IS_FULL, volume } from '../support/volume.ts'
@@ -109,10 +110,12 @@ test('no request fails, and nothing is lost, while version 1.0.0 is upgraded and
 
   enter('version 1.0.0')
   await sleep(STEADY_MS)
+  await until(() => load.pets.size > 0)
   const [firstName = '', firstId] = [...load.pets][0] ?? []
   enter('migrate')
-  await run(['migrate'])
+  // Creates the roles that version 1.0.0 does not have.
   await sql(adminUrl, ROLES_SQL)
+  await run(['migrate'])
   const migratedAt = load.pets.size
   enter('replace instance 1')
   await replaceInstance(loadBalancer, 0, EXECUTABLE)

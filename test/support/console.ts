@@ -1,8 +1,8 @@
 // The console in Chromium, served by a service of its own with a database of its own.
 import type { Browser, Page } from 'playwright-core'
 import { buildConsole } from '../../dev/console.ts'
+import { SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
-import { SCOPES, type Scope } from '../../src/scopes.ts'
 import { issueApiKey } from './app.ts'
 import { type Look, openBrowser, type Visit, visit } from './browser.ts'
 import { createTestDatabase, openTestDatabase } from './database.ts'
@@ -59,4 +59,27 @@ export async function enterKey(page: Page, apiKey: string): Promise<void> {
 /** The row of a pet in the list. */
 export function rowOf(page: Page, name: string) {
   return page.getByRole('listitem').filter({ hasText: name })
+}
+
+/** Adds a pet on the page with the list. */
+export async function addPet(page: Page, name: string, category = 'Dogs'): Promise<void> {
+  await page.getByRole('button', { name: 'Add a pet' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a pet' })
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
+  await dialog.getByRole('combobox', { name: 'Category' }).fill(category)
+  await page.getByRole('option', { name: category }).click()
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await rowOf(page, name).waitFor()
+}
+
+/** Holds a pet of the list. */
+export async function hold(page: Page, name: string, note: string): Promise<void> {
+  await rowOf(page, name)
+    .getByRole('button', { name: `Hold ${name}` })
+    .click()
+  const dialog = page.getByRole('dialog', { name: `Hold ${name}` })
+  await dialog.getByLabel('Note').fill(note)
+  await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
 }

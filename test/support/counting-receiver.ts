@@ -1,9 +1,10 @@
 // A receiver of webhooks for many messages: it verifies each one, and remembers a checksum per event instead of the message.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
-import { freePort } from '../../src/demo/cluster.ts'
+import { type LocalServer, openLocalServer } from '../../lab/parts/local-server.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
 
 export interface CountingReceiver {
   url: string
@@ -50,7 +51,7 @@ export async function openCountingReceiver({
   const counts = { received: 0, duplicates: 0, rejected: 0 }
   const port = await freePort()
   let webhook: Webhook | undefined
-  let server: Server | undefined
+  let server: LocalServer | undefined
   /** A second death follows the first one. */
   let dying = Promise.resolve()
 
@@ -92,22 +93,17 @@ export async function openCountingReceiver({
   }
 
   async function listen(): Promise<void> {
-    const opened = createServer((request, response) => {
-      // A connection that is reset while its request arrives ends the request.
+    // A connection that is reset while its request arrives ends the request.
+    const receive = (request: IncomingMessage, response: ServerResponse) => {
       respond(request, response).catch(() => {})
-    })
-    await new Promise<void>((resolve) => opened.listen(port, '127.0.0.1', resolve))
-    server = opened
+    }
+    server = await openLocalServer(receive, { port })
   }
 
   async function close(): Promise<void> {
     const closing = server
     server = undefined
-    await new Promise<void>((resolve) => {
-      if (closing === undefined) resolve()
-      closing?.close(() => resolve())
-      closing?.closeAllConnections()
-    })
+    await closing?.close()
   }
 
   async function dieAfter(former: Promise<void>, ms: number): Promise<void> {

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, inject } from 'vitest'
-import { type DatabaseObserver, type Db, openDatabase } from '../../src/db/database.ts'
+import type { Db } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/open-database.ts'
+import type { DatabaseObserver } from '../../src/telemetry/database-metrics.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './global-setup.ts'
 import { record } from './recording.ts'
 import { APPLICATION, asApplication, asSuperuser, DELIVERY, OWNER, VERIFIER } from './roles.ts'
@@ -43,6 +45,7 @@ const RECORDED_STATEMENTS: DatabaseObserver = {
   onQuery: (statement, seconds) => record(`statement ${statement}, ${Math.round(seconds * 1_000)} ms`),
   onWait: () => {},
   onCertificate: () => {},
+  onHostFailure: () => {},
 }
 
 export type TestTimeouts = Partial<typeof TEST_TIMEOUTS & typeof SERVER_TIMEOUTS>
@@ -63,16 +66,21 @@ export function openTestDatabase(databaseUrl: string, size = 5, timeouts: TestTi
 
 /** The URL with timeouts of PostgreSQL for each connection. */
 export function withServerTimeouts(databaseUrl: string, timeouts: TestTimeouts = {}): string {
-  const { statementTimeoutMs, lockTimeoutMs, idleInTransactionMs } = { ...SERVER_TIMEOUTS, ...timeouts }
-  const settings = {
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
-  }
-  const options = Object.entries(settings).map(([name, ms]) => `-c ${name}=${ms}`)
+  const options = serverOptions({ ...SERVER_TIMEOUTS, ...timeouts })
   // Not with `new URL`, which rejects several hosts.
-  return `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}options=${encodeURIComponent(options.join(' '))}`
+  return `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}options=${encodeURIComponent(options)}`
 }
+
+function serverOptions({
+  statementTimeoutMs,
+  lockTimeoutMs,
+  idleInTransactionMs,
+}: typeof SERVER_TIMEOUTS): string {
+  return `-c statement_timeout=${statementTimeoutMs} -c lock_timeout=${lockTimeoutMs} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`
+}
+
+/** The value of PGOPTIONS for commands that are not about these timeouts. */
+export const SERVER_TIMEOUT_OPTIONS = serverOptions(SERVER_TIMEOUTS)
 
 /** The same database, with its statements and transactions counted. */
 export function countStatements(db: Db): { db: Db; count: () => number } {

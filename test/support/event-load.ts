@@ -1,5 +1,6 @@
 // Writers that create, change, sell and delete pets through faults, and remember the outcome of each request.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openGate } from '../../lab/parts/gate.ts'
 import { type Connection, type Exchange, openConnection } from './load.ts'
 
 /** What the response says about a change: made, not made, or unknown. */
@@ -26,15 +27,14 @@ export interface EventLoadOptions {
 
 const AFTER_FAULT_MS = 50
 const RECENT_MAX = 2_000
+const PAUSED_WITHIN_MS = 600_000
 
 export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOptions): EventLoad {
   const requests = new Map<string, { outcome: Outcome; events: string }>()
   const unexpected: string[] = []
   const recent: number[] = []
   const stopping = new AbortController()
-  const inFlight = new Set<Promise<void>>()
-  let gate = Promise.withResolvers<void>()
-  let isOpen = true
+  const gate = openGate()
 
   async function send(
     connection: Connection,
@@ -87,41 +87,28 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
   async function runLane(writer: number): Promise<void> {
     let connection = openConnection({ origin: origin(writer), apiKey })
     while (!stopping.signal.aborted) {
-      if (!isOpen) {
-        await gate.promise
-        continue
-      }
-      const action = act(connection)
-      inFlight.add(action)
       try {
-        await action
+        await gate.pass(async () => stopping.signal.aborted || act(connection))
       } catch {
         connection.close()
         await sleep(AFTER_FAULT_MS)
         connection = openConnection({ origin: origin(writer), apiKey })
       }
-      inFlight.delete(action)
     }
     connection.close()
   }
 
   const running = Promise.all(Array.from({ length: writers * lanes }, (_, lane) => runLane(lane % writers)))
-  const resume = () => {
-    isOpen = true
-    gate.resolve()
-  }
   return {
     requests,
     unexpected,
     pause: async () => {
-      gate = Promise.withResolvers<void>()
-      isOpen = false
-      await Promise.allSettled(inFlight)
+      if (!(await gate.pause(PAUSED_WITHIN_MS))) throw new Error('requests of the load do not end')
     },
-    resume,
+    resume: gate.resume,
     stop: async () => {
       stopping.abort()
-      resume()
+      gate.resume()
       await running
     },
   }

@@ -3,7 +3,7 @@
 import { relative, resolve } from 'node:path'
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { beforeEach, expect, type TestContext } from 'vitest'
-import { createRandom } from '../../drill/random.ts'
+import { createRandom } from '../../lab/parts/random.ts'
 import { recordedSince } from './recording.ts'
 import { repeatCommand } from './repeat-command.ts'
 

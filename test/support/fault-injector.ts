@@ -1,10 +1,10 @@
 // An HTTP proxy between a client and the service that injects a chosen fault into each request.
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll } from 'vitest'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
 
 export interface SeenRequest {
   method: string
@@ -126,7 +126,7 @@ export async function startFaultInjector(
     await FAULTS[fault]({ forward: () => forward(one), response, lateMs })
   }
 
-  const server = createServer((request, response) => {
+  const { origin, close } = await openLocalServer((request, response) => {
     forwarded.inFlight += 1
     handle(request, response)
       // If the client or the service closed its connection, close the other one.
@@ -135,14 +135,9 @@ export async function startFaultInjector(
         forwarded.inFlight -= 1
       })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  afterAll(close)
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     seen,
     next: (...faults) => planned.push(...faults),
     forwarded: () => forwarded,

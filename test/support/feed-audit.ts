@@ -2,13 +2,24 @@
 // in the history and every order has its event. The store must be quiet.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { type Db, openDatabase } from '../../src/db/database.ts'
-import { toEvent } from '../../src/events/feed.ts'
-import { type EventRow, findEvents, findFeedState } from '../../src/events/queries.ts'
-import { EVENT_TYPES } from '../../src/events/schema.ts'
-import { sequenceEvents } from '../../src/events/sequencer.ts'
+import {
+  compareOrders,
+  comparePets,
+  describeUpdate,
+  type Difference,
+  Mirror,
+  type MirrorEvent,
+  type PetFields,
+  type StoredOrder,
+  type StoredPet,
+} from '../../lab/parts/mirror.ts'
+import type { Db } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/open-database.ts'
+import { toEvent } from '../../src/events/feed/feed.ts'
+import { type EventRow, findEvents, findFeedState } from '../../src/events/feed/queries.ts'
+import { EVENT_TYPES } from '../../src/events/feed/schema.ts'
+import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { sql, TEST_TIMEOUTS, withServerTimeouts } from './database.ts'
-import { compareMirror, describeUpdate, type Mirror, type MirroredPet, openMirror } from './mirror.ts'
 import type { RunQuery } from './store-audit.ts'
 
 /** Two readers with different pages must see the same events at the same positions. */
@@ -42,18 +53,22 @@ export async function auditFeedAfter(db: Db, run: RunQuery, after?: bigint): Pro
   await numberAllEvents(db)
   const start = after ?? (await findEmptyStart(run))
   if (start === undefined) return ['the feed does not start with an empty catalogue']
-  const mirror = openMirror()
-  const seen = await readFeed(db, start, PAGE_SIZES[0], mirror.apply)
+  const mirror = new Mirror()
+  const misfits: string[] = []
+  const seen = await readFeed(db, start, PAGE_SIZES[0], (event) => {
+    const fault = mirror.apply(event)
+    if (fault !== undefined) misfits.push(fault)
+  })
   const skipped = Math.max(0, seen.checksums.length - COMPARED_MAX)
   const seenByOther = await readFeed(db, start + BigInt(skipped), PAGE_SIZES[1])
   const isSame = seen.checksums.slice(skipped).join() === seenByOther.checksums.join()
   return [
-    ...shorten('an event that does not fit the state before it', mirror.faults),
+    ...shorten('an event that does not fit the state before it', misfits),
     ...seen.faults,
     ...(isSame ? [] : ['two readers saw different events']),
-    ...shorten('a pet that differs from its mirror', compareMirror(mirror, await findPets(run))),
+    ...shorten('a pet that differs from its mirror', await comparePetsIn(run, mirror)),
     ...shorten('a pet whose updates differ from its history', await compareHistory(mirror, run)),
-    ...shorten('an order that differs from its events', await compareOrders(mirror, run)),
+    ...shorten('an order that differs from its events', await compareOrdersIn(run, mirror)),
     ...(await auditNumbers(run, start)),
   ]
 }
@@ -80,7 +95,7 @@ async function readFeed(
   db: Db,
   start: bigint,
   pageSize: number,
-  apply: Mirror['apply'] = () => {},
+  apply: (event: MirrorEvent) => void = () => {},
 ): Promise<{ checksums: number[]; faults: string[] }> {
   const checksums: number[] = []
   const faults: string[] = []
@@ -103,38 +118,35 @@ function describe(row: EventRow): string {
 ${[row.apiKeyId, row.requestId, row.orderState].join()}\n`
 }
 
-export async function findPets(run: RunQuery): Promise<[string, MirroredPet][]> {
-  const rows = await run<{ id: string } & MirroredPet>(
+/** Where the pets of the database and the mirror differ; empty if they are equal. */
+export async function comparePetsIn(run: RunQuery, mirror: Mirror): Promise<string[]> {
+  const rows = await run<StoredPet>(
     `select id::text, name, category_id::text as "categoryId", status::text from pets`,
   )
-  return rows.map(({ id, ...pet }) => [id, pet])
+  return (await comparePets(mirror, [rows])).map(textOf)
 }
 
-async function compareHistory({ updates }: Mirror, run: RunQuery): Promise<string[]> {
-  const rows = await run<Partial<Record<keyof MirroredPet, string | null>> & { petId: string }>(
+async function compareOrdersIn(run: RunQuery, mirror: Mirror): Promise<string[]> {
+  const rows = await run<StoredOrder>(`select id::text, pet_id::text as "petId", status::text from orders`)
+  return (await compareOrders(mirror, [rows])).map(textOf)
+}
+
+const textOf = ({ text }: Difference) => text
+
+async function compareHistory({ pets }: Mirror, run: RunQuery): Promise<string[]> {
+  const rows = await run<Partial<Record<keyof PetFields, string | null>> & { petId: string }>(
     `select pet_id::text as "petId", to_name as name, to_category_id::text as "categoryId", to_status::text as status
       from pet_history order by pet_id, id`,
   )
   const recorded = Map.groupBy(rows, ({ petId }) => petId)
-  return [...updates].flatMap(([id, seen]) => {
-    const entries = (recorded.get(id) ?? []).map(({ petId: _petId, ...to }) => {
-      const changed = Object.keys(to).filter((field) => to[field as keyof MirroredPet] !== null)
-      return describeUpdate(changed, to as Partial<MirroredPet>)
+  return [...pets].flatMap(([id, { updates }]) => {
+    const entries = (recorded.get(String(id)) ?? []).map(({ petId: _petId, ...to }) => {
+      const changed = Object.keys(to).filter((field) => to[field as keyof PetFields] !== null)
+      return describeUpdate(changed, to as Partial<PetFields>)
     })
-    const [events, history] = [seen.join('; '), entries.join('; ')]
+    const [events, history] = [updates.join('; '), entries.join('; ')]
     return events === history ? [] : [`pet ${id}, updated: ${events}; in its history: ${history}`]
   })
-}
-
-async function compareOrders({ orders }: Mirror, run: RunQuery): Promise<string[]> {
-  const left = new Map(orders)
-  const rows = await run<{ id: string; status: string }>(`select id::text, status::text from orders`)
-  const faults = rows.flatMap(({ id, status }) => {
-    const mirrored = left.get(id)
-    left.delete(id)
-    return mirrored === status ? [] : [`order ${id} is ${status}, in its events ${mirrored}`]
-  })
-  return [...faults, ...[...left.keys()].map((id) => `order ${id} exists only in its events`)]
 }
 
 /** Checks in the tables that every outbox row has its numbers, once. */

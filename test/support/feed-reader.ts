@@ -1,8 +1,8 @@
 // A reader that follows GET /v1/events through faults, and remembers what it saw at each position.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
+import type { MirrorEvent } from '../../lab/parts/mirror.ts'
 import { openConnection } from './load.ts'
-import type { MirrorEvent } from './mirror.ts'
 
 export interface FeedEvent extends MirrorEvent {
   position: string

@@ -1,10 +1,10 @@
 // An application in the test process that numbers events and sends them to streams, as the service does.
 import { afterAll } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
-import { sequenceDueEvents } from '../../src/events/sequencer.ts'
-import { openEventStreams } from '../../src/events/streams.ts'
+import { sequenceDueEvents } from '../../src/events/feed/sequencer.ts'
+import { openEventStreams } from '../../src/events/feed/streams.ts'
 import { startBackground } from '../../src/server/background.ts'
-import { type ApiFixture, openApiFixtureOn } from '../api/fixture.ts'
+import { type ApiFixture, openApiFixtureOn } from './api-fixture.ts'
 import { createTestDatabase, openTestDatabase } from './database.ts'
 import { numberAllEvents } from './feed-audit.ts'
 import { openTestLog } from './test-log.ts'
@@ -26,6 +26,7 @@ export async function openFeed(): Promise<Feed> {
   const api = await openApiFixtureOn(databaseUrl, db, {
     eventStreams: {
       open: (...stream) => streams.open(...stream),
+      hasOpen: () => streams.hasOpen(),
       advance: (state) => streams.advance(state),
       close: () => streams.close(),
     },

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { embeddedBinaries, freePort, startCluster } from '../../src/demo/cluster.ts'
+import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { asApplication, makeRoles, prepareDatabase } from './roles.ts'
 import { petstore, startService } from './service.ts'
 

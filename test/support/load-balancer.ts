@@ -6,12 +6,10 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../src/demo/cluster.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
 import { until } from './until.ts'
 
 export const HAPROXY_CONFIG = join(resolve(import.meta.dirname, '../..'), 'deploy/haproxy.cfg')
-const START_TIMEOUT_MS = 120_000
 
 export interface Ports {
   port: number
@@ -50,11 +48,10 @@ export async function startLoadBalancer([one, two]: [Ports, Ports]): Promise<Loa
       text += chunk
     })
   }
-  const giveUpAt = Date.now() + START_TIMEOUT_MS
-  while (!(await listens(port))) {
-    if (child.exitCode !== null || Date.now() > giveUpAt) throw new Error(`HAProxy did not start: ${text}`)
-    await sleep(50)
-  }
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`HAProxy did not start: ${text}`)
+    return listens(port)
+  })
   return {
     origin: `http://127.0.0.1:${port}`,
     log: () => text,

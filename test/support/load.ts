@@ -1,7 +1,6 @@
 // Clients that send requests until a signal, and the record of each exchange.
-import { Agent, type IncomingMessage, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openHttpClient } from '../../lab/parts/http-client.ts'
 
 export interface Exchange {
   status: number
@@ -20,29 +19,16 @@ export interface LoadOptions {
   apiKey: string
 }
 
-/** A client with one keep-alive connection, like that of a load balancer or a library. */
-export function openConnection({ origin, apiKey }: LoadOptions) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+/** A client with one keep-alive connection, like that of a load balancer or a library. With `socketsMax`, more. */
+export function openConnection({ origin, apiKey }: LoadOptions, socketsMax = 1) {
+  const client = openHttpClient({ origin, apiKey, socketsMax })
 
   async function send(method: string, path: string, body?: object, headers = {}): Promise<Exchange> {
     const started = performance.now()
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const sending = request(origin + path, {
-      method,
-      agent,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(body && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-    })
-    sending.on('response', resolve).on('error', reject)
-    sending.end(body && JSON.stringify(body))
-    const response = await promise
-    const json = await text(response)
+    const response = await client.send({ method, path, body, headers })
     return {
-      status: response.statusCode ?? 0,
-      body: json === '' ? undefined : (JSON.parse(json) as unknown),
+      status: response.status,
+      body: response.text === '' ? undefined : (JSON.parse(response.text) as unknown),
       closes: response.headers.connection === 'close',
       etag: Number(response.headers.etag?.replaceAll('"', '') ?? 0),
       isReplayed: response.headers['idempotency-replayed'] === 'true',
@@ -50,7 +36,7 @@ export function openConnection({ origin, apiKey }: LoadOptions) {
     }
   }
 
-  return { send, close: () => agent.destroy() }
+  return { send, close: client.close }
 }
 
 export type Connection = ReturnType<typeof openConnection>

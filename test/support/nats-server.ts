@@ -4,11 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '@nats-io/transport-node'
-import { freePort } from '../../src/demo/cluster.ts'
-
-const START_TIMEOUT_MS = 120_000
+import { freePort } from '../../src/data/demo/cluster.ts'
+import { until } from './until.ts'
 
 /** Such as `2.9.10`; undefined if nats-server is not installed. */
 export const NATS_VERSION = /: v(\S+)/.exec(String(spawnSync('nats-server', ['--version']).stdout))?.[1]
@@ -31,11 +29,10 @@ export async function startNatsServer(): Promise<NatsServer> {
 
   async function start(): Promise<ChildProcess> {
     const child = spawn('nats-server', args, { stdio: 'ignore' })
-    const giveUpAt = Date.now() + START_TIMEOUT_MS
-    while (!(await accepts(url))) {
-      if (child.exitCode !== null || Date.now() > giveUpAt) throw new Error('nats-server did not start')
-      await sleep(50)
-    }
+    await until(() => {
+      if (child.exitCode !== null) throw new Error('nats-server did not start')
+      return accepts(url)
+    })
     return child
   }
 

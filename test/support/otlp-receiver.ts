@@ -1,11 +1,10 @@
 // An OpenTelemetry collector for tests: an HTTP server on loopback that decodes the spans that it receives (OTLP, protobuf).
 // The numbers of the fields are those of opentelemetry/proto/trace/v1/trace.proto.
-import { createServer as createHttpServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect } from 'vitest'
-import type { Certificate } from './certificate.ts'
+import type { Certificate } from '../../lab/parts/certificate.ts'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
 import { type Field, readFields } from './protobuf.ts'
 
 type Attributes = Record<string, string | number | boolean>
@@ -49,29 +48,24 @@ export async function openOtlpReceiver(certificate?: Certificate): Promise<OtlpR
   const spans: ReceivedSpan[] = []
   const exports: OtlpReceiver['exports'] = []
   let status = 200
-  const receive: RequestListener = (request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = Buffer.concat(chunks)
-      const received = decodeExport(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)
-      if (status === 200) spans.push(...received)
-      exports.push({ path: request.url ?? '', headers: request.headers, spans: received.length })
-      response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end()
-    })
-  }
-  const server = certificate ? createHttpsServer(certificate, receive) : createHttpServer(receive)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+  const { origin, port, close } = await openLocalServer(
+    (request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const body = Buffer.concat(chunks)
+        const isCompressed = request.headers['content-encoding'] === 'gzip'
+        const received = decodeExport(isCompressed ? gunzipSync(body) : body)
+        if (status === 200) spans.push(...received)
+        exports.push({ path: request.url ?? '', headers: request.headers, spans: received.length })
+        response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end()
+      })
+    },
+    { certificate },
   )
-  const { port } = server.address() as AddressInfo
+  afterAll(close)
   return {
-    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url: origin,
     port,
     spans,
     exports,

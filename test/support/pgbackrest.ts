@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect } from 'vitest'
-import { freePort, startCluster } from '../../src/demo/cluster.ts'
+import { freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { sql } from './database.ts'
 import { prepareDatabase } from './roles.ts'
 
@@ -63,7 +63,7 @@ export async function openBackedUpStore(binaries: string): Promise<BackedUpStore
       archive_command: `pgbackrest --config=${config} --stanza=petstore archive-push %p`,
     },
   })
-  // The server runs as the owner of its files: see src/demo/cluster.ts.
+  // The server runs as the owner of its files: see src/data/demo/cluster.ts.
   const { uid, gid } = statSync(dataFolder)
   for (const owned of [folder, join(folder, 'check')]) chownSync(owned, uid, gid)
 

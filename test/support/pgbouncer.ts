@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { freePort, isReachable } from '../../src/demo/cluster.ts'
+import { freePort, isReachable } from '../../src/data/demo/cluster.ts'
 import { APPLICATION, asSuperuser, OWNER } from './roles.ts'
+import { until } from './until.ts'
 
 const EXECUTABLE = process.env['TEST_PGBOUNCER'] ?? 'pgbouncer'
 
@@ -40,6 +40,8 @@ export async function startPgBouncer(
     auth_type: 'trust',
     auth_file: users,
     pool_mode: 'transaction',
+    // The timeouts of the tests; see in-process.ts.
+    ignore_startup_parameters: 'options',
     ...settings,
   }).map(([name, value]) => `${name} = ${value}\n`)
   const file = join(folder, 'pgbouncer.ini')
@@ -57,9 +59,9 @@ export async function startPgBouncer(
     rmSync(folder, { recursive: true })
   })
   const url = Object.assign(new URL(databaseUrl), { port: String(port) }).href
-  while (!(await isReachable(asSuperuser(url)))) {
+  await until(() => {
     if (child.exitCode !== null) throw new Error(`PgBouncer exited with ${child.exitCode}`)
-    await sleep(20)
-  }
+    return isReachable(asSuperuser(url))
+  })
   return url
 }

@@ -1,5 +1,5 @@
 // Tracing that keeps its spans in memory. All code runs in the context of the span `request`.
-import type { Span, SpanAttributes, SpanOptions, Tracing } from '../../src/tracing.ts'
+import type { Span, SpanAttributes, SpanOptions, Tracing } from '../../src/telemetry/tracing/tracing.ts'
 
 export interface RecordedSpan extends Span {
   name: string

@@ -104,6 +104,13 @@ function checkErrorBody(response: SeenResponse): void {
   must(error.status === response.status, response, 'another status in the body')
   must(/^[a-z]+(_[a-z]+)*$/.test(error.code), response, 'a malformed code')
   must(error.message !== '', response, 'an error without a message')
+  must(helpOf(response) === `/docs/errors#${error.code}`, response, 'a link to the help of another code')
+}
+
+/** The path and fragment of the page that explains the error. */
+function helpOf({ headers }: SeenResponse): string | undefined {
+  const target = /(?:^|, )<([^>]+)>; rel="help"(?:,|$)/.exec(headers.get('link') ?? '')?.[1]
+  return target?.replace(/^https?:\/\/[^/]+/, '')
 }
 
 function checkSchema(response: SeenResponse, { pointer, streams }: Found): void {
@@ -162,6 +169,8 @@ function checkHeaders(response: SeenResponse, underV1: boolean): void {
   for (const [name, value] of headers) {
     must(GRAMMARS[name]?.test(value) ?? true, response, `${name} violates its grammar: ${value}`)
   }
+  // The response to HEAD has no body that names the code.
+  must(status < 400 || /^\/docs\/errors#[a-z_]+$/.test(helpOf(response) ?? ''), response, 'no link to help')
   const sunset = headers.get('sunset')
   // RFC 8594 requires an HTTP-date; only an HTTP-date survives the round trip through Date.
   must(sunset === null || new Date(sunset).toUTCString() === sunset, response, 'Sunset is not an HTTP-date')

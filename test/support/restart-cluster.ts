@@ -1,6 +1,6 @@
 // Starts a PostgreSQL again after its processes were killed.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, type ClusterOptions, startCluster } from '../../src/demo/cluster.ts'
+import { type Cluster, type ClusterOptions, startCluster } from '../../src/data/demo/cluster.ts'
 
 const TRIES_MAX = 1_000
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrations/migrate.ts'
 
 export const APPLICATION = 'petstore_app'
 export const OWNER = 'petstore_migrator'
@@ -41,11 +41,10 @@ export async function changeRoles(databaseUrl: string, statements: string): Prom
   })
 }
 
-/** Creates the roles and the schema, then runs deploy/roles.sql again to restrict the new tables. */
+/** Creates the roles and the schema, as an operator would. */
 export async function prepareDatabase(databaseUrl: string): Promise<string> {
   await makeRoles(databaseUrl)
   await migrate(asOwner(databaseUrl))
-  await makeRoles(databaseUrl)
   // The service can use tables that a test creates, such as the table of a trigger.
   await onClient(databaseUrl, (client) =>
     client.query(`alter default privileges in schema public grant all on tables to ${APPLICATION};

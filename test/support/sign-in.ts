@@ -7,10 +7,10 @@ import {
   type IdentityProviderOptions,
   startIdentityProvider,
 } from '../../dev/identity-provider.ts'
-import { freePort } from '../../src/demo/cluster.ts'
+import { openIdentityProvider, type ProviderSettings } from '../../src/access/sign-in/provider.ts'
+import { parseRoleRules } from '../../src/contract/roles.ts'
+import { freePort } from '../../src/data/demo/cluster.ts'
 import type { Db } from '../../src/db/database.ts'
-import { openIdentityProvider, type ProviderSettings } from '../../src/people/provider.ts'
-import { parseRoleRules } from '../../src/roles.ts'
 import type { AppOptions } from '../../src/server/app.ts'
 import { NO_TIMEOUT_MS, startApp } from './app.ts'
 import { createTestDatabase, openTestDatabase, sql } from './database.ts'
@@ -42,6 +42,8 @@ export interface SignInFixture {
   sql: <Row = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<Row[]>
   stopProvider: () => Promise<void>
   startProvider: () => Promise<void>
+  /** Starts another instance of the service, with the same public URL. Returns its own origin. */
+  startInstance: () => Promise<string>
 }
 
 const CLIENT = { clientId: 'petstore', clientSecret: 'client-secret-of-the-tests' }
@@ -66,18 +68,21 @@ export async function openSignInFixture(options: SignInFixtureOptions = {}): Pro
     running = undefined
   }
   afterAll(stopProvider)
-  const identityProvider = openIdentityProvider({
+  const settings: ProviderSettings = {
     ...CLIENT,
     issuer,
     name: 'Demo',
     scopes: 'openid profile email',
     rolesClaim: 'groups',
     roleRules: parseRoleRules('admin=petstore-admins,staff=shop,viewer=*') ?? [],
+    prompt: 'login',
     requestTimeoutMs: NO_TIMEOUT_MS,
     exchangeTimeoutMs: NO_TIMEOUT_MS,
     ...options.settings,
-  })
-  await startApp(db, { publicUrl, identityProvider, ...options.app }, port)
+  }
+  const startInstance = (ownPort?: number) =>
+    startApp(db, { publicUrl, identityProvider: openIdentityProvider(settings), ...options.app }, ownPort)
+  await startInstance(port)
   return {
     origin: publicUrl,
     db,
@@ -88,6 +93,7 @@ export async function openSignInFixture(options: SignInFixtureOptions = {}): Pro
     startProvider: async () => {
       running = await start()
     },
+    startInstance: async () => (await startInstance()).origin,
   }
 }
 

@@ -1,6 +1,6 @@
 // Checks in the database whether pets, orders, history and counts agree: the rules of `petstore verify`, and those that
 // hold only if no change was made by hand in SQL.
-import { HISTORY_RULES, INVENTORY_RULES, ORDER_RULES } from '../../src/verify/store.ts'
+import { HISTORY_RULES, INVENTORY_RULES, ORDER_RULES } from '../../src/data/verify/store.ts'
 import { sql } from './database.ts'
 
 const CHECKS: Record<string, string> = {

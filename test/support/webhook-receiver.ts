@@ -1,8 +1,8 @@
 // A receiver of webhooks: an HTTP server on loopback that records every message and responds as the test chooses.
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, expect } from 'vitest'
+import { openLocalServer } from '../../lab/parts/local-server.ts'
 
 export interface Received {
   id: string
@@ -37,7 +37,7 @@ export interface Receiver {
 export async function openReceiver(): Promise<Receiver> {
   const received: Received[] = []
   let choose: Respond = () => 204
-  const server = createServer((request, response) => {
+  const { origin, close } = await openLocalServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -65,15 +65,9 @@ export async function openReceiver(): Promise<Receiver> {
       else reply(chosen)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
   afterAll(close)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${origin}/hook`,
     received,
     respond: (next) => {
       choose = next

@@ -1,7 +1,7 @@
 // Injects a fault at one chosen point of a statement on its way to PostgreSQL and back.
+import type { Link, Relay } from '../../lab/parts/tcp-proxy.ts'
 import { requestsEncryption, endsResponse, endsRequest, type Message } from './postgres-messages.ts'
 import { notice, openSplitter, statementOf } from './postgres-messages.ts'
-import type { Link, Relay } from './proxy.ts'
 
 /** The moments of a statement, from before its first byte is sent to its last byte received. */
 export const MOMENTS = [

@@ -1,4 +1,4 @@
-// Whether a key is valid and in use. Knows nothing about React.
+// Whether a key is valid and in use.
 import type { ApiKey, DeprecatedCall } from '@petstore/client'
 import { DAY_MS } from '../layout/dates.ts'
 

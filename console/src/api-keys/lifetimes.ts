@@ -1,4 +1,4 @@
-// How long a new key is valid, and how long the old key of a rotation stays valid. Knows nothing about React.
+// How long a new key is valid, and how long the old key of a rotation stays valid.
 import type { ApiKey } from '@petstore/client'
 
 export interface Choice {

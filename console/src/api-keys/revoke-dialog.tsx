@@ -4,7 +4,7 @@ import type { ApiKey } from '@petstore/client'
 import { dateText } from '../layout/dates.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { notifyDone } from '../layout/notify.tsx'
+import { useNotify } from '../layout/notify.tsx'
 import { useNow } from '../layout/use-now.ts'
 import { agoText } from '../layout/when-text.ts'
 import { isInUse } from './key-state.ts'
@@ -19,10 +19,11 @@ interface Props {
 export function RevokeDialog({ apiKey, isOwn, onClose }: Props) {
   const now = useNow()
   const revoke = useRevokeApiKey()
+  const notify = useNotify()
   const { name, createdAt, lastUsedAt } = apiKey
   const onSuccess = () => {
     onClose()
-    notifyDone(`Revoked the key of ${name}.`)
+    notify.done(`Revoked the key of ${name}.`)
   }
   return (
     // A revoked key leaves the list, with the button that opened this dialog.

@@ -1,4 +1,4 @@
-// What the scopes of a key allow, in words, and common combinations. Knows nothing about React.
+// What the scopes of a key allow, in words, and common combinations.
 import type { NewApiKey } from '@petstore/client'
 
 export type Scope = NonNullable<NewApiKey['scopes']>[number]
@@ -31,11 +31,16 @@ export const SCOPE_TEXTS: ScopeText[] = [
     label: 'Follow changes',
     allows: 'Receive each change at once. Pages then update without a reload.',
   },
-  { scope: 'webhooks:read', label: 'See webhooks', allows: 'See webhooks and what was delivered to them.' },
+  {
+    scope: 'webhooks:read',
+    label: 'See webhooks',
+    allows: 'See webhooks and, together with “See pets”, what was delivered to them.',
+  },
   {
     scope: 'webhooks:write',
     label: 'Manage webhooks',
-    allows: 'Create, change and delete webhooks, which send each change to other programs.',
+    allows:
+      'Delete webhooks and, together with “See pets”, create and change them. They send each change to other programs.',
   },
   {
     scope: 'admin',

@@ -1,5 +1,4 @@
 // Writes dates for people. The pages are in English, so dates are too, in the time zone of the browser.
-// Knows nothing about React.
 
 export const DAY_MS = 86_400_000
 

@@ -58,6 +58,9 @@ export class ExplainedError extends Error {
   }
 }
 
+/** The pet is not in the state that an action needs. The text says who has it, or what has happened. */
+export class ConflictError extends ExplainedError {}
+
 export function describeError(error: Error): ErrorText {
   if (error instanceof ExplainedError)
     return { title: error.title, text: error.message, requestId: undefined }

@@ -1,4 +1,4 @@
-// When a change was made: about how long ago, and exactly. Knows nothing about React.
+// When a change was made: about how long ago, and exactly.
 import { DAY_MS, dateText } from './dates.ts'
 
 const MINUTE_MS = 60_000

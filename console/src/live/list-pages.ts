@@ -1,5 +1,5 @@
 // Applies an event of the feed to the pages of a list that was read earlier, so that the list equals a new read of the
-// same pages. Knows nothing about React.
+// same pages.
 import type { Page, Pet, StoreEvent } from '@petstore/client'
 
 export interface ListFilters {

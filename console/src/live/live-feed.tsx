@@ -61,7 +61,7 @@ export function LiveFeed({ children }: { children: ReactNode }) {
         onEvent: applier.add,
         onGap: () => void cache.invalidateQueries(),
         onState: setState,
-        onError: (error) => (error.status === 401 ? endSession('rejected') : setState('polling')),
+        onError: (error) => (error.status === 401 ? endSession('rejected', session.id) : setState('polling')),
       },
       ended.signal,
     )

@@ -1,6 +1,6 @@
 // One event stream per browser: browsers allow six connections to a host, so one tab reads the stream and passes the
 // events on to the other tabs. The lock of the Web Locks API decides which one. If that tab is closed, another tab gets
-// the lock and continues at the last position. Knows nothing about React.
+// the lock and continues at the last position.
 import { type Petstore, PetstoreError, type StoreEvent } from '@petstore/client'
 
 export interface StreamHandlers {

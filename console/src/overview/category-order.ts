@@ -1,4 +1,4 @@
-// Sorts categories by the number of their pets. Knows nothing about React.
+// Sorts categories by the number of their pets.
 import type { Category, Counts } from '@petstore/client'
 
 export function petsIn({ available, pending, sold }: Counts): number {

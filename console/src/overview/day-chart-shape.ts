@@ -1,5 +1,4 @@
 // The shape of the chart of days: the scale, the bars, and the texts that describe them.
-// Knows nothing about React and the browser.
 import type { DayFigures } from '@petstore/client'
 
 export type Series = 'added' | 'sold'

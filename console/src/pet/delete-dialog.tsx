@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { hasCode } from '../layout/describe-error.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { notifyDone } from '../layout/notify.tsx'
+import { useNotify } from '../layout/notify.tsx'
 import { lastFilters } from '../pets/last-list.ts'
 import { useDeletePet } from '../pets/queries.ts'
 
@@ -16,13 +16,14 @@ interface Props {
 
 export function DeleteDialog({ pet, onClose }: Props) {
   const navigate = useNavigate()
+  const notify = useNotify()
   const { mutate, error, isPending } = useDeletePet()
   const hasOrders = hasCode(error, 'pet_has_orders')
 
   function remove(): void {
     mutate(pet.id, {
       onSuccess: () => {
-        notifyDone(`Deleted ${pet.name}.`)
+        notify.done(`Deleted ${pet.name}.`, { petId: pet.id })
         void navigate({ to: '/', search: lastFilters() })
       },
     })

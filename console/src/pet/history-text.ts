@@ -1,4 +1,4 @@
-// A change of a pet in plain words: who did what, and why. Knows nothing about React.
+// A change of a pet in plain words: who did what, and why.
 import type { HistoryEntry, PetStatus } from '@petstore/client'
 
 /** The name of the key with which the service itself makes changes. */

@@ -18,6 +18,7 @@ import { BackToList } from './back-to-list.tsx'
 import { History } from './history.tsx'
 import { PrintCard } from './print-card.tsx'
 import { SaleCard } from './sale-card.tsx'
+import { useCanDelete } from './use-can-delete.ts'
 
 const PetForm = lazy(() => import('../pets/pet-form.tsx').then((file) => ({ default: file.PetForm })))
 const DeleteDialog = lazy(() =>
@@ -74,6 +75,7 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
 
 function PetButtons({ pet }: { pet: VersionedPet }) {
   const canWrite = useScopes().has('pets:write')
+  const canDelete = useCanDelete(pet)
   const [isEditing, edit] = useDisclosure()
   const [isDeleting, remove] = useDisclosure()
   return (
@@ -96,7 +98,7 @@ function PetButtons({ pet }: { pet: VersionedPet }) {
       >
         Print
       </Button>
-      {canWrite && (
+      {canDelete && (
         <Button
           variant="default"
           className="danger"

@@ -1,4 +1,4 @@
-// Adds a category under the next free id. Knows nothing about React.
+// Adds a category under the next free id.
 import type { Category, Petstore } from '@petstore/client'
 import { hasCode } from '../layout/describe-error.ts'
 

@@ -6,12 +6,13 @@ import { useState } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { notifyDone, notifyError } from '../layout/notify.tsx'
+import { useNotify } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
 import { CategoryField } from './category-field.tsx'
 import { STATUSES } from './filters.ts'
 import { useCreatePet, useRefresh, useUpdatePet } from './queries.ts'
 import { statusText } from './status-badge.tsx'
+import { undoChange, UNDO_REASON } from './undo.ts'
 
 interface Props {
   /** The pet to change. Without it, the form adds a pet. */
@@ -32,6 +33,7 @@ export function PetForm({ pet: shown, onClose }: Props) {
   // The page reads the pet again when another person changes it. The form keeps the version whose values it shows.
   const [pet, setPet] = useState(shown)
   const store = useStore()
+  const notify = useNotify()
   const form = useForm<Values>({
     initialValues: {
       name: pet?.name ?? '',
@@ -93,7 +95,7 @@ export function PetForm({ pet: shown, onClose }: Props) {
           )}
           {hasOtherFaults && <ErrorMessage error={error} />}
           {isOutdated && (
-            <Button variant="default" onClick={() => void showNewValues().catch(notifyError)}>
+            <Button variant="default" onClick={() => void showNewValues().catch(notify.error)}>
               Show the new values
             </Button>
           )}
@@ -117,14 +119,23 @@ function useSave(pet: VersionedPet | undefined, onSaved: () => void) {
   const create = useCreatePet()
   const update = useUpdatePet()
   const refresh = useRefresh()
+  const notify = useNotify()
+
+  function offerUndo(text: string, saved: VersionedPet, undo: () => Promise<string>): void {
+    const run = () => undoChange(store, saved, undo).finally(() => void refresh())
+    notify.done(text, { petId: saved.id, undo: run })
+  }
 
   function save({ reason, ...values }: Values, onError: (error: Error) => void): void {
     if (pet === undefined) {
       create.mutate(values, {
         onError,
-        onSuccess: ({ id, name, etag }) => {
+        onSuccess: (added) => {
           onSaved()
-          notifyDone(`Added ${name}.`, () => store.pets.delete(id, { ifMatch: etag }).then(refresh))
+          offerUndo(`Added ${added.name}.`, added, async () => {
+            await store.pets.delete(added.id, { ifMatch: added.etag })
+            return `${added.name} is removed.`
+          })
         },
       })
       return
@@ -134,10 +145,10 @@ function useSave(pet: VersionedPet | undefined, onSaved: () => void) {
     const change = { ...values, ...(reason.trim() !== '' && { reason }) }
     const onSuccess = (saved: VersionedPet) => {
       onSaved()
-      const undone = { ...before, reason: 'Undo' }
-      notifyDone(`Saved ${saved.name}.`, () =>
-        store.pets.update(id, undone, { ifMatch: saved.etag }).then(refresh),
-      )
+      offerUndo(`Saved ${saved.name}.`, saved, async () => {
+        await store.pets.update(id, { ...before, reason: UNDO_REASON }, { ifMatch: saved.etag })
+        return `${before.name} is as it was before.`
+      })
     }
     update.mutate({ id, change, etag }, { onError, onSuccess })
   }

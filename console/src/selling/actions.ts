@@ -1,9 +1,10 @@
-// Holds, sells and releases pets, and undoes each of these. Knows nothing about React.
+// Holds, sells and releases pets, and undoes each of these.
 //
 // A pet can be on hold without an order: a person can choose this status in the form. Such a hold has no end, and the
 // status is changed directly.
 import type { Order, Pet, PetStatus, Petstore } from '@petstore/client'
-import { ExplainedError, hasCode } from '../layout/describe-error.ts'
+import { ConflictError, ExplainedError, hasCode } from '../layout/describe-error.ts'
+import { UNDO_REASON } from '../pets/undo.ts'
 import { conflictText, endedText } from './conflict-text.ts'
 import { minutesLeft } from './hold-time.ts'
 import { readOpenOrder } from './queries.ts'
@@ -21,7 +22,6 @@ export interface Outcome {
 
 /** A sale places an order and completes it. If the connection is lost in between, the pet stays on hold for this time. */
 const SALE_MINUTES = 15
-const UNDO_REASON = 'Undo'
 
 export async function hold(store: Petstore, pet: Pet, { minutes, note }: Hold): Promise<Outcome> {
   return { status: 'pending', order: await place(store, pet, minutes, note) }
@@ -52,7 +52,11 @@ export async function undoSale(
   before: PetStatus,
 ): Promise<Outcome> {
   const outcome = await change(store, pet, 'sold', 'available', UNDO_REASON)
-  return before === 'pending' ? undoRelease(store, pet, order) : outcome
+  if (before !== 'pending') return outcome
+  return undoRelease(store, pet, order).catch((error: unknown) => {
+    if (!(error instanceof ConflictError)) throw error
+    throw new ExplainedError('Only partly undone', `The sale is undone, but not the hold. ${error.message}`)
+  })
 }
 
 /** Holds the pet again until the same time. */
@@ -67,7 +71,7 @@ async function place(store: Petstore, pet: Pet, holdMinutes: number, note: strin
     return await store.orders.place({ petId: pet.id, holdMinutes, ...(text !== '' && { note: text }) })
   } catch (error) {
     if (!hasCode(error, 'pet_not_available')) throw error
-    throw new ExplainedError(`${pet.name} is not available`, await explainConflict(store, pet.id))
+    throw new ConflictError(`${pet.name} is not available`, await explainConflict(store, pet.id))
   }
 }
 
@@ -86,7 +90,7 @@ async function end(store: Petstore, { id }: Order, verb: 'complete' | 'cancel'):
     return await store.orders[verb](id)
   } catch (error) {
     if (!hasCode(error, 'order_closed')) throw error
-    throw new ExplainedError('The hold has ended', endedText(await store.orders.get(id), Date.now()))
+    throw new ConflictError('The hold has ended', endedText(await store.orders.get(id), Date.now()))
   }
 }
 
@@ -101,7 +105,7 @@ async function change(
   const current = await store.pets.find(id)
   if (current?.status !== from) {
     const isFree = current?.status === 'available'
-    throw new ExplainedError(
+    throw new ConflictError(
       `${name} has changed`,
       isFree ? 'It is available now.' : await explainConflict(store, id),
     )

@@ -1,4 +1,4 @@
-// Says who has a pet that cannot be held or sold. Knows nothing about React.
+// Says who has a pet that cannot be held or sold.
 import type { Order, PetStatus } from '@petstore/client'
 import { clockText } from './hold-time.ts'
 

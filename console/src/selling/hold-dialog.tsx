@@ -16,7 +16,7 @@ import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'rea
 import { useTimedText } from '../layout/clock.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { notifyError } from '../layout/notify.tsx'
+import { useNotify } from '../layout/notify.tsx'
 import { petQuery } from '../pets/queries.ts'
 import { useStore } from '../session/session.ts'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
@@ -47,6 +47,7 @@ export function HoldDialog({ pet, onClose }: Props) {
   const [note, setNote] = useState('')
   const [isHeld, setHeld] = useState(false)
   const [error, setError] = useState<Error>()
+  const notify = useNotify()
   const length = useLength()
   const { hold, isPending } = useSelling(pet)
   const taken = useTakenText(pet)
@@ -64,7 +65,7 @@ export function HoldDialog({ pet, onClose }: Props) {
       if (isOpen.current) onClose()
     } catch (failure) {
       if (isOpen.current) setError(failure as Error)
-      else notifyError(failure as Error)
+      else notify.error(failure as Error, pet.id)
     }
   }
 

@@ -1,4 +1,4 @@
-// The times of a hold in words. Knows nothing about React.
+// The times of a hold in words.
 import { DAY_MS } from '../layout/dates.ts'
 
 const SECOND_MS = 1_000

@@ -1,4 +1,4 @@
-// The open holds that a page has read, the one that ends first at the top. Knows nothing about React.
+// The open holds that a page has read, the one that ends first at the top.
 import type { Order } from '@petstore/client'
 
 export interface OpenHolds {

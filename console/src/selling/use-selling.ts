@@ -1,9 +1,10 @@
 // Runs the actions of selling for a pet: shows the result at once, says what was done, and offers to undo it.
 import type { Order, Pet, Petstore } from '@petstore/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { notifyDone, notifyError } from '../layout/notify.tsx'
+import { useNotify } from '../layout/notify.tsx'
 import { applyChange } from '../live/apply-events.ts'
 import { useRefresh } from '../pets/queries.ts'
+import { undoChange } from '../pets/undo.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { complete, type Hold, hold, type Outcome, release, sell, undoRelease, undoSale } from './actions.ts'
 import { clockText } from './hold-time.ts'
@@ -22,6 +23,7 @@ export function useSelling(pet: Pet) {
   const store = useStore()
   const cache = useQueryClient()
   const refresh = useRefresh()
+  const notify = useNotify()
   const canChangePets = useScopes().has('pets:write')
 
   async function apply(action: Action): Promise<Outcome> {
@@ -34,14 +36,20 @@ export function useSelling(pet: Pet) {
   const { mutate, mutateAsync, isPending } = useMutation({
     mutationFn: ({ run }: Step) => apply(run),
     onSuccess: (outcome, { doneText, undo }) => {
-      notifyDone(doneText(outcome), undo && (() => apply(undo(outcome))))
+      notify.done(doneText(outcome), { petId: pet.id, undo: undo && (() => runUndo(undo(outcome))) })
     },
     onError: (error, { hasDialog }) => {
       // The page may have shown an earlier state.
       void refresh()
-      if (hasDialog !== true) notifyError(error)
+      if (hasDialog !== true) notify.error(error, pet.id)
     },
   })
+
+  function runUndo(action: Action): Promise<string> {
+    const undoing = undoChange(store, pet, async () => againText(pet, await apply(action)))
+    undoing.catch(() => void refresh())
+    return undoing
+  }
 
   return {
     isPending,
@@ -88,6 +96,14 @@ function releaseStep(pet: Pet, order: Order | undefined): Step {
     doneText: () => `${pet.name} is available again.`,
     undo: () => (store) => undoRelease(store, pet, order),
   }
+}
+
+/** The state after an undo. */
+function againText({ name }: Pet, { status, order }: Outcome): string {
+  if (status !== 'pending') return `${name} is ${status} again.`
+  return order === undefined
+    ? `${name} is on hold again.`
+    : `${name} is on hold again until ${clockText(order.expiresAt, Date.now())}.`
 }
 
 /** The button that was pressed is replaced by others. Without this, the keyboard starts again at the top of the page. */

@@ -1,20 +1,12 @@
 // Signs in with the identity provider of the shop. The service leads the browser to the provider and back to `/sign-in`;
 // then this page fetches the personal key once. See docs/sign-in.md.
+import { readPersonalKey } from './personal-key.ts'
 import { randomId, type Session } from './session.ts'
 
 export interface Provider {
   /** The text of the button. */
   name: string
   startUrl: string
-}
-
-interface PersonalKey {
-  id: number
-  key: string
-  name: string
-  scopes: string[]
-  expiresAt: string
-  returnTo: string
 }
 
 export const SIGN_IN_PATH = '/sign-in'
@@ -53,7 +45,7 @@ export async function takeOver(): Promise<Session | undefined> {
     history.replaceState(null, '', `${SIGN_IN_PATH}?error=${error}`)
     return undefined
   }
-  const { id, key, name, scopes, expiresAt, returnTo } = (await response.json()) as PersonalKey
+  const { apiKey, own, returnTo } = readPersonalKey(await response.text())
   history.replaceState(null, '', returnTo)
-  return { id: randomId(), apiKey: key, own: { id: String(id), kind: 'personal', name, scopes, expiresAt } }
+  return { id: randomId(), apiKey, own }
 }

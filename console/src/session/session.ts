@@ -1,7 +1,9 @@
-// The session of this tab: the API key that it uses, and what the key allows.
+// The session of this tab: the API key that it uses, what the key allows, and the data that was read with it.
 // The key is kept in memory and in sessionStorage, which ends with the tab. It never appears in a URL.
 import { type OwnApiKey, Petstore } from '@petstore/client'
+import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { openCache } from '../query-client.ts'
 
 export interface Session {
   /** The same in all tabs that share the session. */
@@ -18,6 +20,8 @@ interface State {
   store: Petstore | undefined
   /** The scopes of the key. Every row of a list asks for them. */
   scopes: ReadonlySet<string>
+  /** Each session has its own cache. A late response of an earlier session cannot appear in it. */
+  cache: QueryClient
   ended: EndReason | undefined
 }
 
@@ -25,7 +29,7 @@ const STORAGE_NAME = 'petstore-session'
 /** A person waits for the response, so the client stops retrying earlier than a program would. */
 const DEADLINE_MS = 15_000
 
-let state: State = { session: undefined, store: undefined, scopes: new Set(), ended: undefined }
+let state: State = signedOut(undefined)
 const listeners = new Set<() => void>()
 
 export function openStore(apiKey: string): Petstore {
@@ -39,13 +43,19 @@ export function currentSession(): Session | undefined {
 export function startSession(session: Session): void {
   sessionStorage.setItem(STORAGE_NAME, JSON.stringify(session))
   const scopes = new Set(session.own.scopes)
-  change({ session, store: openStore(session.apiKey), scopes, ended: undefined })
+  const cache = openCache(() => endSession('rejected', session.id))
+  change({ session, store: openStore(session.apiKey), scopes, cache, ended: undefined })
 }
 
-export function endSession(reason: EndReason): void {
-  if (state.session === undefined) return
+/** Ends the session with this id. A late response to an earlier session does not end the current one. */
+export function endSession(reason: EndReason, id: string): void {
+  if (state.session?.id !== id) return
   sessionStorage.removeItem(STORAGE_NAME)
-  change({ session: undefined, store: undefined, scopes: new Set(), ended: reason })
+  change(signedOut(reason))
+}
+
+function signedOut(ended: EndReason | undefined): State {
+  return { session: undefined, store: undefined, scopes: new Set(), cache: openCache(() => {}), ended }
 }
 
 /** The session that this tab had before it was reloaded. */
@@ -83,6 +93,9 @@ export function randomId(): string {
 }
 
 function change(next: State): void {
+  const { cache } = state
   state = next
   for (const listener of listeners) listener()
+  // Cancels the requests that are in flight.
+  cache.clear()
 }

@@ -3,6 +3,7 @@ import { Alert, Anchor, Button, Card, Center, Divider, Skeleton, Stack, Text, Ti
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Logo } from '../layout/logo.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
 import { endedText } from './ended-text.ts'
 import { findProvider, goToProvider, type Provider } from './identity-provider.ts'
 import { KeyForm } from './key-form.tsx'
@@ -10,6 +11,7 @@ import { useSession } from './session.ts'
 import { signInError } from './sign-in-errors.ts'
 
 export function SignInPage() {
+  usePageTitle('Sign in')
   const { ended } = useSession()
   const failure = signInError(location.search)
   const { data: provider, isPending } = useQuery({ queryKey: ['provider'], queryFn: findProvider })

@@ -1,13 +1,11 @@
-// Signs out: forgets the session in all tabs, and revokes a personal key. A key that was typed in stays valid, because
+// Signs out: ends the session in all tabs, and revokes a personal key. A key that was typed in stays valid, because
 // other programs may use it.
-import { queryClient } from '../query-client.ts'
 import { currentSession, openStore } from './session.ts'
 import { endSessionInAllTabs } from './tabs.ts'
 
 export async function signOut(): Promise<void> {
   const session = currentSession()
   endSessionInAllTabs()
-  queryClient.clear()
   // If this fails, the key expires by itself.
   if (session?.own.kind === 'personal')
     await openStore(session.apiKey)

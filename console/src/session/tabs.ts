@@ -25,7 +25,7 @@ channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   const session = currentSession()
   if (data.type === 'wanted' && session !== undefined) post({ type: 'session', session })
   if (data.type === 'session' && isWanted) startSession(data.session)
-  if (data.type === 'signed-out' && session?.id === data.id) endSession('signed-out')
+  if (data.type === 'signed-out') endSession('signed-out', data.id)
 })
 
 /** This tab has asked for a session and has none yet. */
@@ -54,5 +54,5 @@ export function endSessionInAllTabs(): void {
   const session = currentSession()
   if (session === undefined) return
   post({ type: 'signed-out', id: session.id })
-  endSession('signed-out')
+  endSession('signed-out', session.id)
 }

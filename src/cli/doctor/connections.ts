@@ -1,10 +1,10 @@
 // The check `connections`: how many processes of the service fit into the connection limits of PostgreSQL.
-import type { Config } from '../../config.ts'
-import { countOf } from '../../counts.ts'
-import { splitDatabaseUrl } from '../../database-url.ts'
+import type { Config } from '../../config/config.ts'
+import { splitDatabaseUrl } from '../../config/database-url.ts'
 import type { Reader } from '../../db/database.ts'
-import { readConnectionLimits } from '../../db/connection-limits.ts'
-import { DELIVERY_ROLE } from '../../db/privileges.ts'
+import { readConnectionLimits } from '../../db/inspect/connection-limits.ts'
+import { DELIVERY_ROLE } from '../../db/inspect/privileges.ts'
+import { countOf } from '../../values/count-text.ts'
 import type { Finding } from './finding.ts'
 
 export async function checkConnections(

@@ -1,6 +1,6 @@
 // The check `planner`: whether PostgreSQL reuses the plans of the service's statements.
 import type { Reader } from '../../db/database.ts'
-import { readPlannerSettings } from '../../db/planner.ts'
+import { readPlannerSettings } from '../../db/inspect/planner.ts'
 import type { Finding } from './finding.ts'
 
 export async function checkPlanner(db: Reader): Promise<Finding> {

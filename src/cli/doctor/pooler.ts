@@ -1,6 +1,6 @@
 // The check `pooler`: whether PgBouncer is in front of PostgreSQL, and whether it supports prepared statements.
 import type pg from 'pg'
-import { type Pooler, readPooler } from '../../db/pooler.ts'
+import { type Pooler, readPooler } from '../../db/inspect/pooler.ts'
 import { type Finding, messageOf } from './finding.ts'
 
 const SETTINGS =

@@ -1,7 +1,7 @@
 // The check `replication`: whether a failover, or a crash of the server, can lose writes that the service acknowledged.
-import { countOf } from '../../counts.ts'
 import type { Reader } from '../../db/database.ts'
-import { readReplication, type ReplicationState, requiredStandbys } from '../../db/replication.ts'
+import { readReplication, type ReplicationState, requiredStandbys } from '../../db/inspect/replication.ts'
+import { countOf } from '../../values/count-text.ts'
 import type { Finding } from './finding.ts'
 
 const check = 'replication'

@@ -1,9 +1,9 @@
 // The check `restores`: whether a backup was restored and verified lately. deploy/backup/check-restore does so every day.
-import { countOf } from '../../counts.ts'
+import { canReadRestoreChecks, readRestoreState } from '../../data/verify/restore-check-queries.ts'
+import { PROVEN_SECONDS_AGO_MAX } from '../../data/verify/restore-check-rules.ts'
 import type { Reader } from '../../db/database.ts'
-import { canReadRestoreChecks, readRestoreState } from '../../restore-checks/queries.ts'
-import { PROVEN_SECONDS_AGO_MAX } from '../../restore-checks/rules.ts'
-import { visible } from '../terminal.ts'
+import { countOf } from '../../values/count-text.ts'
+import { visible } from '../terminal/terminal.ts'
 import type { Finding } from './finding.ts'
 
 const HOUR_SECONDS = 3_600

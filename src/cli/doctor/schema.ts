@@ -1,11 +1,11 @@
 // The checks of the schema: migrations, privileges, owners and collations.
-import type { Config } from '../../config.ts'
-import { roleOf } from '../../database-url.ts'
-import { listStaleCollations, type StaleCollation } from '../../db/collations.ts'
+import type { Config } from '../../config/config.ts'
+import { roleOf } from '../../config/database-url.ts'
 import type { Reader } from '../../db/database.ts'
-import { readSchemaState } from '../../db/migrate.ts'
-import { readOwners } from '../../db/owners.ts'
-import { DELIVERY_ROLE, readPrivileges } from '../../db/privileges.ts'
+import { listStaleCollations, type StaleCollation } from '../../db/inspect/collations.ts'
+import { readOwners } from '../../db/inspect/owners.ts'
+import { DELIVERY_ROLE, readPrivileges, ROLE_PRIVILEGES } from '../../db/inspect/privileges.ts'
+import { readSchemaState } from '../../db/migrations/migrate.ts'
 import type { Finding } from './finding.ts'
 
 export async function checkSchema(db: Reader): Promise<Finding> {
@@ -30,20 +30,23 @@ export async function checkSchema(db: Reader): Promise<Finding> {
   return { check, state: 'ok', message: `up to date (${version})` }
 }
 
-/** A missing privilege is a fault. An unneeded one is a warning, because it is a security risk. */
+/** Both a missing and an unneeded privilege are faults. A single role that owns everything works, but is less secure. */
 export async function checkPrivileges(db: Reader): Promise<Finding> {
   const check = 'privileges'
-  const { role, mayChangeSchema, lacking, excess } = await readPrivileges(db)
+  const { role, ownsTables, lacking, excess } = await readPrivileges(db)
   const user = role === DELIVERY_ROLE ? '`petstore deliver`' : 'the service'
+  const isGranted = role in ROLE_PRIVILEGES
   if (lacking.length > 0) {
     return {
       check,
       state: 'fault',
       message: `the role ${role} lacks ${lacking.join(', ')}`,
-      remedy: 'Run deploy/roles.sql again.',
+      remedy: isGranted
+        ? 'Run: petstore migrate'
+        : `Grant them to ${role}, or use a role of deploy/roles.sql.`,
     }
   }
-  if (mayChangeSchema) {
+  if (ownsTables) {
     return {
       check,
       state: 'warning',
@@ -54,9 +57,11 @@ export async function checkPrivileges(db: Reader): Promise<Finding> {
   if (excess.length > 0) {
     return {
       check,
-      state: 'warning',
+      state: 'fault',
       message: `the role ${role} has privileges that ${user} does not need: ${excess.join(', ')}`,
-      remedy: 'Run deploy/roles.sql again.',
+      remedy: isGranted
+        ? 'Run: petstore migrate. If they remain, run deploy/roles.sql, and revoke the memberships of the role.'
+        : `Revoke them from ${role}, or use a role of deploy/roles.sql.`,
     }
   }
   return {

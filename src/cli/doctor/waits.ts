@@ -1,9 +1,9 @@
 // The check `waits`: whether a lock of another session blocks the service, or its commits wait for a standby.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countOf } from '../../counts.ts'
-import { describeSession } from '../../db/blockers.ts'
 import type { Reader } from '../../db/database.ts'
-import { type LockHolder, readWaits } from '../../db/waits.ts'
+import { describeSession } from '../../db/inspect/blockers.ts'
+import { type LockHolder, readWaits } from '../../db/inspect/waits.ts'
+import { countOf } from '../../values/count-text.ts'
 import type { Finding } from './finding.ts'
 
 /** A wait that lasts longer is not normal: the role of the service has a `lock_timeout` of 1 s. */

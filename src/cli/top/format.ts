@@ -1,5 +1,5 @@
 // Formats figures for the terminal, in a few characters each. A value that is not known yet is "-".
-import { count } from '../../counts.ts'
+import { count } from '../../values/count-text.ts'
 
 const UNKNOWN = '-'
 /** The highest bound of the histograms of durations. A quantile at this bound may be any value above it. */

@@ -1,5 +1,5 @@
 // Lines of the terminal: cells next to each other, never wider than the terminal.
-import { type Cell, cut, type Style, visible, widthOf } from '../terminal.ts'
+import { type Cell, cut, type Style, visible, widthOf } from '../terminal/terminal.ts'
 
 export type Line = readonly Cell[]
 

@@ -1,11 +1,11 @@
 // The conditions that `petstore top` shows as problems: those of deploy/monitoring/alerts.yaml, with the same limits, and
 // those that docs/running.md names. An alert waits until its condition has lasted; this file looks at one moment only.
-import { countOf } from '../../counts.ts'
-import type { Problem, RequestFigures } from './figures.ts'
+import { countOf } from '../../values/count-text.ts'
 import { age, megabytes, rate, share, shortUrl } from './format.ts'
 import { maxOf, minOf, sumsBy, valueOf } from './gauges.ts'
 import type { ProcessState } from './processes.ts'
 import type { Metrics } from './prometheus-text.ts'
+import type { Problem, RequestReadings } from './readings.ts'
 
 const DAY_SECONDS = 86_400
 /** A request that takes longer is slow. */
@@ -44,11 +44,16 @@ const EVENT_LOOP_LAG_MAX_SECONDS = 0.1
 
 const RUNBOOK = 'docs/runbook.md'
 
-/** The entry of an alert: its state and its heading in the runbook. */
+/**
+ * The entry of each alert: its state and its heading in the runbook. The dashboards use it, and
+ * test/cli/top-problems.test.ts compares it with alerts.yaml and the runbook. Only a Prometheus, which knows the earlier
+ * starts of a process, can find PetstoreRestarts.
+ */
 export const ENTRIES = {
   PetstoreRequestsFail: ['fault', 'Requests fail'],
   PetstoreSlow: ['fault', 'Responses are slow'],
   PetstoreDown: ['fault', 'An instance is down'],
+  PetstoreRestarts: ['fault', 'An instance is down'],
   PetstoreDatabaseUnreachable: ['fault', 'PostgreSQL is unreachable'],
   PetstoreWritesStalled: ['fault', 'No standby confirms writes'],
   PetstoreBackgroundJobFails: ['fault', 'Background jobs fail'],
@@ -63,10 +68,12 @@ export const ENTRIES = {
   PetstoreRemovalNear: ['warning', 'An operation is removed soon'],
 } as const satisfies Record<string, [Problem['state'], string]>
 
+export type AlertName = keyof typeof ENTRIES
+
 /** All problems, faults first. */
 export function findProblems(
   processes: readonly ProcessState[],
-  requests: RequestFigures | null,
+  requests: RequestReadings | null,
   nowSeconds: number,
 ): Problem[] {
   const metrics = processes.flatMap((process) => process.metrics ?? [])
@@ -82,7 +89,7 @@ export function findProblems(
   ]
 }
 
-function alertProblem(alert: keyof typeof ENTRIES, message: string): Problem {
+function alertProblem(alert: AlertName, message: string): Problem {
   const [state, title] = ENTRIES[alert]
   return { state, alert, title, message, entry: entryOf(RUNBOOK, title) }
 }
@@ -99,7 +106,7 @@ function findDown({ url, failure }: ProcessState): Problem[] {
   return failure === undefined ? [] : [alertProblem('PetstoreDown', `${shortUrl(url)}: ${failure}`)]
 }
 
-function findInRequests(requests: RequestFigures): Problem[] {
+function findInRequests(requests: RequestReadings): Problem[] {
   const { perSecond, serverErrorsPerSecond, slowShare, errors } = requests
   const found: Problem[] = []
   const failed = perSecond > 0 ? serverErrorsPerSecond / perSecond : 0

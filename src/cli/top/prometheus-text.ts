@@ -1,4 +1,4 @@
-// Parses the text format of Prometheus, which `/metrics` returns. Knows nothing about the metrics of Petstore.
+// Parses the text format of Prometheus, which `/metrics` returns.
 
 export interface Sample {
   labels: Readonly<Record<string, string>>

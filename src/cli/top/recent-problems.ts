@@ -1,5 +1,5 @@
 // Keeps problems for a few seconds after their end, so that an operator can read a problem that lasted for one second.
-import type { Problem } from './figures.ts'
+import type { Problem } from './readings.ts'
 
 const KEPT_SECONDS = 15
 

@@ -1,15 +1,15 @@
-// Runs `petstore top`: one snapshot, or a screen that is drawn again after every scrape.
+// Runs `petstore top`: one readings, or a screen that is drawn again after every scrape.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EXIT_TRY_LATER } from '../exit-codes.ts'
-import { localClock, paint, print, say, visible } from '../terminal.ts'
-import type { Snapshot } from './figures.ts'
+import { EXIT_TRY_LATER } from '../terminal/exit-codes.ts'
+import { localClock, paint, print, say, visible } from '../terminal/terminal.ts'
 import { openProcesses, type ProcessState } from './processes.ts'
+import type { Readings } from './readings.ts'
 import { openRecentProblems } from './recent-problems.ts'
 import { openScreen, paintLine } from './screen.ts'
-import { takeSnapshot } from './snapshot.ts'
+import { takeReadings } from './take-readings.ts'
 import { drawSnapshot } from './view.ts'
 
-/** The width of a snapshot if standard output is no terminal. */
+/** The width of a readings if standard output is no terminal. */
 const PLAIN_WIDTH = 80
 
 export interface TopOptions {
@@ -18,7 +18,7 @@ export interface TopOptions {
   json?: boolean
 }
 
-/** Without a terminal there is nothing to redraw, so the command prints one snapshot. */
+/** Without a terminal there is nothing to redraw, so the command prints one readings. */
 export async function runTop(addresses: readonly URL[], options: TopOptions): Promise<void> {
   if (options.once || options.json || !process.stdout.isTTY) await printSnapshot(addresses, options)
   else await watch(addresses, options)
@@ -32,10 +32,10 @@ async function printSnapshot(addresses: readonly URL[], { interval, json }: TopO
   await sleep(interval * 1_000)
   const processes = await readAll()
   if (processes.every(isDown)) return reportNone(processes)
-  const snapshot = takeSnapshot(processes, new Date())
-  if (json) return print(JSON.stringify(snapshot, round, 2).split('\n').map(visible).join('\n'))
+  const readings = takeReadings(processes, new Date())
+  if (json) return print(JSON.stringify(readings, round, 2).split('\n').map(visible).join('\n'))
   const width = process.stdout.columns || PLAIN_WIDTH
-  for (const line of drawSnapshot(snapshot, { width, clock: localClock(snapshot.time) })) {
+  for (const line of drawSnapshot(readings, { width, clock: localClock(readings.time) })) {
     print(paintLine(line).trimEnd())
   }
 }
@@ -58,14 +58,14 @@ async function watch(addresses: readonly URL[], { interval }: TopOptions): Promi
   const quit = new AbortController()
   const readAll = openProcesses(addresses, quit.signal)
   const findEnded = openRecentProblems()
-  let snapshot: Snapshot | undefined
+  let readings: Readings | undefined
   const screen = openScreen({ onQuit: () => quit.abort(), onResize: draw })
 
   function draw(): void {
-    if (snapshot === undefined) return
-    const ended = findEnded(snapshot.problems, Date.now() / 1_000)
-    const clock = localClock(snapshot.time)
-    screen.draw(drawSnapshot(snapshot, { ...screen.size(), clock, keys: 'q: quit', ended }))
+    if (readings === undefined) return
+    const ended = findEnded(readings.problems, Date.now() / 1_000)
+    const clock = localClock(readings.time)
+    screen.draw(drawSnapshot(readings, { ...screen.size(), clock, keys: 'q: quit', ended }))
   }
 
   try {
@@ -73,7 +73,7 @@ async function watch(addresses: readonly URL[], { interval }: TopOptions): Promi
       const startedAt = performance.now()
       const processes = await readAll()
       if (quit.signal.aborted) break
-      snapshot = takeSnapshot(processes, new Date())
+      readings = takeReadings(processes, new Date())
       draw()
       const restMs = Math.max(0, interval * 1_000 - (performance.now() - startedAt))
       // Rejects if the user quits.

@@ -1,5 +1,5 @@
 // The full screen of a terminal: alternate screen, keys, resizing. Restores the terminal however the command ends.
-import { paint } from '../terminal.ts'
+import { paint } from '../terminal/terminal.ts'
 import type { Line } from './layout.ts'
 
 const ENTER = '\u{1b}[?1049h\u{1b}[?25l'

@@ -1,9 +1,9 @@
-// Draws a snapshot as lines of text. A pure function: screen.ts and run.ts print the lines.
-import { countOf } from '../../counts.ts'
-import type { Cell } from '../terminal.ts'
-import type { InstanceFigures, Problem, Snapshot, WebhookFigures } from './figures.ts'
+// Draws a readings as lines of text. A pure function: screen.ts and run.ts print the lines.
+import { countOf } from '../../values/count-text.ts'
+import type { Cell } from '../terminal/terminal.ts'
 import { age, latency, mean, megabytes, rate, share, shortUrl, integer } from './format.ts'
 import { factLine, fitLine, type Line, openTable, spreadLine, styled } from './layout.ts'
+import type { InstanceReadings, Problem, Readings, WebhookReadings } from './readings.ts'
 import type { RecentProblem } from './recent-problems.ts'
 
 /** On a terminal with fewer lines, no blank lines separate the parts. */
@@ -33,47 +33,47 @@ interface Rows {
   processes: number
 }
 
-export function drawSnapshot(snapshot: Snapshot, options: ViewOptions): Line[] {
+export function drawSnapshot(readings: Readings, options: ViewOptions): Line[] {
   const { width, height } = options
-  const problems = problemLines(snapshot.problems, options)
+  const problems = problemLines(readings.problems, options)
   const isSpaced = height === undefined || height >= SPACED_HEIGHT_MIN
   const none = { operations: 0, statements: 0, batches: 0, processes: 0 }
   const fit = (line: Line) => fitLine(line, width)
   // Printed once, a problem is never cut: its end often names the cause.
   const fitProblem = height === undefined ? (line: Line) => fitLine(line, Number.POSITIVE_INFINITY) : fit
   const parts = (rows: Rows) => [
-    [fit(headerLine(snapshot, options)), ...problems.map(fitProblem)],
+    [fit(headerLine(readings, options)), ...problems.map(fitProblem)],
     ...otherParts(rows).map((lines) => lines.map(fit)),
   ]
   const otherParts = (rows: Rows) => [
-    ...(snapshot.database === null
+    ...(readings.database === null
       ? []
       : [
-          requestLines(snapshot, rows.operations, options),
-          statementLines(snapshot, rows.statements, options),
-          batchLines(snapshot, rows.batches, options),
+          requestLines(readings, rows.operations, options),
+          statementLines(readings, rows.statements, options),
+          batchLines(readings, rows.batches, options),
         ]),
-    factLines(snapshot, width),
-    processLines(snapshot.instances, rows.processes, width),
+    factLines(readings, width),
+    processLines(readings.instances, rows.processes, width),
   ]
   const join = (groups: readonly Line[][]) =>
     groups
       .filter((lines) => lines.length > 0)
       .flatMap((lines, index) => (isSpaced && index > 0 ? [[], ...lines] : lines))
   const free = (height ?? 0) - join(parts(none)).length
-  const rows = height === undefined ? unlimitedRows(snapshot) : shareRows(free, snapshot)
+  const rows = height === undefined ? unlimitedRows(readings) : shareRows(free, readings)
   const lines = join(parts(rows))
   if (height === undefined || lines.length <= height) return lines
   const shown = lines.slice(0, Math.max(1, height - 1))
   return [...shown, [styled(`… ${lines.length - shown.length} more lines`, 'dim')]].slice(0, height)
 }
 
-function unlimitedRows({ instances }: Snapshot): Rows {
+function unlimitedRows({ instances }: Readings): Rows {
   return { operations: ROWS, statements: ROWS, batches: ROWS, processes: instances.length }
 }
 
 /** Processes get less than half of the free lines; the other tables share the rest. */
-function shareRows(free: number, { instances, database }: Snapshot): Rows {
+function shareRows(free: number, { instances, database }: Readings): Rows {
   const most = database === null ? free : Math.floor(free * 0.45)
   const processes = Math.min(instances.length, Math.max(1, most))
   const left = Math.max(0, free - processes)
@@ -82,7 +82,7 @@ function shareRows(free: number, { instances, database }: Snapshot): Rows {
   return { operations, statements, batches: left - operations - statements, processes }
 }
 
-function headerLine({ instances }: Snapshot, { width, clock, keys }: ViewOptions): Line {
+function headerLine({ instances }: Readings, { width, clock, keys }: ViewOptions): Line {
   const up = instances.filter((instance) => instance.up)
   const versions = [...new Set(up.flatMap(({ version }) => version ?? []))]
   const uptimes = up.flatMap(({ uptimeSeconds }) => uptimeSeconds ?? [])
@@ -135,7 +135,7 @@ function fill(rows: readonly Line[], count: number, { height }: ViewOptions): Li
   return height === undefined ? shown : [...shown, ...Array.from({ length: count - shown.length }, () => [])]
 }
 
-function requestLines({ requests }: Snapshot, rows: number, options: ViewOptions): Line[] {
+function requestLines({ requests }: Readings, rows: number, options: ViewOptions): Line[] {
   const columns = [
     ['RATE/S', 8],
     ['4XX/S', 7],
@@ -157,7 +157,7 @@ function requestLines({ requests }: Snapshot, rows: number, options: ViewOptions
   return [heading, row('  all operations', figures(requests)), ...fill(operations, rows, options)]
 }
 
-function statementLines({ database }: Snapshot, rows: number, options: ViewOptions): Line[] {
+function statementLines({ database }: Readings, rows: number, options: ViewOptions): Line[] {
   const columns = [
     ['RATE/S', 8],
     ['TIME', 7],
@@ -179,7 +179,7 @@ function statementLines({ database }: Snapshot, rows: number, options: ViewOptio
   return [heading, ...fill(statements, rows, options)]
 }
 
-function batchLines({ batches }: Snapshot, rows: number, options: ViewOptions): Line[] {
+function batchLines({ batches }: Readings, rows: number, options: ViewOptions): Line[] {
   const columns = [
     ['RATE/S', 8],
     ['SIZE', 7],
@@ -193,7 +193,7 @@ function batchLines({ batches }: Snapshot, rows: number, options: ViewOptions): 
   return [heading, ...fill(lines, rows, options)]
 }
 
-function factLines({ requests, database, holds, events, webhooks }: Snapshot, width: number): Line[] {
+function factLines({ requests, database, holds, events, webhooks }: Readings, width: number): Line[] {
   const lines: Line[] = []
   if (database !== null) {
     const errors = requests?.errors.map(({ code, perSecond }) => `${code} ${rate(perSecond)}/s`) ?? ['-']
@@ -238,7 +238,7 @@ function factLines({ requests, database, holds, events, webhooks }: Snapshot, wi
   return lines
 }
 
-function webhookFacts(webhooks: WebhookFigures): Cell[] {
+function webhookFacts(webhooks: WebhookReadings): Cell[] {
   const { enabled, disabled, failing, worstLag, attemptsPerSecond: attempts, attemptP99Seconds } = webhooks
   const total = attempts && Object.values(attempts).reduce((sum, value) => sum + value, 0)
   const failed = attempts && (attempts['failed'] ?? 0) + (attempts['given_up'] ?? 0)
@@ -253,11 +253,11 @@ function webhookFacts(webhooks: WebhookFigures): Cell[] {
   ]
 }
 
-function processLines(instances: readonly InstanceFigures[], rows: number, width: number): Line[] {
+function processLines(instances: readonly InstanceReadings[], rows: number, width: number): Line[] {
   const columns = [
     ['COMMAND', 9],
-    ['VERSION', 9],
-    ['UP', 9],
+    ['VERSION', 10],
+    ['UP', 8],
     ['CPU', 7],
     ['MEMORY', 9],
     ['LAG P99', 9],

@@ -1,22 +1,22 @@
 // Background work of the service, and writes that only the command line and the demo make.
 import { randomUUID } from 'node:crypto'
-import { createApiKey } from '../../../src/api-keys/api-keys.ts'
-import { DEFAULT_SCOPES } from '../../../src/scopes.ts'
-import { upsertCategories } from '../../../src/categories/queries.ts'
-import { commitBarrier, insertEpoch } from '../../../src/events/queries.ts'
-import { purgeEvents, sequenceDueEvents } from '../../../src/events/sequencer.ts'
-import { purgeFigures } from '../../../src/figures/figures.ts'
-import { purgeIdempotencyKeys } from '../../../src/idempotency/idempotency.ts'
-import { foldAllCounts } from '../../../src/inventory/inventory.ts'
-import { deleteEmptyCounts } from '../../../src/inventory/queries.ts'
-import { readStoreState } from '../../../src/monitoring/queries.ts'
+import { createApiKey } from '../../../src/access/api-keys/api-keys.ts'
+import { DEFAULT_SCOPES } from '../../../src/contract/scopes.ts'
 import {
   canReadRestoreChecks,
   deleteOldRestoreChecks,
   insertRestoreCheck,
   listRestoreChecks,
   readRestoreState,
-} from '../../../src/restore-checks/queries.ts'
+} from '../../../src/data/verify/restore-check-queries.ts'
+import { commitBarrier, insertEpoch } from '../../../src/events/feed/queries.ts'
+import { purgeEvents, sequenceDueEvents } from '../../../src/events/feed/sequencer.ts'
+import { readStoreState } from '../../../src/server/store-metrics/queries.ts'
+import { upsertCategories } from '../../../src/store/categories/queries.ts'
+import { purgeFigures } from '../../../src/store/figures/figures.ts'
+import { purgeIdempotencyKeys } from '../../../src/store/idempotency/idempotency.ts'
+import { foldAllCounts } from '../../../src/store/inventory/inventory.ts'
+import { deleteEmptyCounts } from '../../../src/store/inventory/queries.ts'
 import { type Operation, outcomeOfWork } from './operation.ts'
 
 const RETENTION_SECONDS = 30 * 86_400
@@ -106,7 +106,7 @@ export const BACKGROUND: Operation[] = [
   },
   {
     name: 'purging idempotency keys',
-    commits: 'purge_kept_answers',
+    commits: 'purge_stored_responses',
     isIdempotent: true,
     prepare: async ({ api, query, db }) => {
       const key = randomUUID()

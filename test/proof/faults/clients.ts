@@ -1,7 +1,7 @@
 // Clients of one store that act at random, and record the outcome of each change.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Order } from '../../api/fixture.ts'
+import type { Order } from '../../support/api-fixture.ts'
 import type { TestResponse, TestClient } from '../../support/client.ts'
 import { inTime, outcomeOf } from './operation.ts'
 import type { Random } from '../random.ts'

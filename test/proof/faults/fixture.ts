@@ -1,24 +1,28 @@
 // A service behind its own fault-injecting proxy, on its own database, so that several fixtures try faults in parallel.
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
-import { apiKeyVerifier } from '../../../src/api-keys/api-keys.ts'
-import { SCOPES } from '../../../src/scopes.ts'
-import { trackUsage, type Usage } from '../../../src/api-keys/usage.ts'
+import { startProxy, type TcpProxy } from '../../../lab/parts/tcp-proxy.ts'
+import { apiKeyVerifier } from '../../../src/access/api-keys/api-keys.ts'
+import { trackUsage, type Usage } from '../../../src/access/api-keys/usage.ts'
+import { SCOPES } from '../../../src/contract/scopes.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  RETRY_FOR_MS,
+  STATEMENT_TIMEOUT_MS,
+} from '../../../src/db/connection/deadlines.ts'
 import type { Db } from '../../../src/db/database.ts'
-import { CONNECT_TIMEOUT_MS, RETRY_FOR_MS, STATEMENT_TIMEOUT_MS } from '../../../src/deadlines.ts'
+import { type Holds, trackHolds } from '../../../src/store/holds/sweep.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
-import { type Holds, trackHolds } from '../../../src/orders/holds.ts'
-import { openApiFixture, type ApiFixture } from '../../api/fixture.ts'
+import { openApiFixture, type ApiFixture } from '../../support/api-fixture.ts'
 import { issueApiKey, startApp } from '../../support/app.ts'
 import { openTestClient, type TestClient } from '../../support/client.ts'
 import { openTestDatabase } from '../../support/database.ts'
-import { type Proxy, startProxy } from '../../support/proxy.ts'
 import { keepLog } from '../../support/test-log.ts'
+import { type Fault, faultyRelay } from '../../support/wire-faults.ts'
 import { retryWhileLate, workInTime } from '../late.ts'
 import { CATEGORY, OTHER_CATEGORY, type Stock } from './operation.ts'
 import { stockUp } from './reading.ts'
 import { countFault } from './tally.ts'
-import { type Fault, faultyRelay } from '../../support/wire-faults.ts'
 
 export const POOL_SIZE = 2
 /** Longer than any cache entry of the service is valid. */
@@ -41,7 +45,7 @@ export interface FaultFixture {
   /** Queries one number from the database, bypassing the proxy. */
   query: (text: string, values: unknown[]) => Promise<number>
   db: Db
-  proxy: Proxy
+  proxy: TcpProxy
   usage: Usage
   holds: Holds
   /** Every statement since the last plan, in order. */
@@ -84,6 +88,7 @@ export async function openFaultFixture(role: { name: string; password: string })
     countFault(fault, statement)
   }
   const proxy = await startProxy(databaseUrl.href, (link) => faultyRelay(link, { decide, onInjected }))
+  afterAll(() => proxy.close())
   const db = openTestDatabase(proxy.url, POOL_SIZE, {
     // As in production: a connection that cannot be opened leaves time for a second one.
     connectTimeoutMs: CONNECT_TIMEOUT_MS,

@@ -1,9 +1,10 @@
 // A service under load, in its own process, whose connections to PostgreSQL fail at random.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { startProxy } from '../../../lab/parts/tcp-proxy.ts'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
 import { auditFeed } from '../../support/feed-audit.ts'
-import { startProxy } from '../../support/proxy.ts'
 import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore } from '../../support/store-audit.ts'
 import { type Fault, faultyRelay, type Kind, KINDS, type Moment, MOMENTS } from '../../support/wire-faults.ts'
@@ -53,6 +54,7 @@ export async function loadWithFaults(seed: number, faultsWanted: number): Promis
     countFault(fault, statement)
   }
   const proxy = await startProxy(databaseUrl, (link) => faultyRelay(link, { decide, onInjected }))
+  onTestFinished(() => proxy.close())
   const service = await startService({
     DATABASE_URL: proxy.url,
     DATABASE_POOL_SIZE: String(POOL_SIZE),
@@ -73,7 +75,7 @@ export async function loadWithFaults(seed: number, faultsWanted: number): Promis
   )
 
   const wrong = buyers.flatMap((buyer) => buyer.wrong)
-  wrong.push(...(await leaks(service, proxy.clients)))
+  wrong.push(...(await leaks(service, () => proxy.clients())))
   const code = await service.stop()
   if (code !== 0) wrong.push(`the service ended with ${code}: ${service.log()}`)
   if (service.log() !== '') wrong.push(service.log())

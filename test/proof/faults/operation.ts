@@ -1,5 +1,5 @@
 // An operation of the service to inject faults into, and how to see its effect in the database.
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/contract/errors.ts'
 import type { TestResponse } from '../../support/client.ts'
 import type { FaultFixture } from './fixture.ts'
 import type { Outcome } from './tally.ts'

@@ -1,9 +1,9 @@
 // Every operation that changes nothing. With a fault, each must return what it returns without one.
-import { findAllApiKeys, findValidApiKeyIds } from '../../../src/api-keys/queries.ts'
-import { readSchemaState } from '../../../src/db/migrate.ts'
-import { sequenceEvents } from '../../../src/events/sequencer.ts'
-import { linkTo } from '../../contract/pets.ts'
-import type { ApiFixture } from '../../api/fixture.ts'
+import { findAllApiKeys, findValidApiKeyIds } from '../../../src/access/api-keys/queries.ts'
+import { readSchemaState } from '../../../src/db/migrations/migrate.ts'
+import { sequenceEvents } from '../../../src/events/feed/sequencer.ts'
+import type { ApiFixture } from '../../support/api-fixture.ts'
+import { linkTo } from '../../support/pets.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
 

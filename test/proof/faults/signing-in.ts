@@ -1,21 +1,12 @@
 // The steps of signing in. The identity provider is not part of them: the service never waits for it in a transaction.
 import { hash, randomUUID } from 'node:crypto'
-import {
-  insertFinishedSignIn,
-  insertSignIn,
-  type SignedInPerson,
-  takeSignIn,
-} from '../../../src/people/queries.ts'
-import { issuePersonalApiKey, purgeSignIns } from '../../../src/people/sign-ins.ts'
-import { AppError } from '../../../src/errors.ts'
+import { insertFinishedSignIn, type SignedInPerson } from '../../../src/access/sign-in/queries.ts'
+import { issuePersonalApiKey, purgeSignIns } from '../../../src/access/sign-in/sign-ins.ts'
+import { AppError } from '../../../src/contract/errors.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOfWork } from './operation.ts'
 
-const LIMITS = { seconds: 600, rowsMax: 1_000_000 }
-const SIGN_IN = { nonce: 'n', codeVerifier: 'v', returnTo: '/' }
-
 const digest = (text: string) => hash('sha256', text, 'buffer')
-const rowsOf = (table: string) => `select count(*) from ${table} where cookie_hash = sha256($1::text::bytea)`
 
 function personOf(name: string): SignedInPerson {
   return { subject: name, name, role: 'staff', returnTo: '/' }
@@ -29,35 +20,6 @@ async function finished({ api }: FaultFixture): Promise<string> {
 }
 
 export const SIGNING_IN: Operation[] = [
-  {
-    name: 'starting a sign-in',
-    commits: 'insert_sign_in',
-    prepare: async ({ query, db }) => {
-      const cookie = randomUUID()
-      return {
-        // A retry of the service has another `state`.
-        run: () =>
-          outcomeOfWork(
-            insertSignIn(db, { state: digest(randomUUID()), cookie: digest(cookie) }, SIGN_IN, LIMITS),
-          ),
-        effects: () => query(rowsOf('sign_ins'), [cookie]),
-      }
-    },
-  },
-  {
-    name: 'consuming a sign-in',
-    commits: 'take_sign_in',
-    isIdempotent: true,
-    prepare: async ({ api, query, db }) => {
-      const cookie = randomUUID()
-      const hashes = { state: digest(cookie), cookie: digest(cookie) }
-      await insertSignIn(api.db, hashes, SIGN_IN, LIMITS)
-      return {
-        run: () => outcomeOfWork(takeSignIn(db, hashes)),
-        effects: async () => 1 - (await query(rowsOf('sign_ins'), [cookie])),
-      }
-    },
-  },
   {
     name: 'finishing a sign-in',
     commits: 'insert_finished_sign_in',

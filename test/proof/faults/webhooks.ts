@@ -5,16 +5,15 @@ import {
   findLeasedWebhook,
   findWebhookStates,
   releaseWebhooks,
-} from '../../../src/deliveries/lease-queries.ts'
-import { saveProgress } from '../../../src/deliveries/progress.ts'
+  renewWebhooks,
+} from '../../../src/events/delivery/lease-queries.ts'
+import { saveProgress } from '../../../src/events/delivery/progress.ts'
 import {
-  deleteEventRetries,
-  deleteOldResults,
-  findEventsByNumbers,
-  findOldestStored,
-  findRetries,
+  deleteOldWebhookDeliveries,
+  findWebhookRetries,
   type Progress,
-} from '../../../src/deliveries/queries.ts'
+} from '../../../src/events/delivery/queries.ts'
+import { findNumberedEvents, findOldestStoredEvent } from '../../../src/events/feed/queries.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork } from './operation.ts'
 
@@ -66,6 +65,7 @@ function progressOf(webhookId: bigint, epoch: string, requestId: bigint): Progre
     done: [9n, 11n],
     failingSeconds: 1,
     disable: undefined,
+    newEpoch: undefined,
     doneIds: [],
     doneNumbers: [1n],
     retries: [
@@ -180,7 +180,7 @@ export const WEBHOOKS: Operation[] = [
     prepare: async (fixture) => {
       const { query, db } = fixture
       const { id, deliverer } = await leasedWebhook(fixture)
-      const [waiting] = await findRetries(fixture.api.db, id, ['test'], 0n, 1)
+      const [waiting] = await findWebhookRetries(fixture.api.db, id, ['test'], 0n, 1)
       const progress = progressOf(id, randomUUID(), waiting?.id ?? 0n)
       return {
         run: () => outcomeOfWork(saveProgress(db, deliverer, progress)),
@@ -196,14 +196,42 @@ export const WEBHOOKS: Operation[] = [
       }
     },
   },
+  {
+    name: 'saving the start of a new epoch',
+    commits: 'commit',
+    forgetsUnknown: true,
+    prepare: async (fixture) => {
+      const { query, db } = fixture
+      const { id, deliverer } = await leasedWebhook(fixture)
+      await fixture.api.sql(
+        `insert into webhook_retries (webhook_id, kind, number, type, occurred_at)
+          values ($1, 'event', 3, 'pet.created', now())`,
+        [id],
+      )
+      const newEpoch = { epoch: randomUUID(), number: 20n }
+      const progress = { ...progressOf(id, randomUUID(), 0n), newEpoch }
+      return {
+        run: () => outcomeOfWork(saveProgress(db, deliverer, progress)),
+        // The position, the event that waited for a retry and the result: all or nothing.
+        effects: () =>
+          query(
+            `select case (select count(*) from webhooks where id = $1 and epoch = $2 and number = 20)
+                + (select count(*) from webhook_retries where webhook_id = $1 and kind = 'event')
+                + 2 * (select count(*) from webhook_deliveries where webhook_id = $1)
+              when 1 then 0 when 3 then 1 else -1 end`,
+            [id, newEpoch.epoch],
+          ),
+      }
+    },
+  },
   // Without effects: a second attempt changes nothing.
   { name: 'leasing a webhook', prepare: work(({ db }, id, deliverer) => claimWebhooks(db, deliverer, [id])) },
+  { name: 'renewing a lease', prepare: work(({ db }, id, deliverer) => renewWebhooks(db, deliverer, [id])) },
   { name: 'ending a lease', prepare: work(({ db }, id, deliverer) => releaseWebhooks(db, deliverer, [id])) },
   { name: 'the states of webhooks', prepare: work(({ db }, _id, own) => findWebhookStates(db, own)) },
   { name: 'loading a webhook', prepare: work(({ db }, id) => findLeasedWebhook(db, id)) },
-  { name: 'loading retries', prepare: work(({ db }, id) => findRetries(db, id, ['test'], 0n, 10)) },
-  { name: 'loading events', prepare: work(({ db }) => findEventsByNumbers(db, [2n])) },
-  { name: 'finding the oldest event', prepare: work(({ db }) => findOldestStored(db, 1n)) },
-  { name: 'purging attempts', prepare: work(({ db }, id) => deleteOldResults(db, id, 0, 10)) },
-  { name: 'forgetting retries', prepare: work(({ db }, id) => deleteEventRetries(db, id)) },
+  { name: 'loading retries', prepare: work(({ db }, id) => findWebhookRetries(db, id, ['test'], 0n, 10)) },
+  { name: 'loading events', prepare: work(({ db }) => findNumberedEvents(db, [2n])) },
+  { name: 'finding the oldest event', prepare: work(({ db }) => findOldestStoredEvent(db, 1n)) },
+  { name: 'purging attempts', prepare: work(({ db }, id) => deleteOldWebhookDeliveries(db, id, 0, 10)) },
 ]

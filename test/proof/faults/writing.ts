@@ -1,6 +1,6 @@
 // Every operation that changes something.
 import { randomUUID } from 'node:crypto'
-import type { ApiFixture } from '../../api/fixture.ts'
+import type { ApiFixture } from '../../support/api-fixture.ts'
 import type { TestResponse } from '../../support/client.ts'
 import type { FaultFixture } from './fixture.ts'
 import { CATEGORY, type Operation, OTHER_CATEGORY, outcomeOf } from './operation.ts'
@@ -164,7 +164,7 @@ export const WRITING: Operation[] = [
   },
   {
     name: 'revokeOwnApiKey',
-    commits: 'revoke_api_key',
+    commits: 'set_api_key_revoked',
     isIdempotent: true,
     prepare: async ({ api, query, client }) => {
       const { id, key: apiKey } = await otherApiKey(api)
@@ -180,7 +180,7 @@ export const WRITING: Operation[] = [
   },
   {
     name: 'revokeApiKey',
-    commits: 'revoke_api_key',
+    commits: 'set_api_key_revoked',
     isIdempotent: true,
     prepare: async ({ api, query, client }) => {
       const { id } = await otherApiKey(api)

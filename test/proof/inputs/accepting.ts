@@ -1,7 +1,7 @@
 // Sends an input that must be accepted, and checks that reads return what was sent.
 import { assert } from 'vitest'
-import { linkTo } from '../../contract/pets.ts'
 import type { TestResponse } from '../../support/client.ts'
+import { linkTo } from '../../support/pets.ts'
 import {
   isOnOwnKey,
   listOf,
@@ -12,8 +12,6 @@ import {
   resolve,
   type Schema,
 } from './document.ts'
-import { tokenOf, type PositiveInput, TAG } from './positive.ts'
-import { Complaint, counts, type Recorder } from './runner.ts'
 import {
   isReference,
   type Made,
@@ -22,6 +20,8 @@ import {
   type ServiceFixture,
   toRequest,
 } from './fixture.ts'
+import { tokenOf, type PositiveInput, TAG } from './positive.ts'
+import { Complaint, counts, type Recorder } from './runner.ts'
 
 type Item = Record<string, unknown>
 

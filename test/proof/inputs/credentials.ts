@@ -62,8 +62,8 @@ export function badCredentials(
     })
     .map((value) => invalid('junk', `Bearer ${value}`))
   const all = [fc.constantFrom<Broken>(...fixed), flipped, junk]
-  if (scope !== 'any') {
-    const lacking = bad('a key without the scope', 'insufficient_scope', `Bearer ${keyWithout(scope)}`)
+  for (const required of scope === 'any' ? [] : scope.split(' ')) {
+    const lacking = bad('a key without the scope', 'insufficient_scope', `Bearer ${keyWithout(required)}`)
     all.push(fc.constant(lacking))
   }
   return fc.oneof(...all)

@@ -63,7 +63,7 @@ export interface Operation {
   method: string
   /** As in the document: `/pets/{petId}`. */
   path: string
-  /** The scope that a key needs; `any` if every key is allowed. */
+  /** The scopes that a key needs, separated by blanks; `any` if every key is allowed. */
   scope: string
   /** The last parameter of the path. */
   pathParameter: string | undefined

@@ -55,7 +55,7 @@ export const anyJson: fc.Arbitrary<string> = fc.oneof(
 
 const WRONG_TYPES = ['null', 'true', 'false', '0', '1.5', '""', '"1"', '[]', '[1]', '{}', '{"value":1}']
 
-/** Texts that are no absolute web URL. src/webhooks/url.ts rejects some URLs too, after the other fields were checked. */
+/** Texts that are no absolute web URL. src/events/webhooks/url.ts rejects some URLs too, after the other fields were checked. */
 const NO_URLS = [
   '',
   ' ',

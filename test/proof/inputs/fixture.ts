@@ -1,8 +1,8 @@
 // The running service that receives the inputs: the executable on its own database, keys of every kind, and an item in
 // each collection that an id can refer to.
 import { afterAll } from 'vitest'
-import { makeApiKeyText } from '../../../src/api-keys/format.ts'
-import { isScope, type Scope, SCOPES } from '../../../src/scopes.ts'
+import { makeApiKeyText } from '../../../src/access/api-keys/format.ts'
+import { isScope, type Scope, SCOPES } from '../../../src/contract/scopes.ts'
 import { issueApiKey } from '../../support/app.ts'
 import type { TestResponse } from '../../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../../support/database.ts'
@@ -11,8 +11,8 @@ import { workInTime } from '../late.ts'
 import { writeObject } from './bodies.ts'
 import { type Connection, openConnection, type Request } from './connection.ts'
 import { makerOf, type Operation, OPERATIONS } from './document.ts'
-import { edgesOf, type Sent } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
+import { edgesOf, type Sent } from './values.ts'
 
 export const IN_FLIGHT = 32
 

@@ -267,25 +267,16 @@ function badHeaders(operation: Operation): fc.Arbitrary<Broken> | undefined {
       )
     }
     if (name === 'if-match' && operation.codes.has('precondition_failed')) {
-      const stale = fc.constantFrom(
-        '',
-        '"0"',
-        '"2147483648"',
-        'W/"1"',
-        '1',
-        '"1',
-        '**',
-        '"*"',
-        '"", "0"',
-        'é',
-      )
-      all.push(
-        stale.map((one) => ({
+      const stale = fc.constantFrom('', '"0"', '"2147483648"', 'W/"1"', '"*"', '"", "0"')
+      const malformed = fc.constantFrom('1', '"1', '**', 'é', '"0", 1')
+      const broken = (value: fc.Arbitrary<string>, rejection: Rejection) =>
+        value.map((one) => ({
           kind: `header: ${name}`,
-          rejection: { code: 'precondition_failed' },
+          rejection,
           change: { headers: withJson(name, one) },
-        })),
-      )
+        }))
+      all.push(broken(stale, { code: 'precondition_failed' }))
+      all.push(broken(malformed, { code: 'invalid_parameter', fields: [name] }))
     }
   }
   return all.length === 0 ? undefined : fc.oneof(...all)

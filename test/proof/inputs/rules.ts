@@ -127,7 +127,7 @@ function codeAt(method: string, target: string): string | undefined {
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]*')}$`)
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }
 
 /** A body one byte over the limit, otherwise valid. */

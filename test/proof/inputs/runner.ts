@@ -1,10 +1,10 @@
 // Sends many inputs at a time, checks each response, counts the failures by kind, and shrinks the first failing input.
 import * as fc from 'fast-check'
 import { assert, expect } from 'vitest'
-import { type ErrorCode, ERRORS } from '../../../src/errors.ts'
+import { type ErrorCode, ERRORS } from '../../../src/contract/errors.ts'
+import type { TestResponse } from '../../support/client.ts'
 import { isBusy, retryWhileBusy } from '../../support/load.ts'
 import { checkResponse } from '../../support/responses.ts'
-import type { TestResponse } from '../../support/client.ts'
 import { ATTEMPTS_MAX, countLate, isUnknown, mayBeLate } from '../late.ts'
 import { replayWith, SEED } from '../seed.ts'
 import type { Connection, Request } from './connection.ts'

@@ -1,21 +1,21 @@
 // Two processes respond to concurrent clients as if the operations ran one after another (linearizability).
 import { afterAll, expect, test } from 'vitest'
-import { linkTo } from '../../contract/pets.ts'
+import { startProxy } from '../../../lab/parts/tcp-proxy.ts'
 import { openTestClient } from '../../support/client.ts'
 import { createTestDatabase, sql } from '../../support/database.ts'
 import { auditFeed } from '../../support/feed-audit.ts'
-import { retryWhileBusy } from '../../support/load.ts'
 import { findContradiction } from '../../support/linearizability.ts'
-import { responsesAfter, startProxy } from '../../support/proxy.ts'
+import { retryWhileBusy } from '../../support/load.ts'
+import { linkTo } from '../../support/pets.ts'
 import { petstore, type Service, startService } from '../../support/service.ts'
 import { auditStore, findSoldTwice } from '../../support/store-audit.ts'
 import { recordFigures } from '../figures.ts'
 import { countedLate, workInTime } from '../late.ts'
 import { replayWith, SCALE, SEED } from '../seed.ts'
-import { describeOperation, specificationOf } from './pet.ts'
 import { contradictEvents, readEvents } from './hot-events.ts'
 import { type HotPet, keepPetsHot } from './hot-pets.ts'
 import { type KeyRace, raceForKeys } from './key-races.ts'
+import { describeOperation, specificationOf } from './pet.ts'
 
 const FILE = 'test/proof/model/histories.test.ts'
 const CLIENTS = 16
@@ -42,13 +42,15 @@ const made = await petstore(['api-keys', 'create', '--name', NAME, '--scopes', S
 const apiKey = made.stdout.trim()
 // One process has a slow connection to the database, so that its reads are slightly stale when they arrive. This exposes
 // responses from a query that began before the request.
-const delayed = await startProxy(environment.DATABASE_URL, responsesAfter(LATE_MS))
+const delayed = await startProxy(environment.DATABASE_URL)
+delayed.delayResponses(LATE_MS)
 const services: Service[] = [
   await startService(environment),
   await startService({ ...environment, DATABASE_URL: delayed.url }),
 ]
 afterAll(async () => {
   await Promise.all(services.map((service) => service.stop()))
+  await delayed.close()
 })
 const origins = services.map(({ origin }) => origin)
 

@@ -1,14 +1,14 @@
 // After a sequence: compares everything that clients can read, on both instances, and audits the database.
+import { readStart } from '../../../src/events/feed/feed.ts'
+import type { Position } from '../../../src/events/feed/format.ts'
 import { auditFeedAfter } from '../../support/feed-audit.ts'
 import { auditStore } from '../../support/store-audit.ts'
 import { workInTime } from '../late.ts'
 import { walkEvents } from './commands/events.ts'
 import { walk } from './commands/lists.ts'
 import { listAll } from './commands/webhooks.ts'
-import { readStart } from '../../../src/events/feed.ts'
-import type { Position } from '../../../src/events/format.ts'
-import { countsOf } from './reference/store.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
+import { countsOf } from './reference/store.ts'
 
 /** By how much the figures differ from the events. No event was deleted. */
 const FIGURES_AUDIT = `select figures.added - events.added as added, figures.sold - events.sold as sold

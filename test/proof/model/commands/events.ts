@@ -1,10 +1,10 @@
 // Commands on the event feed: walks from the start of the sequence to its end, and positions of another feed.
 import * as fc from 'fast-check'
-import { linkTo } from '../../../contract/pets.ts'
 import { numberAllEvents } from '../../../support/feed-audit.ts'
+import { linkTo } from '../../../support/pets.ts'
+import { callBoth, requireSame, type Sender, type Session } from '../fixture.ts'
 import { EVENT_TYPES, type EventType, eventsFor, readableTypes } from '../reference/events.ts'
 import { type Expected, reject } from '../reference/store.ts'
-import { callBoth, requireSame, type Sender, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command } from './choices.ts'
 

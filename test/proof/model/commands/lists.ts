@@ -1,9 +1,9 @@
 // Commands on lists: whole walks, single pages, pages continued after the store has changed, and cursors of another list.
 import * as fc from 'fast-check'
-import { linkTo } from '../../../contract/pets.ts'
+import { linkTo } from '../../../support/pets.ts'
+import { type Sender, callBoth, requireSame, type Session } from '../fixture.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
 import { type Expected, reject } from '../reference/store.ts'
-import { type Sender, callBoth, requireSame, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
 

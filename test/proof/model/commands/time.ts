@@ -1,14 +1,14 @@
 // Commands that no client sends: let time pass, and run background work of the service. They simulate long periods by
 // changing timestamps in the database.
 import * as fc from 'fast-check'
-import { purgeIdempotencyKeys } from '../../../../src/idempotency/idempotency.ts'
-import { sequenceDueEvents } from '../../../../src/events/sequencer.ts'
-import { foldAllCounts } from '../../../../src/inventory/inventory.ts'
-import { deleteEmptyCounts } from '../../../../src/inventory/queries.ts'
-import { endApiKey } from '../reference/api-keys.ts'
-import { endHold } from '../reference/orders.ts'
+import { sequenceDueEvents } from '../../../../src/events/feed/sequencer.ts'
+import { purgeIdempotencyKeys } from '../../../../src/store/idempotency/idempotency.ts'
+import { foldAllCounts } from '../../../../src/store/inventory/inventory.ts'
+import { deleteEmptyCounts } from '../../../../src/store/inventory/queries.ts'
 import { workInTime } from '../../late.ts'
 import { madeApiKeys, passSecond } from '../fixture.ts'
+import { endApiKey } from '../reference/api-keys.ts'
+import { endHold } from '../reference/orders.ts'
 import { type Command, command } from './choices.ts'
 
 const second = fc.constant<Command>(async (session) => passSecond(session))

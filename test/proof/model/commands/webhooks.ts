@@ -20,18 +20,21 @@ import * as some from './choices.ts'
 import { type Choice, type Command, command, pick } from './choices.ts'
 
 const READ = { scope: 'webhooks:read', method: 'GET' }
-const WRITE = { scope: 'webhooks:write', method: 'POST' }
+const DELETE = { scope: 'webhooks:write', method: 'DELETE' }
+/** Sends events, or shows them. */
+const SEND = { scope: 'webhooks:write pets:read', method: 'POST' }
+const SEE = { scope: 'webhooks:read pets:read', method: 'GET' }
 
 const fields = {
   description: some.optional(fc.constantFrom('Web shop', '🐕')),
   types: some.optional(fc.shuffledSubarray([...EVENT_TYPES], { minLength: 1 })),
 }
-const url = fc.constantFrom('https://shop.example/hooks', 'https://partner.example')
+const url = fc.constantFrom('https://shop.example/hooks', 'https://partner.example/?token=1')
 
 const pickWebhook = ({ store }: Session, choice: Choice): Id => pick([...store.webhooks.keys()], choice)
 
 const create = command({ url, ...fields }, async (session, sender, body) => {
-  const call = { ...WRITE, operation: 'createWebhook', path: '/webhooks', body }
+  const call = { ...SEND, operation: 'createWebhook', path: '/webhooks', body }
   await callBoth(session, sender, call, (_caller, seen, apiKey) =>
     createWebhook(session.store, apiKey, body, seen),
   )
@@ -54,16 +57,16 @@ const onWebhook = (
     )
   })
 
-const get = onWebhook('getWebhook', READ, '', ({ store }, id) => getWebhook(store, id))
-const remove = onWebhook('deleteWebhook', { ...WRITE, method: 'DELETE' }, '', ({ store }, id) =>
-  deleteWebhook(store, id),
+const get = onWebhook('getWebhook', READ, '', ({ store }, id, _seen, apiKey) => getWebhook(store, apiKey, id))
+const remove = onWebhook('deleteWebhook', DELETE, '', ({ store }, id) => deleteWebhook(store, id))
+const test = onWebhook('testWebhook', SEND, '/test', ({ store }, id, _seen, apiKey) =>
+  testWebhook(store, apiKey, id),
 )
-const test = onWebhook('testWebhook', WRITE, '/test', ({ store }, id) => testWebhook(store, id))
-const deliveries = onWebhook('listDeliveries', READ, '/deliveries', ({ store }, id) =>
+const deliveries = onWebhook('listDeliveries', SEE, '/deliveries', ({ store }, id) =>
   listDeliveries(store, id),
 )
-const repeat = onWebhook('redeliver', WRITE, '/deliveries/1/redeliver', ({ store }, id) =>
-  redeliver(store, id),
+const repeat = onWebhook('redeliver', SEND, '/deliveries/1/redeliver', ({ store }, id, _seen, apiKey) =>
+  redeliver(store, apiKey, id),
 )
 
 const list = command({}, (session, sender) => listAll(session, sender))
@@ -71,14 +74,14 @@ const list = command({}, (session, sender) => listAll(session, sender))
 /** Compares all webhooks with the model. There are fewer than a page. */
 export async function listAll(session: Session, sender: Sender): Promise<void> {
   const call = { ...READ, operation: 'listWebhooks', path: '/webhooks?limit=100' }
-  await callBoth(session, sender, call, () => listWebhooks(session.store))
+  await callBoth(session, sender, call, (_caller, _seen, apiKey) => listWebhooks(session.store, apiKey))
 }
 
 const update = command(
   { choice: some.choice, url: some.optional(url), ...fields, enabled: some.optional(fc.boolean()) },
   async (session, sender, { choice, ...body }) => {
     const id = pickWebhook(session, choice)
-    const call = { ...WRITE, method: 'PATCH', operation: 'updateWebhook', path: `/webhooks/${id}`, body }
+    const call = { ...SEND, method: 'PATCH', operation: 'updateWebhook', path: `/webhooks/${id}`, body }
     await callBoth(session, sender, call, (_caller, seen, apiKey) =>
       updateWebhook(session.store, apiKey, id, body, seen),
     )
@@ -91,7 +94,7 @@ const rotate = command({ choice: some.choice }, async (session, sender, { choice
   await callBoth(
     session,
     sender,
-    { ...WRITE, operation: 'rotateWebhookSecret', path, body: { overlapSeconds: 60 } },
+    { ...SEND, operation: 'rotateWebhookSecret', path, body: { overlapSeconds: 60 } },
     (_caller, seen, apiKey) => rotateSecret(session.store, apiKey, id, seen),
   )
 })
@@ -104,7 +107,7 @@ const replay = command(
     await callBoth(
       session,
       sender,
-      { ...WRITE, operation: 'replayWebhook', path: `/webhooks/${id}/replay`, body: { after } },
+      { ...SEND, operation: 'replayWebhook', path: `/webhooks/${id}/replay`, body: { after } },
       (_caller, seen, apiKey) => replayWebhook(session.store, apiKey, id, after, seen),
     )
   },

@@ -11,10 +11,11 @@ export interface NewApiKey {
   expiresInSeconds?: number | undefined
 }
 
-/** Why the caller is rejected; undefined if it is not. */
+/** Why the caller is rejected; undefined if it is not. `scope` can be several, separated by blanks. */
 export function rejectCaller(store: Store, { endedIn, scopes }: ApiKey, scope: string): Expected | undefined {
   if (endedIn !== undefined && endedIn < store.second) return reject('invalid_api_key')
-  return scope === 'any' || scopes.includes(scope) ? undefined : reject('insufficient_scope')
+  const mayCall = scope === 'any' || scope.split(' ').every((required) => scopes.includes(required))
+  return mayCall ? undefined : reject('insufficient_scope')
 }
 
 /** The service caches keys for a second. During that second, a key that has ended may be accepted or rejected. */

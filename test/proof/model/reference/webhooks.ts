@@ -51,13 +51,21 @@ export function createWebhook(store: Store, apiKey: ApiKey, fields: WebhookField
   return { status: 201, body: { ...webhook, secret: seen?.['secret'] } }
 }
 
-export function getWebhook(store: Store, id: Id): Expected {
-  const webhook = store.webhooks.get(Number(id))
-  return webhook === undefined ? reject('webhook_not_found') : { status: 200, body: webhook }
+/** Only a key that can choose URLs sees their queries. */
+function visibleTo({ scopes }: ApiKey, webhook: Webhook): Webhook {
+  return scopes.includes('webhooks:write') ? webhook : { ...webhook, url: webhook.url.replace(/\?.*/, '') }
 }
 
-export function listWebhooks(store: Store): Expected {
-  return { status: 200, body: [...store.webhooks.values()].toReversed() }
+export function getWebhook(store: Store, apiKey: ApiKey, id: Id): Expected {
+  const webhook = store.webhooks.get(Number(id))
+  return webhook === undefined
+    ? reject('webhook_not_found')
+    : { status: 200, body: visibleTo(apiKey, webhook) }
+}
+
+export function listWebhooks(store: Store, apiKey: ApiKey): Expected {
+  const webhooks = [...store.webhooks.values()].toReversed()
+  return { status: 200, body: webhooks.map((webhook) => visibleTo(apiKey, webhook)) }
 }
 
 export function updateWebhook(
@@ -72,7 +80,7 @@ export function updateWebhook(
   const { disabledReason = 'caller', disabledAt = String(seen?.['disabledAt']), ...rest } = before
   const after: Webhook = { ...rest, ...given(fields) }
   if (!after.enabled) Object.assign(after, { disabledReason, disabledAt })
-  if (!canRead(apiKey, after.types)) return reject('insufficient_scope')
+  if (!canRead(apiKey, [...before.types, ...after.types])) return reject('insufficient_scope')
   store.webhooks.set(after.id, after)
   return { status: 200, body: after }
 }
@@ -88,9 +96,10 @@ export function rotateSecret(store: Store, apiKey: ApiKey, id: Id, seen: Seen): 
   return { status: 201, body: { secret: seen?.['secret'] } }
 }
 
-export function testWebhook(store: Store, id: Id): Expected {
+export function testWebhook(store: Store, apiKey: ApiKey, id: Id): Expected {
   const webhook = store.webhooks.get(Number(id))
   if (webhook === undefined) return reject('webhook_not_found')
+  if (!canRead(apiKey, webhook.types)) return reject('insufficient_scope')
   if (!webhook.enabled) return reject('webhook_disabled')
   webhook.waiting += 1
   return { status: 202, body: { ...webhook } }
@@ -105,9 +114,10 @@ export function replayWebhook(store: Store, apiKey: ApiKey, id: Id, after: strin
   return { status: 202, body: { ...webhook } }
 }
 
-export function redeliver(store: Store, id: Id): Expected {
+export function redeliver(store: Store, apiKey: ApiKey, id: Id): Expected {
   const webhook = store.webhooks.get(Number(id))
   if (webhook === undefined) return reject('webhook_not_found')
+  if (!canRead(apiKey, webhook.types)) return reject('insufficient_scope')
   return reject(webhook.enabled ? 'delivery_not_found' : 'webhook_disabled')
 }
 

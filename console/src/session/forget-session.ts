@@ -1,0 +1,14 @@
+// Forgets what a session leaves behind outside of its cache and of the pages that React removes, so that the next person
+// sees nothing of it. Runs at every change of the session, in whatever way it ended.
+import { closeMessages } from '../layout/notify.tsx'
+import { rememberFilters } from '../pets/last-list.ts'
+import { closeHoldDialog } from '../selling/hold-dialog-state.ts'
+import { onSessionChange } from './session.ts'
+
+export function forgetFormerSessions(): void {
+  onSessionChange(() => {
+    closeMessages()
+    closeHoldDialog()
+    rememberFilters({})
+  })
+}

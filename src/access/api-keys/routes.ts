@@ -1,0 +1,245 @@
+// HTTP routes for API keys: routes for administrators, and a route that returns the properties of the caller's key.
+// Contains no SQL; the rules are in api-keys.ts.
+import { Type } from 'typebox'
+import type { Caller } from '../../contract/caller.ts'
+import {
+  CursorParameter,
+  LIST_LIMIT_MAX,
+  LimitParameter,
+  nextPageHeaders,
+  readPage,
+} from '../../contract/paging.ts'
+import { DEFAULT_SCOPES } from '../../contract/scopes.ts'
+import type { Db } from '../../db/database.ts'
+import { response, emptyResponse, type V1 } from '../../http/operation.ts'
+import { REMOVALS } from '../../store/pets/deprecation.ts'
+import {
+  createApiKey,
+  getApiKey,
+  type IssuedApiKey,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+} from './api-keys.ts'
+import type { Environment } from './format.ts'
+import { listDeprecatedUse } from './queries.ts'
+import { OVERLAP_SECONDS_DEFAULT } from './rules.ts'
+import {
+  type ApiKey,
+  ApiKeyParams,
+  ApiKeyRequestRef,
+  type DeprecatedCall,
+  LIST_LIMIT_DEFAULT,
+  RotationRef,
+} from './schema.ts'
+
+export interface ApiKeyServices {
+  db: Db
+  publicUrl: string
+  environment: Environment
+}
+
+const FILTERS = { list: 'api-keys' }
+
+const EXAMPLE = {
+  id: 3,
+  name: 'web-shop',
+  kind: 'program',
+  scopes: ['pets:read', 'orders:write'],
+  createdAt: '2026-11-15T10:00:00.000Z',
+  expiresAt: '2027-02-13T10:00:00.000Z',
+}
+const DEPRECATED_CALLS_EXAMPLE = {
+  apiKeyId: 3,
+  apiKeyName: 'web-shop',
+  operation: 'getPet',
+  calls: 5120,
+  callsLast30Days: 310,
+  firstDay: '2026-11-15',
+  lastDay: '2026-12-24',
+  removedAt: '2030-12-05T00:00:00.000Z',
+}
+const ISSUED = { ...EXAMPLE, key: 'petstore_live_…' }
+
+export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'GET',
+    url: '/api-keys/self',
+    config: { scope: 'any' },
+    schema: {
+      operationId: 'getOwnApiKey',
+      summary: 'Get the current API key',
+      tags: ['api-keys'],
+      response: {
+        200: response({
+          description: 'The id, name, scopes and expiry of the API key in the request.',
+          schema: 'OwnApiKey',
+          example: {
+            id: EXAMPLE.id,
+            name: 'web-shop',
+            kind: 'program',
+            scopes: ['pets:read'],
+            expiresAt: EXAMPLE.expiresAt,
+          },
+        }),
+      },
+    },
+    handler: (request): Promise<ApiKey> => getApiKey(db, (request.caller as Caller).id),
+  })
+}
+
+export function revokeOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api-keys/self',
+    config: { scope: 'any' },
+    schema: {
+      operationId: 'revokeOwnApiKey',
+      summary: 'Revoke the current API key',
+      description:
+        'Every instance rejects the key within one second. A later request with the key returns 401.',
+      tags: ['api-keys'],
+      response: {
+        204: emptyResponse('The API key in the request is revoked.'),
+      },
+    },
+    handler: async (request, reply) => {
+      await revokeApiKey(db, (request.caller as Caller).id)
+      return reply.code(204).send()
+    },
+  })
+}
+
+export function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'GET',
+    url: '/api-keys/deprecated-calls',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'listDeprecatedCalls',
+      summary: 'List calls of deprecated operations',
+      description:
+        'Returns which API keys have called deprecated operations, those with the most calls in the last 30 days first. The numbers are updated once a minute.',
+      tags: ['api-keys'],
+      querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_MAX) }),
+      response: {
+        200: response({
+          description: 'One entry per API key and operation.',
+          schema: 'DeprecatedCalls',
+          example: [DEPRECATED_CALLS_EXAMPLE],
+        }),
+      },
+    },
+    handler: async (request): Promise<DeprecatedCall[]> => {
+      const found = await listDeprecatedUse(db, request.query.limit ?? LIST_LIMIT_MAX)
+      return found.map((use) => ({ ...use, removedAt: REMOVALS[use.operation] }))
+    },
+  })
+}
+
+export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
+  app.route({
+    method: 'GET',
+    url: '/api-keys',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'listApiKeys',
+      summary: 'List API keys',
+      description:
+        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid. To read all pages, follow the `Link` header until it is absent.',
+      tags: ['api-keys'],
+      querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
+      response: {
+        200: response({
+          description: 'A page of API keys.',
+          schema: 'ApiKeys',
+          example: [EXAMPLE],
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<ApiKey[]> => {
+      const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
+      const { items, next } = await listApiKeys(db, page)
+      const { limit } = request.query
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/api-keys`, next, FILTERS, { limit }))
+      return items
+    },
+  })
+}
+
+export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
+  app.route({
+    method: 'POST',
+    url: '/api-keys',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'createApiKey',
+      summary: 'Create an API key',
+      description: 'Only this response contains the key itself. Store it: it cannot be retrieved later.',
+      tags: ['api-keys'],
+      body: ApiKeyRequestRef,
+      response: {
+        201: response({ description: 'The new API key.', schema: 'IssuedApiKey', example: ISSUED }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { name, scopes = DEFAULT_SCOPES, rateLimit, expiresInSeconds } = request.body
+      const issued = await createApiKey(db, environment, { name, scopes, rateLimit, expiresInSeconds })
+      reply.code(201)
+      return toIssued(issued)
+    },
+  })
+}
+
+export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
+  app.route({
+    method: 'POST',
+    url: '/api-keys/:apiKeyId/rotate',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'rotateApiKey',
+      summary: 'Rotate an API key',
+      description:
+        'Creates a key with the same name, scopes, rate limit and lifetime. The old key stays valid for at most `overlapSeconds`.',
+      tags: ['api-keys'],
+      params: ApiKeyParams,
+      body: RotationRef,
+      response: {
+        201: response({ description: 'The new API key.', schema: 'IssuedApiKey', example: ISSUED }),
+      },
+    },
+    handler: async (request, reply) => {
+      const overlap = request.body.overlapSeconds ?? OVERLAP_SECONDS_DEFAULT
+      reply.code(201)
+      return toIssued(await rotateApiKey(db, environment, request.params.apiKeyId, overlap))
+    },
+  })
+}
+
+export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api-keys/:apiKeyId',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'revokeApiKey',
+      summary: 'Revoke an API key',
+      description:
+        'Every instance rejects the key within one second. Idempotent: revoking a revoked key also returns 204.',
+      tags: ['api-keys'],
+      params: ApiKeyParams,
+      response: {
+        204: emptyResponse('The API key is revoked.'),
+      },
+    },
+    handler: async (request, reply) => {
+      await revokeApiKey(db, request.params.apiKeyId)
+      return reply.code(204).send()
+    },
+  })
+}
+
+function toIssued({ text, ...apiKey }: IssuedApiKey): ApiKey & { key: string } {
+  return { ...apiKey, key: text }
+}

@@ -1,0 +1,204 @@
+// Types and JSON schemas of API keys.
+import { type Static, Type } from 'typebox'
+import { SERVICE_NAME } from '../../contract/actor.ts'
+import { Int64 } from '../../contract/int64-schema.ts'
+import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
+import { type Scope, SCOPES } from '../../contract/scopes.ts'
+import { LIFETIME_SECONDS_MAX, NAME_LENGTH_MAX, OVERLAP_SECONDS_DEFAULT, RATE_LIMIT_MAX } from './rules.ts'
+
+/** `program`: an operator created the key. `personal`: a person signed in with an identity provider. */
+export const API_KEY_KINDS = ['program', 'personal'] as const
+export type ApiKeyKind = (typeof API_KEY_KINDS)[number]
+
+/** The properties of a key. The key itself is shown only once, on creation. */
+export interface ApiKey {
+  id: bigint
+  name: string
+  kind: ApiKeyKind
+  scopes: readonly Scope[]
+  rateLimit: number | undefined
+  createdAt: Date
+  lastUsedAt: Date | undefined
+  expiresAt: Date | undefined
+  revokedAt: Date | undefined
+}
+
+export interface NewApiKey {
+  name: string
+  scopes: readonly Scope[]
+  rateLimit: number | undefined
+  expiresInSeconds: number | undefined
+}
+
+export interface NewPersonalApiKey {
+  name: string
+  scopes: readonly Scope[]
+  expiresInSeconds: number
+  /** Identifies the person at the identity provider. */
+  subject: string
+}
+
+export const LIST_LIMIT_DEFAULT = 20
+
+const scopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPES }), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  uniqueItems: true,
+})
+/** Open, because new scopes can be added: clients must accept scopes that they do not know. */
+const grantedScopes = Type.Array(Type.Unsafe<Scope>({ type: 'string', examples: SCOPES }), {
+  minItems: 1,
+  uniqueItems: true,
+  description: 'What the key can do. New scopes can be added.',
+})
+const name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  description: `Name of the client that uses the key. A new key cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
+})
+/** Open, like the scopes. */
+const kind = Type.Unsafe<ApiKeyKind>({
+  type: 'string',
+  examples: API_KEY_KINDS,
+  description:
+    '`program` if an operator created the key, `personal` if a person signed in. New kinds can be added.',
+})
+const rateLimit = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: RATE_LIMIT_MAX,
+    description: 'Max requests per second with this key. Default: the rate limit of the service.',
+  }),
+)
+const time = (description: string) =>
+  Type.Optional(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description }))
+
+const OwnApiKeySchema = Type.Object(
+  {
+    id: Int64,
+    name,
+    kind,
+    scopes: grantedScopes,
+    expiresAt: time('When the key expires. Absent if it does not expire.'),
+  },
+  { $id: 'OwnApiKey', description: 'The API key in the request.' },
+)
+
+const properties = {
+  id: Int64,
+  name,
+  kind,
+  scopes: grantedScopes,
+  rateLimit,
+  createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
+  lastUsedAt: time('When the key was last used. Updated once a minute.'),
+  expiresAt: time('When the key expires. Absent if it does not expire.'),
+  revokedAt: time('When the key was revoked. Absent if it is not revoked.'),
+}
+const ApiKeySchema = Type.Object(properties, {
+  $id: 'ApiKey',
+  description: 'An API key, without the key itself.',
+})
+
+const IssuedApiKeySchema = Type.Object(
+  { ...properties, key: Type.String({ description: 'The key itself. Only this response contains it.' }) },
+  { $id: 'IssuedApiKey', description: 'A new API key.' },
+)
+
+const ApiKeysSchema = Type.Unsafe<ApiKey[]>({
+  $id: 'ApiKeys',
+  type: 'array',
+  items: { $ref: 'ApiKey#' },
+  description: 'API keys, newest first.',
+})
+
+const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description })
+const DeprecatedCallSchema = Type.Object(
+  {
+    apiKeyId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the API key.' }),
+    apiKeyName: Type.String({ description: 'Name of the API key.' }),
+    operation: Type.String({ description: 'The deprecated operation, such as `getPet`.' }),
+    calls: count('Number of calls since the operation is deprecated.'),
+    callsLast30Days: count('Number of calls in the last 30 days.'),
+    firstDay: Type.String({ format: 'date', description: 'Day of the first call, in UTC.' }),
+    lastDay: Type.String({ format: 'date', description: 'Day of the last call, in UTC.' }),
+    removedAt: Type.Optional(
+      Type.Unsafe<Date>({
+        type: 'string',
+        format: 'date-time',
+        description:
+          'When the operation will be removed. Absent if this version does not know the operation.',
+      }),
+    ),
+  },
+  { $id: 'DeprecatedCall', description: 'How often an API key has called a deprecated operation.' },
+)
+/** Not derived from the schema, because here the optional field may be explicitly undefined. */
+export interface DeprecatedCall {
+  apiKeyId: bigint
+  apiKeyName: string
+  operation: string
+  calls: bigint
+  callsLast30Days: bigint
+  firstDay: string
+  lastDay: string
+  removedAt: Date | undefined
+}
+
+const DeprecatedCallsSchema = Type.Unsafe<DeprecatedCall[]>({
+  $id: 'DeprecatedCalls',
+  type: 'array',
+  items: { $ref: 'DeprecatedCall#' },
+  maxItems: LIST_LIMIT_MAX,
+  description: 'Calls of deprecated operations, the most calls in the last 30 days first.',
+})
+
+const ApiKeyRequestSchema = Type.Object(
+  {
+    name,
+    scopes: Type.Optional(scopes),
+    rateLimit,
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIFETIME_SECONDS_MAX,
+        description: 'Lifetime of the key, in seconds. Without it, the key does not expire.',
+      }),
+    ),
+  },
+  {
+    $id: 'NewApiKey',
+    description: 'The API key to create. `scopes` defaults to `pets:read` and `pets:write`.',
+    examples: [{ name: 'web-shop', scopes: ['pets:read', 'orders:write'], expiresInSeconds: 7_776_000 }],
+  },
+)
+export const ApiKeyRequestRef = Type.Unsafe<Static<typeof ApiKeyRequestSchema>>({ $ref: 'NewApiKey#' })
+
+const RotationSchema = Type.Object(
+  {
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIFETIME_SECONDS_MAX,
+        default: OVERLAP_SECONDS_DEFAULT,
+        description: 'Max seconds that the old key stays valid. It does not outlive its own expiry.',
+      }),
+    ),
+  },
+  { $id: 'Rotation', examples: [{ overlapSeconds: 3600 }] },
+)
+export const RotationRef = Type.Unsafe<Static<typeof RotationSchema>>({ $ref: 'Rotation#' })
+
+export const API_KEY_SCHEMAS = [
+  OwnApiKeySchema,
+  ApiKeySchema,
+  IssuedApiKeySchema,
+  ApiKeysSchema,
+  DeprecatedCallSchema,
+  DeprecatedCallsSchema,
+  ApiKeyRequestSchema,
+  RotationSchema,
+]
+
+export const ApiKeyParams = Type.Object({ apiKeyId: Int64 }, { notFound: 'api_key_not_found' })

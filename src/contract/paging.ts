@@ -1,0 +1,139 @@
+// Keyset pagination: the parameters of a list, its cursors, and the Link header of the next page (RFC 8288).
+import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
+import { Type } from 'typebox'
+import { idInRange } from '../values/int64.ts'
+import { AppError } from './errors.ts'
+
+export const LIST_LIMIT_MAX = 100
+
+export const LimitParameter = (byDefault: number, more = '') =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LIST_LIMIT_MAX,
+      default: byDefault,
+      description: `Max number of items to return.${more}`,
+    }),
+  )
+
+export const CursorParameter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    description:
+      'Returns the next page. Take it from the `Link` header of the previous page, and send the same filters.',
+  }),
+)
+
+// A cursor contains a version byte, the id of the last item, the first bytes of a hash of the filters, and the sort key
+// if the list is not sorted by id alone. It is not encrypted, because it reveals nothing
+// that the list did not return, and not signed, because a forged cursor only starts the same list at another position.
+const VERSION = 1
+const FILTERS_AT = 9
+const SORT_KEY_AT = 15
+
+/** The filters of a list by name; the value of an absent filter is undefined. */
+export type Filters = Record<string, string | bigint | undefined>
+
+/** The position of an item in its list; the next page starts after it. */
+export interface PagePosition {
+  id: bigint
+  /** The value that the list is sorted by before the id; empty if the list is sorted by id alone. */
+  sortKey: string
+}
+
+export function writeCursor({ id, sortKey }: PagePosition, filters: Filters): string {
+  const head = Buffer.alloc(SORT_KEY_AT)
+  head.writeUInt8(VERSION)
+  head.writeBigInt64BE(id, 1)
+  filtersMark(filters).copy(head, FILTERS_AT)
+  return Buffer.concat([head, Buffer.from(sortKey)]).toString('base64url')
+}
+
+function readCursor(text: string, filters: Filters): PagePosition {
+  const bytes = Buffer.from(text, 'base64url')
+  // Buffer.from ignores invalid characters, so compare the re-encoded bytes with the text.
+  const isWellFormed =
+    bytes.length >= SORT_KEY_AT && bytes[0] === VERSION && bytes.toString('base64url') === text
+  const id = isWellFormed ? idInRange(bytes.readBigInt64BE(1)) : undefined
+  const sortKey = bytes.subarray(SORT_KEY_AT)
+  if (
+    id === undefined ||
+    !bytes.subarray(FILTERS_AT, SORT_KEY_AT).equals(filtersMark(filters)) ||
+    !isUtf8(sortKey) ||
+    sortKey.includes(0)
+  ) {
+    throw new AppError('invalid_cursor')
+  }
+  return { id, sortKey: sortKey.toString() }
+}
+
+/** A page starts after the item at `after` and has at most `limit` items. */
+export interface PageRequest {
+  after: PagePosition | undefined
+  limit: number
+}
+
+export interface Page<Item> {
+  items: Item[]
+  /** The next page starts after this position; undefined on the last page. */
+  next: PagePosition | undefined
+}
+
+/** Makes a page from the result of a query that asked for one item more than `limit`. */
+export function toPage<Item>(
+  found: Item[],
+  limit: number,
+  positionOf: (item: Item) => PagePosition,
+): Page<Item> {
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: found.length > limit && last !== undefined ? positionOf(last) : undefined }
+}
+
+/** Reads the paging parameters of a request. Rejects a cursor that was made with other filters. */
+export function readPage(
+  { limit, cursor }: { limit?: number; cursor?: string },
+  filters: Filters,
+  limitDefault: number,
+): PageRequest {
+  return {
+    after: cursor === undefined ? undefined : readCursor(cursor, filters),
+    limit: limit ?? limitDefault,
+  }
+}
+
+type Parameters = Record<string, string | number | bigint | undefined>
+
+/** The `Link` header with the URL of the next page, including the parameters of this page; empty on the last page. */
+export function nextPageHeaders(
+  address: string,
+  next: PagePosition | undefined,
+  filters: Filters,
+  parameters: Parameters,
+): { link?: string } {
+  if (next === undefined) return {}
+  const query = new URLSearchParams()
+  const all: Parameters = { ...parameters, cursor: writeCursor(next, filters) }
+  for (const [name, value] of Object.entries(all)) {
+    if (value !== undefined) query.set(name, String(value))
+  }
+  return { link: `<${address}?${query}>; rel="next"` }
+}
+
+/** Hashing takes longer than the rest of reading and writing a cursor, and most requests have the same few filters. */
+const MARKS_MAX = 1_000
+const marks = new Map<string, Buffer>()
+
+function filtersMark(filters: Filters): Buffer {
+  const given = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value}`)
+  const text = given.sort().join('&')
+  const known = marks.get(text)
+  if (known !== undefined) return known
+  const mark = hash('sha256', text, 'buffer').subarray(0, SORT_KEY_AT - FILTERS_AT)
+  if (marks.size >= MARKS_MAX) marks.clear()
+  marks.set(text, mark)
+  return mark
+}

@@ -1,0 +1,73 @@
+// Checks whether the migrating role owns the objects that migrations create, because only an owner can alter an object.
+// deploy/roles.sql makes petstore_migrator the owner of the same objects.
+import type { Reader } from '../database.ts'
+import { NEEDED_PRIVILEGES } from './privileges.ts'
+
+export const OWNED_OBJECTS = [
+  ...Object.keys(NEEDED_PRIVILEGES),
+  'event_type',
+  'order_status',
+  'pet_status',
+  'count_deleted_pets',
+  'count_inserted_pets',
+  'count_numbered_events',
+  'count_truncated_pets',
+  'count_updated_pets',
+  'event_api_key_id',
+  'event_request_id',
+  'order_event_type',
+  'pet_name_key',
+  'pet_search_key',
+  'record_created_pets',
+  'record_deleted_pets',
+  'record_ended_orders',
+  'record_placed_order',
+  'record_truncated_pets',
+  'record_updated_pets',
+  'unfolded_pet_counts',
+]
+
+export interface OwnersState {
+  /** The role that runs migrations. */
+  migrator: string
+  /** True if the database has the role `migrator`. If false, `notOwned` is meaningless. */
+  exists: boolean
+  /** Objects that the role does not own, directly or through membership in the owning role. */
+  notOwned: string[]
+}
+
+/**
+ * If `migrator` is undefined, checks the current role. If the current role cannot create objects in the schema, checks
+ * petstore_migrator instead, which deploy/roles.sql creates.
+ */
+export async function readOwners(db: Reader, migrator: string | undefined): Promise<OwnersState> {
+  const [state] = await db.read<OwnersState>({
+    name: 'read_owners',
+    text: `with migrator (name) as (
+        select coalesce(
+          nullif($1, ''),
+          case when has_schema_privilege(current_schema(), 'create') then current_user::text end,
+          'petstore_migrator'
+        )
+      ),
+      objects (name, owner) as (
+        select relname::text, relowner from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+        union all
+        select typname, typowner from pg_type
+        where typnamespace = current_schema()::regnamespace and typtype = 'e'
+        union all
+        select proname, proowner from pg_proc where pronamespace = current_schema()::regnamespace
+      )
+      select migrator.name as migrator, role.oid is not null as exists,
+        array(
+          select objects.name from objects
+          where objects.name = any($2) and not pg_has_role(role.oid, objects.owner, 'usage')
+          order by objects.name
+        ) as "notOwned"
+      from migrator
+      left join pg_roles role on role.rolname = migrator.name`,
+    values: [migrator, OWNED_OBJECTS],
+  })
+  return state ?? { migrator: '', exists: false, notOwned: [] }
+}

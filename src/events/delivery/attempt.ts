@@ -1,0 +1,100 @@
+// One attempt to deliver a message: what is sent, and what its outcome means.
+import type { Tracing } from '../../telemetry/tracing/tracing.ts'
+import type { EventRow } from '../feed/queries.ts'
+import type { DeliveryOutcome } from '../webhooks/schema.ts'
+import { messageHeaders } from '../webhooks/signature.ts'
+import { endAttemptSpan, startAttemptSpan } from './attempt-span.ts'
+import type { LeasedWebhook } from './lease-queries.ts'
+import { type Message, messageId, writeEventBody, writeTestBody } from './message.ts'
+import { type AttemptOutcome, NOT_STORED } from './outcome.ts'
+import type { Result } from './queries.ts'
+import type { Schedule } from './schedule.ts'
+import type { Sender } from './sender.ts'
+
+export interface AttemptServices {
+  sender: Pick<Sender, 'send'>
+  /** Reads an event again; undefined if it is no longer stored. */
+  loadEvent: (number: bigint) => Promise<EventRow | undefined>
+  /** Undefined if tracing is off. */
+  tracing?: Tracing | undefined
+}
+
+/** Fails only if the event cannot be read. */
+export async function attempt(
+  message: Message,
+  webhook: LeasedWebhook,
+  { sender, loadEvent, tracing }: AttemptServices,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const body = await bodyOf(message, webhook, loadEvent)
+  if (body === undefined) return NOT_STORED
+  const headers = messageHeaders(messageId(message), body, currentSecrets(webhook))
+  const trace = tracing && startAttemptSpan(tracing, message, webhook)
+  const outcome = await sender.send({
+    url: webhook.url,
+    headers: { ...headers, ...trace?.headers },
+    body,
+    signal,
+  })
+  if (trace !== undefined) endAttemptSpan(trace, outcome)
+  return outcome
+}
+
+/** A rotated secret signs until it expires. */
+function currentSecrets({ secrets }: LeasedWebhook): Buffer[] {
+  const now = performance.now()
+  return secrets
+    .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
+    .map(({ secret }) => secret)
+}
+
+async function bodyOf(
+  message: Message,
+  { id }: LeasedWebhook,
+  loadEvent: AttemptServices['loadEvent'],
+): Promise<string | undefined> {
+  if (message.number === null) return writeTestBody(message.type, id, message.occurredAt)
+  const row = message.row ?? (await loadEvent(message.number))
+  return row && writeEventBody(row, message.epoch)
+}
+
+/** `message.attempts` counts this attempt. */
+export function verdictOf(message: Message, outcome: AttemptOutcome, schedule: Schedule): DeliveryOutcome {
+  if (outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300) return 'delivered'
+  if (outcome.kind === 'failure' && outcome.reason === 'not_stored') return 'skipped'
+  return schedule.retryMs(message.attempts) === undefined ? 'given_up' : 'failed'
+}
+
+/** A receiver can ask for a pause with 429 and 503. */
+export function retryAfterMs(outcome: AttemptOutcome): number {
+  if (outcome.kind !== 'response' || ![429, 503].includes(outcome.status)) return 0
+  return (outcome.retryAfterSeconds ?? 0) * 1_000
+}
+
+/** The process has cancelled the attempt, because it stops or because the webhook has changed. */
+export function isAborted(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'failure' && outcome.reason === 'aborted'
+}
+
+/** The receiver does not want any further message. */
+export function isGone(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'response' && outcome.status === 410
+}
+
+export function toResult(message: Message, outcome: AttemptOutcome, verdict: DeliveryOutcome): Result {
+  const { kind, number, petId, type, occurredAt, attempts } = message
+  return {
+    messageId: messageId(message),
+    kind,
+    number,
+    petId,
+    type,
+    occurredAt,
+    attempt: attempts,
+    outcome: verdict,
+    responseStatus: outcome.kind === 'response' ? outcome.status : null,
+    failure: outcome.kind === 'failure' ? outcome.reason : null,
+    durationMs: Math.round(outcome.durationMs),
+    at: new Date(),
+  }
+}

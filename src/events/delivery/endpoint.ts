@@ -1,0 +1,152 @@
+// Delivers to one webhook: runs the effects of the state machine in endpoint-state.ts, and dispatches how they ended.
+// The process must have the lease of the webhook; deliverer.ts takes and renews it.
+import type { Db } from '../../db/database.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { FeedWindow } from '../feed/feed-window.ts'
+import type { Position } from '../feed/format.ts'
+import type { EventType } from '../feed/schema.ts'
+import type { DeliveryOutcome } from '../webhooks/schema.ts'
+import { attempt, type AttemptServices } from './attempt.ts'
+import type { Effect, Moment, Trigger } from './endpoint-state.ts'
+import type { LeasedWebhook } from './lease-queries.ts'
+import type { Message } from './message.ts'
+import { saveProgress } from './progress.ts'
+import { findWebhookRetries, LeaseLost, type Progress } from './queries.ts'
+import type { Schedule } from './schedule.ts'
+import type { TotalSlots } from './total-slots.ts'
+import { begin, hasDue, next, RETRIES_MAX } from './transitions.ts'
+
+/** The limit is checked before a page is read, so more messages than RETRIES_MAX may be stored. */
+const RETRIES_LOADED_MAX = 2 * RETRIES_MAX
+/** Max time that attempts in flight get to end when the process stops. */
+const STOPPED_WITHIN_MS = 8_000
+
+export interface EndpointServices extends AttemptServices {
+  db: Db
+  /** Identifies this process. */
+  deliverer: string
+  feed: FeedWindow
+  slots: TotalSlots
+  schedule: Schedule
+  /** Whether the lease is valid, with time to spare. */
+  hasLease: () => boolean
+  observe: (outcome: DeliveryOutcome, durationMs: number) => void
+  log: Log
+}
+
+export interface Endpoint {
+  /** Reads, sends and saves what is due. Called several times a second; returns at once. */
+  advance: () => void
+  /** Takes over the secrets and the requested messages of the webhook. If it fails, it must be called again. */
+  refresh: (webhook: LeasedWebhook) => Promise<void>
+  restarts: bigint
+  version: () => bigint
+  /** True if the delivery must start again from the state in the database. */
+  isOver: () => boolean
+  /** Seconds since the oldest event that is not delivered; 0 if there is none. */
+  lagSeconds: () => number
+  isFailing: () => boolean
+  /** Waits for the attempts in flight, and saves the progress. */
+  stop: () => Promise<void>
+  /** Ends at once, without saving. */
+  abort: () => void
+}
+
+export async function openEndpoint(start: LeasedWebhook, services: EndpointServices): Promise<Endpoint> {
+  const { db, deliverer, feed, slots, log } = services
+  const { id: webhookId, restarts } = start
+  const stored = await findWebhookRetries(
+    db,
+    webhookId,
+    ['event', 'redelivery', 'test'],
+    0n,
+    RETRIES_LOADED_MAX,
+  )
+  const state = begin(start, stored, services.schedule, performance.now())
+  const aborting = new AbortController()
+  const over = Promise.withResolvers<void>()
+  const moment = (): Moment => ({ now: performance.now(), hasLease: services.hasLease() })
+
+  function dispatch(trigger: Trigger): void {
+    for (const effect of next(state, trigger, moment())) run(effect)
+    sendDue()
+  }
+
+  function sendDue(): void {
+    for (let at = moment(); hasDue(state, at) && slots.take(sendDue); at = moment())
+      for (const effect of next(state, { kind: 'slot_taken' }, at)) run(effect)
+  }
+
+  function run(effect: Effect): void {
+    if (effect.kind === 'read') void read(effect.after, effect.types).then(dispatch)
+    else if (effect.kind === 'send') void send(effect.message).then(dispatch)
+    else if (effect.kind === 'save') void save(effect.progress).then(dispatch)
+    else if (effect.kind === 'observe') services.observe(effect.outcome, effect.durationMs)
+    else if (effect.kind === 'warn') log.warn({ webhookId, ...effect.fields }, effect.message)
+    else {
+      aborting.abort()
+      over.resolve()
+    }
+  }
+
+  async function read(after: Position, types: readonly EventType[]): Promise<Trigger> {
+    try {
+      return { kind: 'page_read', page: await feed.after(after, types) }
+    } catch (err) {
+      log.warn({ err, webhookId }, 'the events of a webhook could not be read')
+      return { kind: 'read_failed' }
+    }
+  }
+
+  async function send(message: Message): Promise<Trigger> {
+    try {
+      const outcome = await attempt(message, state.webhook, services, aborting.signal)
+      return { kind: 'attempt_ended', message, outcome }
+    } catch (err) {
+      log.warn({ err, webhookId }, 'the event of a webhook could not be read')
+      return { kind: 'attempt_failed', message }
+    } finally {
+      slots.release()
+    }
+  }
+
+  async function save(progress: Progress): Promise<Trigger> {
+    try {
+      await saveProgress(db, deliverer, progress)
+      return { kind: 'saved' }
+    } catch (err) {
+      if (err instanceof LeaseLost) return { kind: 'lost' }
+      log.warn({ err, webhookId }, 'the progress of a webhook could not be saved')
+      return { kind: 'save_failed' }
+    }
+  }
+
+  return {
+    restarts,
+    version: () => state.webhook.version,
+    isOver: () => state.phase === 'over',
+    advance: () => dispatch({ kind: 'tick', newest: feed.newest() }),
+    refresh: async (webhook) => {
+      const rows = await findWebhookRetries(
+        db,
+        webhookId,
+        ['redelivery', 'test'],
+        state.lastRequest,
+        RETRIES_MAX,
+      )
+      dispatch({ kind: 'changed', webhook, rows })
+    },
+    lagSeconds: () => {
+      const [oldest] = state.waiting
+      return oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.occurredAt.getTime()) / 1_000)
+    },
+    isFailing: () => state.health.isDown(),
+    abort: () => dispatch({ kind: 'lost' }),
+    stop: async () => {
+      dispatch({ kind: 'stop' })
+      const timer = setTimeout(() => dispatch({ kind: 'stop_timeout' }), STOPPED_WITHIN_MS)
+      await over.promise
+      clearTimeout(timer)
+    },
+  }
+}

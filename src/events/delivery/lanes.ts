@@ -1,0 +1,98 @@
+// The messages of one webhook that are not done, in lanes: messages of one pet are sent one after the other, in the
+// order of the feed. A message that waits for its retry holds back only its own lane.
+import type { Message } from './message.ts'
+
+export interface Lanes {
+  size: () => number
+  /** Adds a message to the end of its lane. */
+  add: (message: Message, now: number) => void
+  /** The first message of the lane. */
+  firstOf: (lane: string) => Message | undefined
+  /** Whether `take` would return a message. */
+  hasDue: (now: number, requestedOnly: boolean) => boolean
+  /**
+   * Takes a message that is due; it is then in flight. With `requestedOnly`, takes only messages that a caller has just
+   * requested.
+   */
+  take: (now: number, requestedOnly: boolean) => Message | undefined
+  /** The message needs no further attempt: the next message of its lane follows. */
+  finish: (message: Message, now: number) => void
+  /** The message needs another attempt, at `dueAt`. */
+  retry: (message: Message) => void
+}
+
+export function openLanes(): Lanes {
+  const lanes = new Map<string, Message[]>()
+  /** First messages of their lanes: those that are due, in the order in which they became due, and the others. */
+  const due: Message[] = []
+  const sleeping = new Set<Message>()
+  let size = 0
+  let nextWakeAt = Number.POSITIVE_INFINITY
+
+  function enqueue(message: Message, now: number): void {
+    if (message.dueAt <= now) {
+      due.push(message)
+    } else {
+      sleeping.add(message)
+      nextWakeAt = Math.min(nextWakeAt, message.dueAt)
+    }
+  }
+
+  function wake(now: number): void {
+    if (now < nextWakeAt) return
+    nextWakeAt = Number.POSITIVE_INFINITY
+    for (const message of sleeping) {
+      if (message.dueAt <= now) {
+        sleeping.delete(message)
+        due.push(message)
+      } else {
+        nextWakeAt = Math.min(nextWakeAt, message.dueAt)
+      }
+    }
+  }
+
+  function find(now: number, requestedOnly: boolean): number {
+    wake(now)
+    if (requestedOnly) return due.findIndex(({ kind, attempts }) => kind !== 'event' && attempts === 0)
+    return due.length > 0 ? 0 : -1
+  }
+
+  return {
+    size: () => size,
+    firstOf: (lane) => lanes.get(lane)?.[0],
+    add: (message, now) => {
+      size += 1
+      const lane = lanes.get(message.lane)
+      if (lane === undefined) {
+        lanes.set(message.lane, [message])
+        enqueue(message, now)
+      } else {
+        lane.push(message)
+      }
+    },
+    hasDue: (now, requestedOnly) => find(now, requestedOnly) >= 0,
+    take: (now, requestedOnly) => {
+      const index = find(now, requestedOnly)
+      const message = due[index]
+      if (message === undefined) return undefined
+      due.splice(index, 1)
+      message.state = 'in_flight'
+      message.sentAt = now
+      return message
+    },
+    finish: (message, now) => {
+      size -= 1
+      message.state = 'done'
+      const lane = lanes.get(message.lane)
+      lane?.shift()
+      const next = lane?.[0]
+      if (next === undefined) lanes.delete(message.lane)
+      else enqueue(next, now)
+    },
+    retry: (message) => {
+      message.state = 'waiting'
+      sleeping.add(message)
+      nextWakeAt = Math.min(nextWakeAt, message.dueAt)
+    },
+  }
+}

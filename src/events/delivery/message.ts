@@ -1,0 +1,105 @@
+// A message to the receiver of a webhook, and its text.
+import { stringifyJson } from '../../values/json.ts'
+import { toEvent } from '../feed/feed.ts'
+import { type Position, writePosition } from '../feed/format.ts'
+import type { EventRow } from '../feed/queries.ts'
+import { EVENT_MESSAGE_PREFIX } from '../webhooks/rules.ts'
+import type { DeliveryKind } from '../webhooks/schema.ts'
+import type { RetryRow } from './queries.ts'
+
+export interface Message {
+  kind: DeliveryKind
+  /** The id of the row in webhook_retries of a requested message; null for an event of the feed. */
+  id: bigint | null
+  /** The epoch of the event, which is an earlier one after some redeliveries. */
+  epoch: string
+  /** The number of the event; null for a test event. */
+  number: bigint | null
+  petId: bigint | null
+  type: string
+  occurredAt: Date
+  /** Messages of a lane are sent one after the other. */
+  lane: string
+  attempts: number
+  /** The next attempt starts at this time of the monotonic clock, or later. */
+  dueAt: number
+  /** The event, unless it must be read again. */
+  row: EventRow | undefined
+  state: 'waiting' | 'in_flight' | 'done'
+  sentAt: number
+  /** Whether the message has a row in webhook_retries, or gets one when the progress is saved. */
+  isStored: boolean
+}
+
+export function eventMessage(row: EventRow, epoch: string): Message {
+  return {
+    kind: 'event',
+    id: null,
+    epoch,
+    number: row.number,
+    petId: row.petId,
+    type: row.type,
+    occurredAt: row.at,
+    lane: `pet ${row.petId}`,
+    attempts: 0,
+    dueAt: 0,
+    row,
+    state: 'waiting',
+    sentAt: 0,
+    isStored: false,
+  }
+}
+
+/**
+ * A requested message does not wait for events of its pet: it has a lane of its own.
+ * @param epoch The epoch of the webhook, to which the events that wait for a retry belong.
+ */
+export function retryMessage(row: RetryRow, epoch: string, now: number): Message {
+  const isEvent = row.kind === 'event'
+  return {
+    kind: row.kind,
+    id: isEvent ? null : row.id,
+    epoch: row.epoch ?? epoch,
+    number: row.number,
+    petId: row.petId,
+    type: row.type,
+    occurredAt: row.occurredAt,
+    lane: isEvent ? `pet ${row.petId}` : `request ${row.id}`,
+    attempts: row.attempts,
+    dueAt: now + row.dueInSeconds * 1_000,
+    row: undefined,
+    state: 'waiting',
+    sentAt: 0,
+    isStored: true,
+  }
+}
+
+/** The same for every attempt, so that a receiver can recognise a message that it has already processed. */
+export function messageId({ id, epoch, number }: Pick<Message, 'id' | 'epoch' | 'number'>): string {
+  return number === null ? `test_${id}` : EVENT_MESSAGE_PREFIX + writePosition({ epoch, number })
+}
+
+export function writeTestBody(type: string, webhookId: bigint, occurredAt: Date): string {
+  return stringifyJson({ type, timestamp: occurredAt, data: { webhookId } })
+}
+
+/** An event as the feed or the typed client returns it. */
+interface EventToSend {
+  position: string
+  type: string
+  occurredAt: Date | string
+  petId: bigint | string
+  pet?: object | undefined
+  changed?: readonly string[] | undefined
+  order?: object | undefined
+}
+
+/** The body of the message with an event. Contains no actor and no note: a note is meant for the staff. */
+export function toEventBody({ position, type, occurredAt, petId, pet, changed, order }: EventToSend): object {
+  const data = { position, petId, pet, changed, order: order && { ...order, note: undefined } }
+  return { type, timestamp: occurredAt, data }
+}
+
+export function writeEventBody(row: EventRow, epoch: Position['epoch']): string {
+  return stringifyJson(toEventBody(toEvent(row, epoch, false)))
+}

@@ -1,0 +1,137 @@
+// Reads the feed: positions, which events a caller can read, and the events themselves.
+import { actorName } from '../../contract/actor.ts'
+import type { Caller } from '../../contract/caller.ts'
+import { AppError } from '../../contract/errors.ts'
+import type { Order, OrderStatus } from '../../store/orders/schema.ts'
+import { INT64_MAX } from '../../values/int64.ts'
+import { parseJson } from '../../values/json.ts'
+import type { FindDurableEvents } from './durable.ts'
+import { parsePosition, type Position, writePosition } from './format.ts'
+import type { EventRow, EventsPage } from './queries.ts'
+import {
+  type ChangedField,
+  type Event,
+  EVENT_TYPES,
+  type EventType,
+  LATEST,
+  PET_EVENT_TYPES,
+} from './schema.ts'
+
+/** Where a reader starts: at a position, at the start of the feed, or after the newest event. */
+export type Start = Position | 'start' | typeof LATEST
+
+export function readStart(after: string | undefined, field = 'after'): Start {
+  if (after === undefined) return 'start'
+  if (after === LATEST) return LATEST
+  const position = parsePosition(after)
+  if (position === undefined) {
+    const message = `${field} must be the position of an event, or "${LATEST}".`
+    throw new AppError('invalid_parameter', { details: [{ field, code: 'invalid_value', message }] })
+  }
+  return position
+}
+
+/** The types of events that the caller can read. Without `orders:read`, these are the events of pets. */
+export function readableTypes({ scopes }: Pick<Caller, 'scopes'>): readonly EventType[] {
+  return scopes.includes('orders:read') ? EVENT_TYPES : PET_EVENT_TYPES
+}
+
+export interface ReadOptions {
+  types: readonly EventType[]
+  limit: number
+  /** Whether the caller can read who made a change. */
+  showActors: boolean
+}
+
+export interface FeedPage {
+  events: Event[]
+  /** The position after this page. All events of the wanted types up to it are in this page or earlier ones. */
+  next: Position
+}
+
+export async function readEvents(
+  find: FindDurableEvents,
+  start: Start,
+  { types, limit, showActors }: ReadOptions,
+): Promise<FeedPage> {
+  const page = await find(types, numberOf(start), limit)
+  requireValid(start, page)
+  const { epoch, head, rows } = page
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return {
+    events: rows.map((row) => toEvent(row, epoch, showActors)),
+    next: { epoch, number: last?.number ?? head },
+  }
+}
+
+/** The number after which to read. 0 stands for the start of the epoch. */
+function numberOf(start: Start): bigint {
+  if (start === LATEST) return INT64_MAX
+  return start === 'start' ? 0n : start.number
+}
+
+/** Rejects a position of another epoch, and one whose next events are no longer stored. */
+function requireValid(start: Start, { epoch, afterNumber, startsEmpty, isStored, head }: EventsPage): void {
+  if (start === LATEST) return
+  const isKnown =
+    start === 'start'
+      ? startsEmpty
+      : start.epoch === epoch && start.number >= afterNumber && start.number <= head
+  if (!isKnown || !isStored) throw new AppError('events_expired')
+}
+
+export function toEvent(row: EventRow, epoch: string, showActors: boolean): Event {
+  const { number, type, at, petId } = row
+  return {
+    position: writePosition({ epoch, number }),
+    type,
+    occurredAt: at,
+    petId,
+    pet: toPet(row),
+    changed: type === 'pet.updated' ? toFields(row.changed ?? 0) : undefined,
+    order: row.orderState === null ? undefined : toOrder(row.orderState, row.orderPlacedBy),
+    ...(showActors &&
+      row.requestId !== null && {
+        apiKeyName: actorName(row.apiKeyId, row.apiKeyName),
+        requestId: row.requestId,
+      }),
+  }
+}
+
+function toPet({ petId: id, name, categoryId, status }: EventRow): Event['pet'] {
+  if (name === null || categoryId === null || status === null) return undefined
+  return { id, name, categoryId, status }
+}
+
+function toFields(changed: number): ChangedField[] {
+  const fields: ChangedField[] = []
+  if (changed & 1) fields.push('name')
+  if (changed & 2) fields.push('categoryId')
+  if (changed & 4) fields.push('status')
+  return fields
+}
+
+/** A row of the table `orders`, as PostgreSQL's to_jsonb writes it. */
+interface OrderState {
+  id: number | bigint
+  pet_id: number | bigint
+  status: OrderStatus
+  note: string | null
+  created_at: string
+  expires_at: string
+  closed_at: string | null
+}
+
+function toOrder(json: string, placedBy: string | null): Order {
+  const state = parseJson(json) as OrderState
+  return {
+    id: BigInt(state.id),
+    petId: BigInt(state.pet_id),
+    status: state.status,
+    note: state.note ?? undefined,
+    placedBy: placedBy ?? '',
+    createdAt: new Date(state.created_at),
+    expiresAt: new Date(state.expires_at),
+    closedAt: state.closed_at === null ? undefined : new Date(state.closed_at),
+  }
+}

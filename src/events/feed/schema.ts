@@ -1,0 +1,131 @@
+// JSON schemas of events: the source of the types, the validation, the responses and openapi.json.
+import { Type } from 'typebox'
+import { Int64 } from '../../contract/int64-schema.ts'
+import type { Order } from '../../store/orders/schema.ts'
+import type { Pet } from '../../store/pets/schema.ts'
+
+export const PET_EVENT_TYPES = ['pet.created', 'pet.updated', 'pet.deleted'] as const
+const ORDER_EVENT_TYPES = ['order.placed', 'order.completed', 'order.cancelled', 'order.expired'] as const
+export const EVENT_TYPES = [...PET_EVENT_TYPES, ...ORDER_EVENT_TYPES] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+const CHANGEABLE_FIELDS = ['name', 'categoryId', 'status'] as const
+export type ChangedField = (typeof CHANGEABLE_FIELDS)[number]
+
+export const EVENTS_LIMIT_MAX = 1_000
+export const EVENTS_LIMIT_DEFAULT = 100
+/** The value of `after` that stands for the position of the newest event. */
+export const LATEST = 'latest'
+
+/** Not derived from the schema, because here optional fields may be explicitly undefined. */
+export interface Event {
+  position: string
+  type: EventType
+  occurredAt: Date
+  petId: bigint
+  pet?: Pet | undefined
+  changed?: ChangedField[] | undefined
+  order?: Order | undefined
+  apiKeyName?: string | undefined
+  requestId?: string | undefined
+}
+
+const EventSchema = Type.Object(
+  {
+    position: Type.String({
+      description:
+        'The position of the event in the feed. Send it as `after` to read the events that follow.',
+    }),
+    type: Type.Unsafe<EventType>({
+      type: 'string',
+      description: 'What happened. New types can be added: ignore types that you do not know.',
+      examples: EVENT_TYPES,
+    }),
+    occurredAt: Type.Unsafe<Date>({
+      type: 'string',
+      format: 'date-time',
+      description: 'Time of the change.',
+    }),
+    petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
+    pet: Type.Optional(Type.Unsafe<Pet>({ $ref: 'Pet#' })),
+    changed: Type.Optional(
+      Type.Array(Type.Unsafe<ChangedField>({ type: 'string', enum: CHANGEABLE_FIELDS }), {
+        description: 'The fields that changed. Present only in `pet.updated`.',
+      }),
+    ),
+    order: Type.Optional(Type.Unsafe<Order>({ $ref: 'Order#' })),
+    apiKeyName: Type.Optional(
+      Type.String({
+        description:
+          'Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL.',
+      }),
+    ),
+    requestId: Type.Optional(
+      Type.String({
+        description:
+          'The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL.',
+      }),
+    ),
+  },
+  {
+    $id: 'Event',
+    description:
+      'A change. `pet.created` and `pet.updated` contain the whole pet after the change. `order.*` events contain the order.',
+  },
+)
+
+const EventsSchema = Type.Unsafe<Event[]>({
+  $id: 'Events',
+  type: 'array',
+  items: { $ref: 'Event#' },
+  maxItems: EVENTS_LIMIT_MAX,
+  description: 'Events, oldest first.',
+})
+
+export const EVENT_SCHEMAS = [EventSchema, EventsSchema]
+
+const POSITION_LENGTH_MAX = 64
+
+export const AfterParameter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: POSITION_LENGTH_MAX,
+    description: `Return the events after this position. \`${LATEST}\` stands for the newest event. Default: the start of the feed.`,
+  }),
+)
+
+export const TypeParameter = Type.Optional(
+  Type.Array(Type.Unsafe<EventType>({ type: 'string', enum: EVENT_TYPES }), {
+    maxItems: EVENT_TYPES.length,
+    description:
+      'Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`.',
+  }),
+)
+
+export const ListEventsQuery = Type.Object({
+  after: AfterParameter,
+  type: TypeParameter,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: EVENTS_LIMIT_MAX,
+      default: EVENTS_LIMIT_DEFAULT,
+      description: 'Max number of events to return.',
+    }),
+  ),
+})
+
+export const STREAM_TYPE = 'text/event-stream'
+
+export const StreamEventsQuery = Type.Object({ after: AfterParameter, type: TypeParameter })
+
+export const StreamEventsHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: POSITION_LENGTH_MAX,
+      description:
+        'Continue after this position. Takes precedence over `after`. An `EventSource` sends it when it reconnects.',
+    }),
+  ),
+})

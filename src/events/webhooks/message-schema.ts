@@ -1,0 +1,87 @@
+// JSON schema of the messages that receivers get, and its place in openapi.json. No route uses it.
+import { Type } from 'typebox'
+import { Int64 } from '../../contract/int64-schema.ts'
+import { EVENT_TYPES } from '../feed/schema.ts'
+import { TEST_TYPE } from './rules.ts'
+
+export const WebhookMessageSchema = Type.Object(
+  {
+    type: Type.String({
+      description: 'What happened. New types can be added: return 2xx for types that you do not know.',
+      examples: [...EVENT_TYPES, TEST_TYPE],
+    }),
+    timestamp: Type.String({ format: 'date-time', description: 'Time of the change.' }),
+    data: Type.Object(
+      {
+        position: Type.Optional(Type.String({ description: 'Position of the event in the feed.' })),
+        petId: Type.Optional(Type.Unsafe({ ...Int64, description: 'Id of the pet.' })),
+        pet: Type.Optional(Type.Unsafe({ $ref: 'Pet#' })),
+        changed: Type.Optional(
+          Type.Array(Type.String(), {
+            description: 'The fields that changed. Present only in `pet.updated`.',
+          }),
+        ),
+        order: Type.Optional(Type.Unsafe({ $ref: 'Order#' })),
+        webhookId: Type.Optional(
+          Type.Unsafe({ ...Int64, description: `Id of the webhook. Present only in \`${TEST_TYPE}\`.` }),
+        ),
+      },
+      { description: 'The event, without the actor. An order has no note.' },
+    ),
+  },
+  { $id: 'WebhookMessage', description: 'The body of a message to the URL of a webhook.' },
+)
+
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+})
+
+const EXAMPLE = {
+  type: 'pet.updated',
+  timestamp: '2026-11-15T10:00:00.000Z',
+  data: {
+    position: '3f1c9a52be07-18',
+    petId: 42,
+    pet: { id: 42, name: 'Biscuit', categoryId: 1, status: 'pending' },
+    changed: ['status'],
+  },
+}
+
+/** The section `webhooks` of openapi.json. */
+export const WEBHOOKS_SECTION = {
+  event: {
+    post: {
+      operationId: 'receiveEvent',
+      summary: 'An event',
+      description: `The service sends every event of the chosen types to the URL of the webhook, at least once and in the order of each pet. Verify the signature over the bytes of the body, as [Standard Webhooks](https://www.standardwebhooks.com) defines it, and respond with 2xx within 15 seconds. Any other response is a failure; 410 disables the webhook.`,
+      tags: ['webhooks'],
+      security: [],
+      parameters: [
+        header('webhook-id', 'Identifies the message. The same for every attempt.'),
+        header('webhook-timestamp', 'Time of the attempt, in seconds since 1970.'),
+        header(
+          'webhook-signature',
+          'One or more signatures, separated by blanks: `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` in base64.',
+        ),
+      ],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/WebhookMessage' },
+            examples: { example: { value: EXAMPLE } },
+          },
+        },
+      },
+      responses: {
+        '2XX': { description: 'The message is delivered.' },
+        '410': { description: 'The receiver wants no further messages. The service disables the webhook.' },
+        default: { description: 'The attempt failed. The service retries.' },
+      },
+    },
+  },
+}

@@ -1,0 +1,96 @@
+// HTTP routes for categories: what each operation accepts, returns and requires.
+// Contains no SQL; the rules are in categories.ts.
+import type { FreshHolds } from '../../contract/fresh-holds.ts'
+import { nextPageHeaders, readPage } from '../../contract/paging.ts'
+import type { Db } from '../../db/database.ts'
+import { response, type V1 } from '../../http/operation.ts'
+import { listCategories, putCategory } from './categories.ts'
+import type { CategoryCounts } from './queries.ts'
+import {
+  CategoryNameRef,
+  CategoryParams,
+  LIST_LIMIT_DEFAULT,
+  ListCategoriesQuery,
+  PutCategoryHeaders,
+} from './schema.ts'
+
+export interface CategoryServices {
+  db: Db
+  publicUrl: string
+  holds: FreshHolds
+}
+
+const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
+/** The list has no filters. This value marks its cursors, so that the cursors of other lists are rejected. */
+const FILTERS = { list: 'categories' }
+
+export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryServices): void {
+  app.route({
+    method: 'GET',
+    url: '/categories',
+    config: { scope: 'pets:read' },
+    schema: {
+      operationId: 'listCategories',
+      summary: 'List categories',
+      description:
+        'Returns the categories that have a name or at least one pet, sorted by id, with their pets counted by status.',
+      tags: ['categories'],
+      querystring: ListCategoriesQuery,
+      response: {
+        200: response({
+          description: 'A page of categories.',
+          schema: 'Categories',
+          example: [EXAMPLE],
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<CategoryCounts[]> => {
+      const { limit } = request.query
+      await holds.waitUntilFresh()
+      const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
+      const { items, next } = await listCategories(db, page)
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
+      return items
+    },
+  })
+}
+
+export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void {
+  app.route({
+    method: 'PUT',
+    url: '/categories/:categoryId',
+    config: { scope: 'pets:write', errors: ['category_exists'] },
+    schema: {
+      operationId: 'putCategory',
+      summary: 'Name a category',
+      description: 'Sets or replaces the name of the category.',
+      tags: ['categories'],
+      params: CategoryParams,
+      headers: PutCategoryHeaders,
+      body: CategoryNameRef,
+      response: {
+        200: response({
+          description: 'The category already had a name, which was replaced.',
+          schema: 'Category',
+          example: EXAMPLE,
+        }),
+        201: response({
+          description: 'The category had no name before.',
+          schema: 'Category',
+          example: EXAMPLE,
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<CategoryCounts> => {
+      await holds.waitUntilFresh()
+      const { category, isNew } = await putCategory(
+        db,
+        { id: request.params.categoryId, name: request.body.name },
+        request.headers['if-none-match']?.trim() === '*',
+      )
+      reply.code(isNew ? 201 : 200)
+      return category
+    },
+  })
+}

@@ -1,0 +1,58 @@
+// JSON schemas of categories. The name of a category is optional.
+import { type Static, Type } from 'typebox'
+import { Int64 } from '../../contract/int64-schema.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
+
+const NAME_LENGTH_MAX = 100
+export const LIST_LIMIT_DEFAULT = 100
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  description: 'Name of the category. Must not be blank. The length is counted in code points.',
+})
+
+const CategoryNameSchema = Type.Object({ name }, { $id: 'CategoryName', examples: [{ name: 'Dogs' }] })
+export type CategoryName = Static<typeof CategoryNameSchema>
+export const CategoryNameRef = Type.Unsafe<CategoryName>({ $ref: 'CategoryName#' })
+
+const CategorySchema = Type.Object(
+  {
+    id: Int64,
+    name: Type.Optional(name),
+    counts: Type.Unsafe<Record<string, bigint>>({ $ref: 'Counts#' }),
+  },
+  {
+    $id: 'Category',
+    description: 'A category that has a name or at least one pet, with its pets counted by status.',
+  },
+)
+
+const CategoriesSchema = Type.Unsafe<unknown[]>({
+  $id: 'Categories',
+  type: 'array',
+  items: { $ref: 'Category#' },
+  description: 'Categories, sorted by id.',
+})
+
+export const CATEGORY_SCHEMAS = [CategoryNameSchema, CategorySchema, CategoriesSchema]
+
+export const ListCategoriesQuery = Type.Object({
+  limit: LimitParameter(LIST_LIMIT_DEFAULT),
+  cursor: CursorParameter,
+})
+
+export const PutCategoryHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      description:
+        'Send `*` to name the category only if it has no name. Otherwise the service returns 412 and changes nothing.',
+    }),
+  ),
+})
+
+export const CategoryParams = Type.Object(
+  { categoryId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the category.' }) },
+  { notFound: 'route_not_found' },
+)

@@ -1,0 +1,69 @@
+// JSON schemas of the figures per day.
+import { type Static, Type } from 'typebox'
+
+export const DAYS_MAX = 90
+export const DAYS_DEFAULT = 30
+export const TIME_ZONE_DEFAULT = 'UTC'
+
+/** A plain integer is exact: the number of pets stays below 2^53. */
+const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description })
+
+const DayFiguresSchema = Type.Object(
+  {
+    day: Type.String({ format: 'date', description: 'The day in the time zone of the request.' }),
+    added: count('Number of pets that were created, including those that were deleted later.'),
+    sold: count(
+      'How often the status of a pet changed to `sold`. A pet that was created as `sold` is not included.',
+    ),
+  },
+  { $id: 'DayFigures', description: 'How many pets were added and sold on a day.' },
+)
+export type DayFigures = Static<typeof DayFiguresSchema>
+
+const FiguresSchema = Type.Object(
+  {
+    timeZone: Type.String({ description: 'The time zone of the request.' }),
+    countedSince: Type.Optional(
+      Type.Unsafe<Date>({
+        type: 'string',
+        format: 'date-time',
+        description:
+          'The figures include no changes before this time. Absent if all days in the response are counted completely.',
+      }),
+    ),
+    days: Type.Unsafe<DayFigures[]>({
+      type: 'array',
+      items: { $ref: 'DayFigures#' },
+      maxItems: DAYS_MAX,
+      description: 'One entry per day, oldest first. The last one is today. Days without changes have zeros.',
+    }),
+  },
+  { $id: 'Figures', description: 'How many pets were added and sold on each of the last days.' },
+)
+/** Not derived from the schema, because here the optional field may be explicitly undefined. */
+export interface Figures {
+  timeZone: string
+  countedSince: Date | undefined
+  days: DayFigures[]
+}
+
+export const FIGURES_SCHEMAS = [DayFiguresSchema, FiguresSchema]
+
+export const GetFiguresQuery = Type.Object({
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: DAYS_MAX,
+      default: DAYS_DEFAULT,
+      description: 'Number of days to return, including today.',
+    }),
+  ),
+  timeZone: Type.Optional(
+    Type.String({
+      format: 'time-zone',
+      default: TIME_ZONE_DEFAULT,
+      description:
+        'Time zone in which a day starts and ends: a name of the IANA database, such as `Europe/Berlin`.',
+    }),
+  ),
+})

@@ -1,0 +1,21 @@
+// Rules for the history of a pet: lists its changes, newest first, then its creation.
+import { AppError } from '../../contract/errors.ts'
+import type { Page, PageRequest } from '../../contract/paging.ts'
+import type { Db } from '../../db/database.ts'
+import { findCreation, findHistoryBefore } from './queries.ts'
+import type { HistoryEntry } from './schema.ts'
+
+export async function getPetHistory(
+  db: Db,
+  petId: bigint,
+  { after, limit }: PageRequest,
+): Promise<Page<HistoryEntry>> {
+  const creation = await findCreation(db, petId)
+  if (creation === undefined) throw new AppError('pet_not_found')
+  const changes = await findHistoryBefore(db, petId, after?.id, limit)
+  const entries = changes.map(({ entry }) => entry)
+  const last = changes.at(-1)
+  // The creation is the last entry. If changes fill this page, the creation is on a later page.
+  if (last === undefined || changes.length < limit) return { items: [...entries, creation], next: undefined }
+  return { items: entries, next: { id: last.id, sortKey: '' } }
+}

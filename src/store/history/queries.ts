@@ -1,0 +1,115 @@
+// SQL statements on pet_history. The sweep of expired holds in src/store/holds/queries.ts has its own insert.
+import type { Actor } from '../../contract/actor.ts'
+import { actorName } from '../../contract/actor.ts'
+import type { PetStatus } from '../../contract/pet-status.ts'
+import type { Reader, Tx } from '../../db/database.ts'
+import { INT64_MAX } from '../../values/int64.ts'
+import type { ChangedFields, HistoryEntry, HistoryEvent } from './schema.ts'
+
+export interface Change {
+  petId: bigint
+  event: HistoryEvent
+  from: ChangedFields
+  to: ChangedFields
+  reason?: string | undefined
+}
+
+export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestId }: Actor): Promise<void> {
+  const { petId, event, from, to, reason } = change
+  await tx.write({
+    name: 'insert_history',
+    text: `insert into pet_history (pet_id, event, from_name, to_name, from_category_id, to_category_id,
+        from_status, to_status, api_key_id, request_id, reason)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    values: [
+      petId,
+      event,
+      from.name ?? null,
+      to.name ?? null,
+      from.categoryId ?? null,
+      to.categoryId ?? null,
+      from.status ?? null,
+      to.status ?? null,
+      apiKeyId ?? null,
+      requestId,
+      reason ?? null,
+    ],
+  })
+}
+
+interface HistoryRow {
+  id: bigint
+  at: Date
+  event: HistoryEvent
+  from_name: string | null
+  to_name: string | null
+  from_category_id: bigint | null
+  to_category_id: bigint | null
+  from_status: PetStatus | null
+  to_status: PetStatus | null
+  api_key_id: bigint | null
+  api_key_name: string | null
+  request_id: string
+  reason: string | null
+}
+
+/** Returns the changes to a pet that have a history id below `beforeId`, newest first. */
+export async function findHistoryBefore(
+  db: Reader,
+  petId: bigint,
+  beforeId: bigint | undefined,
+  max: number,
+): Promise<{ id: bigint; entry: HistoryEntry }[]> {
+  const rows = await db.read<HistoryRow>({
+    name: 'find_history_before',
+    text: `select h.id, h.at, h.event, h.from_name, h.to_name, h.from_category_id, h.to_category_id,
+        h.from_status, h.to_status, h.api_key_id, api_keys.name as api_key_name, h.request_id, h.reason
+      from pet_history h left join api_keys on api_keys.id = h.api_key_id
+      where (h.pet_id, h.id) < ($1, $2) and (h.pet_id, h.id) >= ($1, 0)
+      order by h.pet_id desc, h.id desc
+      limit $3`,
+    values: [petId, beforeId ?? INT64_MAX, max],
+  })
+  return rows.map((row) => ({ id: row.id, entry: toEntry(row) }))
+}
+
+/** Returns the creation of the pet, which is recorded in the pet's own row; undefined if the pet does not exist. */
+export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEntry | undefined> {
+  const [row] = await db.read<
+    Pick<HistoryRow, 'at' | 'api_key_id' | 'api_key_name'> & { request_id: string | null }
+  >({
+    name: 'find_creation',
+    text: `select pets.created_at as at, pets.created_by as api_key_id, api_keys.name as api_key_name, pets.request_id
+      from pets left join api_keys on api_keys.id = pets.created_by
+      where pets.id = $1`,
+    values: [petId],
+  })
+  if (row === undefined) return undefined
+  return {
+    at: row.at,
+    event: 'created',
+    apiKeyName: actorName(row.api_key_id, row.api_key_name),
+    requestId: row.request_id ?? 'unknown',
+  }
+}
+
+function toEntry(row: HistoryRow): HistoryEntry {
+  return {
+    at: row.at,
+    event: row.event,
+    from: toFields(row.from_name, row.from_category_id, row.from_status),
+    to: toFields(row.to_name, row.to_category_id, row.to_status),
+    apiKeyName: actorName(row.api_key_id, row.api_key_name),
+    requestId: row.request_id,
+    reason: row.reason ?? undefined,
+  }
+}
+
+function toFields(
+  name: string | null,
+  categoryId: bigint | null,
+  status: PetStatus | null,
+): ChangedFields | undefined {
+  if (name === null && categoryId === null && status === null) return undefined
+  return { name: name ?? undefined, categoryId: categoryId ?? undefined, status: status ?? undefined }
+}

@@ -1,0 +1,61 @@
+// HTTP route for the history of a pet.
+// Contains no SQL; the rules are in history.ts.
+import { Type } from 'typebox'
+import type { FreshHolds } from '../../contract/fresh-holds.ts'
+import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../../contract/paging.ts'
+import type { Db } from '../../db/database.ts'
+import { response, type V1 } from '../../http/operation.ts'
+import { getPetHistory } from './history.ts'
+import { type HistoryEntry, HistoryParams } from './schema.ts'
+
+export interface HistoryServices {
+  db: Db
+  publicUrl: string
+  holds: FreshHolds
+}
+
+export const LIMIT_DEFAULT = 20
+
+export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistoryServices): void {
+  app.route({
+    method: 'GET',
+    url: '/pets/:petId/history',
+    config: { scope: 'pets:read' },
+    schema: {
+      operationId: 'getPetHistory',
+      summary: 'Get the history of a pet',
+      description:
+        'Returns the changes to a pet, newest first: what changed, when, why, by which API key and in which request. To read all pages, follow the `Link` header until it is absent.',
+      tags: ['pets'],
+      params: HistoryParams,
+      querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
+      response: {
+        200: response({
+          description: 'A page of changes.',
+          schema: 'History',
+          example: [
+            {
+              at: '2026-11-15T10:00:00.000Z',
+              event: 'order_placed',
+              from: { status: 'available' },
+              to: { status: 'pending' },
+              apiKeyName: 'web-shop',
+              requestId: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+            },
+          ],
+          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<HistoryEntry[]> => {
+      const { petId } = request.params
+      const { limit } = request.query
+      const filters = { history: petId }
+      await holds.waitUntilFresh()
+      const page = readPage(request.query, filters, LIMIT_DEFAULT)
+      const { items, next } = await getPetHistory(db, petId, page)
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))
+      return items
+    },
+  })
+}

@@ -1,0 +1,72 @@
+// JSON schemas of the history of a pet.
+import { Type } from 'typebox'
+import { Int64 } from '../../contract/int64-schema.ts'
+import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+
+export const EVENTS = [
+  'created',
+  'updated',
+  'order_placed',
+  'order_completed',
+  'order_cancelled',
+  'order_expired',
+] as const
+export type HistoryEvent = (typeof EVENTS)[number]
+
+/** The changed fields, with their values before or after the change. */
+export interface ChangedFields {
+  name?: string | undefined
+  categoryId?: bigint | undefined
+  status?: PetStatus | undefined
+}
+
+export interface HistoryEntry {
+  at: Date
+  event: HistoryEvent
+  from?: ChangedFields | undefined
+  to?: ChangedFields | undefined
+  apiKeyName: string
+  requestId: string
+  reason?: string | undefined
+}
+
+const changedFields = (description: string) =>
+  Type.Optional(
+    Type.Object(
+      {
+        name: Type.Optional(Type.String()),
+        categoryId: Type.Optional(Int64),
+        status: Type.Optional(Type.Unsafe<PetStatus>({ type: 'string', enum: PET_STATUSES })),
+      },
+      { description },
+    ),
+  )
+
+const HistoryEntrySchema = Type.Object(
+  {
+    at: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
+    event: Type.Unsafe<HistoryEvent>({ type: 'string', enum: EVENTS }),
+    from: changedFields('The values of the changed fields before the change.'),
+    to: changedFields('The values of the changed fields after the change.'),
+    apiKeyName: Type.String({
+      description: 'Name of the API key that made the change; `petstore` if the service itself made it.',
+    }),
+    requestId: Type.String({ description: 'Identifies, in the logs, the request that made the change.' }),
+    reason: Type.Optional(Type.String()),
+  },
+  { $id: 'HistoryEntry', description: 'A change to a pet.' },
+)
+
+const HistorySchema = Type.Unsafe<HistoryEntry[]>({
+  $id: 'History',
+  type: 'array',
+  items: { $ref: 'HistoryEntry#' },
+  description: 'The changes to a pet, newest first. The oldest one is its creation.',
+})
+
+export const HISTORY_SCHEMAS = [HistoryEntrySchema, HistorySchema]
+
+export const HistoryParams = Type.Object(
+  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },
+  { notFound: 'pet_not_found' },
+)

@@ -1,0 +1,34 @@
+// The rules that pets and orders share: an open order holds its pet, and a pet whose hold has expired is available.
+import type { Actor } from '../../contract/actor.ts'
+import type { PetStatus } from '../../contract/pet-status.ts'
+import type { Tx } from '../../db/database.ts'
+import { insertHistory } from '../history/queries.ts'
+import { expireOrder, findHold, setPetStatus } from './queries.ts'
+
+interface HeldPet {
+  id: bigint
+  status: PetStatus
+}
+
+/** Frees a locked pet if its hold has expired but is not swept yet; returns whether it did. */
+export async function releaseExpiredHold(tx: Tx, pet: HeldPet, requestId: string): Promise<boolean> {
+  if (pet.status !== 'pending') return false
+  const hold = await findHold(tx, pet.id)
+  if (hold === undefined || !hold.isOver) return false
+  const actor = { apiKeyId: undefined, requestId }
+  await expireOrder(tx, hold.orderId, actor)
+  await movePet(tx, pet, 'available', 'order_expired', actor)
+  return true
+}
+
+/** Sets the status of a locked pet whose order ends, and records the change. */
+export async function movePet(
+  tx: Tx,
+  pet: HeldPet,
+  status: PetStatus,
+  event: 'order_completed' | 'order_cancelled' | 'order_expired',
+  actor: Actor,
+): Promise<void> {
+  await setPetStatus(tx, pet.id, status, actor)
+  await insertHistory(tx, { petId: pet.id, event, from: { status: pet.status }, to: { status } }, actor)
+}

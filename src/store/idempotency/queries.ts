@@ -1,0 +1,91 @@
+// All SQL statements on idempotency_keys.
+import type { Tx, Writer } from '../../db/database.ts'
+
+/** An Idempotency-Key, and the API key of the client that sent it. */
+export interface ClientKey {
+  apiKeyId: bigint
+  key: string
+}
+
+export interface StoredResponse {
+  fingerprint: Buffer
+  response: string
+}
+
+/**
+ * The lock of a key, from its hash. The locks of background jobs are numbers of 32 bits: hashtext('petstore …'). A client
+ * can choose a key with any hash, so hashes of 32 bits are moved away. Otherwise, a client could stop a job.
+ */
+const KEY_LOCK = `case when hash between ${-(2n ** 31n)} and ${2n ** 31n - 1n} then hash # ${2n ** 62n} else hash end`
+
+/**
+ * Locks the keys for this transaction; returns false for each key that another transaction has locked. A first attempt
+ * does not wait for locks, because every waiting request would occupy a connection. A retry after a lost connection
+ * waits: its own first attempt probably holds the lock until PostgreSQL notices that the connection is lost.
+ */
+export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): Promise<boolean[]> {
+  const rows = await tx.read<{ locked: boolean }>({
+    name: 'lock_idempotency_keys',
+    text: `select case when $3 then pg_advisory_xact_lock(lock) is not null else pg_try_advisory_xact_lock(lock) end as locked
+      from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
+      cross join lateral (select hashtextextended(key, api_key_id) as hash) as hashed
+      cross join lateral (select ${KEY_LOCK} as lock) as locks
+      order by position`,
+    values: [...columns(keys), tx.isRetry],
+  })
+  return rows.map(({ locked }) => locked)
+}
+
+/** Call after lockIdempotencyKeys. As a separate statement, it sees what the previous holder of a lock committed. */
+export async function findStoredResponses(
+  tx: Tx,
+  keys: readonly ClientKey[],
+): Promise<(StoredResponse | undefined)[]> {
+  const rows = await tx.read<{ position: number } & StoredResponse>({
+    name: 'find_stored_responses',
+    text: `select position::int, fingerprint, answer as response
+      from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
+      join idempotency_keys using (api_key_id, key)`,
+    values: columns(keys),
+  })
+  const byPosition = new Map(rows.map(({ position, ...stored }) => [position, stored]))
+  return keys.map((_, index) => byPosition.get(index + 1))
+}
+
+export async function insertStoredResponses(
+  tx: Tx,
+  responses: readonly (ClientKey & StoredResponse)[],
+): Promise<void> {
+  await tx.write({
+    name: 'insert_stored_responses',
+    text: `insert into idempotency_keys (api_key_id, key, fingerprint, answer)
+      select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
+    values: [
+      ...columns(responses),
+      responses.map(({ fingerprint }) => fingerprint),
+      responses.map(({ response }) => response),
+    ],
+  })
+}
+
+/** Deletes up to `max` responses that are older than `olderThanHours`; returns how many it deleted. */
+export async function purgeStoredResponses(db: Writer, olderThanHours: number, max: number): Promise<number> {
+  const rows = await db.write({
+    name: 'purge_stored_responses',
+    text: `delete from idempotency_keys
+      where ctid = any(array(
+        select ctid from idempotency_keys
+        where created_at < now() - make_interval(hours => $1)
+        order by created_at
+        limit $2
+        for update skip locked
+      ))
+      returning 1`,
+    values: [olderThanHours, max],
+  })
+  return rows.length
+}
+
+function columns(keys: readonly ClientKey[]): [bigint[], string[]] {
+  return [keys.map(({ apiKeyId }) => apiKeyId), keys.map(({ key }) => key)]
+}

@@ -1,0 +1,35 @@
+// HTTP route for the inventory.
+// Contains no SQL; the rules are in inventory.ts.
+import type { FreshHolds } from '../../contract/fresh-holds.ts'
+import type { Counts } from '../../contract/pet-status.ts'
+import type { Db } from '../../db/database.ts'
+import { response, type V1 } from '../../http/operation.ts'
+import { getInventory } from './inventory.ts'
+
+export interface InventoryServices {
+  db: Db
+  holds: FreshHolds
+}
+
+export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): void {
+  app.route({
+    method: 'GET',
+    url: '/store/inventory',
+    config: { scope: 'pets:read' },
+    schema: {
+      operationId: 'getInventory',
+      summary: 'Get the inventory',
+      description:
+        'Returns the exact number of pets in each status. The response time does not depend on the size of the catalogue.',
+      tags: ['store'],
+      response: {
+        200: response({
+          description: 'The number of pets in each status.',
+          schema: 'Counts',
+          example: { available: 120, pending: 7, sold: 873 },
+        }),
+      },
+    },
+    handler: (): Promise<Counts> => getInventory(db, holds),
+  })
+}

@@ -1,0 +1,108 @@
+// JSON schemas of orders. An order holds one pet for a limited time, then sells or releases it.
+import { type Static, Type } from 'typebox'
+import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
+import { Int64 } from '../../contract/int64-schema.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
+
+export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
+/** Sort orders other than newest first. */
+const ORDER_SORTS = ['expiresAt'] as const
+export type OrderSort = (typeof ORDER_SORTS)[number]
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+const NOTE_LENGTH_MAX = 500
+export const LIST_LIMIT_DEFAULT = 20
+
+const note = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: NOTE_LENGTH_MAX,
+    description: 'Note for the staff, such as the buyer and the time of pickup.',
+  }),
+)
+const time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description })
+
+const NewOrderSchema = Type.Object(
+  {
+    petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet to hold.' }),
+    holdMinutes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: HOLD_MINUTES_MAX,
+        description:
+          'How long to hold the pet, in minutes. Default: 60, unless the operator has set another default.',
+      }),
+    ),
+    note,
+  },
+  {
+    $id: 'NewOrder',
+    description: 'The order to place.',
+    examples: [{ petId: 42, holdMinutes: 30, note: 'Ms Okafor, comes at noon' }],
+  },
+)
+export type NewOrder = Static<typeof NewOrderSchema>
+export const NewOrderRef = Type.Unsafe<NewOrder>({ $ref: 'NewOrder#' })
+
+const OrderSchema = Type.Object(
+  {
+    id: Type.Unsafe<bigint>({ ...Int64, description: 'Assigned by the service.' }),
+    petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
+    status: Type.Unsafe<OrderStatus>({ type: 'string', enum: ORDER_STATUSES }),
+    note,
+    placedBy: Type.String({ description: 'Name of the API key that placed the order.' }),
+    createdAt: time('When the order was placed.'),
+    expiresAt: time('When the order expires, unless it is completed or cancelled first.'),
+    closedAt: Type.Optional(
+      time('When the order was completed, cancelled or expired. Absent while it is open.'),
+    ),
+  },
+  { $id: 'Order', description: 'A hold on a pet, and how it ended.' },
+)
+/** Not derived from the schema, because here optional fields may be explicitly undefined. */
+export interface Order {
+  id: bigint
+  petId: bigint
+  status: OrderStatus
+  note?: string | undefined
+  placedBy: string
+  createdAt: Date
+  expiresAt: Date
+  closedAt?: Date | undefined
+}
+
+const OrdersSchema = Type.Unsafe<Order[]>({
+  $id: 'Orders',
+  type: 'array',
+  items: { $ref: 'Order#' },
+  description: 'Orders, newest first, or sorted by the time of expiry if `sort=expiresAt` is given.',
+})
+
+export const ORDER_SCHEMAS = [NewOrderSchema, OrderSchema, OrdersSchema]
+
+export const ListOrdersQuery = Type.Object({
+  limit: LimitParameter(LIST_LIMIT_DEFAULT),
+  status: Type.Optional(
+    Type.Unsafe<OrderStatus>({
+      type: 'string',
+      enum: ORDER_STATUSES,
+      description: 'Return only orders with this status.',
+    }),
+  ),
+  petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Return only orders for this pet.' })),
+  sort: Type.Optional(
+    Type.Unsafe<OrderSort>({
+      type: 'string',
+      enum: ORDER_SORTS,
+      'x-only-with': { status: 'open' },
+      description:
+        'Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first. Requires `status=open`.',
+    }),
+  ),
+  cursor: CursorParameter,
+})
+
+export const OrderParams = Type.Object(
+  { orderId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the order.' }) },
+  { notFound: 'order_not_found' },
+)

@@ -1,0 +1,195 @@
+// Rules for pets: list, create, change and delete.
+import type { Actor } from '../../contract/actor.ts'
+import type { CategoryPolicy } from '../../contract/category-policy.ts'
+import { AppError } from '../../contract/errors.ts'
+import { type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
+import type { PetStatus } from '../../contract/pet-status.ts'
+import type { Db, Tx } from '../../db/database.ts'
+import { findCategoriesByIds } from '../categories/queries.ts'
+import { insertHistory } from '../history/queries.ts'
+import type { ChangedFields } from '../history/schema.ts'
+import { releaseExpiredHold } from '../holds/holds.ts'
+import { findHold, hasOrders } from '../holds/queries.ts'
+import { unwrap } from '../idempotency/idempotency.ts'
+import type { PetBatches } from './batches.ts'
+import {
+  deletePet,
+  findPetsByIds,
+  findPetsByName,
+  lockPet,
+  type NameSearch,
+  type PetFilters,
+  updatePet,
+} from './queries.ts'
+import type { NewPet, Pet, PetChange, VersionedPet } from './schema.ts'
+
+/** A page as JSON text, and the position after which the next page starts; undefined on the last page. */
+export interface JsonPage {
+  json: string
+  next: PagePosition | undefined
+}
+
+/** Starts every row of a page. A name cannot contain it, because quotes are escaped in JSON. */
+const ROW_START = '{"id":'
+
+export async function listPets(
+  { findPage }: PetBatches,
+  filters: PetFilters,
+  { after, limit }: PageRequest,
+): Promise<JsonPage> {
+  // One row more than the limit shows whether there is a next page.
+  const { count, json } = await findPage({ filters, beforeId: after?.id, max: limit + 1 })
+  if (count <= limit) return { json: `[${json}]`, next: undefined }
+  const rows = json.slice(0, json.lastIndexOf(ROW_START) - 1)
+  const [lastId = ''] = /\d+/.exec(rows.slice(rows.lastIndexOf(ROW_START))) ?? []
+  return { json: `[${rows}]`, next: { id: BigInt(lastId), sortKey: '' } }
+}
+
+/** Lists pets whose name starts with the prefix, of one status or of all, sorted by name. */
+export async function listPetsByName(
+  db: Db,
+  search: NameSearch,
+  { after, limit }: PageRequest,
+): Promise<JsonPage> {
+  const position = after && { nameKey: after.sortKey, id: after.id }
+  const found = await findPetsByName(db, search, position, limit + 1)
+  const { items, next } = toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
+  return { json: `[${items.map(({ json }) => json).join(',')}]`, next }
+}
+
+/** Lists the pets that have one of the ids and match the filters, newest first. */
+export async function listPetsByIds(
+  db: Db,
+  { status, categoryId }: PetFilters,
+  ids: readonly bigint[],
+  limit: number,
+): Promise<VersionedPet[]> {
+  const found = await findPetsByIds(db, ids)
+  const matching = found.filter(
+    (pet) =>
+      (status === undefined || pet.status === status) &&
+      (categoryId === undefined || pet.categoryId === categoryId),
+  )
+  return matching.slice(0, limit)
+}
+
+export async function getPet({ findPet }: PetBatches, id: bigint): Promise<VersionedPet> {
+  const pet = await findPet(id)
+  if (pet === undefined) throw new AppError('pet_not_found')
+  return pet
+}
+
+export interface CreatePetOptions {
+  callerId: bigint
+  requestId: string
+  idempotencyKey: string | undefined
+  categoryPolicy: CategoryPolicy
+}
+
+export async function createPet(
+  db: Db,
+  { insertPet, insertPetOnce }: PetBatches,
+  { name, categoryId, status = 'available' }: NewPet,
+  { callerId, requestId, idempotencyKey, categoryPolicy }: CreatePetOptions,
+): Promise<{ pet: Pet; replayed: boolean }> {
+  if (categoryPolicy === 'strict') await requireCategory(db, categoryId)
+  const toInsert = { name, categoryId, status, createdBy: callerId, requestId }
+  const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
+
+  if (idempotencyKey === undefined) return { pet: asPet(await insertPet(toInsert)), replayed: false }
+
+  const idempotent = {
+    apiKeyId: callerId,
+    key: idempotencyKey,
+    operation: 'createPet',
+    values: [name, categoryId, status],
+  }
+  const outcome = await insertPetOnce({ idempotent, pet: toInsert })
+  // A retry sends the same values, so the id is the only part of the response that needs to be stored.
+  const { response, replayed } = unwrap(outcome)
+  return { pet: asPet(BigInt(response)), replayed }
+}
+
+export interface ChangePetOptions {
+  actor: Actor
+  /** Returns whether this version satisfies the client's precondition. */
+  isExpected: (version: number) => boolean
+  categoryPolicy: CategoryPolicy
+}
+
+export async function changePet(
+  db: Db,
+  id: bigint,
+  { name, categoryId, status, reason }: PetChange,
+  { actor, isExpected, categoryPolicy }: ChangePetOptions,
+): Promise<VersionedPet> {
+  return db.transaction(async (tx) => {
+    const locked = await lockPet(tx, id)
+    if (locked === undefined) throw new AppError('pet_not_found')
+    const pet = await withoutExpiredHold(tx, locked, actor.requestId)
+    if (!isExpected(pet.version)) throw new AppError('precondition_failed')
+    const changed = {
+      ...pet,
+      name: name ?? pet.name,
+      categoryId: categoryId ?? pet.categoryId,
+      status: status ?? pet.status,
+    }
+    const [from, to] = differences(pet, changed)
+    if (Object.keys(to).length === 0) return pet
+    if (to.status !== undefined) await requireTransition(tx, pet, to.status)
+    if (to.categoryId !== undefined && categoryPolicy === 'strict') await requireCategory(tx, to.categoryId)
+    const version = await updatePet(tx, changed, actor)
+    await insertHistory(tx, { petId: id, event: 'updated', from, to, reason }, actor)
+    return { ...changed, version }
+  })
+}
+
+/** Deletes a pet that was created by mistake. A pet that has ever had an order cannot be deleted. */
+export async function removePet(
+  db: Db,
+  id: bigint,
+  isExpected: (version: number) => boolean,
+  actor: Actor,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const locked = await lockPet(tx, id)
+    if (locked === undefined) throw new AppError('pet_not_found')
+    const pet = await withoutExpiredHold(tx, locked, actor.requestId)
+    if (!isExpected(pet.version)) throw new AppError('precondition_failed')
+    if (await hasOrders(tx, id)) throw new AppError('pet_has_orders')
+    await deletePet(tx, id, actor)
+  })
+}
+
+/** If the hold on a locked pet has expired but is not swept yet, ends the hold. Returns the resulting pet. */
+async function withoutExpiredHold(tx: Tx, pet: VersionedPet, requestId: string): Promise<VersionedPet> {
+  if (!(await releaseExpiredHold(tx, pet, requestId))) return pet
+  return { ...pet, status: 'available', version: pet.version + 1 }
+}
+
+async function requireTransition(tx: Tx, pet: Pet, to: PetStatus): Promise<void> {
+  if (pet.status === 'sold' && to === 'pending') throw new AppError('invalid_transition')
+  if (pet.status === 'pending' && (await findHold(tx, pet.id)) !== undefined)
+    throw new AppError('pet_on_hold')
+}
+
+function differences(before: Pet, after: Pet): [from: ChangedFields, to: ChangedFields] {
+  const from: ChangedFields = {}
+  const to: ChangedFields = {}
+  if (before.name !== after.name) [from.name, to.name] = [before.name, after.name]
+  if (before.categoryId !== after.categoryId) {
+    ;[from.categoryId, to.categoryId] = [before.categoryId, after.categoryId]
+  }
+  if (before.status !== after.status) [from.status, to.status] = [before.status, after.status]
+  return [from, to]
+}
+
+async function requireCategory(db: Pick<Db, 'read'>, categoryId: bigint): Promise<void> {
+  const [category] = await findCategoriesByIds(db, [categoryId])
+  if (category !== undefined) return
+  throw new AppError('unknown_category', {
+    details: [
+      { field: 'categoryId', code: 'unknown_category', message: `No category has the id ${categoryId}.` },
+    ],
+  })
+}

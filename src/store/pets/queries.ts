@@ -1,0 +1,265 @@
+// SQL statements on pets. Each finds its rows by an index. Orders, imports and exports have their own statements.
+import type { Actor } from '../../contract/actor.ts'
+import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
+import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+import { actorFrom, actorValues } from '../../db/actor-settings.ts'
+import type { Reader, Tx, Writer } from '../../db/database.ts'
+import { INT64_MAX } from '../../values/int64.ts'
+import type { Pet, VersionedPet } from './schema.ts'
+
+const COLUMNS = 'id, name, category_id as "categoryId", status'
+
+export interface PetFilters {
+  status?: PetStatus | undefined
+  categoryId?: bigint | undefined
+}
+
+export interface PetToInsert {
+  name: string
+  categoryId: bigint
+  status: PetStatus
+  createdBy: bigint | undefined
+  requestId: string | undefined
+}
+
+/** A page of pets with an id below `beforeId`, newest first. All pages of one query have the same kind of filters. */
+export interface PetPageQuery {
+  filters: PetFilters
+  beforeId: bigint | undefined
+  max: number
+}
+
+/** Rows as the text that goes into the response: JSON objects of the schema Pet, separated by commas. */
+export interface PetRows {
+  count: number
+  json: string
+}
+
+/** The same text as that of `JSON.stringify`, for every name that can be stored. */
+const JSON_ROW = `concat('{"id":', id, ',"name":', to_json(name), ',"categoryId":', category_id, ',"status":"', status, '"}')`
+
+/**
+ * One statement for each kind of filters, which reads one range of the index of these filters. A kind is the names of the
+ * filters in alphabetical order.
+ *
+ * The filters are row comparisons on all columns of an index, because these read only the rows that they return, even
+ * for a status that no pet has. With `status = $1 and id < $2`, PostgreSQL's generic plan scanned the primary key. If
+ * only the 100 oldest of a million pets had the status, it read 999,920 rows to return 20.
+ *
+ * The "+ 0" matches the index pets_by_category_and_status. migrations/0001_animals_and_api_keys.sql explains it.
+ */
+const RANGES = {
+  '': { name: 'find_pet_pages', where: 'id < page.before_id', orderBy: 'id desc' },
+  status: {
+    name: 'find_pet_pages_by_status',
+    where: '(status, id) < (page.status, page.before_id) and (status, id) >= (page.status, 0)',
+    orderBy: 'status desc, id desc',
+  },
+  categoryId: {
+    name: 'find_pet_pages_by_category',
+    where:
+      '(category_id, id) < (page.category_id, page.before_id) and (category_id, id) >= (page.category_id, 0)',
+    orderBy: 'category_id desc, id desc',
+  },
+  'categoryId status': {
+    name: 'find_pet_pages_by_category_and_status',
+    where: `(category_id + 0, status, id) < (page.category_id, page.status, page.before_id)
+            and (category_id + 0, status, id) >= (page.category_id, page.status, 0)`,
+    orderBy: 'category_id + 0 desc, status desc, id desc',
+  },
+}
+
+export type FilterKind = keyof typeof RANGES
+export const FILTER_KINDS = Object.keys(RANGES) as FilterKind[]
+
+/**
+ * Pages of different kinds must not share a statement. Therefore the kind is derived from all filters that are set, and
+ * filters without a statement fail.
+ */
+export function filterKind(filters: PetFilters): FilterKind {
+  const names = Object.entries(filters).filter(([, value]) => value !== undefined)
+  const kind = names
+    .map(([name]) => name)
+    .toSorted()
+    .join(' ')
+  if (!(kind in RANGES)) throw new Error(`no statement finds pets by ${kind}`)
+  return kind as FilterKind
+}
+
+/**
+ * Returns the rows of several pages, in the order of the pages. One statement for many pages costs far less than one
+ * statement each: waking PostgreSQL takes longer than reading a page.
+ *
+ * The planner cannot know `page.max` and assumes a tenth of the table. The constant limit around it keeps the estimate
+ * of the generic plan low, so that PostgreSQL neither plans each execution anew nor compiles it (JIT).
+ */
+export async function findPetPages(
+  db: Reader,
+  kind: FilterKind,
+  pages: readonly PetPageQuery[],
+): Promise<PetRows[]> {
+  const { name, where, orderBy } = RANGES[kind]
+  return db.read<PetRows>({
+    name,
+    text: `select rows.count::int, coalesce(rows.json, '') as json
+      from unnest($1::bigint[], $2::pet_status[], $3::bigint[], $4::int[])
+        with ordinality as page (category_id, status, before_id, max, position)
+      cross join lateral (
+        select count(*), string_agg(${JSON_ROW}, ',') as json
+        from (
+          select * from (
+            select id, name, category_id, status from pets
+            where ${where}
+            order by ${orderBy}
+            limit page.max
+          ) as found
+          limit ${LIST_LIMIT_MAX + 1}
+        ) as pets
+      ) as rows
+      order by page.position`,
+    values: [
+      pages.map(({ filters }) => filters.categoryId ?? null),
+      pages.map(({ filters }) => filters.status ?? null),
+      pages.map(({ beforeId }) => beforeId ?? INT64_MAX),
+      pages.map(({ max }) => max),
+    ],
+  })
+}
+
+export interface NameSearch {
+  prefix: string
+  status: PetStatus | undefined
+}
+
+export interface NamedRow {
+  id: bigint
+  nameKey: string
+  json: string
+}
+
+/**
+ * Returns pets whose name starts with the prefix, after the given position, sorted by name. Each status is one range of
+ * the index pets_by_status_and_name, whose keys are compared byte by byte. The range ends at the prefix followed by 500
+ * repetitions of U+10FFFF, the highest code point. No name with this prefix sorts after that, because a name has at most
+ * 500 characters. Without a status, the statement reads a page of each status and merges them. findPetPages explains the
+ * second limit.
+ */
+export async function findPetsByName(
+  db: Reader,
+  { prefix, status }: NameSearch,
+  after: { nameKey: string; id: bigint } | undefined,
+  max: number,
+): Promise<NamedRow[]> {
+  return db.read<NamedRow>({
+    name: 'find_pets_by_name',
+    text: `select id, name_key as "nameKey", ${JSON_ROW} as json
+      from (
+        select found.* from unnest($1::pet_status[]) as wanted (status)
+        cross join lateral (
+          select * from (
+            select id, name, category_id, status, pet_name_key(name) collate "C" as name_key from pets
+            where (pet_search_key(pets.status, name) collate "C", id)
+                > (greatest(pet_search_key(wanted.status, '') || $3, pet_search_key(wanted.status, $2)) collate "C", $4)
+              and pet_search_key(pets.status, name) collate "C"
+                <= pet_search_key(wanted.status, $2) || repeat(chr(1114111), 500)
+            order by pet_search_key(pets.status, name) collate "C", id
+            limit $5
+          ) as in_range
+          limit ${LIST_LIMIT_MAX + 1}
+        ) as found
+        order by name_key, id
+        limit $5
+      ) as page`,
+    values: [
+      status === undefined ? PET_STATUSES : [status],
+      prefix,
+      after?.nameKey ?? '',
+      after?.id ?? 0n,
+      max,
+    ],
+  })
+}
+
+export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise<VersionedPet[]> {
+  return db.read<VersionedPet>({
+    name: 'find_pets_by_ids',
+    text: `select ${COLUMNS}, version from pets where id = any($1::bigint[]) order by id desc`,
+    values: [ids],
+  })
+}
+
+/**
+ * Locks the pet until the transaction ends. A transaction that changes a pet and an existing order for that pet locks
+ * the pet first, which prevents deadlocks.
+ */
+export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
+  const [pet] = await tx.write<VersionedPet>({
+    name: 'lock_pet',
+    text: `select ${COLUMNS}, version from pets where id = $1 for update`,
+    values: [id],
+  })
+  return pet
+}
+
+/**
+ * Variant of lockPet for a buyer whose insertOrder found the pet unavailable. Several buyers may hold the shared lock
+ * that insertOrder takes. With `for update`, they would deadlock.
+ */
+export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
+  const [pet] = await tx.write<VersionedPet>({
+    name: 'lock_pet_among_buyers',
+    text: `select ${COLUMNS}, version from pets where id = $1 for no key update`,
+    values: [id],
+  })
+  return pet
+}
+
+/** Writes the name, category and status of a locked pet; returns its new version. */
+export async function updatePet(
+  tx: Tx,
+  { id, name, categoryId, status }: Pet,
+  actor: Actor,
+): Promise<number> {
+  const [row] = await tx.write<{ version: number }>({
+    name: 'update_pet',
+    text: `update pets set name = $2, category_id = $3, status = $4, version = version + 1
+      from ${actorFrom(5)}
+      where id = $1 returning version`,
+    values: [id, name, categoryId, status, ...actorValues(actor)],
+  })
+  return (row as { version: number }).version
+}
+
+/** Deletes the pet and its history. Fails with a foreign key violation if the pet has orders. */
+export async function deletePet(tx: Tx, id: bigint, actor: Actor): Promise<void> {
+  await tx.write({
+    name: 'delete_pet',
+    text: `delete from pets using ${actorFrom(2)} where id = $1`,
+    values: [id, ...actorValues(actor)],
+  })
+}
+
+/** Inserts the pets in one statement; returns their ids in the order of the input. */
+export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Promise<bigint[]> {
+  // The ids are generated first, because `insert … returning` does not show which input row an id belongs to.
+  const rows = await db.write<{ id: bigint }>({
+    name: 'insert_pets',
+    text: `with input as materialized (
+        select nextval('pets_id_seq') as id, position, name, category_id, status, created_by, request_id
+        from unnest($1::text[], $2::bigint[], $3::pet_status[], $4::bigint[], $5::text[])
+          with ordinality as input (name, category_id, status, created_by, request_id, position)
+      ), inserted as (
+        insert into pets (id, name, category_id, status, created_by, request_id)
+        select id, name, category_id, status, created_by, request_id from input
+      )
+      select id from input order by position`,
+    values: [
+      pets.map((pet) => pet.name),
+      pets.map((pet) => pet.categoryId),
+      pets.map((pet) => pet.status),
+      pets.map((pet) => pet.createdBy ?? null),
+      pets.map((pet) => pet.requestId ?? null),
+    ],
+  })
+  return rows.map((row) => row.id)
+}

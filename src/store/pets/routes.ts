@@ -1,0 +1,229 @@
+// HTTP routes for pets: what each operation accepts, returns and requires.
+// Contains no SQL; the rules are in pets.ts.
+import type { Caller } from '../../contract/caller.ts'
+import type { CategoryPolicy } from '../../contract/category-policy.ts'
+import { AppError } from '../../contract/errors.ts'
+import type { FreshHolds } from '../../contract/fresh-holds.ts'
+import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
+import type { Db } from '../../db/database.ts'
+import { etag, IfMatchHeaders, ifMatch } from '../../http/etag.ts'
+import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
+import { GET_PET_PAGE } from '../../http/page-addresses.ts'
+import { queryKey } from '../../http/query-key.ts'
+import { JSON_TYPE } from '../../http/security-headers.ts'
+import type { PetBatches } from './batches.ts'
+import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
+import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
+import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, PetParams } from './schema.ts'
+
+export interface PetServices extends DeprecationServices {
+  db: Db
+  batches: PetBatches
+  categoryPolicy: CategoryPolicy
+  holds: FreshHolds
+}
+
+const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
+const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
+const listPetsKey = queryKey(ListPetsQuery)
+
+export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetServices): void {
+  app.route({
+    method: 'GET',
+    url: '/pets',
+    config: { scope: 'pets:read' },
+    schema: {
+      operationId: 'listPets',
+      summary: 'List pets',
+      description:
+        'Returns pets, newest first, or sorted by name if `name` is given. To read all pages, follow the `Link` header until it is absent.',
+      tags: ['pets'],
+      querystring: ListPetsQuery,
+      response: {
+        200: response({
+          description: 'A page of pets.',
+          schema: 'Pets',
+          example: [EXAMPLE],
+          headers: {
+            Link: 'URL of the next page (RFC 8288): `<…>; rel="next"`. Absent on the last page.',
+            ETag: 'Version of the pet, for `If-Match`. Present only if the request has exactly one `id` and the response contains that pet.',
+          },
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { limit, id: ids, name, status, categoryId } = request.query
+      const filters = { status, categoryId }
+      await holds.waitUntilFresh()
+      if (ids !== undefined) {
+        const found = await listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
+        if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
+        return found
+      }
+      const boundTo = { ...filters, name }
+      const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
+      reply.type(JSON_TYPE)
+      // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
+      const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
+        const { json, next } =
+          name === undefined
+            ? await listPets(batches, filters, page)
+            : await listPetsByName(db, { prefix: name, status }, page)
+        return {
+          body: Buffer.from(json),
+          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),
+        }
+      })
+      return reply.headers(headers).send(body)
+    },
+  })
+}
+
+export function createPetRoute(app: V1, services: PetServices): void {
+  const { db, batches, categoryPolicy } = services
+  app.route({
+    method: 'POST',
+    url: '/pets',
+    config: { scope: 'pets:write', errors: ['unknown_category'] },
+    schema: {
+      operationId: 'createPet',
+      summary: 'Create a pet',
+      description:
+        'Send an `Idempotency-Key` to retry safely: requests with the same key create only one pet.',
+      tags: ['pets'],
+      headers: IdempotencyKeyHeaders,
+      body: NewPetRef,
+      response: {
+        201: response({
+          description: 'The new pet.',
+          schema: 'Pet',
+          example: EXAMPLE,
+          headers: {
+            Location:
+              'URL of the pet. After `getPet` is removed, the URL of the list filtered by the id of the pet.',
+            ETag: 'Version of the pet, for `If-Match`.',
+            'Idempotency-Replayed':
+              '`true` if this is the stored response to an earlier request with the same key.',
+          },
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<Pet> => {
+      const { pet, replayed } = await createPet(db, batches, request.body, {
+        callerId: (request.caller as Caller).id,
+        requestId: request.id,
+        idempotencyKey: request.headers['idempotency-key'],
+        categoryPolicy,
+      })
+      if (replayed) reply.header('idempotency-replayed', 'true')
+      reply.code(201).header('location', petAddress(services, pet.id)).header('etag', etag(1))
+      return pet
+    },
+  })
+}
+
+export function getPetRoute(app: V1, services: PetServices): void {
+  app.route({
+    method: 'GET',
+    url: '/pets/:petId',
+    config: { scope: 'pets:read', errors: ['operation_removed'] },
+    onRequest: deprecateGetPet(services),
+    schema: {
+      operationId: 'getPet',
+      summary: 'Get a pet',
+      description: `Will be removed on ${REMOVAL_DAY}; from then on it returns 410. Use \`listPets\` with \`id\` instead: [how to migrate](${GET_PET_PAGE}).`,
+      deprecated: true,
+      'x-sunset': REMOVAL_DAY,
+      tags: ['pets'],
+      params: PetParams,
+      response: {
+        200: response({
+          description: 'The pet.',
+          schema: 'Pet',
+          example: EXAMPLE,
+          headers: {
+            ETag: 'Version of the pet, for `If-Match`.',
+            Deprecation: 'Date on which the operation was deprecated (RFC 9745).',
+            Sunset: 'Date on which the operation will be removed (RFC 8594).',
+            Link: 'URL of the replacement, and URL of the page that explains how to migrate.',
+          },
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<Pet> => {
+      await services.holds.waitUntilFresh()
+      const pet = await getPet(services.batches, request.params.petId)
+      reply.header('etag', etag(pet.version))
+      return pet
+    },
+  })
+}
+
+export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
+  app.route({
+    method: 'PATCH',
+    url: '/pets/:petId',
+    config: { scope: 'pets:write', errors: ['unknown_category', 'invalid_transition', 'pet_on_hold'] },
+    schema: {
+      operationId: 'updatePet',
+      summary: 'Update a pet',
+      description:
+        'Changes the name, category or status, and stores `reason` in the history. A sold pet cannot become pending. While an open order holds the pet, its status changes only through that order.',
+      tags: ['pets'],
+      params: PetParams,
+      headers: IfMatchHeaders,
+      body: PetChangeRef,
+      response: {
+        200: response({
+          description: 'The updated pet.',
+          schema: 'Pet',
+          example: { ...EXAMPLE, status: 'sold' },
+          headers: { ETag: 'Version of the pet, for `If-Match`.' },
+        }),
+      },
+    },
+    handler: async (request, reply): Promise<Pet> => {
+      const pet = await changePet(db, request.params.petId, request.body, {
+        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        isExpected: ifMatch(request.headers['if-match']),
+        categoryPolicy,
+      })
+      reply.header('etag', etag(pet.version))
+      return pet
+    },
+  })
+}
+
+export function deletePetRoute(app: V1, { db }: PetServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/pets/:petId',
+    config: { scope: 'pets:write', errors: ['pet_has_orders'] },
+    schema: {
+      operationId: 'deletePet',
+      summary: 'Delete a pet',
+      description:
+        'Deletes a pet that was created by mistake, and its history. A pet that has ever had an order cannot be deleted.',
+      tags: ['pets'],
+      params: PetParams,
+      headers: IfMatchHeaders,
+      response: {
+        204: emptyResponse('The pet was deleted.'),
+      },
+    },
+    handler: async (request, reply) => {
+      const { petId } = request.params
+      // The pet's history is deleted too, so only the log records which API key deleted the pet.
+      const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
+      try {
+        await removePet(db, petId, ifMatch(request.headers['if-match']), deletion)
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'outcome_unknown')
+          request.log.warn(deletion, 'pet may have been deleted')
+        throw error
+      }
+      request.log.info(deletion, 'pet deleted')
+      return reply.code(204).send()
+    },
+  })
+}

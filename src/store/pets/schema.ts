@@ -1,0 +1,128 @@
+// JSON schemas of pets: the source of the types, the validation, the responses and openapi.json.
+import { type Static, Type } from 'typebox'
+import { Int64 } from '../../contract/int64-schema.ts'
+import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../../contract/paging.ts'
+import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+
+export const NAME_LENGTH_MAX = 500
+export const LIST_LIMIT_DEFAULT = 20
+
+const PetStatusSchema = Type.Unsafe<PetStatus>({
+  $id: 'PetStatus',
+  type: 'string',
+  enum: PET_STATUSES,
+  description: 'Availability of a pet.',
+})
+const PetStatusRef = Type.Unsafe<PetStatus>({ $ref: 'PetStatus#' })
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  description:
+    'Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points.',
+})
+const categoryId = Type.Unsafe<bigint>({
+  ...Int64,
+  description: 'Id of the category that the pet belongs to.',
+})
+
+const NewPetSchema = Type.Object(
+  { name, categoryId, status: Type.Optional(PetStatusRef) },
+  {
+    $id: 'NewPet',
+    description: 'The pet to create. `status` defaults to `available`. Unknown fields are ignored.',
+    examples: [{ name: 'Biscuit', categoryId: 1, status: 'available' }],
+  },
+)
+export type NewPet = Static<typeof NewPetSchema>
+export const NewPetRef = Type.Unsafe<NewPet>({ $ref: 'NewPet#' })
+
+const PetSchema = Type.Object(
+  {
+    id: Type.Unsafe<bigint>({ ...Int64, description: 'Assigned by the service on creation.' }),
+    name,
+    categoryId,
+    status: PetStatusRef,
+  },
+  {
+    $id: 'Pet',
+    description: 'A pet in the catalogue.',
+    examples: [{ id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }],
+  },
+)
+export type Pet = Static<typeof PetSchema>
+
+const PetsSchema = Type.Unsafe<Pet[]>({
+  $id: 'Pets',
+  type: 'array',
+  items: { $ref: 'Pet#' },
+  maxItems: LIST_LIMIT_MAX,
+  description: 'Pets, newest first, or sorted by name if `name` is given.',
+})
+
+const REASON_LENGTH_MAX = 500
+
+const PetChangeSchema = Type.Object(
+  {
+    name: Type.Optional(name),
+    categoryId: Type.Optional(categoryId),
+    status: Type.Optional(PetStatusRef),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: REASON_LENGTH_MAX,
+        description: 'Reason for the change, stored in the history.',
+      }),
+    ),
+  },
+  {
+    $id: 'PetChange',
+    description: 'The fields of a pet to change. Absent fields stay unchanged.',
+    examples: [{ status: 'sold', reason: 'walk-in' }],
+  },
+)
+export type PetChange = Static<typeof PetChangeSchema>
+export const PetChangeRef = Type.Unsafe<PetChange>({ $ref: 'PetChange#' })
+
+/** A pet with its version, which every change increments. The ETag of the pet contains the version. */
+export type VersionedPet = Pet & { version: number }
+
+export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema, PetChangeSchema]
+
+export const ListPetsQuery = Type.Object({
+  limit: LimitParameter(LIST_LIMIT_DEFAULT, ` With \`id\`, the default is ${LIST_LIMIT_MAX}.`),
+  status: Type.Optional(
+    Type.Unsafe<PetStatus>({
+      type: 'string',
+      enum: PET_STATUSES,
+      description: 'Return only pets with this status.',
+    }),
+  ),
+  categoryId: Type.Optional(
+    Type.Unsafe<bigint>({ ...Int64, description: 'Return only pets in this category.' }),
+  ),
+  id: Type.Optional(
+    Type.Array(Int64, {
+      maxItems: LIST_LIMIT_MAX,
+      'x-not-with': ['cursor', 'name'],
+      description:
+        'Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`.',
+    }),
+  ),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: NAME_LENGTH_MAX,
+      'x-not-with': ['categoryId'],
+      description:
+        'Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`.',
+    }),
+  ),
+  cursor: CursorParameter,
+})
+
+export const PetParams = Type.Object(
+  { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },
+  { notFound: 'pet_not_found' },
+)

@@ -1,4 +1,0 @@
-// The version of this installation, from package.json.
-import packageJson from '../package.json' with { type: 'json' }
-
-export const VERSION: string = packageJson.version

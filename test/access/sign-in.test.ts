@@ -1,0 +1,252 @@
+// Signing in as a person with a real identity provider, and the personal API keys that result.
+import { describe, expect, test } from 'vitest'
+import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
+import { purgeSignIns } from '../../src/access/sign-in/sign-ins.ts'
+import { ROLE_SCOPES } from '../../src/contract/roles.ts'
+import { issueApiKey } from '../support/app.ts'
+import { openTestClient } from '../support/client.ts'
+import {
+  type Browser,
+  fetchKey,
+  finishAt,
+  locationOf,
+  openBrowser,
+  openSignInFixture,
+  returnAddress,
+  type SignInFixture,
+  signIn,
+} from '../support/sign-in.ts'
+import { openTestLog } from '../support/test-log.ts'
+
+const fixture = await openSignInFixture()
+const clientOf = (apiKey: string) => openTestClient({ origin: fixture.origin, apiKey })
+const admin = clientOf((await issueApiKey(fixture.db, { name: 'operator', scopes: ['admin'] })).text)
+const keyRows = (name: string) =>
+  fixture.sql<{ id: string; subject: string | null; name: string }>(
+    'select id, subject, name from api_keys where name = $1 order by id',
+    [name],
+  )
+
+interface Listed {
+  id: number
+  name: string
+  kind: string
+}
+const listed = async () => (await admin.get('/api-keys?limit=100')).body as Listed[]
+
+/** The path to which the provider leads a browser that starts to sign in. */
+async function afterStart({ origin }: SignInFixture, browser: Browser): Promise<string> {
+  const started = await browser.visit(`${origin}/auth/start`)
+  const asked = await browser.visit(locationOf(started, origin))
+  return new URL(locationOf(asked, locationOf(started, origin))).pathname
+}
+
+describe('signing in', () => {
+  test.each([
+    ['ada', 'Ada Admin', 'admin'],
+    ['sam', 'Sam Staff', 'staff'],
+    ['vera', 'Vera Viewer', 'viewer'],
+  ] as const)('%s gets a key of 12 hours, named %s, with the scopes of %s', async (subject, name, role) => {
+    const issued = await signIn(fixture, subject)
+    expect(issued).toEqual({
+      id: expect.any(Number),
+      key: expect.stringMatching(/^petstore_live_\w{49}$/),
+      name,
+      role,
+      scopes: ROLE_SCOPES[role],
+      expiresAt: expect.any(String),
+      returnTo: '/',
+    })
+    const hours = (Date.parse(issued.expiresAt) - Date.now()) / 3_600_000
+    expect(hours).toBeGreaterThan(11.9)
+    expect(hours).toBeLessThanOrEqual(12)
+    const { body } = await clientOf(issued.key).get('/api-keys/self')
+    const { id, scopes, expiresAt } = issued
+    expect(body).toEqual({ id, name, kind: 'personal', scopes, expiresAt })
+    expect((await clientOf(issued.key).get('/api-keys')).status).toBe(role === 'admin' ? 200 : 403)
+  })
+
+  test('returns and logs every digit of an id above 2^53', async () => {
+    const lines: string[] = []
+    const large = await openSignInFixture({
+      app: { log: openTestLog('info', (line) => void lines.push(line)) },
+    })
+    const id = String(2n ** 53n + 1n)
+    await large.sql(`alter sequence api_keys_id_seq restart with ${id}`)
+    const browser = openBrowser()
+    await finishAt(large, browser, await returnAddress(large, browser, 'sam'))
+    expect(await (await fetchKey(large, browser)).text()).toMatch(new RegExp(`^\\{"id":${id},`))
+    expect(lines.find((line) => line.includes('"signed in"'))).toContain(`"apiKeyId":${id},`)
+  })
+
+  test('the page continues where it began', async () => {
+    expect((await signIn(fixture, 'sam', '?returnTo=/pets/5%3Ftab%3Dhistory%23top')).returnTo).toBe(
+      '/pets/5?tab=history#top',
+    )
+  })
+
+  test('the provider asks for the password at each sign-in, although the person has a session there', async () => {
+    const asking = await openSignInFixture({ provider: { keepsSessions: true } })
+    const browser = openBrowser()
+    await signIn(asking, 'sam', '', browser)
+    expect(await afterStart(asking, browser)).toMatch(/^\/choose\//)
+    // Without the prompt, this provider signs the former person in without asking.
+    const silent = await openSignInFixture({ provider: { keepsSessions: true }, settings: { prompt: 'off' } })
+    const other = openBrowser()
+    await signIn(silent, 'sam', '', other)
+    expect(await afterStart(silent, other)).toBe('/auth/callback')
+  })
+
+  test('a person who cancels at the provider returns with access_denied', async () => {
+    const browser = openBrowser()
+    const address = await returnAddress(fixture, browser, '')
+    expect(await finishAt(fixture, browser, address)).toBe('/sign-in?error=access_denied')
+  })
+
+  test('tells the page which provider is configured', async () => {
+    const response = await fetch(`${fixture.origin}/auth/provider`)
+    expect(await response.json()).toEqual({
+      provider: { name: 'Demo', startUrl: `${fixture.origin}/auth/start` },
+    })
+  })
+})
+
+describe('a personal key', () => {
+  test('names the person in the history of a pet and in orders', async () => {
+    const sam = clientOf((await signIn(fixture, 'sam')).key)
+    const { id } = (await sam.post('/pets', { name: 'Biscuit', categoryId: 1 })).body as { id: number }
+    const order = (await sam.post('/store/orders', { petId: id })).body as { id: number; placedBy: string }
+    expect(order.placedBy).toBe('Sam Staff')
+    const { body } = await sam.get(`/pets/${id}/history`)
+    expect((body as { apiKeyName: string }[]).map(({ apiKeyName }) => apiKeyName)).toEqual([
+      'Sam Staff',
+      'Sam Staff',
+    ])
+  })
+
+  test('is listed as personal while it is valid, and hidden once it is revoked or expired', async () => {
+    const before = new Set((await listed()).map(({ id }) => id))
+    await signIn(fixture, 'vera')
+    await signIn(fixture, 'vera')
+    const added = (await listed()).filter(({ id }) => !before.has(id))
+    expect(added.map(({ name, kind }) => [name, kind])).toEqual([
+      ['Vera Viewer', 'personal'],
+      ['Vera Viewer', 'personal'],
+    ])
+    const [first, second] = added as [Listed, Listed]
+    expect((await admin.call('DELETE', `/v1/api-keys/${first.id}`)).status).toBe(204)
+    await fixture.sql('update api_keys set expires_at = now() where id = $1', [second.id])
+    const ids = (await listed()).map(({ id }) => id)
+    expect(ids).not.toContain(first.id)
+    expect(ids).not.toContain(second.id)
+    const program = await issueApiKey(fixture.db, { name: 'till' })
+    expect((await admin.call('DELETE', `/v1/api-keys/${program.id}`)).status).toBe(204)
+    expect((await listed()).find(({ id }) => id === Number(program.id))).toMatchObject({ kind: 'program' })
+  })
+
+  test('is rejected within a second after it was revoked, and at once after it expired', async () => {
+    const vera = clientOf((await signIn(fixture, 'vera')).key)
+    expect((await vera.get('/pets')).status).toBe(200)
+    const mine = (await listed()).find(({ name }) => name === 'Vera Viewer')
+    await admin.call('DELETE', `/v1/api-keys/${mine?.id}`)
+    await expect.poll(async () => (await vera.get('/pets')).status).toBe(401)
+    const { key } = await signIn(fixture, 'vera')
+    const newest = (await listed()).find(({ name }) => name === 'Vera Viewer')
+    await fixture.sql('update api_keys set expires_at = now() where id = $1', [newest?.id])
+    expect(await apiKeyVerifier(fixture.db, 'production')(key)).toBeUndefined()
+  })
+
+  test('cannot be rotated, because an administrator would get a key in the name of the person (404)', async () => {
+    await signIn(fixture, 'sam')
+    const key = (await listed()).find(({ name }) => name === 'Sam Staff')
+    expect((await admin.post(`/api-keys/${key?.id}/rotate`, {})).status).toBe(404)
+  })
+
+  test('a person has at most 10 valid keys: another sign-in revokes the oldest', async () => {
+    await fixture.sql(`update api_keys set revoked_at = now() where name = 'Ada Admin'`)
+    const keys: string[] = []
+    for (let count = 0; count < 11; count += 1) keys.push((await signIn(fixture, 'ada')).key)
+    const verify = apiKeyVerifier(fixture.db, 'production')
+    const valid = await Promise.all(keys.map(async (key) => (await verify(key)) !== undefined))
+    expect(valid).toEqual([false, ...Array.from({ length: 10 }, () => true)])
+  })
+})
+
+describe('the purge', () => {
+  test('deletes sign-ins whose key was not fetched in time, and keeps the others', async () => {
+    await fixture.sql('delete from finished_sign_ins')
+    await fixture.sql(
+      `insert into finished_sign_ins values (sha256('x'), 's', 'n', 'staff', '/', now()),
+        (sha256('y'), 's', 'in time', 'staff', '/', now() + interval '1 minute')`,
+    )
+    await purgeSignIns(fixture.db)
+    expect(await fixture.sql('select name from finished_sign_ins')).toEqual([{ name: 'in time' }])
+  })
+
+  test('forgets the person 30 days after a key ended, and keeps the name in history and orders', async () => {
+    await fixture.sql(`update api_keys set name = 'Sam before' where name = 'Sam Staff'`)
+    const sam = clientOf((await signIn(fixture, 'sam')).key)
+    const { id } = (await sam.post('/pets', { name: 'Rex', categoryId: 1 })).body as { id: number }
+    const order = (await sam.post('/store/orders', { petId: id })).body as { id: number }
+    const endAt = (interval: string) =>
+      fixture.sql(`update api_keys set expires_at = now() - $1::interval where name = 'Sam Staff'`, [
+        interval,
+      ])
+    await endAt('29 days')
+    await purgeSignIns(fixture.db)
+    expect(await keyRows('Sam Staff')).toMatchObject([{ subject: 'sam' }])
+    await endAt('31 days')
+    await purgeSignIns(fixture.db)
+    expect(await keyRows('Sam Staff')).toMatchObject([{ subject: null }])
+
+    const reader = clientOf((await issueApiKey(fixture.db, { scopes: ['pets:read', 'orders:read'] })).text)
+    const { body } = await reader.get(`/pets/${id}/history`)
+    expect((body as { apiKeyName: string }[]).at(-1)?.apiKeyName).toBe('Sam Staff')
+    expect((await reader.get(`/store/orders/${order.id}`)).body).toMatchObject({ placedBy: 'Sam Staff' })
+  })
+
+  test('lists do not read purged keys', async () => {
+    await fixture.sql(
+      `insert into api_keys (kind, hash, name, scopes, expires_at)
+        select 'personal', sha256(n::text::bytea), 'purged', '{pets:read}', now() - interval '1 year'
+        from generate_series(1, 20000) as n`,
+    )
+    await fixture.sql('analyze api_keys')
+    const plan = await fixture.sql<{ 'QUERY PLAN': string }>(
+      `explain select id from api_keys where id < 9223372036854775807
+        and (kind = 'program' or subject is not null)
+        and (kind = 'program' or (revoked_at is null and expires_at > now()))
+        order by id desc limit 20`,
+    )
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('using api_keys_listed')
+    expect((await listed()).filter(({ name }) => name === 'purged')).toEqual([])
+  })
+})
+
+test('another instance can finish a sign-in, and issue its key', async () => {
+  const browser = openBrowser()
+  const address = await returnAddress(fixture, browser, 'vera')
+  const other = await fixture.startInstance()
+  const place = `${fixture.origin}/auth?petstore_sign_in`
+  const finished = await fetch(address.replace(fixture.origin, other), {
+    redirect: 'manual',
+    headers: { cookie: browser.cookies.get(place) ?? '' },
+  })
+  expect(finished.headers.get('location')).toBe('/sign-in#done')
+  browser.cookies.set(place, finished.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '')
+  expect((await fetchKey(fixture, browser)).status).toBe(201)
+})
+
+test('the key is issued once, and only to the browser that signed in', async () => {
+  const browser = openBrowser()
+  await finishAt(fixture, browser, await returnAddress(fixture, browser, 'vera'))
+  const stolen = [...browser.cookies]
+  expect((await fetchKey(fixture, openBrowser())).status).toBe(410)
+  expect((await fetchKey(fixture, browser)).status).toBe(201)
+  expect(browser.cookies.has(`${fixture.origin}/auth?petstore_sign_in`)).toBe(false)
+  const again = openBrowser()
+  for (const [place, pair] of stolen) again.cookies.set(place, pair)
+  const second = await fetchKey(fixture, again)
+  expect(second.status).toBe(410)
+  expect(await second.json()).toMatchObject({ code: 'sign_in_expired', status: 410 })
+})

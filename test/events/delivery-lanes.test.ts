@@ -1,0 +1,162 @@
+// The order of messages, the position that is saved, the health of a receiver and the times of retries, without a
+// database.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { VARIABLES } from '../../src/config/config.ts'
+import { trackHealth } from '../../src/events/delivery/health.ts'
+import { openLanes } from '../../src/events/delivery/lanes.ts'
+import { eventMessage, type Message } from '../../src/events/delivery/message.ts'
+import { trackProgress } from '../../src/events/delivery/progress.ts'
+import { openSchedule } from '../../src/events/delivery/schedule.ts'
+import type { EventRow } from '../../src/events/feed/queries.ts'
+
+const event = (number: number, petId: number): Message =>
+  eventMessage(
+    { number: BigInt(number), petId: BigInt(petId), type: 'pet.created', at: new Date(0) } as EventRow,
+    'e',
+  )
+
+test('messages of a pet leave in the order of the feed, whatever fails; and the position never skips one', () => {
+  const steps = fc.array(fc.constantFrom('add', 'succeed', 'fail', 'wait', 'save', 'fail to save'), {
+    maxLength: 300,
+  })
+  fc.assert(
+    fc.property(steps, fc.infiniteStream(fc.nat({ max: 1_000 })), (actions, random) => {
+      const choose = (max: number) => (random.next().value as number) % max
+      const lanes = openLanes()
+      const unsaved = trackProgress(lanes)
+      const delivered: Message[] = []
+      const inFlight: Message[] = []
+      const added: Message[] = []
+      let stored = new Set<bigint>()
+      let position = 0n
+      let now = 0
+      const takeAll = () => {
+        while (inFlight.length < 3 && lanes.hasDue(now, false))
+          inFlight.push(lanes.take(now, false) as Message)
+      }
+      const settleOne = (fails: boolean) => {
+        const [message] = inFlight.splice(choose(Math.max(1, inFlight.length)), 1)
+        if (message === undefined) return
+        if (fails) {
+          message.dueAt = now + 1 + choose(50)
+          unsaved.store(message)
+          lanes.retry(message)
+        } else {
+          delivered.push(message)
+          lanes.finish(message, now)
+          unsaved.finish(message)
+        }
+      }
+      const save = (fails: boolean) => {
+        const read = BigInt(added.length)
+        const { progress, restore } = unsaved.take({ epoch: 'e', number: read }, now)
+        if (fails) return restore()
+        stored = new Set([...stored, ...progress.retries.map(({ number }) => number as bigint)])
+        for (const number of progress.doneNumbers) stored.delete(number)
+        position = progress.position.number
+        // After a crash, a process sends exactly the events again that are not delivered.
+        for (const message of added) {
+          const number = message.number as bigint
+          const isLoaded = number > position && !progress.done.includes(number)
+          expect(isLoaded || stored.has(number)).toBe(!delivered.includes(message))
+        }
+      }
+      for (const action of actions) {
+        if (action === 'add') {
+          const message = event(added.length + 1, choose(4))
+          added.push(message)
+          unsaved.add(message)
+          lanes.add(message, now)
+        } else if (action === 'wait') now += choose(2_000)
+        else if (action === 'save' || action === 'fail to save') save(action !== 'save')
+        else settleOne(action === 'fail')
+        takeAll()
+      }
+      for (const petId of [0n, 1n, 2n, 3n]) {
+        const ofPet = (messages: Message[]) => messages.filter((message) => message.petId === petId)
+        expect(ofPet(delivered)).toEqual(ofPet(added).slice(0, ofPet(delivered).length))
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('while the receiver is down, only messages that were just requested are due', () => {
+  const lanes = openLanes()
+  const request = { ...event(2, 2), kind: 'redelivery', lane: 'request 1' } as Message
+  lanes.add(event(1, 1), 0)
+  lanes.add(request, 0)
+  expect(lanes.take(0, true)).toBe(request)
+  request.attempts = 1
+  request.dueAt = 5
+  lanes.retry(request)
+  expect(lanes.hasDue(5, true)).toBe(false)
+  expect(lanes.take(5, false)?.number).toBe(1n)
+  expect(lanes.take(5, false)).toBe(request)
+})
+
+test('each retry is due at its own time', () => {
+  const lanes = openLanes()
+  const [one, other] = [event(1, 1), event(2, 2)]
+  for (const message of [one, other]) {
+    lanes.add(message, 0)
+    lanes.take(0, false)
+  }
+  one.dueAt = 5
+  lanes.retry(one)
+  other.dueAt = 10
+  lanes.retry(other)
+  expect(lanes.hasDue(4, false)).toBe(false)
+  expect([lanes.take(5, false), lanes.take(9, false)]).toEqual([one, undefined])
+  expect(lanes.take(10, false)).toBe(other)
+})
+
+describe('the health of a receiver', () => {
+  const schedule = openSchedule([5, 300], () => 0)
+
+  test('failures of one pet do not stop the others', () => {
+    const health = trackHealth(schedule, 16, undefined)
+    for (let failure = 0; failure < 10; failure += 1) health.failed('pet 1', 100)
+    expect(health.isDown()).toBe(false)
+    expect(health.hasRoom(100, 15)).toBe(true)
+    expect(health.failingSince()).toBe(100)
+  })
+
+  test('failures of three pets leave one attempt at a time, after growing pauses', () => {
+    const health = trackHealth(schedule, 16, undefined)
+    for (const lane of ['pet 1', 'pet 2', 'pet 3']) health.failed(lane, 0)
+    expect(health.isDown()).toBe(true)
+    expect(health.hasRoom(4_999, 0)).toBe(false)
+    expect(health.hasRoom(5_000, 0)).toBe(true)
+    expect(health.hasRoom(5_000, 1)).toBe(false)
+    health.failed('pet 1', 5_000)
+    expect(health.hasRoom(14_999, 0)).toBe(false)
+    expect(health.hasRoom(15_000, 0)).toBe(true)
+    health.succeeded()
+    expect(health.isDown()).toBe(false)
+    expect(health.failingSince()).toBeUndefined()
+  })
+
+  test('attempts that fail together count as one failure', () => {
+    const health = trackHealth(schedule, 16, undefined)
+    for (let pet = 0; pet < 16; pet += 1) health.failed(`pet ${pet}`, pet)
+    expect(health.hasRoom(5_002, 0)).toBe(true)
+  })
+
+  test('a pause that the receiver asks for also ends a success', () => {
+    const health = trackHealth(schedule, 16, undefined)
+    health.failed('pet 1', 0, 60_000)
+    health.succeeded()
+    expect(health.hasRoom(59_999, 0)).toBe(false)
+    expect(health.hasRoom(60_000, 0)).toBe(true)
+  })
+})
+
+test('retries follow after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, then the message is given up', () => {
+  const delays = VARIABLES.WEBHOOK_RETRY_SECONDS.read(undefined)
+  const { retryMs } = openSchedule(delays, () => 0)
+  const seconds = Array.from({ length: 10 }, (_, index) => retryMs(index + 1)).map((ms) => ms && ms / 1_000)
+  expect(seconds).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, undefined])
+  expect(openSchedule(delays, () => 1).retryMs(1)).toBe(5_500)
+})

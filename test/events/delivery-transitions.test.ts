@@ -1,0 +1,533 @@
+// The state machine of the delivery to a webhook, without a clock, a database and HTTP: each transition by itself. The test
+// histories.test.ts combines them at random.
+import { describe, expect, test } from 'vitest'
+import type { Effect, Trigger } from '../../src/events/delivery/endpoint-state.ts'
+import type { LeasedWebhook } from '../../src/events/delivery/lease-queries.ts'
+import type { Message } from '../../src/events/delivery/message.ts'
+import type { AttemptOutcome } from '../../src/events/delivery/outcome.ts'
+import type { RetryRow } from '../../src/events/delivery/queries.ts'
+import { openSchedule } from '../../src/events/delivery/schedule.ts'
+import { begin, hasDue, next } from '../../src/events/delivery/transitions.ts'
+import type { EventRow } from '../../src/events/feed/queries.ts'
+
+const EPOCH = '0123456789ab'
+const DAY_MS = 24 * 3_600_000
+
+const WEBHOOK: LeasedWebhook = {
+  id: 1n,
+  url: 'https://shop.example/',
+  types: ['pet.created'],
+  version: 1n,
+  restarts: 3n,
+  epoch: EPOCH,
+  number: 0n,
+  done: [],
+  failingSeconds: null,
+  secrets: [],
+}
+
+const REQUEST: RetryRow = {
+  id: 9n,
+  kind: 'test',
+  epoch: null,
+  number: null,
+  petId: null,
+  type: 'webhook.test',
+  occurredAt: new Date(0),
+  attempts: 0,
+  dueInSeconds: 0,
+}
+const RETRY: RetryRow = { ...REQUEST, id: 1n, kind: 'event', number: 1n, petId: 1n, type: 'pet.created' }
+
+const event = (number: number, petId = number) =>
+  ({ number: BigInt(number), petId: BigInt(petId), type: 'pet.created', at: new Date(0) }) as EventRow
+/** The numbers from 1, each of another pet. */
+const events = (count: number) => Array.from({ length: count }, (_, index) => event(index + 1))
+const at = (number: number) => ({ epoch: EPOCH, number: BigInt(number) })
+const status = (code: number): AttemptOutcome => ({ kind: 'response', status: code, durationMs: 5 })
+
+/** Runs no effect: each method causes a trigger, and returns the effects. */
+function openMachine(changes: Partial<LeasedWebhook> = {}, rows: RetryRow[] = []) {
+  const state = begin(
+    { ...WEBHOOK, ...changes },
+    rows,
+    openSchedule([5, 300], () => 0),
+    0,
+  )
+  const moment = { now: 0, hasLease: true }
+  const cause = (trigger: Trigger) => next(state, trigger, { ...moment })
+  /** Sends all that is due. */
+  const send = () => {
+    const sent: Message[] = []
+    while (hasDue(state, moment))
+      for (const effect of cause({ kind: 'slot_taken' }))
+        if (effect.kind === 'send') sent.push(effect.message)
+    return sent
+  }
+  return {
+    state,
+    moment,
+    cause,
+    send,
+    tick: (newest = 1_000) => cause({ kind: 'tick', newest: at(newest) }),
+    read: (page: EventRow[]) =>
+      cause({ kind: 'page_read', page: { rows: page, next: page.at(-1)?.number ?? state.read.number } }),
+    end: (message: Message | undefined, outcome: AttemptOutcome = status(204)) =>
+      cause({ kind: 'attempt_ended', message: message as Message, outcome }),
+  }
+}
+
+const kindsOf = (effects: Effect[]) => effects.map(({ kind }) => kind)
+function progressIn(effects: Effect[]) {
+  const [save, second] = effects.filter((effect) => effect.kind === 'save')
+  expect(second).toBeUndefined()
+  return save?.progress
+}
+
+describe('while it runs', () => {
+  test('reads the next page once, and only if there are newer events', () => {
+    const { tick, read, state } = openMachine({ number: 4n })
+    expect(tick(4)).toEqual([])
+    expect(tick(5)).toEqual([{ kind: 'read', after: at(4), types: ['pet.created'] }])
+    expect(tick(6)).toEqual([])
+    read([event(6)])
+    expect(state.read).toEqual(at(6))
+    expect(tick(6)).toEqual([])
+    expect(kindsOf(tick(7))).toEqual(['read'])
+  })
+
+  test('reads nothing before the newest event is known', () => {
+    expect(openMachine().cause({ kind: 'tick', newest: undefined })).toEqual([])
+  })
+
+  test('reads again a second after a failed read', () => {
+    const { tick, cause, moment } = openMachine()
+    tick()
+    cause({ kind: 'read_failed' })
+    moment.now = 999
+    expect(tick()).toEqual([])
+    moment.now = 1_000
+    expect(kindsOf(tick())).toEqual(['read'])
+  })
+
+  test('reads no further while 1,000 events are neither delivered nor stored', () => {
+    const { tick, read, send, end } = openMachine()
+    read(events(1_000))
+    expect(tick(2_000)).toEqual([])
+    end(send()[0])
+    expect(kindsOf(tick(2_000))).toEqual(['read'])
+  })
+
+  test('reads no further while 10,000 messages wait for a retry', () => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => ({ ...RETRY, number: BigInt(index + 1) }))
+    const { tick, send, end } = openMachine({}, rows)
+    expect(tick(20_000)).toEqual([])
+    end(send()[0])
+    expect(kindsOf(tick(20_000))).toEqual(['read'])
+  })
+
+  test('sends no event that is done, or that already waits for a retry', () => {
+    const { read, send, end } = openMachine({ done: [2n] }, [RETRY])
+    read(events(3))
+    const sent = send()
+    expect(sent.map(({ number }) => number)).toEqual([1n, 3n])
+    for (const message of sent) end(message)
+    expect(send()).toEqual([])
+  })
+
+  test('sends at most 16 messages at once, and the next one when one has ended', () => {
+    const { read, send, end, cause } = openMachine()
+    read(events(40))
+    const sent = send()
+    expect(sent).toHaveLength(16)
+    cause({ kind: 'changed', webhook: WEBHOOK, rows: [REQUEST] })
+    expect(send()).toEqual([])
+    end(sent[3])
+    expect(send()).toHaveLength(1)
+  })
+
+  test('sends nothing without the lease', () => {
+    const { read, send, moment } = openMachine()
+    read(events(1))
+    moment.hasLease = false
+    expect(send()).toEqual([])
+    moment.hasLease = true
+    expect(send()).toHaveLength(1)
+  })
+
+  test('sends nothing while 300 results are not saved', () => {
+    const { read, send, end, cause } = openMachine()
+    read(events(400))
+    const settleAll = () => {
+      let count = 0
+      for (let sent = send(); sent.length > 0; sent = send()) {
+        count += sent.length
+        for (const message of sent) end(message)
+      }
+      return count
+    }
+    // Up to 16 are in flight when the limit is reached.
+    expect(settleAll()).toBe(304)
+    cause({ kind: 'tick', newest: at(400) })
+    expect(send()).toEqual([])
+  })
+
+  test('sends the next message of a pet after the first has ended, a failed one again, and other pets meanwhile', () => {
+    const { read, send, end, moment } = openMachine()
+    read([event(1, 7), event(2, 7), event(3, 8)])
+    const [first, other, ...more] = send()
+    expect([first?.number, other?.number, more.length]).toEqual([1n, 3n, 0])
+    end(first, status(500))
+    expect(send()).toEqual([])
+    moment.now = 4_999
+    expect(send()).toEqual([])
+    moment.now = 5_000
+    expect(send()).toEqual([first])
+    expect(first?.attempts).toBe(1)
+    end(first)
+    expect(send().map(({ number }) => number)).toEqual([2n])
+  })
+
+  test('waits as long as Retry-After before it sends anything', () => {
+    const { read, send, end, moment } = openMachine()
+    read(events(2))
+    const [first] = send()
+    moment.now = 100
+    const failed = end(first, { kind: 'response', status: 503, retryAfterSeconds: 60, durationMs: 5 })
+    expect(progressIn(failed)?.retries).toMatchObject([{ number: 1n, dueInSeconds: 60 }])
+    read([event(3)])
+    moment.now = 60_099
+    expect(send()).toEqual([])
+    moment.now = 60_100
+    expect(send().map(({ number }) => number)).toEqual([3n, 1n])
+  })
+
+  test('gives a message up after the last retry', () => {
+    const { read, send, end, moment, state } = openMachine()
+    read([event(1, 7), event(2, 7)])
+    const outcomes = [0, 5_000, 305_000].flatMap((now) => {
+      moment.now = now
+      return end(send()[0], status(500)).flatMap((effect) =>
+        effect.kind === 'observe' ? effect.outcome : [],
+      )
+    })
+    expect(outcomes).toEqual(['failed', 'failed', 'given_up'])
+    expect(send().map(({ number }) => number)).toEqual([2n])
+    expect([...state.waiting].map(({ number }) => number)).toEqual([2n])
+  })
+
+  test('an event that cannot be read again, and a cancelled attempt, do not count as attempts', () => {
+    const { read, send, end, cause, moment, state } = openMachine()
+    read(events(1))
+    const [message] = send()
+    cause({ kind: 'attempt_failed', message: message as Message })
+    expect(state.inFlight).toBe(0)
+    moment.now = 999
+    expect(send()).toEqual([])
+    moment.now = 1_000
+    expect(send()).toEqual([message])
+    expect(end(message, { kind: 'failure', reason: 'aborted', durationMs: 1 })).toEqual([])
+    moment.now = 2_000
+    expect(send()).toEqual([message])
+    expect(message?.attempts).toBe(0)
+    const { results } = progressIn(end(message)) ?? {}
+    expect(results).toMatchObject([{ attempt: 1, outcome: 'delivered' }])
+  })
+
+  test('an event that is no longer stored is skipped, and is not a failure of the receiver', () => {
+    const { send, end, state } = openMachine({}, [RETRY])
+    const effects = end(send()[0], { kind: 'failure', reason: 'not_stored', durationMs: 0 })
+    expect(effects).toEqual([{ kind: 'observe', outcome: 'skipped', durationMs: 0 }])
+    expect(state.health.failingSince()).toBeUndefined()
+  })
+
+  test('takes over secrets, version and requested messages, which are sent although the receiver is down', () => {
+    const { read, send, end, cause, state } = openMachine()
+    read(events(3))
+    for (const message of send()) end(message, status(500))
+    expect(state.health.isDown()).toBe(true)
+    const secrets = [{ secret: Buffer.from('new'), expiresAt: undefined }]
+    cause({ kind: 'changed', webhook: { ...WEBHOOK, version: 2n, secrets }, rows: [REQUEST] })
+    expect(state.webhook).toMatchObject({ version: 2n, secrets, restarts: 3n })
+    expect(state.lastRequest).toBe(9n)
+    const [message] = send()
+    expect(message).toMatchObject({ kind: 'test', id: 9n })
+    end(message)
+    expect(state.health.isDown()).toBe(false)
+  })
+
+  test('a redelivery of an event of an earlier epoch keeps its message id', () => {
+    const redelivery = { ...RETRY, id: 5n, kind: 'redelivery', epoch: 'aaaaaaaaaaaa' } as const
+    const { read, send, end, moment } = openMachine({}, [redelivery])
+    read([event(2)])
+    const [old, current] = send()
+    end(old)
+    moment.now = 100
+    expect(progressIn(end(current))?.results).toMatchObject([
+      { messageId: 'evt_aaaaaaaaaaaa-1', kind: 'redelivery' },
+      { messageId: `evt_${EPOCH}-2`, kind: 'event' },
+    ])
+  })
+
+  test('skips redeliveries and retries of types that the webhook no longer gets', () => {
+    const redelivery = { ...RETRY, id: 5n, kind: 'redelivery', epoch: EPOCH, number: 2n } as const
+    const { send, tick, moment } = openMachine({ types: ['pet.deleted'] }, [RETRY, redelivery, REQUEST])
+    expect(send().map(({ kind }) => kind)).toEqual(['test'])
+    moment.now = 100
+    const { results, doneIds, doneNumbers } = progressIn(tick()) ?? {}
+    expect([doneIds, doneNumbers]).toEqual([[5n], [1n]])
+    expect(results).toMatchObject([{ number: 2n, attempt: 1, outcome: 'skipped', failure: 'not_subscribed' }])
+  })
+
+  test('events that the retention has deleted are skipped; those in memory are sent', () => {
+    const { tick, read, send, end, cause, moment, state } = openMachine()
+    read([event(1, 7), event(2, 7)])
+    const [first] = send()
+    tick(500)
+    const moved = { position: at(300), isNewEpoch: false }
+    expect(kindsOf(cause({ kind: 'page_read', page: moved }))).toEqual(['warn'])
+    expect(state.phase).toBe('running')
+    moment.now = 1_000
+    expect(tick(500)).toMatchObject([{ kind: 'read', after: at(300) }])
+    expect(progressIn(end(first, status(500)))).toMatchObject({
+      position: at(300),
+      retries: [{ number: 1n }, { number: 2n }],
+    })
+  })
+})
+
+describe('saving', () => {
+  test('results are saved ten times a second, one save at a time', () => {
+    const { read, send, end, tick, cause, moment } = openMachine()
+    read(events(3))
+    const [one, two, three] = send()
+    moment.now = 99
+    expect(progressIn(end(one))).toBeUndefined()
+    moment.now = 100
+    expect(progressIn(tick())).toMatchObject({ restarts: 3n, position: at(1), results: [{ number: 1n }] })
+    moment.now = 500
+    expect(progressIn(end(two))).toBeUndefined()
+    expect(progressIn(cause({ kind: 'saved' }))).toMatchObject({ results: [{ number: 2n }] })
+    expect(progressIn(end(three))).toBeUndefined()
+  })
+
+  test('the position alone is saved every five seconds, if it has changed', () => {
+    const { tick, cause, moment } = openMachine()
+    moment.now = 4_999
+    cause({ kind: 'page_read', page: { rows: [], next: 7n } })
+    expect(progressIn(tick(7))).toBeUndefined()
+    moment.now = 5_000
+    expect(progressIn(tick(7))?.position).toEqual(at(7))
+    cause({ kind: 'saved' })
+    moment.now = 20_000
+    expect(progressIn(tick(7))).toBeUndefined()
+  })
+
+  test('a failed save is repeated with everything that it contained', () => {
+    const { read, send, end, cause, moment, state } = openMachine({}, [REQUEST])
+    read(events(2))
+    const [request, first, second] = send()
+    moment.now = 200
+    const failed = progressIn(end(first, status(500)))
+    expect(failed).toMatchObject({ results: [{ number: 1n }], retries: [{ number: 1n, attempts: 1 }] })
+    end(request)
+    end(second)
+    expect(cause({ kind: 'save_failed' })).toEqual([])
+    expect(state.phase).toBe('running')
+    moment.now = 300
+    expect(progressIn(cause({ kind: 'tick', newest: undefined }))).toMatchObject({
+      position: at(2),
+      results: [{ number: 1n }, { messageId: 'test_9' }, { number: 2n }],
+      retries: [{ number: 1n, attempts: 1 }],
+      doneIds: [9n],
+    })
+  })
+
+  test('how long the receiver fails is saved', () => {
+    const { read, send, end, moment } = openMachine()
+    read(events(2))
+    const [one, two] = send()
+    end(one, status(500))
+    moment.now = 3_000
+    expect(progressIn(end(two, status(500)))?.failingSeconds).toBe(3)
+  })
+})
+
+describe('a new epoch', () => {
+  const begun = {
+    kind: 'page_read',
+    page: { position: { epoch: 'b', number: 50n }, isNewEpoch: true },
+  } as const
+
+  test('waits for the attempts in flight, sends nothing more, and ends with the save of the new position', () => {
+    const { tick, read, send, end, cause, moment, state } = openMachine()
+    read(events(20))
+    const [first, ...others] = send()
+    moment.now = 1_000
+    expect(kindsOf(cause(begun))).toEqual(['warn'])
+    expect(state.phase).toBe('closing')
+    end(first)
+    expect(send()).toEqual([])
+    expect(tick()).toEqual([])
+    cause({ kind: 'saved' })
+    moment.now = 2_000
+    for (const message of others.slice(1)) expect(progressIn(end(message))?.newEpoch).toBeUndefined()
+    cause({ kind: 'saved' })
+    moment.now = 3_000
+    expect(progressIn(end(others[0]))).toMatchObject({ newEpoch: { epoch: 'b', number: 50n } })
+    expect(cause({ kind: 'saved' })).toEqual([{ kind: 'end' }])
+    expect(state.phase).toBe('over')
+  })
+
+  test('a failed last save is repeated with its results', () => {
+    const { read, send, end, cause, tick, moment, state } = openMachine()
+    read(events(1))
+    const [message] = send()
+    cause(begun)
+    moment.now = 100
+    expect(progressIn(end(message, status(500)))?.newEpoch).toEqual(begun.page.position)
+    expect(cause({ kind: 'save_failed' })).toEqual([])
+    expect(state.phase).toBe('closing')
+    moment.now = 200
+    const again = progressIn(tick())
+    expect(again).toMatchObject({ newEpoch: begun.page.position, results: [{ number: 1n }] })
+  })
+
+  test('waits for the save in flight', () => {
+    const { read, send, end, cause, moment } = openMachine()
+    read(events(1))
+    moment.now = 100
+    expect(progressIn(end(send()[0]))).toBeDefined()
+    moment.now = 1_000
+    expect(progressIn(cause(begun))).toBeUndefined()
+    expect(progressIn(cause({ kind: 'saved' }))?.newEpoch).toEqual(begun.page.position)
+  })
+})
+
+describe('disabling', () => {
+  test('410 sends nothing more, and disables the webhook when no attempt is in flight', () => {
+    const { read, send, end, cause, moment, state } = openMachine()
+    read(events(20))
+    const [first, second, ...others] = send()
+    moment.now = 100
+    const effects = end(first, status(410))
+    expect(effects).toContainEqual({
+      kind: 'warn',
+      message: 'a webhook was disabled',
+      fields: { reason: 'gone' },
+    })
+    expect(progressIn(effects)).toMatchObject({ disable: undefined, results: [{ responseStatus: 410 }] })
+    expect(kindsOf(end(second, status(410)))).toEqual(['observe'])
+    cause({ kind: 'saved' })
+    expect(send()).toEqual([])
+    for (const message of others) end(message)
+    moment.now = 1_000
+    expect(progressIn(cause({ kind: 'tick', newest: at(1) }))).toMatchObject({ disable: 'gone' })
+    expect(cause({ kind: 'saved' })).toEqual([{ kind: 'end' }])
+    expect(state.phase).toBe('over')
+  })
+
+  test('three days of failures disable the webhook; a success in between does not', () => {
+    const failing = openMachine({ failingSeconds: (2 * DAY_MS) / 1_000 })
+    failing.read(events(3))
+    const [one, two, three] = failing.send()
+    failing.moment.now = DAY_MS
+    expect(progressIn(failing.end(one, status(500)))).toBeDefined()
+    expect(failing.state.phase).toBe('running')
+    failing.moment.now = DAY_MS + 1
+    failing.end(two)
+    failing.end(three, status(500))
+    expect(failing.state.phase).toBe('running')
+
+    const { read, send, end, moment, state } = openMachine({ failingSeconds: (2 * DAY_MS) / 1_000 })
+    read(events(1))
+    const [message] = send()
+    moment.now = DAY_MS + 1
+    expect(progressIn(end(message, status(500)))).toMatchObject({ disable: 'failing' })
+    expect(state.phase).toBe('closing')
+  })
+})
+
+describe('stopping', () => {
+  test('waits for the attempts in flight, and ends with a save at once', () => {
+    const { read, send, end, tick, cause, state } = openMachine()
+    read(events(20))
+    const sent = send()
+    expect(cause({ kind: 'stop' })).toEqual([])
+    expect(send()).toEqual([])
+    expect(tick()).toEqual([])
+    for (const message of sent.slice(1)) expect(progressIn(end(message))).toBeUndefined()
+    expect(progressIn(end(sent[0]))?.results).toHaveLength(16)
+    expect(cause({ kind: 'saved' })).toEqual([{ kind: 'end' }])
+    expect(state.phase).toBe('over')
+  })
+
+  test('saves at once if no attempt is in flight, and ends although that fails', () => {
+    const { cause, state } = openMachine()
+    expect(progressIn(cause({ kind: 'stop' }))).toBeDefined()
+    expect(cause({ kind: 'save_failed' })).toEqual([{ kind: 'end' }])
+    expect(state.phase).toBe('over')
+  })
+
+  test('saves a second time after a save in flight', () => {
+    const { read, send, end, cause, moment } = openMachine()
+    read(events(2))
+    const [one, two] = send()
+    moment.now = 100
+    expect(progressIn(end(one))).toBeDefined()
+    end(two)
+    expect(cause({ kind: 'stop' })).toEqual([])
+    expect(progressIn(cause({ kind: 'saved' }))?.results).toMatchObject([{ number: 2n }])
+    expect(cause({ kind: 'saved' })).toEqual([{ kind: 'end' }])
+  })
+
+  test('ends without a save if the lease has ended', () => {
+    const { cause, moment } = openMachine()
+    moment.hasLease = false
+    expect(cause({ kind: 'stop' })).toEqual([{ kind: 'end' }])
+  })
+
+  test('after the timeout, does not wait for the attempts in flight', () => {
+    const { read, send, cause } = openMachine()
+    read(events(1))
+    send()
+    cause({ kind: 'stop' })
+    expect(progressIn(cause({ kind: 'stop_timeout' }))).toMatchObject({ position: at(0) })
+    expect(cause({ kind: 'saved' })).toEqual([{ kind: 'end' }])
+  })
+
+  test('saves that the receiver is gone', () => {
+    const { read, send, end, cause } = openMachine()
+    read(events(1))
+    const [message] = send()
+    cause({ kind: 'stop' })
+    expect(progressIn(end(message, status(410)))).toMatchObject({ disable: 'gone' })
+  })
+})
+
+test('takes over nothing while it closes: the process that loads the webhook next does', () => {
+  const { read, send, cause, state } = openMachine()
+  read(events(1))
+  send()
+  cause({ kind: 'stop' })
+  cause({ kind: 'changed', webhook: { ...WEBHOOK, version: 2n }, rows: [REQUEST] })
+  read([event(2)])
+  expect([state.webhook.version, state.lastRequest, state.read.number]).toEqual([1n, 0n, 1n])
+})
+
+test('ends at once without the lease, and ignores everything afterwards', () => {
+  const { read, send, end, tick, cause, state, moment } = openMachine()
+  read(events(2))
+  const [one] = send()
+  moment.now = 100
+  expect(kindsOf(end(one))).toEqual(['observe', 'save'])
+  expect(cause({ kind: 'lost' })).toEqual([{ kind: 'end' }])
+  expect([
+    cause({ kind: 'saved' }),
+    cause({ kind: 'stop' }),
+    cause({ kind: 'lost' }),
+    tick(),
+    send(),
+  ]).toEqual([[], [], [], [], []])
+  expect(state.phase).toBe('over')
+})

@@ -1,0 +1,135 @@
+// The client address: when X-Forwarded-For is trusted, when it is logged, and how it limits unauthenticated requests.
+import { expect, test } from 'vitest'
+import { makeApiKeyText } from '../../src/access/api-keys/format.ts'
+import { ADDRESSES_MAX, unauthenticatedLimiter } from '../../src/http/unauthenticated-limit.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import { countStatements, createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+const { db, count } = countStatements(openTestDatabase(await createTestDatabase()))
+
+/** A limit of 2 per second, with a clock that does not advance. */
+const LIMITED = { unauthenticatedLimitPerSecond: 2, clock: () => new Date('2026-01-01') }
+const TRUSTING = { trustProxy: ['loopback'] }
+
+const forwarded = (address: string) => ({ 'x-forwarded-for': address })
+
+/** Sends requests without a key, one after the other, and returns their statuses. */
+async function statusesFor(petstore: Awaited<ReturnType<typeof startApp>>, addresses: string[]) {
+  const statuses = []
+  for (const address of addresses) {
+    const { status } = await petstore.get('/pets', { apiKey: null, headers: forwarded(address) })
+    statuses.push(status)
+  }
+  return statuses
+}
+
+test('does not limit requests without a valid key by default (401)', async () => {
+  const petstore = await startApp(db)
+  expect(await statusesFor(petstore, Array<string>(50).fill('203.0.113.1'))).toEqual(Array(50).fill(401))
+})
+
+test('limits requests without a key or with an invalid one (429) until the next second', async () => {
+  let now = 0
+  const petstore = await startApp(db, { ...LIMITED, clock: () => new Date(now) })
+  expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
+  expect((await petstore.get('/nothing', { apiKey: 'wrong' })).status).toBe(401)
+  const { status, body, headers } = await petstore.get('/pets', { apiKey: null })
+  expect(status).toBe(429)
+  expect(body).toMatchObject({ code: 'rate_limited' })
+  expect(headers.get('retry-after')).toBe('1')
+  expect(headers.get('ratelimit-policy')).toBe('"unauthenticated";q=2;w=1')
+  now += 1_000
+  expect((await petstore.get('/pets', { apiKey: null })).status).toBe(401)
+})
+
+test('accepts a valid key beyond the limit, and rejects an unknown one without a look-up', async () => {
+  const petstore = await startApp(db, LIMITED)
+  expect((await petstore.get('/pets')).status).toBe(200)
+  const before = count()
+  const statuses = []
+  for (let sent = 0; sent < 6; sent += 1) {
+    statuses.push((await petstore.get('/pets', { apiKey: makeApiKeyText('production') })).status)
+  }
+  expect(statuses).toEqual([401, 401, 429, 429, 429, 429])
+  expect(count() - before).toBe(2)
+  expect((await petstore.get('/pets')).status).toBe(200)
+})
+
+test('a forged X-Forwarded-For does not bypass the limit without TRUST_PROXY', async () => {
+  const petstore = await startApp(db, LIMITED)
+  expect(await statusesFor(petstore, ['203.0.113.1', '203.0.113.2', '203.0.113.3'])).toEqual([401, 401, 429])
+})
+
+test('each client behind a trusted proxy has its own limit and cannot forge another address', async () => {
+  const petstore = await startApp(db, { ...LIMITED, ...TRUSTING })
+  const other = (await issueApiKey(db)).text
+  const mine = ['198.51.100.1, 203.0.113.1', '198.51.100.2, 203.0.113.1', '198.51.100.3,203.0.113.1']
+  expect(await statusesFor(petstore, mine)).toEqual([401, 401, 429])
+  expect(await statusesFor(petstore, ['203.0.113.2'])).toEqual([401])
+  const authenticated = await petstore.get('/pets', { apiKey: other, headers: forwarded('203.0.113.2') })
+  expect(authenticated.status).toBe(200)
+})
+
+test('limits an IPv6 client by its /64, in every notation', () => {
+  const limiter = unauthenticatedLimiter(1, () => new Date(0))
+  const isOver = (address: string) => {
+    limiter.count(address)
+    return limiter.isOver(address)
+  }
+  expect(isOver('2001:db8::1')).toBe(true)
+  for (const same of ['2001:db8:0:0:ffff::2', '2001:0DB8::', '2001:db8::1.2.3.4']) {
+    expect(limiter.isOver(same), same).toBe(true)
+  }
+  for (const other of ['2001:db8:0:1::1', '2001:db8:1::', '::1', '1::', '10.0.0.1']) {
+    expect(limiter.isOver(other), other).toBe(false)
+  }
+})
+
+test('addresses beyond ADDRESSES_MAX have one common limit', () => {
+  let now = 0
+  const limiter = unauthenticatedLimiter(1, () => new Date(now))
+  for (let index = 0; index < ADDRESSES_MAX; index += 1) limiter.count(`10.0.${index >> 8}.${index & 255}`)
+  limiter.count('192.0.2.1')
+  expect(limiter.isOver('192.0.2.2')).toBe(true)
+  now += 1_000
+  expect(limiter.isOver('192.0.2.2')).toBe(false)
+})
+
+async function loggedAddress(choices: object, address: string): Promise<unknown> {
+  const lines: string[] = []
+  const log = Object.assign(openLog('silent'), {
+    isLevelEnabled: () => true,
+    writeLine: (json: string) => lines.push(json),
+  })
+  const petstore = await startApp(db, { ...choices, log })
+  await petstore.get('/pets', { headers: forwarded(address) })
+  await expect.poll(() => lines.length).toBe(1)
+  return (JSON.parse(lines[0] ?? '') as { clientAddress?: unknown }).clientAddress
+}
+
+const LOOPBACK = expect.stringMatching(/^(127\.0\.0\.1|::1)$/)
+
+test.each([
+  { what: 'no client address by default', choices: TRUSTING, forwardedFor: '203.0.113.1', logged: undefined },
+  {
+    what: 'the address of the connection',
+    choices: { logClientAddress: true },
+    forwardedFor: '203.0.113.1',
+    logged: LOOPBACK,
+  },
+  {
+    what: 'the address that a trusted proxy forwards',
+    choices: { ...TRUSTING, logClientAddress: true },
+    forwardedFor: '198.51.100.1, 203.0.113.1',
+    logged: '203.0.113.1',
+  },
+  {
+    what: 'the address of the proxy if it forwards no valid address',
+    choices: { ...TRUSTING, logClientAddress: true },
+    forwardedFor: 'x","level":60,"y":"',
+    logged: LOOPBACK,
+  },
+])('logs $what', async ({ choices, forwardedFor, logged }) => {
+  expect(await loggedAddress(choices, forwardedFor)).toEqual(logged)
+})

@@ -1,0 +1,485 @@
+// Defects in the delivery of webhooks: one or more for each transition of its state machine, its lanes and its leases. Most
+// of them would lose events, send them twice or out of order, or stop a webhook.
+import type { Defect } from './defect.ts'
+
+const LANES = 'test/events/delivery-lanes.test.ts'
+const TRANSITIONS = 'test/events/delivery-transitions.test.ts'
+const HISTORIES = 'test/events/delivery-histories.test.ts'
+const ENDPOINT = 'test/events/delivery-endpoint.test.ts'
+const DELIVERY = 'test/events/delivery.test.ts'
+const PROCESSES = 'test/events/delivery-processes.test.ts'
+
+/** Changes to one file, with their name, and the test that must detect them. */
+const inFile =
+  (file: string) =>
+  (name: string, find: string, replace: string, test: string, title?: string): Defect => ({
+    name,
+    file,
+    find,
+    replace,
+    test,
+    ...(title !== undefined && { title }),
+  })
+
+const transition = inFile('src/events/delivery/transitions.ts')
+const endpoint = inFile('src/events/delivery/endpoint.ts')
+const deliverer = inFile('src/events/delivery/deliverer.ts')
+const lease = inFile('src/events/delivery/lease-queries.ts')
+const lanes = inFile('src/events/delivery/lanes.ts')
+const query = inFile('src/events/delivery/queries.ts')
+const progress = inFile('src/events/delivery/progress.ts')
+
+const READING: Defect[] = [
+  transition('two pages of a webhook are read at once', '|| state.isReading ||', '||', TRANSITIONS),
+  transition(
+    'a webhook that closes reads on',
+    `newest === undefined || state.phase !== 'running' ||`,
+    'newest === undefined ||',
+    TRANSITIONS,
+  ),
+  transition('a failed read is repeated at once', ' || now < state.readAgainAt)', ')', TRANSITIONS),
+  transition(
+    'a webhook reads nothing after a failed read',
+    `state.isReading = false\n      state.readAgainAt`,
+    'state.readAgainAt',
+    TRANSITIONS,
+  ),
+  transition('events in memory are not limited', 'unsaved.held() >= HELD_MAX || ', '', TRANSITIONS),
+  transition(
+    'messages that wait for a retry are not limited',
+    ' || lanes.size() >= RETRIES_MAX',
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'a page that arrives while the webhook closes is added',
+    `return state.phase === 'running' ? addPage(state, trigger.page, now) : []`,
+    'return addPage(state, trigger.page, now)',
+    TRANSITIONS,
+  ),
+  transition(
+    'events that are done or wait for a retry are sent a second time',
+    'page.rows.filter(({ number }) => !known.delete(number))',
+    'page.rows',
+    TRANSITIONS,
+  ),
+  transition(
+    'the position does not wait for the events of a page',
+    '    unsaved.add(message)\n',
+    '',
+    HISTORIES,
+  ),
+  transition(
+    'the retention ends the delivery',
+    'if (isNewEpoch) {',
+    'if (position !== undefined) {',
+    TRANSITIONS,
+  ),
+  transition(
+    'a new epoch is only a new position',
+    'close(state, { newEpoch: position })',
+    'state.read = position',
+    TRANSITIONS,
+  ),
+  transition(
+    'a webhook never reads on after the retention has deleted events',
+    '    state.read = position\n',
+    '',
+    TRANSITIONS,
+  ),
+]
+
+const SENDING: Defect[] = [
+  transition('a process sends without the lease', '!hasRoom || !hasLease', '!hasRoom', TRANSITIONS),
+  transition(
+    'a webhook that closes sends on',
+    `state.phase !== 'running' || !hasRoom`,
+    '!hasRoom',
+    TRANSITIONS,
+  ),
+  transition(
+    'results in memory are not limited',
+    ' && state.unsaved.results() < UNSAVED_MAX',
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'requested messages in flight are not limited',
+    'state.inFlight < IN_FLIGHT_MAX && ',
+    '',
+    TRANSITIONS,
+  ),
+  transition('messages in flight are not counted', '  state.inFlight += 1\n', '', TRANSITIONS),
+  transition(
+    'an attempt that has ended counts as in flight',
+    'state.inFlight -= 1\n      return settle',
+    'return settle',
+    TRANSITIONS,
+  ),
+  transition(
+    'an attempt without its event counts as in flight',
+    'state.inFlight -= 1\n      return sendLater',
+    'return sendLater',
+    TRANSITIONS,
+  ),
+  transition(
+    'an event that could not be read is never sent',
+    '  lanes.retry(message)\n  return []',
+    '  return []',
+    TRANSITIONS,
+  ),
+  transition(
+    'an event that could not be read is sent again at once',
+    '  message.dueAt = now + READ_AGAIN_AFTER_MS\n',
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'a cancelled attempt counts as a failure',
+    '  if (isAborted(outcome)) return sendLater(state, message, now)\n',
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'attempts are not counted',
+    '  message.attempts += 1\n  message.row',
+    '  message.row',
+    TRANSITIONS,
+  ),
+  transition(
+    'results are not listed',
+    '  unsaved.report(toResult(message, outcome, verdict))\n',
+    '',
+    HISTORIES,
+  ),
+  transition('a failed event has no row', '    unsaved.store(message)\n', '', TRANSITIONS),
+  transition(
+    'a failed message is never retried',
+    '    lanes.retry(message)\n  } else',
+    '  } else',
+    TRANSITIONS,
+  ),
+  transition(
+    'Retry-After does not delay the retry by another process',
+    'Math.max(schedule.retryMs(message.attempts) ?? 0, retryAfterMs(outcome))',
+    '(schedule.retryMs(message.attempts) ?? 0)',
+    TRANSITIONS,
+  ),
+  transition(
+    'the lag grows although everything is delivered',
+    '    waiting.delete(message)\n',
+    '',
+    TRANSITIONS,
+  ),
+  transition('a delivered message blocks its pet', '    lanes.finish(message, now)\n', '', TRANSITIONS),
+  transition('the row of a delivered message stays', '    unsaved.finish(message)\n', '', HISTORIES),
+  transition(
+    'a receiver that works again counts as failing',
+    `  if (verdict === 'delivered') health.succeeded()\n`,
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'failures of the receiver do not count',
+    'return isFailure ?',
+    'return !isFailure ?',
+    TRANSITIONS,
+  ),
+]
+
+const REQUESTS: Defect[] = [
+  transition(
+    'a webhook that closes takes over requested messages',
+    `  if (state.phase !== 'running') return []\n  state.webhook =`,
+    '  state.webhook =',
+    TRANSITIONS,
+  ),
+  transition(
+    'new secrets are not taken over',
+    '{ ...state.webhook, secrets, version }',
+    '{ ...state.webhook, version }',
+    TRANSITIONS,
+  ),
+  transition(
+    'the version is not taken over',
+    '{ ...state.webhook, secrets, version }',
+    '{ ...state.webhook, secrets }',
+    TRANSITIONS,
+  ),
+  transition(
+    'requested messages are not taken over',
+    `version }\n  for (const row of rows) addRetry(state, row, now)\n`,
+    'version }\n',
+    TRANSITIONS,
+  ),
+  transition(
+    'requested messages are loaded again with each request',
+    `  if (row.kind !== 'event' && row.id > state.lastRequest) state.lastRequest = row.id\n`,
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'events that wait for a retry are read again',
+    `  if (row.kind === 'event' && row.number !== null) known.add(row.number)\n`,
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'a redelivery is sent although the webhook no longer gets its type',
+    `row.kind === 'test' || webhook`,
+    `row.kind !== 'event' || webhook`,
+    DELIVERY,
+    'a redelivery that waits is skipped',
+  ),
+  transition('a skipped redelivery stays', '  unsaved.finish(message)\n  if', '  if', TRANSITIONS),
+  transition(
+    'a skipped redelivery has no result',
+    `  unsaved.report(toResult(message, NOT_SUBSCRIBED, 'skipped'))\n`,
+    '',
+    TRANSITIONS,
+  ),
+  query(
+    'a redelivery after a new epoch has another id',
+    `case when kind = 'redelivery' then `,
+    `case when kind = 'other' then `,
+    PROCESSES,
+    'after a new epoch, a redelivery',
+  ),
+  endpoint(
+    'a test event is lost if it cannot be read at first',
+    'refresh: async (webhook) => {\n',
+    `refresh: async (webhook) => {\n      dispatch({ kind: 'changed', webhook, rows: [] })\n`,
+    PROCESSES,
+    'could not read it at first',
+  ),
+]
+
+const CLOSING: Defect[] = [
+  transition('a webhook is not disabled after 410', '  close(state, { disable: reason })\n', '', TRANSITIONS),
+  transition(
+    'a webhook that is being disabled warns again',
+    ' || closing.disable !== undefined) return []',
+    ') return []',
+    TRANSITIONS,
+  ),
+  transition(
+    'a webhook is never disabled for failures',
+    `isTooLong ? 'failing' : undefined`,
+    'undefined',
+    TRANSITIONS,
+  ),
+  transition('a webhook is disabled after the first failure', '> DISABLED_AFTER_MS', '>= 0', TRANSITIONS),
+  transition('a webhook that closes forgets why', '{ ...state.closing, ...closing }', 'closing', TRANSITIONS),
+  transition('a webhook that closes keeps its phase', `  state.phase = 'closing'\n`, '', TRANSITIONS),
+  transition(
+    'the last save does not wait for the attempts in flight',
+    '(state.inFlight === 0 || closing.isLate === true)',
+    'state.inFlight >= 0',
+    TRANSITIONS,
+  ),
+  transition(
+    'the last save waits for attempts in flight without limit',
+    '(state.inFlight === 0 || closing.isLate === true)',
+    'state.inFlight === 0',
+    TRANSITIONS,
+  ),
+  transition(
+    'a process that stops does not wait for the attempts in flight',
+    `case 'stop':\n      return close(state, { isStopping: true })`,
+    `case 'stop':\n      return end(state)`,
+    TRANSITIONS,
+  ),
+  transition(
+    'a process that stops ignores its timeout',
+    'return close(state, { isStopping: true, isLate: true })',
+    'return []',
+    TRANSITIONS,
+  ),
+  transition(
+    'a process that stops saves without the lease',
+    'return hasLease ? [save(state, isLast, now)] : end(state)',
+    'return [save(state, isLast, now)]',
+    TRANSITIONS,
+  ),
+  transition(
+    'a process that stops waits for the next save',
+    '  if (isLast && closing.isStopping) return hasLease',
+    '  if (isLast && closing.isLate) return hasLease',
+    TRANSITIONS,
+  ),
+  transition(
+    'a webhook is disabled by any save',
+    'disable: isLast ? closing.disable : undefined',
+    'disable: closing.disable',
+    TRANSITIONS,
+  ),
+  transition(
+    'the new epoch is saved while attempts are in flight',
+    'newEpoch: isLast ? closing.newEpoch : undefined',
+    'newEpoch: closing.newEpoch',
+    TRANSITIONS,
+  ),
+  transition(
+    'a webhook without a lease continues',
+    `case 'lost':\n      break`,
+    `case 'lost':\n      return []`,
+    TRANSITIONS,
+  ),
+  transition('the delivery continues after its end', '  if (isOver(state)) return []\n', '', TRANSITIONS),
+  transition(
+    'attempts in flight are not cancelled at the end',
+    `return [{ kind: 'end' }]`,
+    'return []',
+    TRANSITIONS,
+  ),
+  endpoint('attempts in flight continue after the end', '      aborting.abort()\n', '', ENDPOINT),
+  endpoint(
+    'a process that has lost its lease tries to save for ever',
+    `      if (err instanceof LeaseLost) return { kind: 'lost' }\n`,
+    '',
+    ENDPOINT,
+  ),
+]
+
+const SAVING: Defect[] = [
+  transition(
+    'two saves are in flight at once',
+    '  if (state.saving !== undefined) return []\n',
+    '',
+    TRANSITIONS,
+  ),
+  transition('nothing is saved after a save', '  state.saving = undefined\n', '', TRANSITIONS),
+  transition(
+    'results are saved only every five seconds',
+    'hasChanges ? SAVED_EVERY_MS : POSITION',
+    'isLast ? SAVED_EVERY_MS : POSITION',
+    TRANSITIONS,
+  ),
+  transition(
+    'the position is saved ten times a second',
+    'SAVED_EVERY_MS : POSITION_SAVED_EVERY_MS',
+    'SAVED_EVERY_MS : SAVED_EVERY_MS',
+    TRANSITIONS,
+  ),
+  transition(
+    'the position of a webhook without deliveries is not saved',
+    '!(hasChanges || state.saved !== read.number)',
+    '!hasChanges',
+    TRANSITIONS,
+  ),
+  transition(
+    'a position that is saved is saved again',
+    '  if (isSaved) state.saved = number\n  else restore()',
+    '  if (!isSaved) restore()',
+    TRANSITIONS,
+  ),
+  transition('a failed save loses its results and retries', '  else restore()\n', '', ENDPOINT),
+  transition(
+    'a failed last save ends the delivery',
+    '(isSaved || state.closing.isStopping)',
+    'true',
+    TRANSITIONS,
+  ),
+  transition(
+    'a process whose last save fails never stops',
+    '(isSaved || state.closing.isStopping)',
+    'isSaved',
+    TRANSITIONS,
+  ),
+  transition(
+    'the last save does not end the delivery',
+    'return isLast && (isSaved',
+    'return false && (isSaved',
+    TRANSITIONS,
+  ),
+  transition('every save ends the delivery', 'return isLast && (isSaved', 'return (isSaved', TRANSITIONS),
+  transition(
+    'a webhook forgets that its receiver fails',
+    'failingSeconds: since === undefined ? null : (now - since) / 1_000',
+    'failingSeconds: null',
+    TRANSITIONS,
+  ),
+  progress(
+    'events of an earlier epoch wait for a retry in the new one',
+    'newEpoch === undefined ? retries.filter(({ id }) => id === null) : []',
+    'retries.filter(({ id }) => id === null)',
+    ENDPOINT,
+  ),
+  progress(
+    'a new epoch keeps the rows of earlier events',
+    '    if (newEpoch !== undefined) await deleteWebhookEventRetries(tx, webhookId)\n',
+    '',
+    ENDPOINT,
+  ),
+  query('a new epoch is not saved', 'newEpoch ?? position', 'position', ENDPOINT),
+]
+
+const LEASES: Defect[] = [
+  deliverer(
+    'a process that gets its lease back continues with its old state',
+    'await renewWebhooks(db, deliverer, held)',
+    'await claimWebhooks(db, deliverer, held)',
+    PROCESSES,
+    'gets its lease back',
+  ),
+  deliverer(
+    'a webhook with a new URL is also delivered to the former one',
+    '    current?.abort()\n',
+    '',
+    DELIVERY,
+    'after a change of the URL',
+  ),
+  lease(
+    'a process takes the lease of another one',
+    'and (deliverer = $1 or coalesce(leased_until <= now(), true))',
+    'and $1::uuid is not null',
+    PROCESSES,
+    'without the lease',
+  ),
+  lease(
+    'a process renews the lease of another one',
+    'and deliverer = $1 order by id for no key update',
+    'and $1::uuid is not null order by id for no key update',
+    PROCESSES,
+    'gets its lease back',
+  ),
+]
+
+const IN_LANES: Defect[] = [
+  lanes(
+    'messages of a lane are sent at once',
+    '        lane.push(message)\n',
+    '        lane.push(message)\n        enqueue(message, now)\n',
+    LANES,
+  ),
+  lanes('a lane ends with its first message', '      else enqueue(next, now)\n', '', TRANSITIONS),
+  lanes(
+    'a retry never wakes',
+    '      sleeping.add(message)\n      nextWakeAt = Math.min(nextWakeAt, message.dueAt)\n    },',
+    '      sleeping.add(message)\n    },',
+    TRANSITIONS,
+  ),
+  lanes(
+    'a message that sleeps wakes too early',
+    '      if (message.dueAt <= now) {\n        sleeping',
+    '      if (message.dueAt > 0) {\n        sleeping',
+    LANES,
+  ),
+  lanes('a message that is done still counts', '      size -= 1\n', '', TRANSITIONS),
+  lanes(
+    'a failed request is sent again while the receiver is down',
+    `kind !== 'event' && attempts === 0`,
+    `kind !== 'event'`,
+    LANES,
+  ),
+]
+
+export const DELIVERY_DEFECTS: readonly Defect[] = [
+  ...READING,
+  ...SENDING,
+  ...REQUESTS,
+  ...CLOSING,
+  ...SAVING,
+  ...LEASES,
+  ...IN_LANES,
+]

@@ -1,0 +1,337 @@
+// Every status that openapi.json documents can occur: one test for each operation and status. test/security tests 401 and
+// 403.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openEventStreams } from '../../src/events/feed/streams.ts'
+import type { TestResponse } from '../support/client.ts'
+import { openApiFixture, openApiFixtureOn, type ApiFixture, UNKNOWN_ID } from '../support/api-fixture.ts'
+
+/** Prepares the data and returns a function that sends the request. */
+type Case = (api: ApiFixture) => Promise<() => Promise<TestResponse>>
+
+const UNKNOWN_POSITION = '000000000000-1'
+const PET = { name: 'Rex', categoryId: 1 }
+const simply =
+  (request: (api: ApiFixture) => Promise<TestResponse>): Case =>
+  async (api) =>
+  () =>
+    request(api)
+const withPet =
+  (request: (api: ApiFixture, petId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { id } = await api.addPet()
+    return () => request(api, id)
+  }
+const withOrder =
+  (request: (api: ApiFixture, orderId: number, petId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { id, petId } = await api.hold()
+    return () => request(api, id, petId)
+  }
+const withApiKey =
+  (request: (api: ApiFixture, apiKeyId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/api-keys', { name: 'x' })
+    return () => request(api, (body as { id: number }).id)
+  }
+const withOwnApiKey =
+  (request: (api: ApiFixture, apiKey: string) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/api-keys', { name: 'x' })
+    return () => request(api, (body as { key: string }).key)
+  }
+const WEBHOOK = { url: 'https://shop.example/hooks' }
+const withWebhook =
+  (request: (api: ApiFixture, path: string) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/webhooks', WEBHOOK)
+    return () => request(api, `/webhooks/${(body as { id: number }).id}`)
+  }
+const withDisabledWebhook = (request: (api: ApiFixture, path: string) => Promise<TestResponse>): Case =>
+  withWebhook(async (api, path) => {
+    await api.call('PATCH', `/v1${path}`, { body: { enabled: false } })
+    return request(api, path)
+  })
+const withDelivery =
+  (request: (api: ApiFixture, path: string, webhook: string) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { body } = await api.post('/webhooks', WEBHOOK)
+    const webhookId = (body as { id: number }).id
+    const [row] = await api.sql(
+      `insert into webhook_deliveries (webhook_id, at, message_id, kind, type, occurred_at, attempt, outcome, duration_ms)
+        values ($1, now(), 'test_1', 'test', 'webhook.test', now(), 1, 'delivered', 5) returning id`,
+      [webhookId],
+    )
+    return () => request(api, `/webhooks/${webhookId}/deliveries/${row?.['id']}`, `/webhooks/${webhookId}`)
+  }
+/** Sends the same Idempotency-Key twice, the second time with other values. */
+const reused =
+  (path: string, [first, second]: [(petId: number) => object, (petId: number) => object]): Case =>
+  async (api) => {
+    const [{ id }, headers] = [await api.addPet(), { 'idempotency-key': randomUUID() }]
+    await api.post(path, first(id), headers)
+    return () => api.post(path, second(id), headers)
+  }
+/** Operations without a request body ignore one, unless it is malformed JSON. */
+const BROKEN = { body: '{' }
+const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<string, Case> => ({
+  200: withOrder((api, id) => api.end(verb, id)),
+  400: withOrder((api, id) => api.call('POST', `/v1/store/orders/${id}/${verb}`, BROKEN)),
+  404: simply((api) => api.end(verb, UNKNOWN_ID)),
+  409: async (api) => {
+    const { id } = await api.hold()
+    await api.end(other, id)
+    return () => api.end(verb, id)
+  },
+})
+
+const CASES: Record<string, Record<string, Case>> = {
+  listPets: { 200: simply((api) => api.get('/pets')), 400: simply((api) => api.get('/pets?limit=0')) },
+  createPet: {
+    201: simply((api) => api.post('/pets', PET)),
+    400: simply((api) => api.post('/pets', {})),
+    409: async (api) => {
+      const key = randomUUID()
+      // A request in flight with this Idempotency-Key holds this lock.
+      return () =>
+        api.db.transaction(async (tx) => {
+          const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from api_keys`
+          await tx.read({ name: key, text, values: [] })
+          return api.post('/pets', PET, { 'idempotency-key': key })
+        })
+    },
+    422: reused('/pets', [() => PET, () => ({ ...PET, name: 'Other' })]),
+  },
+  getPet: {
+    200: withPet((api, id) => api.get(`/pets/${id}`)),
+    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}`)),
+    410: async (api) => {
+      const clock = () => new Date('2030-12-05T00:00:00Z')
+      const later = await openApiFixtureOn(api.databaseUrl, api.db, { clock })
+      return () => later.get('/pets/1')
+    },
+  },
+  updatePet: {
+    200: withPet((api, id) => api.patch(id, { name: 'Rex' })),
+    400: withPet((api, id) => api.patch(id, { name: '' })),
+    404: simply((api) => api.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, { body: {} })),
+    409: withOrder((api, _, petId) => api.patch(petId, { status: 'sold' })),
+    412: withPet((api, id) => api.patch(id, {}, { 'if-match': '"9"' })),
+  },
+  deletePet: {
+    204: withPet((api, id) => api.remove(`/pets/${id}`)),
+    400: withPet((api, id) => api.call('DELETE', `/v1/pets/${id}`, BROKEN)),
+    404: simply((api) => api.remove(`/pets/${UNKNOWN_ID}`)),
+    409: withOrder((api, _, petId) => api.remove(`/pets/${petId}`)),
+    412: withPet((api, id) => api.remove(`/pets/${id}`, { 'if-match': '"9"' })),
+  },
+  getPetHistory: {
+    200: withPet((api, id) => api.get(`/pets/${id}/history`)),
+    400: withPet((api, id) => api.get(`/pets/${id}/history?limit=0`)),
+    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}/history`)),
+  },
+  listCategories: {
+    200: simply((api) => api.get('/categories')),
+    400: simply((api) => api.get('/categories?limit=0')),
+  },
+  putCategory: {
+    200: async (api) => {
+      await api.put('/categories/5', { name: 'Dogs' })
+      return () => api.put('/categories/5', { name: 'Cats' })
+    },
+    201: simply((api) => api.put('/categories/6', { name: 'Dogs' })),
+    400: simply((api) => api.put('/categories/5', {})),
+    404: simply((api) => api.put('/categories/0', { name: 'Dogs' })),
+    412: async (api) => {
+      await api.put('/categories/5', { name: 'Dogs' })
+      return () => api.put('/categories/5', { name: 'Cats' }, { 'if-none-match': '*' })
+    },
+  },
+  placeOrder: {
+    201: withPet((api, petId) => api.post('/store/orders', { petId })),
+    400: simply((api) => api.post('/store/orders', {})),
+    404: simply((api) => api.post('/store/orders', `{"petId": ${UNKNOWN_ID}}`)),
+    409: withOrder((api, _, petId) => api.post('/store/orders', { petId })),
+    422: reused('/store/orders', [(petId) => ({ petId }), (petId) => ({ petId, note: 'x' })]),
+  },
+  listOrders: {
+    200: simply((api) => api.get('/store/orders')),
+    400: simply((api) => api.get('/store/orders?limit=0')),
+  },
+  getOrder: {
+    200: withOrder((api, id) => api.get(`/store/orders/${id}`)),
+    404: simply((api) => api.get(`/store/orders/${UNKNOWN_ID}`)),
+  },
+  completeOrder: end('complete', 'cancel'),
+  cancelOrder: end('cancel', 'complete'),
+  listEvents: {
+    200: simply((api) => api.get('/events')),
+    400: simply((api) => api.get('/events?after=here')),
+    410: simply((api) => api.get(`/events?after=${UNKNOWN_POSITION}`)),
+  },
+  streamEvents: {
+    200: simply((api) => api.get('/events/stream')),
+    400: simply((api) => api.get('/events/stream?after=here')),
+    410: simply((api) => api.get(`/events/stream?after=${UNKNOWN_POSITION}`)),
+    429: async (api) => {
+      const eventStreams = openEventStreams({ db: api.db, max: 1, perKeyMax: 0 })
+      const full = await openApiFixtureOn(api.databaseUrl, api.db, { eventStreams })
+      return () => full.get('/events/stream')
+    },
+  },
+  listWebhooks: {
+    200: simply((api) => api.get('/webhooks')),
+    400: simply((api) => api.get('/webhooks?limit=0')),
+  },
+  createWebhook: {
+    201: simply((api) => api.post('/webhooks', WEBHOOK)),
+    400: simply((api) => api.post('/webhooks', { url: 'https://10.0.0.1/' })),
+    409: async () => {
+      const full = await openApiFixture()
+      await full.sql(`insert into webhooks (url, types, epoch, number)
+        select 'https://shop.example', '{pet.created}', 'abc', 1 from generate_series(1, 100)`)
+      return () => full.post('/webhooks', WEBHOOK)
+    },
+  },
+  getWebhook: {
+    200: withWebhook((api, path) => api.get(path)),
+    404: simply((api) => api.get(`/webhooks/${UNKNOWN_ID}`)),
+  },
+  updateWebhook: {
+    200: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { enabled: false } })),
+    400: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { url: 'ftp://shop.example' } })),
+    404: simply((api) => api.call('PATCH', `/v1/webhooks/${UNKNOWN_ID}`, { body: {} })),
+  },
+  deleteWebhook: {
+    204: withWebhook((api, path) => api.remove(path)),
+    400: withWebhook((api, path) => api.call('DELETE', `/v1${path}`, BROKEN)),
+    404: simply((api) => api.remove(`/webhooks/${UNKNOWN_ID}`)),
+  },
+  rotateWebhookSecret: {
+    201: withWebhook((api, path) => api.post(`${path}/rotate-secret`, {})),
+    400: withWebhook((api, path) => api.post(`${path}/rotate-secret`, { overlapSeconds: -1 })),
+    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/rotate-secret`, {})),
+  },
+  testWebhook: {
+    202: withWebhook((api, path) => api.post(`${path}/test`, {})),
+    400: withWebhook((api, path) => api.call('POST', `/v1${path}/test`, BROKEN)),
+    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/test`, {})),
+    409: withDisabledWebhook((api, path) => api.post(`${path}/test`, {})),
+  },
+  replayWebhook: {
+    202: withWebhook((api, path) => api.post(`${path}/replay`, { after: 'latest' })),
+    400: withWebhook((api, path) => api.post(`${path}/replay`, { after: 'here' })),
+    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/replay`, { after: 'latest' })),
+    410: withWebhook((api, path) => api.post(`${path}/replay`, { after: UNKNOWN_POSITION })),
+  },
+  listDeliveries: {
+    200: withWebhook((api, path) => api.get(`${path}/deliveries`)),
+    400: withWebhook((api, path) => api.get(`${path}/deliveries?limit=0`)),
+    404: simply((api) => api.get(`/webhooks/${UNKNOWN_ID}/deliveries`)),
+  },
+  redeliver: {
+    202: withDelivery((api, path) => api.post(`${path}/redeliver`, {})),
+    400: withDelivery((api, path) => api.call('POST', `/v1${path}/redeliver`, BROKEN)),
+    404: withWebhook((api, path) => api.post(`${path}/deliveries/${UNKNOWN_ID}/redeliver`, {})),
+    409: withDelivery(async (api, path, webhook) => {
+      await api.call('PATCH', `/v1${webhook}`, { body: { enabled: false } })
+      return api.post(`${path}/redeliver`, {})
+    }),
+  },
+  getInventory: { 200: simply((api) => api.get('/store/inventory')) },
+  getFigures: {
+    200: simply((api) => api.get('/store/figures')),
+    400: simply((api) => api.get('/store/figures?days=0')),
+  },
+  getOwnApiKey: { 200: simply((api) => api.get('/api-keys/self')) },
+  revokeOwnApiKey: {
+    204: withOwnApiKey((api, apiKey) => api.call('DELETE', '/v1/api-keys/self', { apiKey })),
+    400: withOwnApiKey((api, apiKey) => api.call('DELETE', '/v1/api-keys/self', { apiKey, ...BROKEN })),
+  },
+  listDeprecatedCalls: {
+    200: simply((api) => api.get('/api-keys/deprecated-calls')),
+    400: simply((api) => api.get('/api-keys/deprecated-calls?limit=0')),
+  },
+  listApiKeys: {
+    200: simply((api) => api.get('/api-keys')),
+    400: simply((api) => api.get('/api-keys?limit=0')),
+  },
+  createApiKey: {
+    201: simply((api) => api.post('/api-keys', { name: 'x' })),
+    400: simply((api) => api.post('/api-keys', {})),
+  },
+  rotateApiKey: {
+    201: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, {})),
+    400: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, { overlapSeconds: -1 })),
+    404: simply((api) => api.post(`/api-keys/${UNKNOWN_ID}/rotate`, {})),
+  },
+  revokeApiKey: {
+    204: withApiKey((api, id) => api.remove(`/api-keys/${id}`)),
+    400: withApiKey((api, id) => api.call('DELETE', `/v1/api-keys/${id}`, BROKEN)),
+    404: simply((api) => api.remove(`/api-keys/${UNKNOWN_ID}`)),
+  },
+}
+
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+}
+const documented = Object.values(document.paths)
+  .flatMap((verbs) => Object.values(verbs))
+  .flatMap(({ operationId, responses }) =>
+    Object.entries(responses).map(([status, response]) => ({
+      operationId,
+      status,
+      isOutcomeUnknown: status === '503' && JSON.stringify(response).includes('outcome_unknown'),
+    })),
+  )
+const covered = documented.filter(({ status }) => !['401', '403', '503', 'default'].includes(status))
+const withUnknownOutcome = documented.filter(({ isOutcomeUnknown }) => isOutcomeUnknown)
+const api = await openApiFixture()
+
+function caseOf(operationId: string, status: string): Case {
+  const found = CASES[operationId]?.[status]
+  if (found === undefined) throw new Error(`${operationId} has no case for ${status}`)
+  return found
+}
+
+test('CASES has every operation and status of openapi.json except 401, 403 and 503', () => {
+  const cases = Object.entries(CASES).flatMap(([operationId, statuses]) =>
+    Object.keys(statuses).map((status) => ({ operationId, status })),
+  )
+  expect(new Set(cases.map((each) => JSON.stringify(each)))).toEqual(
+    new Set(covered.map(({ operationId, status }) => JSON.stringify({ operationId, status }))),
+  )
+})
+
+test.each(covered)('$operationId returns $status', async ({ operationId, status }) => {
+  const request = await caseOf(operationId, status)(api)
+  expect((await request()).status).toBe(Number(status))
+})
+
+describe('if the connection is lost during the commit,', () => {
+  beforeAll(async () => {
+    await api.sql('create table fault (is_enabled boolean)')
+    await api.sql(`create function break_connection() returns trigger language plpgsql as $$ begin
+      if (select is_enabled from fault) then perform pg_terminate_backend(pg_backend_pid()); end if;
+      return null;
+    end $$`)
+    for (const table of ['pets', 'orders', 'categories', 'api_keys', 'webhooks']) {
+      await api.sql(`create constraint trigger fault after insert or update or delete on ${table}
+        deferrable initially deferred for each row execute function break_connection()`)
+    }
+    await api.sql('insert into fault values (false)')
+  })
+
+  test.each(withUnknownOutcome)('$operationId returns 503 outcome_unknown', async ({ operationId }) => {
+    const success = Object.keys(CASES[operationId] ?? {}).find((status) => status.startsWith('2')) ?? ''
+    const request = await caseOf(operationId, success)(api)
+    await api.sql('update fault set is_enabled = true')
+    try {
+      expect(await request()).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } })
+    } finally {
+      await api.sql('update fault set is_enabled = false')
+    }
+  })
+})

@@ -1,0 +1,123 @@
+// Undoing changes in the console, in Chromium, and where a pet can be deleted.
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { Petstore } from '../../client/src/petstore.ts'
+import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
+import { addPet, hold, rowOf, startConsole } from '../support/console.ts'
+
+const { service, signIn, issueKey } = await startConsole(addDemoPets)
+const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
+
+/** Messages disappear after ten seconds. In these tests they stay, so that a slow host sees the same ones. */
+async function openList(): Promise<Page> {
+  const { page } = await signIn('/')
+  await page.addInitScript(`{
+    const start = window.setTimeout
+    window.setTimeout = (work, ms, ...values) => (ms === 10_000 ? 0 : start(work, ms, ...values))
+  }`)
+  await page.reload()
+  await page.getByRole('listitem').first().waitFor()
+  return page
+}
+
+/** The number of the pet in the list. */
+async function idOf(page: Page, name: string): Promise<string> {
+  const text = await rowOf(page, name).textContent()
+  return /No\. (\d+)/.exec(text ?? '')?.[1] ?? ''
+}
+
+const undoButtons = (page: Page) => page.getByRole('button', { name: 'Undo' })
+
+/** Undoes the newest change. The message that it replaces is visible until it has faded out. */
+async function undo(page: Page): Promise<void> {
+  await expect.poll(() => undoButtons(page).count()).toBe(1)
+  await undoButtons(page).click()
+}
+
+test('a pet has one message with one Undo, and a successful undo is confirmed', async () => {
+  const page = await openList()
+  await addPet(page, 'Araminta')
+  await hold(page, 'Araminta', 'Ms Li')
+  await page.getByText('Araminta is on hold until').waitFor()
+  await rowOf(page, 'Araminta').getByRole('button', { name: 'Sell Araminta' }).click()
+  await page.getByText('Araminta is sold.').waitFor()
+  await undo(page)
+  await page.getByText(/Undone: Araminta is on hold again until \d\d:\d\d\./).waitFor()
+  await rowOf(page, 'Araminta').getByText('On hold').waitFor()
+  await expect.poll(() => undoButtons(page).count()).toBe(0)
+  await page.context().close()
+})
+
+test('the newest message is visible at once, also if there are three others', async () => {
+  const page = await openList()
+  for (const name of ['Bertha', 'Cosima', 'Dorothea', 'Ermengarde']) await addPet(page, name)
+  await page.getByText('Added Ermengarde.').waitFor()
+  await expect.poll(() => undoButtons(page).count()).toBe(3)
+  expect(await page.getByText('Added Bertha.').count()).toBe(0)
+  await page.context().close()
+})
+
+test('says what has happened to the pet if a change can no longer be undone', async () => {
+  const page = await openList()
+  await addPet(page, 'Orla')
+  const order = await other.orders.place({ petId: await idOf(page, 'Orla'), holdMinutes: 5 })
+  await other.orders.complete(order.id)
+  await undo(page)
+  await page.getByText(/^This can no longer be undone: the pet was sold at \d\d:\d\d\.$/).waitFor()
+  expect(await page.getByText('another person', { exact: false }).count()).toBe(0)
+
+  await addPet(page, 'Perpetua')
+  await hold(page, 'Perpetua', '')
+  const held = await idOf(page, 'Perpetua')
+  const [open] = (await other.orders.list({ petId: held, status: 'open' }).page()).items
+  await other.orders.complete(open?.id ?? '')
+  await undo(page)
+  const message = page.getByRole('alert').filter({ hasText: 'Perpetua' })
+  await message.getByText(/^This can no longer be undone: the pet was sold at \d\d:\d\d\.$/).waitFor()
+  await page.context().close()
+})
+
+test('confirms that an added and a changed pet are as before', async () => {
+  const page = await openList()
+  await addPet(page, 'Quentin')
+  await undo(page)
+  await page.getByText('Undone: Quentin is removed.').waitFor()
+  await expect.poll(() => rowOf(page, 'Quentin').count()).toBe(0)
+  await addPet(page, 'Rowena')
+  await rowOf(page, 'Rowena').getByRole('link').click()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Rowena II')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved Rowena II.').waitFor()
+  await undo(page)
+  await page.getByText('Undone: Rowena is as it was before.').waitFor()
+  await page.getByRole('heading', { name: 'Rowena', exact: true }).waitFor()
+  await page.context().close()
+})
+
+test('Delete is offered only for a pet that was never held or sold', async () => {
+  const page = await openList()
+  const [fresh, released, sold] = await Promise.all(
+    ['Fresh', 'Released', 'Bought'].map((name) => other.pets.create({ name, categoryId: 1 })),
+  )
+  await other.orders.cancel((await other.orders.place({ petId: released?.id ?? '' })).id)
+  await other.orders.complete((await other.orders.place({ petId: sold?.id ?? '' })).id)
+  const remove = page.getByRole('button', { name: 'Delete' })
+  for (const pet of [released, sold]) {
+    // With the status, the page asks for the open order.
+    const known = page.waitForResponse((response) => {
+      const { pathname, searchParams } = new URL(response.url())
+      return pathname === '/v1/store/orders' && !searchParams.has('status')
+    })
+    await page.goto(`${service.origin}/pets/${pet?.id}`)
+    await Promise.race([known, remove.waitFor()])
+    await page.getByText('added the pet').waitFor()
+    expect([pet?.name, await remove.count()]).toEqual([pet?.name, 0])
+  }
+  await page.goto(`${service.origin}/pets/${fresh?.id}`)
+  await remove.waitFor()
+  // From the moment at which another person holds the pet, it cannot be deleted any more.
+  await other.orders.place({ petId: fresh?.id ?? '' })
+  await remove.waitFor({ state: 'detached' })
+  await page.context().close()
+})

@@ -1,0 +1,249 @@
+// GET /v1/store/figures: how many pets were added and sold on each day, in any time zone.
+import { describe, expect, test } from 'vitest'
+import { migrate } from '../../src/db/migrations/migrate.ts'
+import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
+import { databaseTimeZone, purgeFigures } from '../../src/store/figures/figures.ts'
+import { type ApiFixture, openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { migrateUpTo } from '../support/earlier-schema.ts'
+import { faultyFields, rows } from '../support/pets.ts'
+import { asOwner } from '../support/roles.ts'
+
+interface Figures {
+  timeZone: string
+  countedSince?: string
+  days: { day: string; added: number; sold: number }[]
+}
+
+const api = await openApiFixture()
+
+async function figures(query = '', at: ApiFixture = api): Promise<Figures> {
+  await sequenceEvents(at.db)
+  const response = await at.get(`/store/figures${query}`)
+  expect(response.status, response.text).toBe(200)
+  return response.body as Figures
+}
+
+const total = ({ days }: Figures) => ({
+  added: days.reduce((sum, { added }) => sum + added, 0),
+  sold: days.reduce((sum, { sold }) => sum + sold, 0),
+})
+
+/** The day in a time zone, from Node instead of PostgreSQL. */
+function dayIn(timeZone: string, time = new Date()): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(time)
+}
+
+test('returns 30 days of zeros in UTC if there are no changes', async () => {
+  const own = await openApiFixture()
+  const found = await figures('', own)
+  expect(found.timeZone).toBe('UTC')
+  expect(found.days).toHaveLength(30)
+  expect(found.days.at(-1)).toEqual({ day: dayIn('UTC'), added: 0, sold: 0 })
+  expect(total(found)).toEqual({ added: 0, sold: 0 })
+  const days = found.days.map(({ day }) => Date.parse(day))
+  expect(days).toEqual(days.map((_, index) => (days[0] as number) + index * 86_400_000))
+})
+
+test('counts created pets as added, and changes to sold as sold', async () => {
+  const before = total(await figures())
+  const { id } = await api.addPet()
+  await api.addPet({ status: 'sold' })
+  await api.addPet({ status: 'pending' })
+  expect(total(await figures())).toEqual({ added: before.added + 3, sold: before.sold })
+
+  await api.patch(id, { status: 'sold' })
+  await api.patch(id, { name: 'Still sold' })
+  expect(total(await figures()).sold).toBe(before.sold + 1)
+  await api.patch(id, { status: 'available' })
+  await api.patch(id, { status: 'sold', name: 'Sold again' })
+  expect(total(await figures()).sold).toBe(before.sold + 2)
+
+  const { id: orderId } = await api.hold()
+  await api.end('complete', orderId)
+  const { id: cancelled } = await api.hold()
+  await api.end('cancel', cancelled)
+  await api.remove(`/pets/${(await api.addPet()).id}`)
+  expect(total(await figures())).toEqual({ added: before.added + 6, sold: before.sold + 3 })
+})
+
+test('counts each pet of a statement that changes thousands of pets', async () => {
+  const before = total(await figures())
+  await api.sql(`insert into pets (name, category_id, status)
+    select 'Bulk', 77, case when n % 2 = 0 then 'sold' else 'available' end::pet_status from generate_series(1, 2500) n`)
+  await api.sql(`update pets set status = 'sold', version = version + 1 where category_id = 77`)
+  expect(total(await figures())).toEqual({ added: before.added + 2500, sold: before.sold + 1250 })
+})
+
+test('counts each event once, and nothing of a transaction that was rolled back', async () => {
+  const before = total(await figures())
+  await api.addPet()
+  await Promise.all([sequenceEvents(api.db), sequenceEvents(api.db), sequenceEvents(api.db)])
+  await api.sql(`begin; insert into pets (name, category_id) values ('Undone', 1); rollback`)
+  expect(total(await figures())).toEqual({ added: before.added + 1, sold: before.sold })
+  // Events are deleted earlier than the figures.
+  await purgeEvents(api.db, 0)
+  expect(total(await figures())).toEqual({ added: before.added + 1, sold: before.sold })
+})
+
+const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'Asia/Kathmandu',
+  'Pacific/Kiritimati',
+  'Pacific/Pago_Pago',
+  'Atlantic/Azores',
+]
+
+// Some of the days have 23 or 25 hours, unless the clocks have not changed for 90 days.
+test.each(ZONES)('a day starts and ends at midnight in %s', async (timeZone) => {
+  const own = await openApiFixture()
+  // The first day has one pet at its start and one at its end, the second day has two of each, and so on.
+  await own.sql(
+    `insert into outbox (at, type, count, pet_ids)
+      select at, 'pet.created', n, array_fill(1::bigint, array[n])
+      from generate_series(1, 90) as n
+      cross join lateral (select (now() at time zone $1)::date - 90 + n as day) as days
+      cross join lateral (values
+        (least(day::timestamp at time zone $1, (day - 1 + time '23:59:59.999') at time zone $1 + interval '1 ms')),
+        ((day + time '23:59:59.999') at time zone $1)
+      ) as edges (at)`,
+    [timeZone],
+  )
+  const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
+  expect(days.at(-1)?.day).toBe(dayIn(timeZone))
+  expect(days.map(({ added }) => added)).toEqual(Array.from({ length: 90 }, (_, index) => 2 * (index + 1)))
+})
+
+/** The date and time in a time zone, from Node instead of PostgreSQL. */
+function timeIn(timeZone: string, time: Date): string {
+  return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(time)
+}
+
+test('PostgreSQL has the same time as Node in every accepted time zone without a region, in winter and in summer', async () => {
+  const names = await api.sql(
+    `select name from pg_timezone_names where name not like '%/%' union select abbrev from pg_timezone_abbrevs`,
+  )
+  const times = [new Date('2025-01-15T12:00:00Z'), new Date('2025-07-15T12:00:00Z')]
+  const accepted: string[] = []
+  for (const name of names.map((row) => row['name'] as string)) {
+    const { status } = await api.get(`/store/figures?days=1&timeZone=${encodeURIComponent(name)}`)
+    if (status !== 200) continue
+    accepted.push(name)
+    const [found] = await api.sql(
+      `select array(select to_char(time at time zone $1, 'YYYY-MM-DD HH24:MI:SS') from unnest($2::timestamptz[]) as time)`,
+      [databaseTimeZone(name), times],
+    )
+    expect(found?.['array'], name).toEqual(times.map((time) => timeIn(name, time)))
+  }
+  expect(accepted).toEqual(
+    expect.arrayContaining(['CET', 'EET', 'EST', 'HST', 'MET', 'MST', 'WET', 'UTC', 'Japan']),
+  )
+})
+
+test.each([
+  ['CET', 'Europe/Brussels'],
+  ['met', 'Europe/Brussels'],
+  ['EET', 'Europe/Athens'],
+  ['WET', 'Europe/Lisbon'],
+])('the days of %s are those of %s', async (timeZone, zone) => {
+  const own = await openApiFixture()
+  await own.sql(
+    `insert into outbox (at, type, count, pet_ids)
+      select ((now() at time zone $1)::date - n)::timestamp at time zone $1, 'pet.created', 1, array[n]
+      from generate_series(1, 90) as n`,
+    [zone],
+  )
+  const found = await figures(`?days=90&timeZone=${timeZone}`, own)
+  expect(found.timeZone).toBe(timeZone)
+  expect(found.days).toEqual((await figures(`?days=90&timeZone=${zone}`, own)).days)
+})
+
+test('accepts 1 to 90 days', async () => {
+  expect((await figures('?days=1')).days).toHaveLength(1)
+  expect((await figures('?days=90&timeZone=Pacific/Kiritimati')).days).toHaveLength(90)
+})
+
+test.each(
+  rows([
+    'days=0',
+    'days=91',
+    'days=x',
+    'days=',
+    'timeZone=',
+    'timeZone=Mars/Olympus',
+    'timeZone=abc5',
+    'timeZone=IST',
+    'timeZone=pst',
+    'timeZone=%2B01:00',
+    'timeZone=Europe/Berlin%00',
+    'timeZone=UTC&timeZone=UTC',
+    `timeZone=${'x'.repeat(10_000)}`,
+  ]),
+)('rejects ?$shown (400)', async ({ value }) => {
+  const response = await api.get(`/store/figures?${value}`)
+  expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+  expect(faultyFields(response)).toHaveLength(1)
+})
+
+test('says since when changes are counted if that is later than the first day', async () => {
+  const own = await openApiFixture()
+  const [{ since } = {}] = (await own.sql('select counted_since as since from pet_figures_start')) as {
+    since: Date
+  }[]
+  expect((await figures('', own)).countedSince).toBe(since?.toISOString())
+  await own.sql(`update pet_figures_start set counted_since = now() - interval '40 days'`)
+  expect(await figures('?days=30', own)).not.toHaveProperty('countedSince')
+  expect(await figures('?days=60', own)).toHaveProperty('countedSince')
+})
+
+test('keeps the figures of 100 days', async () => {
+  const own = await openApiFixture()
+  await own.sql(`insert into pet_figures (starts_at, added, sold)
+    select now() - make_interval(days => 100, mins => n), 1, 0 from generate_series(-5, 2500) n`)
+  await purgeFigures(own.db)
+  const [{ count } = {}] = await own.sql('select count(*)::int from pet_figures')
+  expect(count).toBe(5)
+})
+
+describe('an upgrade', () => {
+  async function openEarlier() {
+    const databaseUrl = await createTestDatabase('empty')
+    await migrateUpTo(databaseUrl, 6)
+    return { databaseUrl, db: openTestDatabase(databaseUrl) }
+  }
+
+  test('counts the events that are still stored, and those that are not numbered yet', async () => {
+    const { databaseUrl, db } = await openEarlier()
+    await sql(
+      databaseUrl,
+      `insert into pets (name, category_id) select 'Old', 1 from generate_series(1, 1500)`,
+    )
+    await sequenceEvents(db)
+    await sql(databaseUrl, `update pets set status = 'sold' where id <= 20`)
+    await migrate(asOwner(databaseUrl))
+    await sql(databaseUrl, `update pets set status = 'sold' where id <= 30`)
+    const own = await openApiFixtureOn(databaseUrl, db, {})
+    const found = await figures('', own)
+    expect(total(found)).toEqual({ added: 1500, sold: 30 })
+    const [{ started } = {}] = await own.sql('select min(started_at) as started from event_epochs')
+    expect(found.countedSince).toBe((started as Date).toISOString())
+  })
+
+  test('counts from the quarter of an hour after the oldest event if older ones were deleted', async () => {
+    const { databaseUrl, db } = await openEarlier()
+    for (let count = 0; count < 2; count += 1) {
+      await sql(databaseUrl, `insert into pets (name, category_id) values ('Old', 1)`)
+      await sequenceEvents(db)
+    }
+    await sql(databaseUrl, 'delete from event_numbers where first_number <= 2')
+    await migrate(asOwner(databaseUrl))
+    const own = await openApiFixtureOn(databaseUrl, db, {})
+    expect(total(await figures('', own))).toEqual({ added: 1, sold: 0 })
+    const [{ isLater } = {}] = await own.sql(
+      `select counted_since <= now() and counted_since > (select min(started_at) from event_epochs) as "isLater"
+        from pet_figures_start`,
+    )
+    expect(isLater).toBe(true)
+  })
+})
