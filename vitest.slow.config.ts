@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { CLIENT_SOURCES, SHARED_OPTIONS } from './test/support/vitest-options.ts'
 import { IS_FULL } from './test/support/volume.ts'
 
@@ -8,13 +9,26 @@ const NIGHTLY = ['alerts-real', 'create-cost', 'nats-relay', 'restore-check']
 /** These compare speeds or costs in one run, so they run one at a time. */
 const COMPARING = ['batching', 'create-cost', 'event-streams', 'import', 'slowloris', 'store-size']
 
+/** These start first, because they take longest. By default, vitest starts the largest files first. */
+const LONGEST = ['console', 'load-balancer', 'console-pages', 'idle', 'reference-page', 'event-faults']
+
 const fileOf = (name: string) => `test/slow/${name}.test.ts`
 const isChosen = (name: string) => IS_FULL || process.argv.some((argument) => argument.includes(name))
 const EXCLUDED = [...configDefaults.exclude, ...NIGHTLY.filter((name) => !isChosen(name)).map(fileOf)]
 const OPTIONS = { ...SHARED_OPTIONS, testTimeout: 900_000, hookTimeout: 900_000 }
 
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONGEST.some((name) => moduleId.endsWith(`/${fileOf(name)}`))
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         resolve: CLIENT_SOURCES,

@@ -83,7 +83,10 @@ for (const [name, path] of Object.entries(REQUESTS)) {
   const times = await measureRequests(service.origin, store.apiKey, path)
   rows.push([name, ...[0.5, 0.99].map((share) => quantile(times, share).toFixed(1)), String(times.length)])
 }
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium-headless-shell',
+  args: ['--no-sandbox'],
+})
 const figures = await measurePage(await browser.newPage(), service.origin, store.apiKey)
 await browser.close()
 await service.stop()

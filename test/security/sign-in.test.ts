@@ -303,15 +303,18 @@ describe('an open redirect', () => {
     expect(issued.returnTo).toBe('/')
   })
 
-  test('is not possible with a cookie that the browser has encrypted itself', async () => {
-    const { browser, address } = await begin()
-    const state = new URL(address).searchParams.get('state') ?? ''
-    const started = openSignIn(state, cookieIn(browser))
-    if (started === undefined) throw new Error('the cookie does not belong to the state')
-    browser.cookies.set(PLACE, COOKIE + sealSignIn(state, { ...started, returnTo: '//evil.example' }))
-    expect(await finishAt(fixture, browser, address)).toBe('/sign-in#done')
-    expect(await (await fetchKey(fixture, browser)).json()).toMatchObject({ returnTo: '/' })
-  })
+  test.each(['//evil.example', '/.//evil.example'])(
+    'is not possible with %j in a cookie that the browser has encrypted itself',
+    async (returnTo) => {
+      const { browser, address } = await begin()
+      const state = new URL(address).searchParams.get('state') ?? ''
+      const started = openSignIn(state, cookieIn(browser))
+      if (started === undefined) throw new Error('the cookie does not belong to the state')
+      browser.cookies.set(PLACE, COOKIE + sealSignIn(state, { ...started, returnTo }))
+      expect(await finishAt(fixture, browser, address)).toBe('/sign-in#done')
+      expect(await (await fetchKey(fixture, browser)).json()).toMatchObject({ returnTo: '/' })
+    },
+  )
 
   test('is not possible with the header Host or X-Forwarded-Host', async () => {
     const started = await fetch(`${fixture.origin}/auth/start`, {

@@ -20,8 +20,8 @@ import { petstore, type Service, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
 
-const FAULTS = volume(8, 40)
-const EVENTS = volume(6_000, 500_000)
+const FAULTS = volume(4, 40)
+const EVENTS = volume(2_000, 500_000)
 const WRITERS = 8
 const LANES = volume(2, 8)
 const IMPORT_ROWS = volume(500, 2_000)

@@ -158,7 +158,7 @@ test(`no request fails while instances are replaced ${REPLACEMENTS} times under 
   expect(loadBalancer.log()).not.toMatch(/petstore_live_|limit=/)
 })
 
-const KILLS_MIN = volume(3, 8)
+const KILLS_MIN = volume(2, 8)
 
 test('no pet is created twice and every error is documented when instances are killed under load', async (context) => {
   const { loadBalancer, instances, restart } = await openFixture(context)

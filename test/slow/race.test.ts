@@ -51,7 +51,7 @@ async function race(services: Service[], apiKey: string, pets: number): Promise<
   return round
 }
 
-const PETS = volume(100, 500)
+const PETS = volume(50, 500)
 const ROUNDS = volume(2, 5)
 
 test('exactly one of many buyers gets each pet, with two processes', async () => {
@@ -94,9 +94,9 @@ test('the same race detects double sales if the unique index is dropped', async 
   await Promise.all(services.map((service) => service.stop()))
 })
 
-const KILLS = volume(3, 12)
+const KILLS = volume(2, 12)
 /** Calls of the clients between two kills. */
-const CALLS = volume(600, 5_000)
+const CALLS = volume(400, 5_000)
 const CLIENTS = 32
 
 test('the store stays consistent while 32 clients act at random and processes are killed', async () => {

@@ -3,7 +3,8 @@ import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
 
-const EXECUTABLE = '/usr/bin/chromium'
+/** A build of Chromium without a window. It uses a quarter less CPU time than Chromium itself. */
+const EXECUTABLE = '/usr/bin/chromium-headless-shell'
 /** How long to wait for an element or a page. Like `expect.poll`, it only ends a test that waits in vain. */
 const TIMEOUT_MS = 120_000
 
