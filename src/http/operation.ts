@@ -3,15 +3,16 @@ import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastif
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Caller } from '../contract/caller.ts'
 import { DETAIL_CODES, ERRORS, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
+import { refTo, type ResponseOf } from '../contract/named-schema.ts'
 import type { DeclaredScope } from '../contract/scopes.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
 
 interface SchemaTypes extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
-  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+  serializer: this['schema'] extends TSchema ? ResponseOf<this['schema']> : unknown
 }
 
-/** The part of the application that requires an API key. Requests get their types from the schemas. */
+/** The part of the application that requires an API key. Requests and responses get their types from the schemas. */
 export type V1 = ReturnType<typeof withSchemaTypes>
 
 export function withSchemaTypes(app: FastifyInstance) {
@@ -74,23 +75,25 @@ export const IdempotencyKeyHeaders = Type.Object({
 
 interface ResponseDocument {
   description: string
-  schema: string
   example: unknown
   headers?: Record<string, string>
 }
 
 /** A success response without a body. */
 export function emptyResponse(description: string) {
-  return { description, headers: describeHeaders({}), type: 'null' }
+  return Type.Unsafe<undefined>({ description, headers: describeHeaders({}), type: 'null' })
 }
 
-/** A success response, in the form that openapi.json and the serialiser need. */
-export function response({ description, schema, example, headers = {} }: ResponseDocument) {
+/** A success response, in the form that openapi.json and the serialiser need. The schema also types the handler. */
+export function response<Schema extends TSchema & object>(
+  schema: Schema,
+  { description, example, headers = {} }: ResponseDocument,
+) {
   return {
     description,
     headers: describeHeaders(headers),
     content: {
-      'application/json': { schema: { $ref: `${schema}#` }, examples: { example: { value: example } } },
+      'application/json': { schema: refTo(schema), examples: { example: { value: example } } },
     },
   }
 }
@@ -100,7 +103,7 @@ export function streamResponse(description: string, mediaType: string, example: 
   return {
     description,
     headers: describeHeaders({}),
-    content: { [mediaType]: { schema: { type: 'string' }, examples: { example: { value: example } } } },
+    content: { [mediaType]: { schema: Type.String(), examples: { example: { value: example } } } },
   }
 }
 

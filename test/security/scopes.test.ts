@@ -55,7 +55,7 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
 // Every real key has a scope. To test a key without scopes, this service treats every caller as one.
-const scopeless: Caller = { ...(await issueApiKey(db)), scopes: [] }
+const scopeless: Caller = { ...(await issueApiKey(db)), rateLimit: undefined, scopes: [] }
 const petstoreWithoutScopes = await startApp(db, { verifyApiKey: () => scopeless })
 
 test('openapi.json, the routes and this table have the same operations and scopes', () => {

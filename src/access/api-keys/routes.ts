@@ -28,8 +28,11 @@ import {
   type ApiKey,
   ApiKeyParams,
   ApiKeyRequestRef,
-  type DeprecatedCall,
+  ApiKeysSchema,
+  DeprecatedCallsSchema,
+  IssuedApiKeySchema,
   LIST_LIMIT_DEFAULT,
+  OwnApiKeySchema,
   RotationRef,
 } from './schema.ts'
 
@@ -71,9 +74,8 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       summary: 'Get the current API key',
       tags: ['api-keys'],
       response: {
-        200: response({
+        200: response(OwnApiKeySchema, {
           description: 'The id, name, scopes and expiry of the API key in the request.',
-          schema: 'OwnApiKey',
           example: {
             id: EXAMPLE.id,
             name: 'web-shop',
@@ -84,7 +86,7 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
         }),
       },
     },
-    handler: (request): Promise<ApiKey> => getApiKey(db, (request.caller as Caller).id),
+    handler: (request) => getApiKey(db, (request.caller as Caller).id),
   })
 }
 
@@ -123,14 +125,13 @@ export function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void 
       tags: ['api-keys'],
       querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_MAX) }),
       response: {
-        200: response({
+        200: response(DeprecatedCallsSchema, {
           description: 'One entry per API key and operation.',
-          schema: 'DeprecatedCalls',
           example: [DEPRECATED_CALLS_EXAMPLE],
         }),
       },
     },
-    handler: async (request): Promise<DeprecatedCall[]> => {
+    handler: async (request) => {
       const found = await listDeprecatedUse(db, request.query.limit ?? LIST_LIMIT_MAX)
       return found.map((use) => ({ ...use, removedAt: REMOVALS[use.operation] }))
     },
@@ -150,15 +151,14 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       tags: ['api-keys'],
       querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
-        200: response({
+        200: response(ApiKeysSchema, {
           description: 'A page of API keys.',
-          schema: 'ApiKeys',
           example: [EXAMPLE],
           headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
-    handler: async (request, reply): Promise<ApiKey[]> => {
+    handler: async (request, reply) => {
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
       const { items, next } = await listApiKeys(db, page)
       const { limit } = request.query
@@ -180,7 +180,7 @@ export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
       tags: ['api-keys'],
       body: ApiKeyRequestRef,
       response: {
-        201: response({ description: 'The new API key.', schema: 'IssuedApiKey', example: ISSUED }),
+        201: response(IssuedApiKeySchema, { description: 'The new API key.', example: ISSUED }),
       },
     },
     handler: async (request, reply) => {
@@ -206,7 +206,7 @@ export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
       params: ApiKeyParams,
       body: RotationRef,
       response: {
-        201: response({ description: 'The new API key.', schema: 'IssuedApiKey', example: ISSUED }),
+        201: response(IssuedApiKeySchema, { description: 'The new API key.', example: ISSUED }),
       },
     },
     handler: async (request, reply) => {

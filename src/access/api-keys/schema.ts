@@ -1,7 +1,8 @@
 // Types and JSON schemas of API keys.
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { SERVICE_NAME } from '../../contract/actor.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { type Scope, SCOPES } from '../../contract/scopes.ts'
 import { LIFETIME_SECONDS_MAX, NAME_LENGTH_MAX, OVERLAP_SECONDS_DEFAULT, RATE_LIMIT_MAX } from './rules.ts'
@@ -9,19 +10,6 @@ import { LIFETIME_SECONDS_MAX, NAME_LENGTH_MAX, OVERLAP_SECONDS_DEFAULT, RATE_LI
 /** `program`: an operator created the key. `personal`: a person signed in with an identity provider. */
 export const API_KEY_KINDS = ['program', 'personal'] as const
 export type ApiKeyKind = (typeof API_KEY_KINDS)[number]
-
-/** The properties of a key. The key itself is shown only once, on creation. */
-export interface ApiKey {
-  id: bigint
-  name: string
-  kind: ApiKeyKind
-  scopes: readonly Scope[]
-  rateLimit: number | undefined
-  createdAt: Date
-  lastUsedAt: Date | undefined
-  expiresAt: Date | undefined
-  revokedAt: Date | undefined
-}
 
 export interface NewApiKey {
   name: string
@@ -74,7 +62,7 @@ const rateLimit = Type.Optional(
 const time = (description: string) =>
   Type.Optional(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description }))
 
-const OwnApiKeySchema = Type.Object(
+export const OwnApiKeySchema = Type.Object(
   {
     id: Int64,
     name,
@@ -100,16 +88,16 @@ const ApiKeySchema = Type.Object(properties, {
   $id: 'ApiKey',
   description: 'An API key, without the key itself.',
 })
+/** The properties of a key. The key itself is shown only once, on creation. */
+export type ApiKey = ResponseOf<typeof ApiKeySchema>
 
-const IssuedApiKeySchema = Type.Object(
+export const IssuedApiKeySchema = Type.Object(
   { ...properties, key: Type.String({ description: 'The key itself. Only this response contains it.' }) },
   { $id: 'IssuedApiKey', description: 'A new API key.' },
 )
 
-const ApiKeysSchema = Type.Unsafe<ApiKey[]>({
+export const ApiKeysSchema = Type.Array(refTo(ApiKeySchema), {
   $id: 'ApiKeys',
-  type: 'array',
-  items: { $ref: 'ApiKey#' },
   description: 'API keys, newest first.',
 })
 
@@ -134,22 +122,10 @@ const DeprecatedCallSchema = Type.Object(
   },
   { $id: 'DeprecatedCall', description: 'How often an API key has called a deprecated operation.' },
 )
-/** Not derived from the schema, because here the optional field may be explicitly undefined. */
-export interface DeprecatedCall {
-  apiKeyId: bigint
-  apiKeyName: string
-  operation: string
-  calls: bigint
-  callsLast30Days: bigint
-  firstDay: string
-  lastDay: string
-  removedAt: Date | undefined
-}
+export type DeprecatedCall = ResponseOf<typeof DeprecatedCallSchema>
 
-const DeprecatedCallsSchema = Type.Unsafe<DeprecatedCall[]>({
+export const DeprecatedCallsSchema = Type.Array(refTo(DeprecatedCallSchema), {
   $id: 'DeprecatedCalls',
-  type: 'array',
-  items: { $ref: 'DeprecatedCall#' },
   maxItems: LIST_LIMIT_MAX,
   description: 'Calls of deprecated operations, the most calls in the last 30 days first.',
 })
@@ -173,7 +149,7 @@ const ApiKeyRequestSchema = Type.Object(
     examples: [{ name: 'web-shop', scopes: ['pets:read', 'orders:write'], expiresInSeconds: 7_776_000 }],
   },
 )
-export const ApiKeyRequestRef = Type.Unsafe<Static<typeof ApiKeyRequestSchema>>({ $ref: 'NewApiKey#' })
+export const ApiKeyRequestRef = refTo(ApiKeyRequestSchema)
 
 const RotationSchema = Type.Object(
   {
@@ -188,7 +164,7 @@ const RotationSchema = Type.Object(
   },
   { $id: 'Rotation', examples: [{ overlapSeconds: 3600 }] },
 )
-export const RotationRef = Type.Unsafe<Static<typeof RotationSchema>>({ $ref: 'Rotation#' })
+export const RotationRef = refTo(RotationSchema)
 
 export const API_KEY_SCHEMAS = [
   OwnApiKeySchema,

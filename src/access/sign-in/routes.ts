@@ -7,6 +7,7 @@ import { clientAddress } from '../../http/client-address.ts'
 import { cookieHeader, readCookie } from '../../http/cookies.ts'
 import { errorSender } from '../../http/errors.ts'
 import { acceptJsonBodies } from '../../http/json-body.ts'
+import { withSchemaTypes } from '../../http/operation.ts'
 import { SIGN_IN_PAGE } from '../../http/page-addresses.ts'
 import { DATA_HEADERS } from '../../http/security-headers.ts'
 import { unauthenticatedLimiter } from '../../http/unauthenticated-limit.ts'
@@ -56,7 +57,7 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
   for (const outcome of ['signed_in', ...Object.keys(SIGN_IN_ERRORS)])
     services.metrics.countSignIn(outcome, 0)
 
-  app.get(
+  withSchemaTypes(app).get(
     '/provider',
     { schema: { hide: true, operationId: 'getSignInProvider', response: { 200: ProviderSchema } } },
     async () => ({
@@ -141,7 +142,7 @@ function redirectRoutes(app: FastifyInstance, provider: IdentityProvider, servic
 function keyRoute(app: FastifyInstance, { db, publicUrl, environment, metrics }: SignInServices): void {
   const cookie = cookieOf(publicUrl)
 
-  app.post(
+  withSchemaTypes(app).post(
     '/key',
     {
       bodyLimit: BODY_MAX_BYTES,
@@ -160,7 +161,8 @@ function keyRoute(app: FastifyInstance, { db, publicUrl, environment, metrics }:
       return reply
         .header('set-cookie', cookie.set('', 0))
         .code(201)
-        .send({ id, key, name, role, scopes, expiresAt, returnTo })
+        // A personal key always expires.
+        .send({ id, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
     },
   )
 }

@@ -11,8 +11,8 @@ import { readableTypes, readEvents, readStart } from './feed.ts'
 import { writePosition } from './format.ts'
 import type { Filter } from './recent.ts'
 import {
-  type Event,
   EVENTS_LIMIT_DEFAULT,
+  EventsSchema,
   type EventType,
   ListEventsQuery,
   STREAM_TYPE,
@@ -53,9 +53,8 @@ export function listEventsRoute(app: V1, { findEvents, publicUrl }: EventService
       tags: ['events'],
       querystring: ListEventsQuery,
       response: {
-        200: response({
+        200: response(EventsSchema, {
           description: 'The events after the position.',
-          schema: 'Events',
           example: [
             {
               position: '3f1c9a52be07-18',
@@ -72,7 +71,7 @@ export function listEventsRoute(app: V1, { findEvents, publicUrl }: EventService
         }),
       },
     },
-    handler: async (request, reply): Promise<Event[]> => {
+    handler: async (request, reply) => {
       const { after, type, limit } = request.query
       const { events, next } = await readEvents(findEvents, readStart(after), {
         ...readFilter(request.caller as Caller, type),

@@ -1,8 +1,9 @@
 // JSON schemas of events: the source of the types, the validation, the responses and openapi.json.
 import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
-import type { Order } from '../../store/orders/schema.ts'
-import type { Pet } from '../../store/pets/schema.ts'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
+import { OrderSchema } from '../../store/orders/schema.ts'
+import { PetSchema } from '../../store/pets/schema.ts'
 
 export const PET_EVENT_TYPES = ['pet.created', 'pet.updated', 'pet.deleted'] as const
 const ORDER_EVENT_TYPES = ['order.placed', 'order.completed', 'order.cancelled', 'order.expired'] as const
@@ -16,19 +17,6 @@ export const EVENTS_LIMIT_MAX = 1_000
 export const EVENTS_LIMIT_DEFAULT = 100
 /** The value of `after` that stands for the position of the newest event. */
 export const LATEST = 'latest'
-
-/** Not derived from the schema, because here optional fields may be explicitly undefined. */
-export interface Event {
-  position: string
-  type: EventType
-  occurredAt: Date
-  petId: bigint
-  pet?: Pet | undefined
-  changed?: ChangedField[] | undefined
-  order?: Order | undefined
-  apiKeyName?: string | undefined
-  requestId?: string | undefined
-}
 
 const EventSchema = Type.Object(
   {
@@ -47,13 +35,13 @@ const EventSchema = Type.Object(
       description: 'Time of the change.',
     }),
     petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
-    pet: Type.Optional(Type.Unsafe<Pet>({ $ref: 'Pet#' })),
+    pet: Type.Optional(refTo(PetSchema)),
     changed: Type.Optional(
       Type.Array(Type.Unsafe<ChangedField>({ type: 'string', enum: CHANGEABLE_FIELDS }), {
         description: 'The fields that changed. Present only in `pet.updated`.',
       }),
     ),
-    order: Type.Optional(Type.Unsafe<Order>({ $ref: 'Order#' })),
+    order: Type.Optional(refTo(OrderSchema)),
     apiKeyName: Type.Optional(
       Type.String({
         description:
@@ -73,11 +61,10 @@ const EventSchema = Type.Object(
       'A change. `pet.created` and `pet.updated` contain the whole pet after the change. `order.*` events contain the order.',
   },
 )
+export type Event = ResponseOf<typeof EventSchema>
 
-const EventsSchema = Type.Unsafe<Event[]>({
+export const EventsSchema = Type.Array(refTo(EventSchema), {
   $id: 'Events',
-  type: 'array',
-  items: { $ref: 'Event#' },
   maxItems: EVENTS_LIMIT_MAX,
   description: 'Events, oldest first.',
 })

@@ -8,13 +8,13 @@ import type { FindDurableEvents } from '../feed/durable.ts'
 import { readableTypes } from '../feed/feed.ts'
 import { EXAMPLE, ORDER_SCOPE_NOTE, requireReadableBy, SENDING_SCOPES } from './routes.ts'
 import {
-  type Delivery,
+  DeliveriesSchema,
   DeliveryParams,
   LIST_LIMIT_DEFAULT,
   ListDeliveriesQuery,
   ReplayRef,
-  type Webhook,
   WebhookParams,
+  WebhookSchema,
 } from './schema.ts'
 import { listDeliveries, replay, requestRedelivery, requestTest } from './webhooks.ts'
 
@@ -50,14 +50,13 @@ export function testWebhookRoute(app: V1, { db }: DeliveryServices): void {
       tags: ['webhooks'],
       params: WebhookParams,
       response: {
-        202: response({
+        202: response(WebhookSchema, {
           description: 'The test event waits for its delivery.',
-          schema: 'Webhook',
           example: { ...EXAMPLE, waiting: 1 },
         }),
       },
     },
-    handler: async (request, reply): Promise<Webhook> => {
+    handler: async (request, reply) => {
       reply.code(202)
       return requestTest(db, request.params.webhookId, requireReadableBy(request.caller as Caller))
     },
@@ -77,14 +76,13 @@ export function replayWebhookRoute(app: V1, { db, findEvents }: DeliveryServices
       params: WebhookParams,
       body: ReplayRef,
       response: {
-        202: response({
+        202: response(WebhookSchema, {
           description: 'The webhook at its new position.',
-          schema: 'Webhook',
           example: EXAMPLE,
         }),
       },
     },
-    handler: async (request, reply): Promise<Webhook> => {
+    handler: async (request, reply) => {
       reply.code(202)
       const requireReadable = requireReadableBy(request.caller as Caller)
       return replay(db, findEvents, request.params.webhookId, request.body.after, requireReadable)
@@ -106,15 +104,14 @@ export function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices
       params: WebhookParams,
       querystring: ListDeliveriesQuery,
       response: {
-        200: response({
+        200: response(DeliveriesSchema, {
           description: 'A page of attempts.',
-          schema: 'Deliveries',
           example: [DELIVERY_EXAMPLE],
           headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
-    handler: async (request, reply): Promise<Delivery[]> => {
+    handler: async (request, reply) => {
       const { webhookId } = request.params
       const { limit, outcome } = request.query
       const filters = { list: `deliveries of ${webhookId}`, outcome }
@@ -140,14 +137,13 @@ export function redeliverRoute(app: V1, { db }: DeliveryServices): void {
       tags: ['webhooks'],
       params: DeliveryParams,
       response: {
-        202: response({
+        202: response(WebhookSchema, {
           description: 'The message waits for its delivery.',
-          schema: 'Webhook',
           example: { ...EXAMPLE, waiting: 1 },
         }),
       },
     },
-    handler: async (request, reply): Promise<Webhook> => {
+    handler: async (request, reply) => {
       reply.code(202)
       const { webhookId, deliveryId } = request.params
       return requestRedelivery(db, webhookId, deliveryId, requireReadableBy(request.caller as Caller))

@@ -1,6 +1,9 @@
 // JSON schema of the messages that receivers get, and its place in openapi.json. No route uses it.
 import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo } from '../../contract/named-schema.ts'
+import { OrderSchema } from '../../store/orders/schema.ts'
+import { PetSchema } from '../../store/pets/schema.ts'
 import { EVENT_TYPES } from '../feed/schema.ts'
 import { TEST_TYPE } from './rules.ts'
 
@@ -15,13 +18,13 @@ export const WebhookMessageSchema = Type.Object(
       {
         position: Type.Optional(Type.String({ description: 'Position of the event in the feed.' })),
         petId: Type.Optional(Type.Unsafe({ ...Int64, description: 'Id of the pet.' })),
-        pet: Type.Optional(Type.Unsafe({ $ref: 'Pet#' })),
+        pet: Type.Optional(refTo(PetSchema)),
         changed: Type.Optional(
           Type.Array(Type.String(), {
             description: 'The fields that changed. Present only in `pet.updated`.',
           }),
         ),
-        order: Type.Optional(Type.Unsafe({ $ref: 'Order#' })),
+        order: Type.Optional(refTo(OrderSchema)),
         webhookId: Type.Optional(
           Type.Unsafe({ ...Int64, description: `Id of the webhook. Present only in \`${TEST_TYPE}\`.` }),
         ),

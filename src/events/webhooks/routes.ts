@@ -11,6 +11,7 @@ import type { EventType } from '../feed/schema.ts'
 import type { AddressRule } from './addresses.ts'
 import { SECRET_OVERLAP_SECONDS_DEFAULT } from './rules.ts'
 import {
+  CreatedWebhookSchema,
   LIST_LIMIT_DEFAULT,
   ListWebhooksQuery,
   NewWebhookRef,
@@ -18,6 +19,9 @@ import {
   type Webhook,
   WebhookChangesRef,
   WebhookParams,
+  WebhookSchema,
+  WebhookSecretSchema,
+  WebhooksSchema,
 } from './schema.ts'
 import {
   changeWebhook,
@@ -69,15 +73,14 @@ export function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): 
       tags: ['webhooks'],
       querystring: ListWebhooksQuery,
       response: {
-        200: response({
+        200: response(WebhooksSchema, {
           description: 'A page of webhooks.',
-          schema: 'Webhooks',
           example: [EXAMPLE],
           headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
-    handler: async (request, reply): Promise<Webhook[]> => {
+    handler: async (request, reply) => {
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
       const { items, next } = await listWebhooks(db, page)
       const { limit } = request.query
@@ -101,14 +104,13 @@ export function createWebhookRoute(app: V1, services: WebhookServices): void {
       tags: ['webhooks'],
       body: NewWebhookRef,
       response: {
-        201: response({
+        201: response(CreatedWebhookSchema, {
           description: 'The new webhook.',
-          schema: 'CreatedWebhook',
           example: { ...EXAMPLE, secret: SECRET },
         }),
       },
     },
-    handler: async (request, reply): Promise<Webhook & { secret: string }> => {
+    handler: async (request, reply) => {
       const { url, description } = request.body
       requireUrl(url, webhookAddresses)
       const caller = request.caller as Caller
@@ -130,9 +132,9 @@ export function getWebhookRoute(app: V1, { db }: WebhookServices): void {
       description: URL_NOTE,
       tags: ['webhooks'],
       params: WebhookParams,
-      response: { 200: response({ description: 'The webhook.', schema: 'Webhook', example: EXAMPLE }) },
+      response: { 200: response(WebhookSchema, { description: 'The webhook.', example: EXAMPLE }) },
     },
-    handler: async (request): Promise<Webhook> =>
+    handler: async (request) =>
       visibleTo(request.caller as Caller)(await getWebhook(db, request.params.webhookId)),
   })
 }
@@ -150,10 +152,10 @@ export function updateWebhookRoute(app: V1, { db, webhookAddresses }: WebhookSer
       params: WebhookParams,
       body: WebhookChangesRef,
       response: {
-        200: response({ description: 'The webhook after the change.', schema: 'Webhook', example: EXAMPLE }),
+        200: response(WebhookSchema, { description: 'The webhook after the change.', example: EXAMPLE }),
       },
     },
-    handler: (request): Promise<Webhook> => {
+    handler: (request) => {
       requireUrl(request.body.url, webhookAddresses)
       const { webhookId } = request.params
       const caller = request.caller as Caller
@@ -195,14 +197,13 @@ export function rotateWebhookSecretRoute(app: V1, { db }: WebhookServices): void
       params: WebhookParams,
       body: SecretRotationRef,
       response: {
-        201: response({
+        201: response(WebhookSecretSchema, {
           description: 'The new secret.',
-          schema: 'WebhookSecret',
           example: { secret: SECRET },
         }),
       },
     },
-    handler: async (request, reply): Promise<{ secret: string }> => {
+    handler: async (request, reply) => {
       const overlap = request.body.overlapSeconds ?? SECRET_OVERLAP_SECONDS_DEFAULT
       const requireReadable = requireReadableBy(request.caller as Caller)
       reply.code(201)

@@ -1,6 +1,7 @@
 // JSON schemas of webhooks, their deliveries and the messages that receivers get.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
 import { EVENT_TYPES, type EventType } from '../feed/schema.ts'
 import {
@@ -69,42 +70,26 @@ const properties = {
   createdAt: time('When the webhook was created.'),
 }
 
-/** Not derived from the schema, because here optional fields may be explicitly undefined. */
-export interface Webhook {
-  id: bigint
-  url: string
-  description: string | undefined
-  types: readonly EventType[]
-  enabled: boolean
-  disabledReason: DisabledReason | undefined
-  disabledAt: Date | undefined
-  failingSince: Date | undefined
-  position: string
-  waiting: number
-  createdAt: Date
-}
-
-const WebhookSchema = Type.Object(properties, {
+export const WebhookSchema = Type.Object(properties, {
   $id: 'Webhook',
   description: 'A URL to which the service sends events. See the webhooks of this document for the messages.',
 })
+export type Webhook = ResponseOf<typeof WebhookSchema>
 
 const secret = Type.String({
   description: 'The secret that signs the messages. Only this response contains it.',
 })
-const CreatedWebhookSchema = Type.Object(
+export const CreatedWebhookSchema = Type.Object(
   { ...properties, secret },
   { $id: 'CreatedWebhook', description: 'A new webhook with its secret.' },
 )
-const WebhookSecretSchema = Type.Object(
+export const WebhookSecretSchema = Type.Object(
   { secret },
   { $id: 'WebhookSecret', description: 'The new secret of a webhook.' },
 )
 
-const WebhooksSchema = Type.Unsafe<Webhook[]>({
+export const WebhooksSchema = Type.Array(refTo(WebhookSchema), {
   $id: 'Webhooks',
-  type: 'array',
-  items: { $ref: 'Webhook#' },
   description: 'Webhooks, newest first.',
 })
 
@@ -117,7 +102,7 @@ const NewWebhookSchema = Type.Object(
   },
 )
 export type NewWebhook = Static<typeof NewWebhookSchema>
-export const NewWebhookRef = Type.Unsafe<NewWebhook>({ $ref: 'NewWebhook#' })
+export const NewWebhookRef = refTo(NewWebhookSchema)
 
 const WebhookChangesSchema = Type.Object(
   {
@@ -131,7 +116,7 @@ const WebhookChangesSchema = Type.Object(
   { $id: 'WebhookChanges', description: 'The fields to change.', examples: [{ enabled: true }] },
 )
 export type WebhookChanges = Static<typeof WebhookChangesSchema>
-export const WebhookChangesRef = Type.Unsafe<WebhookChanges>({ $ref: 'WebhookChanges#' })
+export const WebhookChangesRef = refTo(WebhookChangesSchema)
 
 const SecretRotationSchema = Type.Object(
   {
@@ -146,7 +131,7 @@ const SecretRotationSchema = Type.Object(
   },
   { $id: 'SecretRotation', examples: [{ overlapSeconds: 3600 }] },
 )
-export const SecretRotationRef = Type.Unsafe<Static<typeof SecretRotationSchema>>({ $ref: 'SecretRotation#' })
+export const SecretRotationRef = refTo(SecretRotationSchema)
 
 const ReplaySchema = Type.Object(
   {
@@ -160,23 +145,7 @@ const ReplaySchema = Type.Object(
   },
   { $id: 'Replay', examples: [{ after: '3f1c9a52be07-18' }] },
 )
-export const ReplayRef = Type.Unsafe<Static<typeof ReplaySchema>>({ $ref: 'Replay#' })
-
-/** One attempt to deliver a message. */
-export interface Delivery {
-  id: bigint
-  messageId: string
-  kind: DeliveryKind
-  type: string
-  position: string | undefined
-  petId: bigint | undefined
-  attempt: number
-  outcome: DeliveryOutcome
-  responseStatus: number | undefined
-  failure: string | undefined
-  durationMs: number
-  at: Date
-}
+export const ReplayRef = refTo(ReplaySchema)
 
 const DeliverySchema = Type.Object(
   {
@@ -208,11 +177,10 @@ const DeliverySchema = Type.Object(
   },
   { $id: 'Delivery', description: 'One attempt to deliver a message to a webhook.' },
 )
+export type Delivery = ResponseOf<typeof DeliverySchema>
 
-const DeliveriesSchema = Type.Unsafe<Delivery[]>({
+export const DeliveriesSchema = Type.Array(refTo(DeliverySchema), {
   $id: 'Deliveries',
-  type: 'array',
-  items: { $ref: 'Delivery#' },
   description: 'Attempts, newest first.',
 })
 

@@ -5,10 +5,11 @@ import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { listCategories, putCategory } from './categories.ts'
-import type { CategoryCounts } from './queries.ts'
 import {
+  CategoriesSchema,
   CategoryNameRef,
   CategoryParams,
+  CategorySchema,
   LIST_LIMIT_DEFAULT,
   ListCategoriesQuery,
   PutCategoryHeaders,
@@ -37,15 +38,14 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryS
       tags: ['categories'],
       querystring: ListCategoriesQuery,
       response: {
-        200: response({
+        200: response(CategoriesSchema, {
           description: 'A page of categories.',
-          schema: 'Categories',
           example: [EXAMPLE],
           headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
-    handler: async (request, reply): Promise<CategoryCounts[]> => {
+    handler: async (request, reply) => {
       const { limit } = request.query
       await holds.waitUntilFresh()
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
@@ -70,19 +70,17 @@ export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void
       headers: PutCategoryHeaders,
       body: CategoryNameRef,
       response: {
-        200: response({
+        200: response(CategorySchema, {
           description: 'The category already had a name, which was replaced.',
-          schema: 'Category',
           example: EXAMPLE,
         }),
-        201: response({
+        201: response(CategorySchema, {
           description: 'The category had no name before.',
-          schema: 'Category',
           example: EXAMPLE,
         }),
       },
     },
-    handler: async (request, reply): Promise<CategoryCounts> => {
+    handler: async (request, reply) => {
       await holds.waitUntilFresh()
       const { category, isNew } = await putCategory(
         db,

@@ -1,7 +1,9 @@
 // JSON schemas of categories. The name of a category is optional.
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
+import { CountsSchema } from '../inventory/schema.ts'
 
 const NAME_LENGTH_MAX = 100
 export const LIST_LIMIT_DEFAULT = 100
@@ -14,14 +16,13 @@ const name = Type.String({
 })
 
 const CategoryNameSchema = Type.Object({ name }, { $id: 'CategoryName', examples: [{ name: 'Dogs' }] })
-export type CategoryName = Static<typeof CategoryNameSchema>
-export const CategoryNameRef = Type.Unsafe<CategoryName>({ $ref: 'CategoryName#' })
+export const CategoryNameRef = refTo(CategoryNameSchema)
 
-const CategorySchema = Type.Object(
+export const CategorySchema = Type.Object(
   {
     id: Int64,
     name: Type.Optional(name),
-    counts: Type.Unsafe<Record<string, bigint>>({ $ref: 'Counts#' }),
+    counts: refTo(CountsSchema),
   },
   {
     $id: 'Category',
@@ -29,10 +30,8 @@ const CategorySchema = Type.Object(
   },
 )
 
-const CategoriesSchema = Type.Unsafe<unknown[]>({
+export const CategoriesSchema = Type.Array(refTo(CategorySchema), {
   $id: 'Categories',
-  type: 'array',
-  items: { $ref: 'Category#' },
   description: 'Categories, sorted by id.',
 })
 

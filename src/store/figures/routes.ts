@@ -3,7 +3,7 @@
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getFigures } from './figures.ts'
-import { DAYS_DEFAULT, type Figures, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
+import { DAYS_DEFAULT, FiguresSchema, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
 
 export interface FiguresServices {
   db: Db
@@ -22,9 +22,8 @@ export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
       tags: ['store'],
       querystring: GetFiguresQuery,
       response: {
-        200: response({
+        200: response(FiguresSchema, {
           description: 'The figures of each day, oldest first.',
-          schema: 'Figures',
           example: {
             timeZone: 'Europe/Berlin',
             days: [
@@ -35,7 +34,7 @@ export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
         }),
       },
     },
-    handler: (request): Promise<Figures> => {
+    handler: (request) => {
       const { days = DAYS_DEFAULT, timeZone = TIME_ZONE_DEFAULT } = request.query
       return getFigures(db, days, timeZone)
     },

@@ -1,5 +1,6 @@
 // JSON schemas of the figures per day.
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 
 export const DAYS_MAX = 90
 export const DAYS_DEFAULT = 30
@@ -18,9 +19,9 @@ const DayFiguresSchema = Type.Object(
   },
   { $id: 'DayFigures', description: 'How many pets were added and sold on a day.' },
 )
-export type DayFigures = Static<typeof DayFiguresSchema>
+export type DayFigures = ResponseOf<typeof DayFiguresSchema>
 
-const FiguresSchema = Type.Object(
+export const FiguresSchema = Type.Object(
   {
     timeZone: Type.String({ description: 'The time zone of the request.' }),
     countedSince: Type.Optional(
@@ -31,21 +32,14 @@ const FiguresSchema = Type.Object(
           'The figures include no changes before this time. Absent if all days in the response are counted completely.',
       }),
     ),
-    days: Type.Unsafe<DayFigures[]>({
-      type: 'array',
-      items: { $ref: 'DayFigures#' },
+    days: Type.Array(refTo(DayFiguresSchema), {
       maxItems: DAYS_MAX,
       description: 'One entry per day, oldest first. The last one is today. Days without changes have zeros.',
     }),
   },
   { $id: 'Figures', description: 'How many pets were added and sold on each of the last days.' },
 )
-/** Not derived from the schema, because here the optional field may be explicitly undefined. */
-export interface Figures {
-  timeZone: string
-  countedSince: Date | undefined
-  days: DayFigures[]
-}
+export type Figures = ResponseOf<typeof FiguresSchema>
 
 export const FIGURES_SCHEMAS = [DayFiguresSchema, FiguresSchema]
 

@@ -6,7 +6,7 @@ import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../.
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetHistory } from './history.ts'
-import { type HistoryEntry, HistoryParams } from './schema.ts'
+import { HistoryParams, HistorySchema } from './schema.ts'
 
 export interface HistoryServices {
   db: Db
@@ -30,9 +30,8 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
       params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
       response: {
-        200: response({
+        200: response(HistorySchema, {
           description: 'A page of changes.',
-          schema: 'History',
           example: [
             {
               at: '2026-11-15T10:00:00.000Z',
@@ -47,7 +46,7 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
         }),
       },
     },
-    handler: async (request, reply): Promise<HistoryEntry[]> => {
+    handler: async (request, reply) => {
       const { petId } = request.params
       const { limit } = request.query
       const filters = { history: petId }

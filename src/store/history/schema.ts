@@ -1,6 +1,7 @@
 // JSON schemas of the history of a pet.
 import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 
 export const EVENTS = [
@@ -12,23 +13,6 @@ export const EVENTS = [
   'order_expired',
 ] as const
 export type HistoryEvent = (typeof EVENTS)[number]
-
-/** The changed fields, with their values before or after the change. */
-export interface ChangedFields {
-  name?: string | undefined
-  categoryId?: bigint | undefined
-  status?: PetStatus | undefined
-}
-
-export interface HistoryEntry {
-  at: Date
-  event: HistoryEvent
-  from?: ChangedFields | undefined
-  to?: ChangedFields | undefined
-  apiKeyName: string
-  requestId: string
-  reason?: string | undefined
-}
 
 const changedFields = (description: string) =>
   Type.Optional(
@@ -56,11 +40,12 @@ const HistoryEntrySchema = Type.Object(
   },
   { $id: 'HistoryEntry', description: 'A change to a pet.' },
 )
+export type HistoryEntry = ResponseOf<typeof HistoryEntrySchema>
+/** The changed fields, with their values before or after the change. */
+export type ChangedFields = NonNullable<HistoryEntry['from']>
 
-const HistorySchema = Type.Unsafe<HistoryEntry[]>({
+export const HistorySchema = Type.Array(refTo(HistoryEntrySchema), {
   $id: 'History',
-  type: 'array',
-  items: { $ref: 'HistoryEntry#' },
   description: 'The changes to a pet, newest first. The oldest one is its creation.',
 })
 

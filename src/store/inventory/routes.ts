@@ -1,10 +1,10 @@
 // HTTP route for the inventory.
 // Contains no SQL; the rules are in inventory.ts.
 import type { FreshHolds } from '../../contract/fresh-holds.ts'
-import type { Counts } from '../../contract/pet-status.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getInventory } from './inventory.ts'
+import { CountsSchema } from './schema.ts'
 
 export interface InventoryServices {
   db: Db
@@ -23,13 +23,12 @@ export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): vo
         'Returns the exact number of pets in each status. The response time does not depend on the size of the catalogue.',
       tags: ['store'],
       response: {
-        200: response({
+        200: response(CountsSchema, {
           description: 'The number of pets in each status.',
-          schema: 'Counts',
           example: { available: 120, pending: 7, sold: 873 },
         }),
       },
     },
-    handler: (): Promise<Counts> => getInventory(db, holds),
+    handler: () => getInventory(db, holds),
   })
 }

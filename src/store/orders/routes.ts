@@ -7,7 +7,14 @@ import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
-import { LIST_LIMIT_DEFAULT, ListOrdersQuery, NewOrderRef, type Order, OrderParams } from './schema.ts'
+import {
+  LIST_LIMIT_DEFAULT,
+  ListOrdersQuery,
+  NewOrderRef,
+  OrderParams,
+  OrderSchema,
+  OrdersSchema,
+} from './schema.ts'
 
 export interface OrderServices {
   db: Db
@@ -42,9 +49,8 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
       headers: IdempotencyKeyHeaders,
       body: NewOrderRef,
       response: {
-        201: response({
+        201: response(OrderSchema, {
           description: 'The new order.',
-          schema: 'Order',
           example: EXAMPLE,
           headers: {
             Location: 'URL of the order.',
@@ -54,7 +60,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
         }),
       },
     },
-    handler: async (request, reply): Promise<Order> => {
+    handler: async (request, reply) => {
       const { order, replayed } = await placeOrder(db, request.body, {
         callerId: (request.caller as Caller).id,
         requestId: request.id,
@@ -107,14 +113,13 @@ function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, de
       tags: ['store'],
       params: OrderParams,
       response: {
-        200: response({
+        200: response(OrderSchema, {
           description: `The ${status} order.`,
-          schema: 'Order',
           example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
         }),
       },
     },
-    handler: (request): Promise<Order> => endOrder(db, request.params.orderId, status, actorOf(request)),
+    handler: (request) => endOrder(db, request.params.orderId, status, actorOf(request)),
   })
 }
 
@@ -131,15 +136,14 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       tags: ['store'],
       querystring: ListOrdersQuery,
       response: {
-        200: response({
+        200: response(OrdersSchema, {
           description: 'A page of orders.',
-          schema: 'Orders',
           example: [EXAMPLE],
           headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
         }),
       },
     },
-    handler: async (request, reply): Promise<Order[]> => {
+    handler: async (request, reply) => {
       const { limit, status, petId, sort } = request.query
       const filters = { status, petId, sort }
       const boundTo = { list: 'orders', ...filters }
@@ -163,10 +167,10 @@ export function getOrderRoute(app: V1, { db, holds }: OrderServices): void {
       tags: ['store'],
       params: OrderParams,
       response: {
-        200: response({ description: 'The order.', schema: 'Order', example: EXAMPLE }),
+        200: response(OrderSchema, { description: 'The order.', example: EXAMPLE }),
       },
     },
-    handler: async (request): Promise<Order> => {
+    handler: async (request) => {
       await holds.waitUntilFresh()
       return getOrder(db, request.params.orderId)
     },

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
@@ -42,9 +43,9 @@ const NewOrderSchema = Type.Object(
   },
 )
 export type NewOrder = Static<typeof NewOrderSchema>
-export const NewOrderRef = Type.Unsafe<NewOrder>({ $ref: 'NewOrder#' })
+export const NewOrderRef = refTo(NewOrderSchema)
 
-const OrderSchema = Type.Object(
+export const OrderSchema = Type.Object(
   {
     id: Type.Unsafe<bigint>({ ...Int64, description: 'Assigned by the service.' }),
     petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
@@ -59,22 +60,10 @@ const OrderSchema = Type.Object(
   },
   { $id: 'Order', description: 'A hold on a pet, and how it ended.' },
 )
-/** Not derived from the schema, because here optional fields may be explicitly undefined. */
-export interface Order {
-  id: bigint
-  petId: bigint
-  status: OrderStatus
-  note?: string | undefined
-  placedBy: string
-  createdAt: Date
-  expiresAt: Date
-  closedAt?: Date | undefined
-}
+export type Order = ResponseOf<typeof OrderSchema>
 
-const OrdersSchema = Type.Unsafe<Order[]>({
+export const OrdersSchema = Type.Array(refTo(OrderSchema), {
   $id: 'Orders',
-  type: 'array',
-  items: { $ref: 'Order#' },
   description: 'Orders, newest first, or sorted by the time of expiry if `sort=expiresAt` is given.',
 })
 

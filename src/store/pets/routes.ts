@@ -14,7 +14,15 @@ import { JSON_TYPE } from '../../http/security-headers.ts'
 import type { PetBatches } from './batches.ts'
 import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
 import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
-import { LIST_LIMIT_DEFAULT, ListPetsQuery, NewPetRef, type Pet, PetChangeRef, PetParams } from './schema.ts'
+import {
+  LIST_LIMIT_DEFAULT,
+  ListPetsQuery,
+  NewPetRef,
+  PetChangeRef,
+  PetParams,
+  PetSchema,
+  PetsSchema,
+} from './schema.ts'
 
 export interface PetServices extends DeprecationServices {
   db: Db
@@ -40,9 +48,8 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
       tags: ['pets'],
       querystring: ListPetsQuery,
       response: {
-        200: response({
+        200: response(PetsSchema, {
           description: 'A page of pets.',
-          schema: 'Pets',
           example: [EXAMPLE],
           headers: {
             Link: 'URL of the next page (RFC 8288): `<…>; rel="next"`. Absent on the last page.',
@@ -74,7 +81,8 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),
         }
       })
-      return reply.headers(headers).send(body)
+      // The types cannot check the text of the page.
+      return reply.headers(headers).send(body as never)
     },
   })
 }
@@ -94,9 +102,8 @@ export function createPetRoute(app: V1, services: PetServices): void {
       headers: IdempotencyKeyHeaders,
       body: NewPetRef,
       response: {
-        201: response({
+        201: response(PetSchema, {
           description: 'The new pet.',
-          schema: 'Pet',
           example: EXAMPLE,
           headers: {
             Location:
@@ -108,7 +115,7 @@ export function createPetRoute(app: V1, services: PetServices): void {
         }),
       },
     },
-    handler: async (request, reply): Promise<Pet> => {
+    handler: async (request, reply) => {
       const { pet, replayed } = await createPet(db, batches, request.body, {
         callerId: (request.caller as Caller).id,
         requestId: request.id,
@@ -137,9 +144,8 @@ export function getPetRoute(app: V1, services: PetServices): void {
       tags: ['pets'],
       params: PetParams,
       response: {
-        200: response({
+        200: response(PetSchema, {
           description: 'The pet.',
-          schema: 'Pet',
           example: EXAMPLE,
           headers: {
             ETag: 'Version of the pet, for `If-Match`.',
@@ -150,7 +156,7 @@ export function getPetRoute(app: V1, services: PetServices): void {
         }),
       },
     },
-    handler: async (request, reply): Promise<Pet> => {
+    handler: async (request, reply) => {
       await services.holds.waitUntilFresh()
       const pet = await getPet(services.batches, request.params.petId)
       reply.header('etag', etag(pet.version))
@@ -174,15 +180,14 @@ export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): vo
       headers: IfMatchHeaders,
       body: PetChangeRef,
       response: {
-        200: response({
+        200: response(PetSchema, {
           description: 'The updated pet.',
-          schema: 'Pet',
           example: { ...EXAMPLE, status: 'sold' },
           headers: { ETag: 'Version of the pet, for `If-Match`.' },
         }),
       },
     },
-    handler: async (request, reply): Promise<Pet> => {
+    handler: async (request, reply) => {
       const pet = await changePet(db, request.params.petId, request.body, {
         actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
         isExpected: ifMatch(request.headers['if-match']),

@@ -1,6 +1,7 @@
 // JSON schemas of pets: the source of the types, the validation, the responses and openapi.json.
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
+import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../../contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 
@@ -13,7 +14,7 @@ const PetStatusSchema = Type.Unsafe<PetStatus>({
   enum: PET_STATUSES,
   description: 'Availability of a pet.',
 })
-const PetStatusRef = Type.Unsafe<PetStatus>({ $ref: 'PetStatus#' })
+const PetStatusRef = refTo(PetStatusSchema)
 
 const name = Type.String({
   minLength: 1,
@@ -36,9 +37,9 @@ const NewPetSchema = Type.Object(
   },
 )
 export type NewPet = Static<typeof NewPetSchema>
-export const NewPetRef = Type.Unsafe<NewPet>({ $ref: 'NewPet#' })
+export const NewPetRef = refTo(NewPetSchema)
 
-const PetSchema = Type.Object(
+export const PetSchema = Type.Object(
   {
     id: Type.Unsafe<bigint>({ ...Int64, description: 'Assigned by the service on creation.' }),
     name,
@@ -51,12 +52,10 @@ const PetSchema = Type.Object(
     examples: [{ id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }],
   },
 )
-export type Pet = Static<typeof PetSchema>
+export type Pet = ResponseOf<typeof PetSchema>
 
-const PetsSchema = Type.Unsafe<Pet[]>({
+export const PetsSchema = Type.Array(refTo(PetSchema), {
   $id: 'Pets',
-  type: 'array',
-  items: { $ref: 'Pet#' },
   maxItems: LIST_LIMIT_MAX,
   description: 'Pets, newest first, or sorted by name if `name` is given.',
 })
@@ -83,7 +82,7 @@ const PetChangeSchema = Type.Object(
   },
 )
 export type PetChange = Static<typeof PetChangeSchema>
-export const PetChangeRef = Type.Unsafe<PetChange>({ $ref: 'PetChange#' })
+export const PetChangeRef = refTo(PetChangeSchema)
 
 /** A pet with its version, which every change increments. The ETag of the pet contains the version. */
 export type VersionedPet = Pet & { version: number }

@@ -1,0 +1,22 @@
+// Schemas with a name in openapi.json: how other schemas and operations refer to them, and the types of responses.
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** Refers to a schema by its `$id`, so that openapi.json contains the schema once. */
+export function refTo<Schema extends TSchema & object>(schema: Schema) {
+  const { $id } = schema as { $id?: string }
+  if ($id === undefined) throw new Error('a schema that others refer to needs an $id')
+  return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` })
+}
+
+/** What the code returns for a schema. An optional field may also be explicitly undefined, and no list is changed. */
+export type ResponseOf<Schema extends TSchema> = ResponseValue<Static<Schema>>
+
+type ResponseValue<Value> = Value extends string | number | bigint | boolean | Date | null | undefined
+  ? Value
+  : Value extends readonly (infer Item)[]
+    ? readonly ResponseValue<Item>[]
+    : {
+        [Name in keyof Value]: Pick<Value, Name> extends Required<Pick<Value, Name>>
+          ? ResponseValue<Value[Name]>
+          : ResponseValue<Value[Name]> | undefined
+      }
