@@ -1,5 +1,4 @@
-// Lets reads wait until expired holds have been swept. src/store/holds/sweep.ts implements this interface.
-// It keeps the code that reads pets independent of orders.
+// Lets reads wait until expired holds have been swept: src/http/fresh-holds.ts waits, src/store/holds/sweep.ts sweeps.
 
 export interface FreshHolds {
   /** Returns a promise that resolves once expired holds are swept, or undefined if no wait is needed. Never rejects. */

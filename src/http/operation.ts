@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the key needs. The check, `openapi.json` and the docs follow from it. */
     scope?: DeclaredScope
+    /** True if the response shows pets or holds, so that it needs a sweep of expired holds first. Every read declares it. */
+    showsHolds?: boolean
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
     /** True if a response with status 200 stays open. It is logged when it ends, without an effect on the latency metric. */

@@ -16,6 +16,7 @@ import {
 import type { Usage } from '../access/api-keys/usage.ts'
 import { signInRoutes, type SignInServices } from '../access/sign-in/routes.ts'
 import { AppError } from '../contract/errors.ts'
+import type { FreshHolds } from '../contract/fresh-holds.ts'
 import { RESPONSE_TIMEOUT_MS } from '../db/connection/deadlines.ts'
 import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/feed/routes.ts'
 import {
@@ -39,6 +40,7 @@ import { authenticate, authorise, requireScope } from '../http/authentication.ts
 import { allowOrigins } from '../http/cors.ts'
 import { makeDecodable } from '../http/decodable-url.ts'
 import { clientErrorSender, errorSender } from '../http/errors.ts'
+import { showFreshHolds } from '../http/fresh-holds.ts'
 import { countHeader } from '../http/headers.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
 import { documentErrors, withSchemaTypes } from '../http/operation.ts'
@@ -146,6 +148,7 @@ export interface AppOptions
     SignInServices,
     WebhookServices {
   verifyApiKey: VerifyApiKey
+  holds: FreshHolds
   usage: Usage
   rateLimitPerSecond: number
   corsOrigins: readonly string[]
@@ -256,6 +259,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   acceptJsonBodies(app)
   rejectUnknownRoutes(app)
   requireScope(app)
+  showFreshHolds(app, options.holds)
   documentErrors(app)
   const v1 = withSchemaTypes(app)
   for (const addOperation of OPERATIONS) addOperation(v1, options)

@@ -210,6 +210,20 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/store/holds.test.ts',
   },
   {
+    name: 'reads do not wait for a sweep of expired holds',
+    file: 'src/http/fresh-holds.ts',
+    find: 'if (config?.showsHolds === true)',
+    replace: 'if (config === undefined)',
+    test: 'test/store/holds.test.ts',
+  },
+  {
+    name: 'a read need not declare whether it shows holds',
+    file: 'src/http/fresh-holds.ts',
+    find: 'if (isRead && config?.showsHolds === undefined)',
+    replace: 'if (isRead && config === null)',
+    test: 'test/http/fresh-holds.test.ts',
+  },
+  {
     name: 'If-Match is not compared',
     file: 'src/http/etag.ts',
     find: 'return (version) => tags.has(etag(version))',

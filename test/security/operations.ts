@@ -1,8 +1,7 @@
 // Every operation, read from openapi.json and from the routes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RouteOptions } from 'fastify'
-import type { DeclaredScope } from '../../src/contract/scopes.ts'
+import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import type { V1 } from '../../src/http/operation.ts'
 import { type AppOptions, OPERATIONS } from '../../src/server/app.ts'
 
@@ -43,13 +42,11 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
   })),
 )
 
-/** The scope that each route declares, by operation; no handler runs. */
-export function declaredScopes(): Record<string, DeclaredScope | undefined> {
+/** What each route declares, by operation; no handler runs. */
+export function declarations(): Record<string, FastifyContextConfig> {
   const routes: RouteOptions[] = []
   const recorder = { route: (route: RouteOptions) => routes.push(route) } as unknown as V1
   const services = new Proxy({}, { get: () => () => {} }) as AppOptions
   for (const addOperation of OPERATIONS) addOperation(recorder, services)
-  return Object.fromEntries(
-    routes.map(({ schema, config }) => [schema?.operationId ?? 'none', config?.scope]),
-  )
+  return Object.fromEntries(routes.map(({ schema, config }) => [schema?.operationId ?? 'none', config ?? {}]))
 }

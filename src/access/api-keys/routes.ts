@@ -68,7 +68,7 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'GET',
     url: '/api-keys/self',
-    config: { scope: 'any' },
+    config: { scope: 'any', showsHolds: false },
     schema: {
       operationId: 'getOwnApiKey',
       summary: 'Get the current API key',
@@ -116,7 +116,7 @@ export function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void 
   app.route({
     method: 'GET',
     url: '/api-keys/deprecated-calls',
-    config: { scope: 'admin' },
+    config: { scope: 'admin', showsHolds: false },
     schema: {
       operationId: 'listDeprecatedCalls',
       summary: 'List calls of deprecated operations',
@@ -142,7 +142,7 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
   app.route({
     method: 'GET',
     url: '/api-keys',
-    config: { scope: 'admin' },
+    config: { scope: 'admin', showsHolds: false },
     schema: {
       operationId: 'listApiKeys',
       summary: 'List API keys',

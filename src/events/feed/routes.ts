@@ -44,7 +44,7 @@ export function listEventsRoute(app: V1, { findEvents, publicUrl }: EventService
   app.route({
     method: 'GET',
     url: '/events',
-    config: { scope: 'events:read', errors: ['events_expired'] },
+    config: { scope: 'events:read', showsHolds: false, errors: ['events_expired'] },
     schema: {
       operationId: 'listEvents',
       summary: 'List events',
@@ -92,6 +92,7 @@ export function streamEventsRoute(app: V1, { findEvents, eventStreams }: EventSe
     url: '/events/stream',
     config: {
       scope: 'events:read',
+      showsHolds: false,
       errors: ['events_expired', 'rate_limited', 'overloaded'],
       isStream: true,
     },

@@ -94,7 +94,7 @@ export function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices
   app.route({
     method: 'GET',
     url: '/webhooks/:webhookId/deliveries',
-    config: { scope: ['webhooks:read', 'pets:read'] },
+    config: { scope: ['webhooks:read', 'pets:read'], showsHolds: false },
     schema: {
       operationId: 'listDeliveries',
       summary: 'List deliveries of a webhook',

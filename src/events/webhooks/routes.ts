@@ -65,7 +65,7 @@ export function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): 
   app.route({
     method: 'GET',
     url: '/webhooks',
-    config: { scope: 'webhooks:read' },
+    config: { scope: 'webhooks:read', showsHolds: false },
     schema: {
       operationId: 'listWebhooks',
       summary: 'List webhooks',
@@ -125,7 +125,7 @@ export function getWebhookRoute(app: V1, { db }: WebhookServices): void {
   app.route({
     method: 'GET',
     url: '/webhooks/:webhookId',
-    config: { scope: 'webhooks:read' },
+    config: { scope: 'webhooks:read', showsHolds: false },
     schema: {
       operationId: 'getWebhook',
       summary: 'Get a webhook',

@@ -1,6 +1,5 @@
 // HTTP routes for categories: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in categories.ts.
-import type { FreshHolds } from '../../contract/fresh-holds.ts'
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
@@ -18,18 +17,17 @@ import {
 export interface CategoryServices {
   db: Db
   publicUrl: string
-  holds: FreshHolds
 }
 
 const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
 /** The list has no filters. This value marks its cursors, so that the cursors of other lists are rejected. */
 const FILTERS = { list: 'categories' }
 
-export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryServices): void {
+export function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices): void {
   app.route({
     method: 'GET',
     url: '/categories',
-    config: { scope: 'pets:read' },
+    config: { scope: 'pets:read', showsHolds: true },
     schema: {
       operationId: 'listCategories',
       summary: 'List categories',
@@ -47,7 +45,6 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryS
     },
     handler: async (request, reply) => {
       const { limit } = request.query
-      await holds.waitUntilFresh()
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
       const { items, next } = await listCategories(db, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
@@ -56,11 +53,11 @@ export function listCategoriesRoute(app: V1, { db, publicUrl, holds }: CategoryS
   })
 }
 
-export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void {
+export function putCategoryRoute(app: V1, { db }: CategoryServices): void {
   app.route({
     method: 'PUT',
     url: '/categories/:categoryId',
-    config: { scope: 'pets:write', errors: ['category_exists'] },
+    config: { scope: 'pets:write', showsHolds: true, errors: ['category_exists'] },
     schema: {
       operationId: 'putCategory',
       summary: 'Name a category',
@@ -81,7 +78,6 @@ export function putCategoryRoute(app: V1, { db, holds }: CategoryServices): void
       },
     },
     handler: async (request, reply) => {
-      await holds.waitUntilFresh()
       const { category, isNew } = await putCategory(
         db,
         { id: request.params.categoryId, name: request.body.name },

@@ -13,7 +13,7 @@ export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
   app.route({
     method: 'GET',
     url: '/store/figures',
-    config: { scope: 'pets:read' },
+    config: { scope: 'pets:read', showsHolds: false },
     schema: {
       operationId: 'getFigures',
       summary: 'Get the figures per day',

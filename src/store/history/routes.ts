@@ -1,7 +1,6 @@
 // HTTP route for the history of a pet.
 // Contains no SQL; the rules are in history.ts.
 import { Type } from 'typebox'
-import type { FreshHolds } from '../../contract/fresh-holds.ts'
 import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
@@ -11,16 +10,15 @@ import { HistoryParams, HistorySchema } from './schema.ts'
 export interface HistoryServices {
   db: Db
   publicUrl: string
-  holds: FreshHolds
 }
 
 export const LIMIT_DEFAULT = 20
 
-export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistoryServices): void {
+export function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/history',
-    config: { scope: 'pets:read' },
+    config: { scope: 'pets:read', showsHolds: true },
     schema: {
       operationId: 'getPetHistory',
       summary: 'Get the history of a pet',
@@ -50,7 +48,6 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl, holds }: HistorySer
       const { petId } = request.params
       const { limit } = request.query
       const filters = { history: petId }
-      await holds.waitUntilFresh()
       const page = readPage(request.query, filters, LIMIT_DEFAULT)
       const { items, next } = await getPetHistory(db, petId, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))

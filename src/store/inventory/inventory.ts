@@ -1,13 +1,11 @@
-// Counts pets by status, and folds the counts.
+// Folds the counts of pets by status.
 //
 // The database stores counts as sums and deltas. Each statement that changes pets appends deltas, such as "+1 available
 // in category 7", so that concurrent statements do not wait for each other. To fold means to add deltas to the sums and
 // to delete these deltas. A count is a sum plus the deltas that are not folded yet. Folding keeps their number
 // small, so that counting stays cheap.
-import type { FreshHolds } from '../../contract/fresh-holds.ts'
-import type { Counts } from '../../contract/pet-status.ts'
 import type { Db } from '../../db/database.ts'
-import { countPets, type FoldLimits, foldCounts } from './queries.ts'
+import { type FoldLimits, foldCounts } from './queries.ts'
 
 /** How often an instance checks whether a fold is due, at most: while it changes pets. */
 export const FOLDED_EVERY_MS = 250
@@ -22,12 +20,6 @@ const FOLD_BATCH = 20_000
 const FOLD_AFTER_SECONDS = 2
 /** A fold is also due once this many deltas are not folded yet. Reading 1,000 deltas takes 0.5 ms. */
 const FOLD_AFTER_DELTAS = 1_000
-
-/** Counts the pets after expired holds are swept, so that pets with expired holds count as available. */
-export async function getInventory(db: Db, holds: FreshHolds): Promise<Counts> {
-  await holds.waitUntilFresh()
-  return countPets(db)
-}
 
 /** Folds counts if a fold is due. */
 export async function foldDueCounts(db: Db): Promise<void> {

@@ -1,21 +1,18 @@
 // HTTP route for the inventory.
-// Contains no SQL; the rules are in inventory.ts.
-import type { FreshHolds } from '../../contract/fresh-holds.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
-import { getInventory } from './inventory.ts'
+import { countPets } from './queries.ts'
 import { CountsSchema } from './schema.ts'
 
 export interface InventoryServices {
   db: Db
-  holds: FreshHolds
 }
 
-export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): void {
+export function getInventoryRoute(app: V1, { db }: InventoryServices): void {
   app.route({
     method: 'GET',
     url: '/store/inventory',
-    config: { scope: 'pets:read' },
+    config: { scope: 'pets:read', showsHolds: true },
     schema: {
       operationId: 'getInventory',
       summary: 'Get the inventory',
@@ -29,6 +26,6 @@ export function getInventoryRoute(app: V1, { db, holds }: InventoryServices): vo
         }),
       },
     },
-    handler: () => getInventory(db, holds),
+    handler: () => countPets(db),
   })
 }

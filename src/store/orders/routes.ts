@@ -2,7 +2,6 @@
 // Contains no SQL; the rules are in orders.ts.
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
-import type { FreshHolds } from '../../contract/fresh-holds.ts'
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
@@ -19,7 +18,6 @@ import {
 export interface OrderServices {
   db: Db
   publicUrl: string
-  holds: FreshHolds
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
 }
@@ -123,11 +121,11 @@ function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, de
   })
 }
 
-export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices): void {
+export function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders',
-    config: { scope: 'orders:read' },
+    config: { scope: 'orders:read', showsHolds: true },
     schema: {
       operationId: 'listOrders',
       summary: 'List orders',
@@ -147,7 +145,6 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
       const { limit, status, petId, sort } = request.query
       const filters = { status, petId, sort }
       const boundTo = { list: 'orders', ...filters }
-      await holds.waitUntilFresh()
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       const { items, next } = await listOrders(db, filters, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/store/orders`, next, boundTo, { ...filters, limit }))
@@ -156,11 +153,11 @@ export function listOrdersRoute(app: V1, { db, publicUrl, holds }: OrderServices
   })
 }
 
-export function getOrderRoute(app: V1, { db, holds }: OrderServices): void {
+export function getOrderRoute(app: V1, { db }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders/:orderId',
-    config: { scope: 'orders:read' },
+    config: { scope: 'orders:read', showsHolds: true },
     schema: {
       operationId: 'getOrder',
       summary: 'Get an order',
@@ -170,10 +167,7 @@ export function getOrderRoute(app: V1, { db, holds }: OrderServices): void {
         200: response(OrderSchema, { description: 'The order.', example: EXAMPLE }),
       },
     },
-    handler: async (request) => {
-      await holds.waitUntilFresh()
-      return getOrder(db, request.params.orderId)
-    },
+    handler: (request) => getOrder(db, request.params.orderId),
   })
 }
 

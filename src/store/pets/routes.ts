@@ -3,7 +3,6 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
-import type { FreshHolds } from '../../contract/fresh-holds.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { etag, IfMatchHeaders, ifMatch } from '../../http/etag.ts'
@@ -28,18 +27,17 @@ export interface PetServices extends DeprecationServices {
   db: Db
   batches: PetBatches
   categoryPolicy: CategoryPolicy
-  holds: FreshHolds
 }
 
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 const listPetsKey = queryKey(ListPetsQuery)
 
-export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetServices): void {
+export function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
-    config: { scope: 'pets:read' },
+    config: { scope: 'pets:read', showsHolds: true },
     schema: {
       operationId: 'listPets',
       summary: 'List pets',
@@ -61,7 +59,6 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl, holds }: PetSer
     handler: async (request, reply) => {
       const { limit, id: ids, name, status, categoryId } = request.query
       const filters = { status, categoryId }
-      await holds.waitUntilFresh()
       if (ids !== undefined) {
         const found = await listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
@@ -133,7 +130,7 @@ export function getPetRoute(app: V1, services: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId',
-    config: { scope: 'pets:read', errors: ['operation_removed'] },
+    config: { scope: 'pets:read', showsHolds: true, errors: ['operation_removed'] },
     onRequest: deprecateGetPet(services),
     schema: {
       operationId: 'getPet',
@@ -157,7 +154,6 @@ export function getPetRoute(app: V1, services: PetServices): void {
       },
     },
     handler: async (request, reply) => {
-      await services.holds.waitUntilFresh()
       const pet = await getPet(services.batches, request.params.petId)
       reply.header('etag', etag(pet.version))
       return pet
