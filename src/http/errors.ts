@@ -1,9 +1,10 @@
 // Turns every error into a response, including errors of requests that never reach a route.
 // Does not decide which error a request gets. The codes and messages are in src/contract/errors.ts.
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
+import { connectionOf } from './connections.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
@@ -73,33 +74,22 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** The last request of each connection. Malformed bytes belong to this request or follow it. */
-const requests = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
-
-export function noteRequest(request: IncomingMessage, response: ServerResponse): void {
-  requests.set(request.socket, { request, response })
-}
-
-export function hasSentRequest(socket: Socket): boolean {
-  return requests.has(socket)
-}
-
 /** Returns the handler of malformed HTTP. Node provides no request and no response for it, only the socket. */
 export function clientErrorSender(pagesAt: PagesAt) {
   return (error: NodeJS.ErrnoException, socket: Socket) => sendClientError(error, socket, pagesAt)
 }
 
 function sendClientError(error: NodeJS.ErrnoException, socket: Socket, pagesAt: PagesAt): void {
-  const last = requests.get(socket)
-  const hasResponse = last?.response.headersSent ?? false
+  const { request, response } = connectionOf(socket) ?? {}
+  const hasResponse = response?.headersSent ?? false
   // These bytes belong to a request that already has a response. The client would mistake a second response for the
   // response to its next request.
-  const isRestOfRequest = last !== undefined && !last.request.complete && hasResponse
+  const isRestOfRequest = request?.complete === false && hasResponse
   if (error.code === 'ECONNRESET' || !socket.writable || isRestOfRequest) {
     socket.destroy()
-  } else if (last?.request.complete && !last.response.writableFinished) {
+  } else if (request?.complete && response?.writableFinished === false) {
     // The previous request is still in flight. Its response must be sent first.
-    last.response.once('finish', () => endWithError(error, socket, pagesAt))
+    response.once('finish', () => endWithError(error, socket, pagesAt))
   } else {
     endWithError(error, socket, pagesAt)
   }

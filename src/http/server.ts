@@ -2,10 +2,10 @@
 // with an Expect header, for which Node emits another event instead of 'request'.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientErrorSender, noteRequest } from './errors.ts'
+import { connectionsOf, noteRequest } from './connections.ts'
+import { clientErrorSender } from './errors.ts'
 import { overloadGuard, type OverloadLimits } from './overload.ts'
 import { resetStalledConnections } from './stalled-responses.ts'
-import { trackConnections } from './stop-listening.ts'
 
 export interface ServerLimits extends OverloadLimits {
   connectionsMax: number
@@ -17,7 +17,7 @@ export interface ServerLimits extends OverloadLimits {
 export function openServer(route: RequestListener, limits: ServerLimits): Server {
   const server = createServer(limits.http)
   server.maxConnections = limits.connectionsMax
-  const admit = overloadGuard(server, limits)
+  const admit = overloadGuard(connectionsOf(server), limits)
   const serve =
     (awaitsContinue: boolean): RequestListener =>
     (request, response) => {
@@ -32,7 +32,6 @@ export function openServer(route: RequestListener, limits: ServerLimits): Server
   server.on('checkContinue', serve(true))
   const sendClientError = clientErrorSender(limits.publicUrl)
   server.on('connect', (_request, socket) => sendClientError(new Error('CONNECT'), socket as Socket))
-  trackConnections(server)
   resetStalledConnections(server, limits.stalledAfterMs)
   return server
 }

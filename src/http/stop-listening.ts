@@ -1,9 +1,9 @@
 // Closes the port without dropping connections that clients have just opened. The close() of a Node HTTP server ends
 // connections whose first request has not arrived, and the kernel resets connections that are not accepted yet.
 import type { Server } from 'node:http'
-import { Server as TcpServer, type Socket } from 'node:net'
+import { Server as TcpServer } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { hasSentRequest } from './errors.ts'
+import { type Connections, connectionsOf } from './connections.ts'
 
 /** Max time to wait until the accept queue is empty. */
 const ACCEPTING_MAX_MS = 2_000
@@ -13,40 +13,24 @@ const QUIET_TURN_MAX_MS = 0.5
 const FIRST_REQUEST_TIMEOUT_MS = 500
 const CHECKED_EVERY_MS = 10
 
-const connections = new WeakMap<Server, Set<Socket>>()
-
-export function trackConnections(server: Server): void {
-  const open = new Set<Socket>()
-  connections.set(server, open)
-  server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-}
-
 /** Closes the port, then waits until every connection has sent a request or FIRST_REQUEST_TIMEOUT_MS has passed. */
 export async function stopListening(server: Server): Promise<void> {
-  await acceptQueuedConnections(server)
+  const connections = connectionsOf(server)
+  await acceptQueuedConnections(connections)
   TcpServer.prototype.close.call(server)
-  const open = connections.get(server) ?? new Set()
   const giveUpAt = performance.now() + FIRST_REQUEST_TIMEOUT_MS
-  while (performance.now() < giveUpAt && ![...open].every(hasSentRequest)) await sleep(CHECKED_EVERY_MS)
+  const awaitsRequest = () => connections.open.values().some(({ request }) => request === undefined)
+  while (performance.now() < giveUpAt && awaitsRequest()) await sleep(CHECKED_EVERY_MS)
 }
 
 /** Waits until the accept queue is empty. Node accepts one connection in each turn of the event loop. */
-async function acceptQueuedConnections(server: Server): Promise<void> {
-  let accepted = 0
-  const count = () => {
-    accepted += 1
-  }
-  server.on('connection', count)
+async function acceptQueuedConnections(connections: Connections): Promise<void> {
   const giveUpAt = performance.now() + ACCEPTING_MAX_MS
   // The current turn may already be past its accept phase.
   await nextTurn()
   for (let isQuiet = false; !isQuiet && performance.now() < giveUpAt; ) {
-    const [before, began] = [accepted, performance.now()]
+    const [before, began] = [connections.acceptedCount, performance.now()]
     await nextTurn()
-    isQuiet = accepted === before && performance.now() - began < QUIET_TURN_MAX_MS
+    isQuiet = connections.acceptedCount === before && performance.now() - began < QUIET_TURN_MAX_MS
   }
-  server.off('connection', count)
 }

@@ -118,14 +118,10 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/webhooks-forward.ts',
     'cli/webhooks.ts',
   ])
-  expect(read('src/http/errors.ts')).toContain(
-    "import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'",
-  )
+  expect(read('src/http/errors.ts')).toContain("import { STATUS_CODES } from 'node:http'")
   expect(read('src/http/server.ts')).toContain(
     "import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'",
   )
-  expect(read('src/http/stop-listening.ts')).toContain(
-    "import { Server as TcpServer, type Socket } from 'node:net'",
-  )
+  expect(read('src/http/stop-listening.ts')).toContain("import { Server as TcpServer } from 'node:net'")
   expect(read('src/values/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
 })
