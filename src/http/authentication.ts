@@ -7,8 +7,7 @@ import { AppError } from '../contract/errors.ts'
 import { requiredScopes, type Scope } from '../contract/scopes.ts'
 import { clientAddress } from './client-address.ts'
 import { countHeader } from './headers.ts'
-import type { LimitRate } from './rate-limit.ts'
-import type { UnauthenticatedLimiter } from './unauthenticated-limit.ts'
+import type { AddressLimiter, LimitRate } from './rate-limit.ts'
 import { isUnknownRoute } from './unknown-routes.ts'
 
 const CHALLENGE = 'Bearer realm="petstore"'
@@ -17,8 +16,11 @@ const OTHER_FORM =
   'The Authorization header must be "Bearer <API_KEY>"; other schemes, such as Basic, are not supported.'
 
 export interface AuthenticationOptions {
-  /** Calls `beforeLookUp` before it looks up a key that this process does not know as valid. `beforeLookUp` may throw. */
-  verifyApiKey: (text: string, beforeLookUp?: () => void) => Caller | undefined | Promise<Caller | undefined>
+  /** Awaits `beforeLookUp` before it looks up a key that this process does not know as valid. `beforeLookUp` may reject. */
+  verifyApiKey: (
+    text: string,
+    beforeLookUp?: () => Promise<void> | undefined,
+  ) => Caller | undefined | Promise<Caller | undefined>
   /**
    * Says why no look-up can find the key. Undefined if the key could exist: unknown, expired and revoked keys must get the
    * same response.
@@ -26,7 +28,7 @@ export interface AuthenticationOptions {
   explainApiKey: (text: string) => string | undefined
   limitRate: LimitRate
   /** Limits requests that fail authentication. If undefined, they are not limited. */
-  unauthenticated: UnauthenticatedLimiter | undefined
+  unauthenticated: AddressLimiter | undefined
   usage: { noteCall: (caller: Caller) => void }
 }
 
@@ -45,22 +47,13 @@ export function authenticate(options: AuthenticationOptions) {
     return caller
   }
 
-  /** Rejects the request without looking up its key if the client address is over the limit. */
-  function requireUnderLimit(request: FastifyRequest): void {
-    if (unauthenticated?.isOver(clientAddress(request))) {
-      throw new AppError('rate_limited', { headers: unauthenticated.headers })
-    }
-  }
-
   /** Returns the error to send. Counts a 401 for the client address; returns 429 if the address is over the limit. */
-  function count(error: AppError, request: FastifyRequest): AppError {
+  async function count(error: AppError, request: FastifyRequest): Promise<AppError> {
     if (unauthenticated === undefined || error.status !== 401) return error
-    const address = clientAddress(request)
-    if (unauthenticated.isOver(address)) {
-      return new AppError('rate_limited', { headers: unauthenticated.headers })
-    }
-    unauthenticated.count(address)
-    return error
+    return unauthenticated.count(clientAddress(request)).then(
+      () => error,
+      (limited: AppError) => limited,
+    )
   }
 
   async function settle(
@@ -75,7 +68,7 @@ export function authenticate(options: AuthenticationOptions) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     try {
       const text = readBearer(request)
-      const caller = verifyApiKey(text, () => requireUnderLimit(request))
+      const caller = verifyApiKey(text, () => unauthenticated?.requireUnder(clientAddress(request)))
       const admitted =
         caller instanceof Promise
           ? caller.then((found) => admit(orInvalid(found, text), request, reply))
@@ -83,7 +76,7 @@ export function authenticate(options: AuthenticationOptions) {
       if (admitted === undefined) done()
       else void settle(admitted, request, done)
     } catch (error) {
-      done(count(error as AppError, request))
+      void settle(Promise.reject(error), request, done)
     }
   }
 }

@@ -44,7 +44,7 @@ import { showFreshHolds } from '../http/fresh-holds.ts'
 import { countHeader } from '../http/headers.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
 import { documentErrors, withSchemaTypes } from '../http/operation.ts'
-import { rateLimiter } from '../http/rate-limit.ts'
+import { addressLimiter, callerLimiter } from '../http/rate-limit.ts'
 import { requestId } from '../http/request-id.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
@@ -52,7 +52,6 @@ import { buildSerializer } from '../http/serialization.ts'
 import { openServer } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
 import { traceRequests } from '../http/tracing.ts'
-import { unauthenticatedLimiter } from '../http/unauthenticated-limit.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
 import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
@@ -250,9 +249,9 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
     reply.headers(DATA_HEADERS)
     done()
   })
-  const { unauthenticatedLimitPerSecond: failuresMax, clock, environment } = options
-  const unauthenticated = failuresMax > 0 ? unauthenticatedLimiter(failuresMax, clock) : undefined
-  const limitRate = rateLimiter(options.rateLimitPerSecond)
+  const { unauthenticatedLimitPerSecond: failuresMax, environment } = options
+  const unauthenticated = failuresMax > 0 ? addressLimiter(failuresMax) : undefined
+  const limitRate = callerLimiter(options.rateLimitPerSecond)
   const explainApiKey = (text: string) => describeOtherEnvironment(text, environment)
   app.addHook('onRequest', authenticate({ ...options, explainApiKey, limitRate, unauthenticated }))
   app.addHook('onRequest', authorise)

@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openLocalServer } from '../../lab/parts/local-server.ts'
 import {
   PROVIDER_RESPONSE_MAX_BYTES,
@@ -159,8 +159,10 @@ test('clients that do not complete their request for a key do not keep others fr
 })
 
 test('an address with too many requests gets rate_limited until the next minute; others are not affected', async () => {
-  let now = Date.now()
-  const fixture = await openSignInFixture({ app: { clock: () => new Date(now), trustProxy: ['loopback'] } })
+  const fixture = await openSignInFixture({ app: { trustProxy: ['loopback'] } })
+  // The clock and the timers of the limiter.
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const from = async (address: string) => {
     const response = await fetch(`${fixture.origin}/auth/callback`, {
       redirect: 'manual',
@@ -179,6 +181,6 @@ test('an address with too many requests gets rate_limited until the next minute;
   expect(key.status).toBe(429)
   expect(key.headers.get('retry-after')).toBe('60')
   expect(await from('192.0.2.2')).toBe(EXPIRED)
-  now += 60_000
+  vi.advanceTimersByTime(60_000)
   expect(await from('192.0.2.1')).toBe(EXPIRED)
 })

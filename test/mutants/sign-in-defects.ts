@@ -143,7 +143,7 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   {
     name: 'requests of sign-ins are not counted by address',
     file: 'src/access/sign-in/routes.ts',
-    find: '    limiter.count(address)\n',
+    find: `  app.addHook('onRequest', async (request) => limiter.count(clientAddress(request)))\n`,
     replace: '',
     test: PROVIDER,
   },

@@ -109,12 +109,12 @@ interface LookUp {
 
 /**
  * Returns the caller of a key; undefined if the key is invalid. Returns cached results synchronously, so that most
- * requests need no promise. Calls `beforeLookUp`, which may throw, before it looks up a key that this process has not
+ * requests need no promise. Awaits `beforeLookUp`, which may reject, before it looks up a key that this process has not
  * found valid before.
  */
 export type VerifyApiKey = (
   text: string,
-  beforeLookUp?: () => void,
+  beforeLookUp?: () => Promise<void> | undefined,
 ) => Caller | undefined | Promise<Caller | undefined>
 
 /**
@@ -161,15 +161,17 @@ export function apiKeyVerifier(
     cache(unknown, UNKNOWN_MAX, text, lookUp)
   }
 
-  return (text, beforeLookUp) => {
+  const verify: VerifyApiKey = (text, beforeLookUp) => {
     const cached = known.get(text) ?? unknown.get(text)
     if (cached !== undefined && now() - cached.startedAt < BELIEVED_FOR_MS) {
       return cached.isDone ? cached.found : cached.caller
     }
     if (!isApiKeyText(text, environment)) return undefined
-    if (!known.has(text)) beforeLookUp?.()
-    return start(text).caller
+    const checked = known.has(text) ? undefined : beforeLookUp?.()
+    // Meanwhile, another request may have looked up the key.
+    return checked === undefined ? start(text).caller : checked.then(() => verify(text))
   }
+  return verify
 }
 
 function cache(lookUps: Map<string, LookUp>, max: number, text: string, lookUp: LookUp): void {

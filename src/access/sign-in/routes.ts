@@ -9,8 +9,8 @@ import { errorSender } from '../../http/errors.ts'
 import { acceptJsonBodies } from '../../http/json-body.ts'
 import { withSchemaTypes } from '../../http/operation.ts'
 import { SIGN_IN_PAGE } from '../../http/page-addresses.ts'
+import { addressLimiter } from '../../http/rate-limit.ts'
 import { DATA_HEADERS } from '../../http/security-headers.ts'
-import { unauthenticatedLimiter } from '../../http/unauthenticated-limit.ts'
 import { rejectUnknownRoutes } from '../../http/unknown-routes.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Environment } from '../api-keys/format.ts'
@@ -66,7 +66,7 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
   )
   if (provider === undefined) return
   await app.register(async (limited) => {
-    limitSignIns(limited, services.clock)
+    limitSignIns(limited)
     redirectRoutes(limited, provider, services)
     keyRoute(limited, services)
   })
@@ -76,16 +76,11 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
  * Limits the requests of each client address, and those in flight. A request whose body is still arriving is not in flight:
  * clients that send their body slowly would keep others from signing in.
  */
-function limitSignIns(app: FastifyInstance, clock: () => Date): void {
-  const limiter = unauthenticatedLimiter(REQUESTS_PER_MINUTE_MAX, clock, 60)
+function limitSignIns(app: FastifyInstance): void {
+  const limiter = addressLimiter(REQUESTS_PER_MINUTE_MAX, 60)
   let inFlight = 0
 
-  app.addHook('onRequest', (request, _reply, done) => {
-    const address = clientAddress(request)
-    if (limiter.isOver(address)) return done(new AppError('rate_limited', { headers: limiter.headers }))
-    limiter.count(address)
-    done()
-  })
+  app.addHook('onRequest', async (request) => limiter.count(clientAddress(request)))
   app.addHook('preHandler', (_request, reply, done) => {
     if (inFlight >= IN_FLIGHT_MAX) return done(new AppError('overloaded'))
     inFlight += 1
@@ -158,11 +153,13 @@ function keyRoute(app: FastifyInstance, { db, publicUrl, environment, metrics }:
       // Names neither the person nor the key. The list of API keys shows the name of the id.
       request.log.info({ requestId: request.id, apiKeyId: issued.id, role }, 'signed in')
       const { id, text: key, name, scopes, expiresAt } = issued
-      return reply
-        .header('set-cookie', cookie.set('', 0))
-        .code(201)
-        // A personal key always expires.
-        .send({ id, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
+      return (
+        reply
+          .header('set-cookie', cookie.set('', 0))
+          .code(201)
+          // A personal key always expires.
+          .send({ id, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
+      )
     },
   )
 }
