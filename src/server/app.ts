@@ -49,7 +49,7 @@ import { requestId } from '../http/request-id.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
 import { buildSerializer } from '../http/serialization.ts'
-import { openServer } from '../http/server.ts'
+import { openServer, type ServerLimits } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
 import { traceRequests } from '../http/tracing.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
@@ -175,46 +175,7 @@ export interface AppOptions
 }
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const app = fastify({
-    loggerInstance: options.log,
-    // access-log.ts logs requests instead.
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    genReqId: requestId,
-    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
-    bodyLimit: BODY_LIMIT_BYTES,
-    serverFactory: (route) =>
-      openServer(route, {
-        ...options,
-        inFlightMax: options.inFlightMax ?? REQUESTS_IN_FLIGHT_MAX,
-        stalledAfterMs: options.stalledAfterMs ?? STALLED_AFTER_MS,
-        connectionsMax: CONNECTIONS_MAX,
-        http: {
-          requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-          headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
-          connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
-          maxHeaderSize: HEADERS_LIMIT_BYTES,
-          // If a request has no Host header, Node would respond without a body. The onRequest hook below sends an error body.
-          requireHostHeader: false,
-        },
-      }),
-    return503OnClosing: false,
-    // No path parameter can exceed this limit, so an id that is too long returns 404 instead of 414.
-    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
-    rewriteUrl: ({ url = '/' }) => makeDecodable(url),
-    clientErrorHandler: clientErrorSender(options.publicUrl),
-    // The casts are necessary, because Fastify's types describe only its default compilers.
-    schemaController: {
-      compilersFactory: {
-        buildValidator: buildValidator as never,
-        buildSerializer: buildSerializer as never,
-      },
-    },
-  }) as unknown as FastifyInstance
-
-  // A child logger for each request costs more than the log line itself. The log lines include the request id instead.
-  app.setChildLoggerFactory((logger) => logger)
-
+  const app = openFastify(options)
   app.decorateRequest('caller', null)
   app.setErrorHandler(errorSender(options.publicUrl))
   if (options.tracing !== undefined) traceRequests(app, options.tracing)
@@ -238,6 +199,52 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register((v1) => v1Routes(v1, options), { prefix: '/v1' })
   await app.ready()
   return app
+}
+
+/** Fastify with our server, limits, log and compilers, still without hooks and routes. */
+function openFastify(options: AppOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: options.log,
+    // access-log.ts logs requests instead.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestId,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    serverFactory: (route) => openServer(route, serverLimits(options)),
+    return503OnClosing: false,
+    // No path parameter can exceed this limit, so an id that is too long returns 404 instead of 414.
+    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
+    rewriteUrl: ({ url = '/' }) => makeDecodable(url),
+    clientErrorHandler: clientErrorSender(options.publicUrl),
+    // The casts are necessary, because Fastify's types describe only its default compilers.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: buildValidator as never,
+        buildSerializer: buildSerializer as never,
+      },
+    },
+  }) as unknown as FastifyInstance
+  // A child logger for each request costs more than the log line itself. The log lines include the request id instead.
+  app.setChildLoggerFactory((logger) => logger)
+  return app
+}
+
+function serverLimits(options: AppOptions): ServerLimits {
+  return {
+    ...options,
+    inFlightMax: options.inFlightMax ?? REQUESTS_IN_FLIGHT_MAX,
+    stalledAfterMs: options.stalledAfterMs ?? STALLED_AFTER_MS,
+    connectionsMax: CONNECTIONS_MAX,
+    http: {
+      requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY_MS,
+      maxHeaderSize: HEADERS_LIMIT_BYTES,
+      // If a request has no Host header, Node would respond without a body. A hook of `buildApp` sends an error body.
+      requireHostHeader: false,
+    },
+  }
 }
 
 /**

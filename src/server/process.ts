@@ -1,5 +1,6 @@
 // The process around the application: ports, signals and background jobs.
 // app.ts handles requests.
+import type { FastifyInstance } from 'fastify'
 import { apiKeyVerifier } from '../access/api-keys/api-keys.ts'
 import { trackUsage } from '../access/api-keys/usage.ts'
 import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/provider.ts'
@@ -16,7 +17,7 @@ import { type Log, openLog } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { startTracing } from '../telemetry/tracing/start-tracing.ts'
 import { buildAdminApp, type Readiness } from './admin.ts'
-import { buildApp, CONNECTIONS_MAX } from './app.ts'
+import { type AppOptions, buildApp, CONNECTIONS_MAX } from './app.ts'
 import { startBackground } from './background.ts'
 import { followingJobs, measuringJobs, openWakeups, storeJobs } from './jobs.ts'
 import { listen, listenAdmin } from './listen.ts'
@@ -29,12 +30,69 @@ export async function runService(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
   for (const warning of formerNameWarnings()) log.warn(warning)
+  const services = await openServices(config, log)
+  const { db, holds, eventStreams, metrics, tracing } = services
+  const state: ProcessState = {
+    isDraining: false,
+    readiness: { ready: false, reason: 'the schema has not been checked yet' },
+  }
+  const app = await buildApp(appOptions(config, log, services, state))
+  const admin = buildAdminApp({ metrics, readiness: () => state.readiness })
+
+  // Open the admin port first: if the port is in use, the process exits before it accepts requests.
+  await listenAdmin(admin, config)
+  // Before the first request, sweep the holds that expired while no instance was running. If the sweep fails, start
+  // anyway: without the database, requests cannot read stale holds.
+  await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
+
+  const measuring = measuringJobs(services)
+  const jobs = [...followingJobs(services), ...storeJobs({ ...services, config }), ...measuring]
+  const background = startBackground(jobs, log, metrics.jobs)
+
+  drain({
+    app,
+    graceMs: config.SHUTDOWN_GRACE_MS,
+    log,
+    onDraining: () => {
+      state.isDraining = true
+      state.readiness = { ready: false, reason: 'the process is shutting down' }
+      eventStreams.close()
+    },
+    afterwards: async () => {
+      await background.stop()
+      await admin.close()
+      await db.close()
+      await tracing?.close()
+    },
+  })
+
+  // Open the API port last, when the signal handlers are in place.
+  await listenApi(app, config)
+  const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
+  log.info(addresses, 'listening')
+  // Sends the ports to a parent process that has set PORT=0.
+  process.send?.(addresses)
+
+  const current = await waitForSchema(db, log)
+  if (current && !state.isDraining) state.readiness = { ready: true, reason: 'the schema is current' }
+  // If one of them fails, its background job retries.
+  if (current) await Promise.allSettled(measuring.map(({ work }) => work()))
+}
+
+/** What signals and the check of the schema change, and requests and the admin port read. */
+interface ProcessState {
+  isDraining: boolean
+  readiness: Readiness
+}
+
+type Services = Awaited<ReturnType<typeof openServices>>
+
+/** Opens what both requests and background jobs use. */
+async function openServices(config: Config, log: Log) {
   const metrics = openServiceMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const tracing = await startTracing(config, log)
   const db = openStore(config, log, { observer: metrics.database, tracing })
   const wakeups = openWakeups()
-  /** What requests use: the background jobs follow their changes at once. */
-  const followedDb = afterWrites(db, wakeups.onChange)
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log, undefined, undefined, {
     sweepIn: wakeups.sweep.wake,
@@ -51,10 +109,14 @@ export async function runService(config: Config): Promise<void> {
     },
     onFailure: reportStreamFailures(log, metrics),
   })
-  let draining = false
-  let readiness: Readiness = { ready: false, reason: 'the schema has not been checked yet' }
+  return { metrics, tracing, db, wakeups, usage, holds, findEvents, eventStreams }
+}
 
-  const app = await buildApp({
+function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
+  const { metrics, tracing, db, wakeups, usage, holds, findEvents, eventStreams } = services
+  /** The background jobs follow the changes of requests at once. */
+  const followedDb = afterWrites(db, wakeups.onChange)
+  return {
     db: followedDb,
     batches: openPetBatches(
       followedDb,
@@ -81,46 +143,15 @@ export async function runService(config: Config): Promise<void> {
     webhooksMax: config.WEBHOOKS_MAX,
     webhookAddresses: addressRule(config.WEBHOOK_NETWORKS),
     identityProvider: identityProviderOf(config),
-    isDraining: () => draining,
+    isDraining: () => state.isDraining,
     metrics,
     log,
     tracing,
-  })
-  const admin = buildAdminApp({ metrics, readiness: () => readiness })
+  }
+}
 
-  // Open the admin port first: if the port is in use, the process exits before it accepts requests.
-  await listenAdmin(admin, config)
-  // Before the first request, sweep the holds that expired while no instance was running. If the sweep fails, start
-  // anyway: without the database, requests cannot read stale holds.
-  await holds.sweep().catch((err: unknown) => log.warn({ err }, 'expired holds could not be swept'))
-
-  const measuring = measuringJobs({ db, metrics })
-  const jobs = [
-    ...followingJobs({ db, holds, eventStreams, metrics, wakeups }),
-    ...storeJobs({ db, config, usage }),
-    ...measuring,
-  ]
-  const background = startBackground(jobs, log, metrics.jobs)
-
-  drain({
-    app,
-    graceMs: config.SHUTDOWN_GRACE_MS,
-    log,
-    onDraining: () => {
-      draining = true
-      readiness = { ready: false, reason: 'the process is shutting down' }
-      eventStreams.close()
-    },
-    afterwards: async () => {
-      await background.stop()
-      await admin.close()
-      await db.close()
-      await tracing?.close()
-    },
-  })
-
-  // Open the API port last, when the signal handlers are in place.
-  await listen(
+function listenApi(app: FastifyInstance, config: Config): Promise<void> {
+  return listen(
     app,
     { hostSetting: 'HOST', portSetting: 'PORT', host: config.HOST, port: config.PORT },
     {
@@ -129,15 +160,6 @@ export async function runService(config: Config): Promise<void> {
       ...(config.SHARE_PORT === 'on' && { reusePort: true }),
     },
   )
-  const addresses = { address: app.listeningOrigin, admin: admin.listeningOrigin }
-  log.info(addresses, 'listening')
-  // Sends the ports to a parent process that has set PORT=0.
-  process.send?.(addresses)
-
-  const current = await waitForSchema(db, log)
-  if (current && !draining) readiness = { ready: true, reason: 'the schema is current' }
-  // If one of them fails, its background job retries.
-  if (current) await Promise.allSettled(measuring.map(({ work }) => work()))
 }
 
 /** Counts each failed read of the streams. They retry it up to 20 times a second, so only few failures are logged. */
