@@ -26,6 +26,11 @@ test('only src/config/config.ts and the examples read environment variables, and
   expect(others).toEqual(['src/config/config.ts', 'lab/cluster/namespaces.ts'])
 })
 
+test('only src/db/connection/sqlstates.ts has SQLSTATE codes', () => {
+  const withCodes = sources.filter((path) => path.startsWith('src/') && /'[0-9][0-9A-Z]{4}'/.test(read(path)))
+  expect(withCodes).toEqual(['src/db/connection/sqlstates.ts'])
+})
+
 test('no folder or file has a vague name, such as utils or index.ts', () => {
   const vague = sources.filter((path) =>
     /(^|\/)(utils?|helpers?|common|services?|core|lib)(\/|\.ts)/.test(path),

@@ -4,6 +4,7 @@ import { type Client, DatabaseError } from 'pg'
 import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config/config.ts'
 import { splitDatabaseUrl } from '../config/database-url.ts'
 import { openClient } from '../db/connection/pool.ts'
+import { TOO_MANY_CONNECTIONS } from '../db/connection/sqlstates.ts'
 import { connectClient, readHostStates } from '../db/failover/hosts.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
@@ -20,8 +21,6 @@ import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { paint, print } from './terminal/terminal.ts'
 
 const SERVER_VERSION_MIN = 150_000
-/** The SQLSTATE of a role or a server that has reached its limit. */
-const TOO_MANY_CONNECTIONS = '53300'
 /** A Unix socket or the loopback interface: the traffic stays on the host. */
 const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 

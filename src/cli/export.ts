@@ -7,6 +7,7 @@ import { type Command, Option } from 'commander'
 import { readConfig } from '../config/config.ts'
 import type { ExportFormat } from '../data/import-export/export-queries.ts'
 import { liftTimeouts } from '../db/connection/pool.ts'
+import { UNDEFINED_TABLE } from '../db/connection/sqlstates.ts'
 import { connectClient } from '../db/failover/hosts.ts'
 import { countOf } from '../values/count-text.ts'
 import { openProgress } from './terminal/progress.ts'
@@ -84,7 +85,7 @@ Examples:
       } catch (error) {
         // The reader closed the pipe, as `head` does.
         if (hasCode(error, 'EPIPE')) return
-        if (hasCode(error, '42P01'))
+        if (hasCode(error, UNDEFINED_TABLE))
           throw new CommandError('The database schema is out of date. Run: petstore migrate')
         throw error
       } finally {

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Source } from '../data/import-export/source.ts'
+import { UNDEFINED_TABLE } from '../db/connection/sqlstates.ts'
 import { DURABLE_READ } from '../db/durable-read.ts'
 import { connectClient } from '../db/failover/hosts.ts'
 import { count, countOf } from '../values/count-text.ts'
@@ -167,7 +168,7 @@ async function add(
     }
     return { ...result, rejectedFile: result.rejected > 0 ? rejectedPath : null }
   } catch (error) {
-    const isOutdated = error instanceof Error && 'code' in error && error.code === '42P01'
+    const isOutdated = error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE
     throw isOutdated ? new CommandError('The database schema is out of date. Run: petstore migrate') : error
   } finally {
     signal.removeEventListener('abort', onAbort)

@@ -1,8 +1,7 @@
 // The checks `checksums` and `rows`: reads every row of every table, which finds pages that PostgreSQL cannot read.
+import { INSUFFICIENT_PRIVILEGE } from '../../db/connection/sqlstates.ts'
 import { countOf } from '../../values/count-text.ts'
 import { RESTORE_ANOTHER, type Result, type Snapshot } from './check.ts'
-
-const INSUFFICIENT_PRIVILEGE = '42501'
 
 export async function checkChecksums(snapshot: Snapshot): Promise<Result> {
   const [row] = await snapshot.query<{ state: string }>(`select current_setting('data_checksums') as state`)

@@ -1,6 +1,7 @@
 // Runs all checks of `petstore verify` on one snapshot of the database. Changes nothing.
 import type { Client } from 'pg'
 import { liftTimeouts } from '../../db/connection/pool.ts'
+import { INSUFFICIENT_PRIVILEGE } from '../../db/connection/sqlstates.ts'
 import { readSchemaState } from '../../db/migrations/migrate.ts'
 import {
   applyRules,
@@ -15,8 +16,6 @@ import { checkObjects } from './objects.ts'
 import { checkChecksums, checkRows } from './rows.ts'
 import { checkSequences } from './sequences.ts'
 import { HISTORY_RULES, INVENTORY_RULES, ORDER_RULES } from './store.ts'
-
-const INSUFFICIENT_PRIVILEGE = '42501'
 
 const CHECKS: readonly Check[] = [
   { name: 'schema', isRequired: true, run: checkSchema },

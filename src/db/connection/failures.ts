@@ -1,6 +1,29 @@
 // Classifies errors of PostgreSQL and of its connections by whether the statement took effect.
 // Retries nothing; open-database.ts decides what to retry.
 import { DatabaseError } from 'pg'
+import {
+  CONNECTION_EXCEPTION_CLASS,
+  DEADLOCK,
+  DUPLICATE_PREPARED_STATEMENT,
+  IDLE_IN_TRANSACTION_TIMEOUT,
+  INSUFFICIENT_PRIVILEGE,
+  INSUFFICIENT_RESOURCES_CLASS,
+  INVALID_AUTHORIZATION_CLASS,
+  LOCK_NOT_AVAILABLE,
+  NO_SUCH_DATABASE_CLASS,
+  PROTOCOL_VIOLATION,
+  QUERY_CANCELED,
+  READ_ONLY_TRANSACTION,
+  SERIALIZATION_FAILURE,
+  SHUTDOWN_CLASS,
+  SYSTEM_ERROR_CLASS,
+  TRANSACTION_TIMEOUT,
+  UNDEFINED_COLUMN,
+  UNDEFINED_FUNCTION,
+  UNDEFINED_OBJECT,
+  UNDEFINED_PREPARED_STATEMENT,
+  UNDEFINED_TABLE,
+} from './sqlstates.ts'
 
 /**
  * - `lost`: the connection was lost; it is unknown whether the statement took effect
@@ -11,31 +34,31 @@ import { DatabaseError } from 'pg'
 export type Failure = 'lost' | 'rolled_back' | 'rejected' | 'fault'
 
 const ROLLED_BACK = new Set([
-  '25006', // read-only: a standby, or a primary that was just demoted
-  '25P03', // idle_in_transaction_session_timeout: this process was blocked or paused
-  '25P04', // transaction_timeout
-  '40001', // serialization failure
-  '40P01', // deadlock
-  '55P03', // lock_timeout
-  '57014', // statement_timeout
+  READ_ONLY_TRANSACTION,
+  IDLE_IN_TRANSACTION_TIMEOUT,
+  TRANSACTION_TIMEOUT,
+  SERIALIZATION_FAILURE,
+  DEADLOCK,
+  LOCK_NOT_AVAILABLE,
+  QUERY_CANCELED,
 ])
 
-const LOST_CLASSES = ['08', '57P']
+const LOST_CLASSES = [CONNECTION_EXCEPTION_CLASS, SHUTDOWN_CLASS]
 
 const REJECTED_CLASSES = [
-  '53', // disk full, out of memory, too many connections
-  '58', // I/O error of the server
-  '28', // role or password
-  '3D', // no such database
-  '42501', // the role lacks a privilege
-  // The codes below mean that the schema is older than this version of Petstore.
-  '42P01', // no such table
-  '42703', // no such column
-  '42704', // no such type
-  '42883', // no such function
+  INSUFFICIENT_RESOURCES_CLASS,
+  SYSTEM_ERROR_CLASS,
+  INVALID_AUTHORIZATION_CLASS,
+  NO_SUCH_DATABASE_CLASS,
+  INSUFFICIENT_PRIVILEGE,
+  // The schema is older than this version of Petstore.
+  UNDEFINED_TABLE,
+  UNDEFINED_COLUMN,
+  UNDEFINED_OBJECT,
+  UNDEFINED_FUNCTION,
   // PgBouncer with max_prepared_statements = 0.
-  '42P05', // the prepared statement already exists
-  '26000', // the prepared statement does not exist
+  DUPLICATE_PREPARED_STATEMENT,
+  UNDEFINED_PREPARED_STATEMENT,
 ]
 
 /**
@@ -65,7 +88,7 @@ function sqlState(error: unknown): string | undefined {
 
 /** PgBouncer found no free server connection. Nothing was sent to PostgreSQL. */
 function isQueryWaitTimeout(error: unknown): boolean {
-  return sqlState(error) === '08P01' && (error as Error).message === 'query_wait_timeout'
+  return sqlState(error) === PROTOCOL_VIOLATION && (error as Error).message === 'query_wait_timeout'
 }
 
 function classifyFailure(error: unknown): Failure {
@@ -80,11 +103,7 @@ function classifyFailure(error: unknown): Failure {
 }
 
 /** After these errors a connection is unusable: it is read-only, or PostgreSQL has closed it. */
-const POISONING = new Set(['25006', '25P03', '25P04'])
-export const UNIQUE_VIOLATION = '23505'
-export const FOREIGN_KEY_VIOLATION = '23503'
-/** For example, a time zone that PostgreSQL does not know. */
-export const INVALID_PARAMETER_VALUE = '22023'
+const POISONING = new Set([READ_ONLY_TRANSACTION, IDLE_IN_TRANSACTION_TIMEOUT, TRANSACTION_TIMEOUT])
 
 /** An error of PostgreSQL or of its connection, as opposed to a bug in the service. */
 export class QueryFailure extends Error {

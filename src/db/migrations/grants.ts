@@ -1,12 +1,11 @@
 // Grants each role exactly the privileges of privileges.ts. `petstore migrate` runs this in the transaction of each
 // migration and at its end, so that no role has too many privileges on a new table, or too few.
 import type { Client } from 'pg'
+import { PRIVILEGE_NOT_GRANTED } from '../connection/sqlstates.ts'
 import { EVERY_SEQUENCE, ROLE_PRIVILEGES, toRows } from '../inspect/privileges.ts'
 
 /** Max time to wait for another process that grants. It takes only milliseconds. */
 const GRANT_WAIT_MS = 60_000
-/** The SQLSTATE of the warnings below: privilege not granted. */
-const NOT_GRANTED = '01007'
 
 const NEEDED = JSON.stringify(
   Object.entries(ROLE_PRIVILEGES).flatMap(([role, privileges]) =>
@@ -111,7 +110,7 @@ begin
     end if;
   end loop;
   if kept <> '{}' then
-    raise warning using errcode = '${NOT_GRANTED}', message = format(
+    raise warning using errcode = '${PRIVILEGE_NOT_GRANTED}', message = format(
       'The role %I cannot correct the privileges on these tables and sequences, because it does not own them: %s. Run \`petstore migrate\` as their owner or as a superuser.',
       current_user, (select string_agg(distinct name, ', ' order by name) from unnest(kept) as name)
     );
@@ -121,7 +120,7 @@ begin
     if change.may_change then
       execute change.statement;
     else
-      raise warning using errcode = '${NOT_GRANTED}', message = format(
+      raise warning using errcode = '${PRIVILEGE_NOT_GRANTED}', message = format(
         'The role %s has default privileges that give other roles too many privileges on new tables, and the role %I cannot change them. As %s or as a superuser, run: %s;',
         change.owner, current_user, change.owner, change.statement
       );
@@ -132,7 +131,7 @@ end $grants$`
 /** Calls `onWarning` with what the role of the connection cannot change. */
 export async function grantPrivileges(client: Client, onWarning: (message: string) => void): Promise<void> {
   const report = ({ code, message = '' }: { code?: string | undefined; message?: string | undefined }) => {
-    if (code === NOT_GRANTED) onWarning(message)
+    if (code === PRIVILEGE_NOT_GRANTED) onWarning(message)
   }
   client.on('notice', report)
   try {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type { MigrationBuilder } from 'node-pg-migrate'
 import type { Client } from 'pg'
+import { DEADLOCK, LOCK_NOT_AVAILABLE } from '../connection/sqlstates.ts'
 import type { Reader } from '../database.ts'
 import { connectClient } from '../failover/hosts.ts'
 import { watchBlockers } from '../inspect/blockers.ts'
@@ -23,9 +24,6 @@ const LOCK_TIMEOUT_MS = 500
 const ATTEMPT_PAUSE_MS = 2_000
 /** Default time for which migrations are retried until they get their locks. After that, the command fails. */
 export const LOCK_WAIT_SECONDS = 300
-const LOCK_TIMEOUT_STATE = '55P03'
-/** With a `deadlock_timeout` below LOCK_TIMEOUT_MS, PostgreSQL can end a migration that deadlocks with a request. */
-const DEADLOCK_STATE = '40P01'
 
 export interface SchemaState {
   /** The newest migration in the database; undefined if the database has none. */
@@ -242,9 +240,12 @@ function loadRunner() {
   return import('node-pg-migrate')
 }
 
-/** True if the migration did not get its locks. Another attempt can succeed. */
+/**
+ * True if the migration did not get its locks. Another attempt can succeed. With a `deadlock_timeout` below
+ * LOCK_TIMEOUT_MS, PostgreSQL can end a migration that deadlocks with a request.
+ */
 function isLockFailure(error: unknown): boolean {
-  const states: unknown[] = [LOCK_TIMEOUT_STATE, DEADLOCK_STATE]
+  const states: unknown[] = [LOCK_NOT_AVAILABLE, DEADLOCK]
   return error instanceof Error && 'code' in error && states.includes(error.code)
 }
 

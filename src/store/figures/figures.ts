@@ -1,6 +1,7 @@
 // Rules for the figures per day: read them, and delete those that no request can ask for.
 import { AppError } from '../../contract/errors.ts'
-import { INVALID_PARAMETER_VALUE, QueryFailure } from '../../db/connection/failures.ts'
+import { QueryFailure } from '../../db/connection/failures.ts'
+import { INVALID_PARAMETER_VALUE } from '../../db/connection/sqlstates.ts'
 import type { Db } from '../../db/database.ts'
 import { deleteOldFigures, findFigures } from './queries.ts'
 import { DAYS_MAX, type Figures } from './schema.ts'
