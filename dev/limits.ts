@@ -15,7 +15,7 @@ import {
   RETRY_FOR_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../src/db/connection/deadlines.ts'
-import { POOL_QUEUE_MAX } from '../src/db/open-database.ts'
+import { POOL_QUEUE_MAX } from '../src/db/connection/slots.ts'
 import { STREAMS_PER_KEY_MAX } from '../src/events/feed/streams.ts'
 import { BODY_LIMIT_BYTES, LARGE_BODIES_MAX_BYTES, LARGE_BODY_BYTES } from '../src/http/json-body.ts'
 import { writesInFlightMax } from '../src/http/overload.ts'

@@ -33,6 +33,6 @@ export async function runQuery<Row>(
   }
 }
 
-export function secondsSince(time: number): number {
+function secondsSince(time: number): number {
   return (performance.now() - time) / 1_000
 }

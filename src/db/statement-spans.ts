@@ -40,36 +40,21 @@ export function endStatementSpan(span: Span, error?: unknown): void {
   span.end(errorTypeOf(error))
 }
 
-/** The wait of an attempt for its connection. */
-export interface ConnectionWait {
-  /** Ends the wait if the promise rejects. */
-  during: <Result>(promise: Promise<Result>) => Promise<Result>
-  /** Only the first call has an effect. */
-  end: (error?: unknown) => void
-}
-
-export function startConnectionWait({ parent, number }: AttemptSpan, startedAt: number): ConnectionWait {
-  let isOver = false
-
-  function end(error?: unknown): void {
-    const isShown = error !== undefined || performance.now() - startedAt > WAIT_SHOWN_AFTER_MS
-    if (isShown && !isOver) {
-      const span = parent.child('wait for connection', { startedAt, attributes: attemptOf(number) })
-      span.end(error === undefined ? undefined : errorTypeOf(error))
-    }
-    isOver = true
-  }
-
-  return {
-    during: async (promise) => {
-      try {
-        return await promise
-      } catch (error) {
-        end(error)
-        throw error
-      }
-    },
-    end,
+/** Adds a span for the wait of an attempt for its connection, if the wait was long or failed. */
+export async function showConnectionWait<Result>(
+  { parent, number }: AttemptSpan,
+  connect: () => Promise<Result>,
+): Promise<Result> {
+  const startedAt = performance.now()
+  const show = (errorType?: string) =>
+    parent.child('wait for connection', { startedAt, attributes: attemptOf(number) }).end(errorType)
+  try {
+    const result = await connect()
+    if (performance.now() - startedAt > WAIT_SHOWN_AFTER_MS) show()
+    return result
+  } catch (error) {
+    show(errorTypeOf(error))
+    throw error
   }
 }
 

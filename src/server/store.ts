@@ -1,6 +1,8 @@
 // The database as every long-running process uses it: its connections, and the check of its schema.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
+import { AppError } from '../contract/errors.ts'
+import { NotTrusted } from '../db/connection/failures.ts'
 import type { Db } from '../db/database.ts'
 import { readSchemaState } from '../db/migrations/migrate.ts'
 import { type DatabaseOptions, openDatabase } from '../db/open-database.ts'
@@ -43,7 +45,8 @@ function hostFailureWarning(log: Log): (host: string, error: Error & { code?: st
 
 /**
  * Waits until the database has all migrations of this version. The database may also have newer migrations: during a
- * rolling upgrade, or after a return to this version.
+ * rolling upgrade, or after a return to this version. Rejects behind a pooler that does not keep sessions: no request can
+ * succeed then. The database may be unreachable at the start, so only the first connection to it can show this.
  */
 export async function waitForSchema(db: Db, log: Log): Promise<boolean> {
   for (let hasWarned = false; ; hasWarned = true) {
@@ -53,8 +56,13 @@ export async function waitForSchema(db: Db, log: Log): Promise<boolean> {
       if (missing.length === 0) return true
       if (!hasWarned) log.warn({ missing }, 'the schema is out of date; run `petstore migrate`')
     } catch (err) {
+      if (isPooled(err)) throw err.cause
       if (!hasWarned) log.warn({ err }, 'the schema could not be checked; retrying every second')
     }
     await sleep(SCHEMA_CHECKED_EVERY_MS, undefined, { ref: false })
   }
+}
+
+function isPooled(error: unknown): error is AppError & { cause: NotTrusted } {
+  return error instanceof AppError && error.cause instanceof NotTrusted && error.cause.reason === 'pooled'
 }

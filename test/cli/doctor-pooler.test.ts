@@ -1,11 +1,13 @@
-// `petstore doctor` and `petstore migrate` behind PgBouncer.
+// Commands behind PgBouncer: `doctor`, `serve` and `deliver` reject a pooler that does not keep sessions; `migrate` rejects
+// every pooler.
 import { Client } from 'pg'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startProxy } from '../../lab/parts/tcp-proxy.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { PGBOUNCER_VERSION, startPgBouncer, SUPPORTS_STATEMENTS } from '../support/pgbouncer.ts'
-import { asOwner } from '../support/roles.ts'
-import { petstore } from '../support/service.ts'
+import { asDelivery, asOwner } from '../support/roles.ts'
+import { petstore, startService } from '../support/service.ts'
 
 interface Finding {
   check: string
@@ -27,54 +29,40 @@ test('doctor reports a direct connection', async () => {
   })
 })
 
-const BROKEN = {
-  code: 1,
-  pooler: {
-    state: 'fault',
-    message:
-      'PgBouncer, or another pooler, is in front of PostgreSQL and does not support prepared statements: requests fail with 503',
-    remedy:
-      'Use PgBouncer 1.21 or newer, and set pool_mode = transaction and max_prepared_statements = 200 in pgbouncer.ini.',
-  },
-}
+const MESSAGE = 'DATABASE_URL connects to PgBouncer, or another pooler, that does not keep sessions'
+const REMEDY = 'Set pool_mode = session, or set DATABASE_URL to the host and port of PostgreSQL itself.'
+const REJECTED = { code: 1, pooler: { state: 'fault', message: MESSAGE, remedy: REMEDY } }
+const PORTS = { PORT: '0', ADMIN_PORT: '0' }
 
 describe.skipIf(PGBOUNCER_VERSION === undefined)(`PgBouncer ${PGBOUNCER_VERSION}`, async () => {
   const databaseUrl = await createTestDatabase()
-  const unsupported: Record<string, string> = SUPPORTS_STATEMENTS ? { max_prepared_statements: '0' } : {}
 
-  test.each([
+  test.each<[string, Record<string, string>]>([
     ['by default', {}],
     ['with server_round_robin', { server_round_robin: '1' }],
     ['with one server connection', { default_pool_size: '1' }],
-  ])('doctor reports a pooler that breaks prepared statements, %s', async (_, settings) => {
-    const url = await startPgBouncer(databaseUrl, { ...unsupported, ...settings })
-    expect(await examine(url)).toMatchObject(BROKEN)
+    ['with prepared statements', SUPPORTS_STATEMENTS ? { max_prepared_statements: '200' } : {}],
+  ])('doctor rejects transaction mode, %s', async (_, settings) => {
+    expect(await examine(await startPgBouncer(databaseUrl, settings))).toMatchObject(REJECTED)
   })
 
-  test('doctor finds broken prepared statements while other clients use the pooler', async () => {
-    const url = await startPgBouncer(databaseUrl, unsupported)
+  test('doctor rejects statement mode', async () => {
+    const url = await startPgBouncer(databaseUrl, { pool_mode: 'statement' })
+    expect(await examine(url)).toMatchObject(REJECTED)
+  })
+
+  test('doctor finds transaction mode while other clients use the pooler', async () => {
+    const url = await startPgBouncer(databaseUrl)
     const clients = Array.from({ length: 4 }, () => new Client(url))
     await Promise.all(clients.map((client) => client.connect()))
     const done = new AbortController()
     const working = clients.map(async (client) => {
       while (!done.signal.aborted) await client.query('select pg_sleep(0.001)')
     })
-    expect(await examine(url)).toMatchObject(BROKEN)
+    expect(await examine(url)).toMatchObject(REJECTED)
     done.abort()
     await Promise.all(working)
     await Promise.all(clients.map((client) => client.end()))
-  })
-
-  test.runIf(SUPPORTS_STATEMENTS)('doctor accepts max_prepared_statements above 0', async () => {
-    const url = await startPgBouncer(databaseUrl, { max_prepared_statements: '200' })
-    expect(await examine(url)).toMatchObject({
-      code: 0,
-      pooler: {
-        state: 'ok',
-        message: 'PgBouncer, or another pooler, is in front of PostgreSQL; prepared statements work',
-      },
-      connections: { state: 'ok', message: expect.stringContaining('default_pool_size of PgBouncer') },
-    })
   })
 
   test('doctor accepts session mode', async () => {
@@ -82,27 +70,42 @@ describe.skipIf(PGBOUNCER_VERSION === undefined)(`PgBouncer ${PGBOUNCER_VERSION}
     expect(await examine(url)).toMatchObject({
       code: 0,
       pooler: { state: 'ok', message: expect.stringContaining('in session mode') },
+      connections: { state: 'ok', message: expect.stringContaining('default_pool_size of PgBouncer') },
     })
   })
 
-  test('doctor rejects statement mode', async () => {
-    const url = await startPgBouncer(databaseUrl, { pool_mode: 'statement' })
-    expect(await examine(url)).toMatchObject({
-      code: 1,
-      pooler: {
-        state: 'fault',
-        message: expect.stringContaining('transaction blocks not allowed in statement pooling mode'),
-        remedy: BROKEN.pooler.remedy,
-      },
-    })
+  test('serve starts in session mode', async () => {
+    const url = await startPgBouncer(databaseUrl, { pool_mode: 'session' })
+    const service = await startService({ DATABASE_URL: url })
+    expect(await service.stop()).toBe(0)
+  })
+
+  test.each([
+    ['serve', databaseUrl],
+    ['deliver', asDelivery(databaseUrl)],
+  ])('%s exits in transaction mode, and says what to do', async (command, target) => {
+    const DATABASE_URL = await startPgBouncer(target)
+    const { code, stderr } = await petstore([command], { DATABASE_URL, ...PORTS })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${MESSAGE}. ${REMEDY}\n` })
+  })
+
+  test('serve starts while the pooler is unreachable, and exits once it finds transaction mode', async () => {
+    const proxy = await startProxy(await startPgBouncer(databaseUrl))
+    onTestFinished(() => proxy.close())
+    proxy.behave('reject')
+    const service = await startService({ DATABASE_URL: proxy.url }, { untilReady: false })
+    expect((await fetch(`${service.adminOrigin}/ready`)).status).toBe(503)
+    proxy.behave('pass')
+    expect(await service.ended).toBe(1)
+    expect(service.log()).toContain(`${MESSAGE}. ${REMEDY}\n`)
   })
 
   test.each(['migrate', 'serve --migrate'])(
     'petstore %s fails at once and says to connect directly',
     async (command) => {
       const empty = await createTestDatabase('empty')
-      const url = await startPgBouncer(asOwner(empty), unsupported)
-      const environment = { DATABASE_URL: empty, MIGRATION_DATABASE_URL: url, PORT: '0', ADMIN_PORT: '0' }
+      const url = await startPgBouncer(asOwner(empty))
+      const environment = { DATABASE_URL: empty, MIGRATION_DATABASE_URL: url, ...PORTS }
       const { code, stderr } = await petstore(command.split(' '), environment)
       expect({ code, stderr }).toEqual({
         code: 1,

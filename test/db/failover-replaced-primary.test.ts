@@ -3,6 +3,7 @@ import { Pool } from 'pg'
 import { onTestFinished, expect, test } from 'vitest'
 import { INCARNATION } from '../../src/db/failover/incarnation.ts'
 import { type ServerTrust, trackServers } from '../../src/db/failover/server-trust.ts'
+import { trackUnreplicatedCommits } from '../../src/db/failover/unreplicated.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 const databaseUrl = await createTestDatabase()
@@ -20,7 +21,11 @@ async function openServer() {
   const [system, , ...rest] = current.split(' ')
   const promoted = [system, 'FFFFFFFF', ...rest].join(' ')
   const elsewhere = ['1', '00000001', ...rest].join(' ')
-  const servers = trackServers({ timeoutMs: 60_000, unreplicated: new WeakSet() })
+  const servers = trackServers({
+    timeoutMs: 60_000,
+    unreplicated: trackUnreplicatedCommits(),
+    requireSession: () => Promise.reject(new Error('the connection is direct')),
+  })
   return { servers, client, current, promoted, elsewhere }
 }
 

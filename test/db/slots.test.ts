@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { CONNECTION_WAIT_MS } from '../../src/db/connection/deadlines.ts'
-import { openSlots, type Work, writeSlots } from '../../src/db/slots.ts'
+import { openSlots, type Work, writeSlots } from '../../src/db/connection/slots.ts'
 import { createTestDatabase, openTestDatabase, untilBlocked } from '../support/database.ts'
 
 const LIMITS = { size: 4, waitingMax: 10, waitMs: 60_000 }

@@ -124,8 +124,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a create returns before it is committed',
     file: 'src/db/open-database.ts',
-    find: `    await query(current, 'commit')`,
-    replace: `    void query(current, 'commit').catch(() => {})`,
+    find: `  await query('commit')`,
+    replace: `  void query('commit').catch(() => {})`,
     test: 'test/proof/faults',
   },
   {
@@ -142,6 +142,20 @@ export const DEFECTS: readonly Defect[] = [
     find: 'if (isReplaced(incarnation)) return',
     replace: '',
     test: 'test/db/failover-replaced-primary.test.ts',
+  },
+  {
+    name: 'a pooler in transaction mode is accepted',
+    file: 'src/db/failover/primary-pool.ts',
+    find: `if ((await readPoolerOnce(client)) !== 'transaction') return`,
+    replace: 'if ((await readPoolerOnce(client)) !== undefined) return',
+    test: 'test/db/pooler.test.ts',
+  },
+  {
+    name: 'behind a pooler, the process id of the backend is that of the pooler',
+    file: 'src/db/failover/server-trust.ts',
+    find: '(servers.get(client) as Server).pid',
+    replace: 'backendPid(client)',
+    test: 'test/db/pooler.test.ts',
   },
   {
     name: 'each failure of a database host is logged',
@@ -177,13 +191,13 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a write that may have committed is retried',
     file: 'src/db/open-database.ts',
-    find: `if (failed.failure === 'lost' && current?.mayHaveCommitted === true) {`,
-    replace: `if (failed.failure === 'lost' && Number.isNaN(1)) {`,
+    find: `if (outcome === 'known' || isIdempotent) throw error`,
+    replace: `if (outcome === 'known' || !Number.isNaN(1)) throw error`,
     test: 'test/db/database.test.ts',
   },
   {
     name: 'the warning about a commit that was not replicated is ignored',
-    file: 'src/db/open-database.ts',
+    file: 'src/db/failover/unreplicated.ts',
     find: `if (routine === 'SyncRepWaitForLSN') unreplicated.add(client)`,
     replace: `if (routine === 'none') unreplicated.add(client)`,
     test: 'test/db/synchronous-replication.test.ts',
@@ -394,9 +408,9 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an unacknowledged write releases its connection',
-    file: 'src/db/open-database.ts',
-    find: 'if (current?.isCommitting && failed?.cause instanceof NoResponse) {',
-    replace: 'if (current?.isCommitting && false) {',
+    file: 'src/db/failover/primary.ts',
+    find: `if (cause instanceof NoResponse && waitsFor !== 'statement') {`,
+    replace: 'if (cause instanceof NoResponse && Number.isNaN(1)) {',
     test: 'test/db/synchronous-replication.test.ts',
   },
   {

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { freePort, isReachable } from '../../src/data/demo/cluster.ts'
-import { APPLICATION, asSuperuser, OWNER } from './roles.ts'
+import { APPLICATION, asSuperuser, DELIVERY, OWNER } from './roles.ts'
 import { until } from './until.ts'
 
 const EXECUTABLE = process.env['TEST_PGBOUNCER'] ?? 'pgbouncer'
@@ -32,7 +32,7 @@ export async function startPgBouncer(
   const folder = mkdtempSync(join(tmpdir(), 'petstore-pgbouncer-'))
   chmodSync(folder, 0o755)
   const users = join(folder, 'users.txt')
-  writeFileSync(users, [APPLICATION, OWNER, 'postgres'].map((role) => `"${role}" ""\n`).join(''))
+  writeFileSync(users, [APPLICATION, DELIVERY, OWNER, 'postgres'].map((role) => `"${role}" ""\n`).join(''))
   const lines = Object.entries({
     listen_addr: '127.0.0.1',
     listen_port: String(port),

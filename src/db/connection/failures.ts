@@ -4,14 +4,12 @@ import { DatabaseError } from 'pg'
 import {
   CONNECTION_EXCEPTION_CLASS,
   DEADLOCK,
-  DUPLICATE_PREPARED_STATEMENT,
   IDLE_IN_TRANSACTION_TIMEOUT,
   INSUFFICIENT_PRIVILEGE,
   INSUFFICIENT_RESOURCES_CLASS,
   INVALID_AUTHORIZATION_CLASS,
   LOCK_NOT_AVAILABLE,
   NO_SUCH_DATABASE_CLASS,
-  PROTOCOL_VIOLATION,
   QUERY_CANCELED,
   READ_ONLY_TRANSACTION,
   SERIALIZATION_FAILURE,
@@ -21,7 +19,6 @@ import {
   UNDEFINED_COLUMN,
   UNDEFINED_FUNCTION,
   UNDEFINED_OBJECT,
-  UNDEFINED_PREPARED_STATEMENT,
   UNDEFINED_TABLE,
 } from './sqlstates.ts'
 
@@ -56,17 +53,14 @@ const REJECTED_CLASSES = [
   UNDEFINED_COLUMN,
   UNDEFINED_OBJECT,
   UNDEFINED_FUNCTION,
-  // PgBouncer with max_prepared_statements = 0.
-  DUPLICATE_PREPARED_STATEMENT,
-  UNDEFINED_PREPARED_STATEMENT,
 ]
 
 /**
  * - `standby`: the server is not the primary, or not any more
  * - `unconfirmed`: no standby has confirmed the commits of this server yet
- * - `confirmed`: a standby has confirmed them just now; a retry succeeds
+ * - `pooled`: a pooler can run each transaction on another server
  */
-type TrustReason = 'standby' | 'unconfirmed' | 'confirmed'
+type TrustReason = 'standby' | 'unconfirmed' | 'pooled'
 
 /** The statement was not sent, because the server cannot be trusted. */
 export class NotTrusted extends Error {
@@ -86,17 +80,12 @@ function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }
 
-/** PgBouncer found no free server connection. Nothing was sent to PostgreSQL. */
-function isQueryWaitTimeout(error: unknown): boolean {
-  return sqlState(error) === PROTOCOL_VIOLATION && (error as Error).message === 'query_wait_timeout'
-}
-
 function classifyFailure(error: unknown): Failure {
-  if (error instanceof NotTrusted) return error.reason === 'unconfirmed' ? 'rejected' : 'rolled_back'
+  if (error instanceof NotTrusted) return error.reason === 'standby' ? 'rolled_back' : 'rejected'
   const state = sqlState(error)
   // An error without a SQLSTATE is a socket error or a timeout in this process.
   if (state === undefined) return 'lost'
-  if (ROLLED_BACK.has(state) || isQueryWaitTimeout(error)) return 'rolled_back'
+  if (ROLLED_BACK.has(state)) return 'rolled_back'
   if (LOST_CLASSES.some((prefix) => state.startsWith(prefix))) return 'lost'
   if (REJECTED_CLASSES.some((prefix) => state.startsWith(prefix))) return 'rejected'
   return 'fault'
@@ -120,6 +109,6 @@ export class QueryFailure extends Error {
   /** True if the connection must be closed instead of returned to the pool. */
   get poisonsConnection(): boolean {
     if (this.cause instanceof NotTrusted) return this.cause.reason === 'standby'
-    return this.failure === 'lost' || POISONING.has(this.state ?? '') || isQueryWaitTimeout(this.cause)
+    return this.failure === 'lost' || POISONING.has(this.state ?? '')
   }
 }

@@ -3,7 +3,6 @@
 
 export const PRIVILEGE_NOT_GRANTED = '01007'
 export const CONNECTION_EXCEPTION_CLASS = '08'
-export const PROTOCOL_VIOLATION = '08P01'
 /** For example, a time zone that PostgreSQL does not know. */
 export const INVALID_PARAMETER_VALUE = '22023'
 export const FOREIGN_KEY_VIOLATION = '23503'
@@ -13,7 +12,6 @@ export const READ_ONLY_TRANSACTION = '25006'
 /** This process was blocked or paused. */
 export const IDLE_IN_TRANSACTION_TIMEOUT = '25P03'
 export const TRANSACTION_TIMEOUT = '25P04'
-export const UNDEFINED_PREPARED_STATEMENT = '26000'
 /** The role or its password. */
 export const INVALID_AUTHORIZATION_CLASS = '28'
 export const NO_SUCH_DATABASE_CLASS = '3D'
@@ -25,7 +23,6 @@ export const UNDEFINED_COLUMN = '42703'
 export const UNDEFINED_OBJECT = '42704'
 export const UNDEFINED_FUNCTION = '42883'
 export const UNDEFINED_TABLE = '42P01'
-export const DUPLICATE_PREPARED_STATEMENT = '42P05'
 /** The disk is full, the memory is used up, or there are too many connections. */
 export const INSUFFICIENT_RESOURCES_CLASS = '53'
 /** A role, a database or the server has reached its limit. */

@@ -2,11 +2,18 @@
 // If DATABASE_URL has several hosts, a new pool replaces it after a failover. hosts.ts notices the failover.
 import type pg from 'pg'
 import { hostOf, splitDatabaseUrl } from '../../config/database-url.ts'
+import { NotTrusted } from '../connection/failures.ts'
 import { openPool, type PoolOptions } from '../connection/pool.ts'
-import { watchHosts } from './hosts.ts'
+import { type Pooler, readPooler, TRANSACTION_POOLING } from '../connection/pooler.ts'
+import { connectClient, watchHosts } from './hosts.ts'
 
 export interface PrimaryPool {
   connect: () => Promise<pg.PoolClient>
+  /**
+   * Rejects if the pooler of this connection does not keep sessions. A pooler is recognised once, with the first
+   * connection to it: this takes a second connection for a moment.
+   */
+  requireSession: (client: pg.PoolClient) => Promise<void>
   counts: () => { total: number; idle: number }
   end: () => Promise<void>
 }
@@ -17,7 +24,17 @@ export function openPrimaryPool(
   onFailover: (incarnation: string) => void,
 ): PrimaryPool {
   const urls = splitDatabaseUrl(options.databaseUrl)
-  const open = (url: string) => openPool({ ...options, databaseUrl: url })
+  const urlOf = new WeakMap<pg.ClientBase, string>()
+  const poolers = new Map<string, Promise<Pooler>>()
+  const open = (url: string) =>
+    openPool({
+      ...options,
+      databaseUrl: url,
+      onConnect: (client) => {
+        urlOf.set(client, url)
+        options.onConnect?.(client)
+      },
+    })
   let current = urls[0] as string
   let pool = open(current)
   /** Pools of former primaries. They close when the requests in flight release their connections. */
@@ -30,6 +47,15 @@ export function openPrimaryPool(
     ending.add(former)
     void former.end().finally(() => ending.delete(former))
     options.onPrimary?.(hostOf(url))
+  }
+
+  function readPoolerOnce(client: pg.PoolClient): Promise<Pooler> {
+    const url = urlOf.get(client) as string
+    const found = poolers.get(url) ?? readPooler(client, () => connectClient(url, options.applicationName))
+    poolers.set(url, found)
+    // The next connection tries again.
+    found.catch(() => poolers.delete(url))
+    return found
   }
 
   const watch =
@@ -47,6 +73,10 @@ export function openPrimaryPool(
 
   return {
     connect: () => pool.connect(),
+    requireSession: async (client) => {
+      if ((await readPoolerOnce(client)) !== 'transaction') return
+      throw new NotTrusted('pooled', `${TRANSACTION_POOLING.message}. ${TRANSACTION_POOLING.remedy}`)
+    },
     counts: () => ({
       total: [pool, ...ending].reduce((sum, { totalCount }) => sum + totalCount, 0),
       idle: pool.idleCount,

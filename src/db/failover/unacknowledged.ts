@@ -2,6 +2,7 @@
 // connections stay open and keep their slots. If such a connection were closed, its backend would keep waiting on the
 // server, and the next write would open another connection, until the role reaches its connection limit. Never cancel
 // such a backend: its commit would become visible without being replicated.
+import type pg from 'pg'
 
 const CHECKED_EVERY_MS = 1_000
 
@@ -23,10 +24,10 @@ export interface UnacknowledgedWrites {
  * Releases a write when its response arrives, when its connection is lost, or when its backend is no longer busy. In
  * the last case, the response was lost, or another server has become the primary.
  *
- * @param findBusy Returns those of the given backends that are still busy, or undefined if it cannot find out.
+ * @param findBusy Returns those of the given backends that are still busy. Rejects if it cannot find out.
  */
 export function trackUnacknowledgedWrites(
-  findBusy: (pids: number[]) => Promise<number[] | undefined>,
+  findBusy: (pids: number[]) => Promise<number[]>,
 ): UnacknowledgedWrites {
   const unacknowledged = new Set<UnacknowledgedWrite>()
   let timer: NodeJS.Timeout | undefined
@@ -64,4 +65,14 @@ export function trackUnacknowledgedWrites(
       for (const write of unacknowledged) end(write, true)
     },
   }
+}
+
+/** Returns those of the given backends that are still busy. */
+export async function findBusyBackends(client: pg.ClientBase, pids: number[]): Promise<number[]> {
+  const { rows } = await client.query<{ pid: number }>({
+    name: 'find_busy_backends',
+    text: `select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active'`,
+    values: [pids],
+  })
+  return rows.map(({ pid }) => pid)
 }

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type { MigrationBuilder } from 'node-pg-migrate'
 import type { Client } from 'pg'
+import { isPooled } from '../connection/pooler.ts'
 import { DEADLOCK, LOCK_NOT_AVAILABLE } from '../connection/sqlstates.ts'
 import type { Reader } from '../database.ts'
 import { connectClient } from '../failover/hosts.ts'
 import { watchBlockers } from '../inspect/blockers.ts'
-import { isPooled } from '../inspect/pooler.ts'
 import { GRANT_PRIVILEGES, grantPrivileges } from './grants.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations')

@@ -1,14 +1,17 @@
 // Limits how many attempts use a connection at once. Every attempt takes a slot before it takes a connection, so no
 // attempt waits in the queue of the pool. Writes cannot take every slot, so reads continue while all writes wait for a
 // standby.
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../../contract/errors.ts'
+
+/** Max number of requests that wait for a connection. Further requests are rejected with 503 `overloaded`. */
+export const POOL_QUEUE_MAX = 1_000
 
 export type Work = 'read' | 'write'
 
 export interface SlotLimits {
   size: number
-  /** Max number of attempts that wait for a slot. Further attempts are rejected. */
-  waitingMax: number
+  /** Max number of attempts that wait for a slot. Further attempts are rejected. Default: POOL_QUEUE_MAX. */
+  waitingMax?: number
   /** Max time that an attempt waits for a slot. */
   waitMs: number
 }
@@ -40,7 +43,7 @@ export function writeSlots(size: number): number {
   return Math.max(1, size - Math.ceil(size / 4))
 }
 
-export function openSlots({ size, waitingMax, waitMs }: SlotLimits): Slots {
+export function openSlots({ size, waitingMax = POOL_QUEUE_MAX, waitMs }: SlotLimits): Slots {
   const writesMax = writeSlots(size)
   const waiters: Record<Work, Waiter[]> = { read: [], write: [] }
   let taken = 0
