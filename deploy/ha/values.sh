@@ -15,7 +15,7 @@ read_values() {
 }
 
 # Fails unless each exported variable with one of these names has a valid value. Reports all faults at once. The patterns
-# exclude everything that YAML, HAProxy, PgBouncer or pg_hba.conf would interpret.
+# exclude everything that YAML, HAProxy or pg_hba.conf would interpret.
 check_values() {
   faults=$(awk 'BEGIN {
     for (i = 1; i < ARGC; i++) {

@@ -1,4 +1,4 @@
-// `node lab/bench/compare.ts`: compares two services: two checkouts, or a direct connection and PgBouncer.
+// `node lab/bench/compare.ts`: compares the services of two checkouts.
 // Both services run all the time and are measured in turn, so that noise of the machine affects both alike. They share
 // one PostgreSQL, unless the checkouts have different migrations. Then each has its own.
 import { readdirSync, writeFileSync } from 'node:fs'
@@ -6,16 +6,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { print, say, table } from '../../src/cli/terminal/terminal.ts'
 import { quantile } from '../parts/quantile.ts'
-import { startPgBouncer } from './pgbouncer.ts'
 import { type Server, type Store, startService, startStore } from './setup.ts'
 import { runWrk, usedBy } from './tools.ts'
 import { type Workload, WORKLOADS, wrkScript } from './workloads.ts'
 
 const HELP = `node lab/bench/compare.ts --before FOLDER [options]
-node lab/bench/compare.ts --pgbouncer FILE [options]
 
   --before FOLDER   compare this checkout with the checkout in FOLDER
-  --pgbouncer FILE  compare a connection through the PgBouncer executable FILE with a direct connection
   --workload NAME   measure only this workload: ${WORKLOADS.join(', ')}
   --pets N          number of pets to load before the run (default 100000)
   --seconds S       length of each measurement (default 3)
@@ -29,7 +26,6 @@ Example: node lab/bench/compare.ts --before ../petstore-main --rounds 21`
 const { values: options } = parseArgs({
   options: {
     before: { type: 'string' },
-    pgbouncer: { type: 'string' },
     workload: { type: 'string' },
     pets: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '3' },
@@ -50,7 +46,7 @@ type Side = (typeof SIDES)[number]
 interface Sample {
   perSecond: number
   p50Ms: number
-  /** CPU time of the service, without PostgreSQL and PgBouncer. */
+  /** CPU time of the service, without PostgreSQL. */
   cpuMicrosPerRequest: number
   failed: number
 }
@@ -63,8 +59,8 @@ interface Pair {
 
 async function main(): Promise<void> {
   if (options.help) return print(HELP)
-  if ((options.before === undefined) === (options.pgbouncer === undefined)) {
-    say(`Set either --before or --pgbouncer.\n\n${HELP}`)
+  if (options.before === undefined) {
+    say(`Set --before.\n\n${HELP}`)
     process.exitCode = 2
     return
   }
@@ -74,7 +70,7 @@ async function main(): Promise<void> {
       started.unshift('close' in process ? process : { close: process.stop })
       return process
     }
-    const pairs = await measure(await startTargets(keep))
+    const pairs = await measure(await startTargets(options.before, keep))
     print(describe(pairs))
     if (options.json !== undefined) {
       writeFileSync(options.json, `${JSON.stringify({ pets, seconds, rounds, pairs }, null, 2)}\n`)
@@ -93,15 +89,9 @@ interface Target {
 type Keep = <Process extends { close: () => Promise<void> } | Server>(process: Process) => Process
 
 /** Starts the two services. Calls `keep` for each started process, so that it is stopped even if the next one fails. */
-async function startTargets(keep: Keep): Promise<Record<Side, Target>> {
+async function startTargets(checkout: string, keep: Keep): Promise<Record<Side, Target>> {
   const store = keep(await startStore(pets))
   const after = keep(await startService(store.databaseUrl))
-  if (options.pgbouncer !== undefined) {
-    const pooler = keep(await startPgBouncer(options.pgbouncer, store))
-    const pooled = keep(await startService(pooler.origin))
-    return { before: { store, service: after }, after: { store, service: pooled } }
-  }
-  const checkout = options.before ?? ''
   const ownStore = hasSameMigrations(checkout) ? store : keep(await startStore(pets, { checkout }))
   const before = keep(await startService(ownStore.databaseUrl, { checkout }))
   return { before: { store: ownStore, service: before }, after: { store, service: after } }
@@ -141,7 +131,6 @@ async function sample({ store, service }: Target, workload: Workload): Promise<S
 }
 
 function describe(pairs: Pair[]): string {
-  const names = options.pgbouncer === undefined ? SIDES : ['direct', 'PgBouncer']
   const rows = COMPARED.map((workload) => {
     const same = pairs.filter((pair) => pair.workload === workload)
     const middle = (side: Side, what: keyof Sample) =>
@@ -167,7 +156,7 @@ function describe(pairs: Pair[]): string {
       String(failed),
     ]
   })
-  return `${names.join(' / ')}; ratios are ${names[1]} / ${names[0]}: median (quartiles) of ${rounds} rounds
+  return `before / after; ratios are after / before: median (quartiles) of ${rounds} rounds
 ${table([['workload', 'per second', 'ratio', 'CPU µs per request', 'ratio', 'p50 ms', 'failed'], ...rows])}`
 }
 

@@ -16,7 +16,7 @@ import { loadPets } from './pets.ts'
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
 /** Database connections of each service. */
-export const POOL_SIZE = 20
+const POOL_SIZE = 20
 
 const OWN_CHECKOUT = join(import.meta.dirname, '../..')
 

@@ -26,7 +26,7 @@ export async function installClusterFiles(root: Root, members: readonly ClusterM
   await runScript(root, ['make-certificates'])
 }
 
-/** Runs `configure` for a node, `haproxy` or `pgbouncer`, and writes the files into a folder inside the root. */
+/** Runs `configure` for a node or `haproxy`, and writes the files into a folder inside the root. */
 export async function configureHost(
   root: Root,
   members: readonly ClusterMember[],
@@ -75,12 +75,8 @@ const VALUES = {
   SUPERUSER_PASSWORD,
   REPLICATION_PASSWORD: 'drill-replication-password',
   REWIND_PASSWORD: 'drill-rewind-password',
-  PETSTORE_APP_PASSWORD: APP_PASSWORD,
-  PETSTORE_DELIVER_PASSWORD: 'drill-deliver-password',
   HAPROXY_LISTEN: '127.0.0.1',
   HAPROXY_PORT: '5000',
-  PGBOUNCER_LISTEN: '127.0.0.1',
-  PGBOUNCER_PORT: '6432',
 }
 
 function runScript(root: Root, [script, ...args]: [string, ...string[]]): Promise<string> {

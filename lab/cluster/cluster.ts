@@ -13,9 +13,7 @@ import { Instance, runPetstore, type ServiceOptions } from './instances.ts'
 import {
   CA_FILE,
   HAPROXY_ADDRESS,
-  PGBOUNCER_ADDRESS,
   SERVICE_URL,
-  startPgbouncer,
   startPostgresHaproxy,
   startServiceHaproxy,
 } from './load-balancers.ts'
@@ -34,7 +32,7 @@ const HEALTH_POLL_MS = 250
 const KILL_TIMEOUT_MS = 10_000
 
 /** How the service reaches PostgreSQL. */
-export type Connection = 'haproxy' | 'multi-host' | 'pgbouncer'
+export type Connection = 'haproxy' | 'multi-host'
 
 export interface LabOptions {
   /** Folder of the Debian root. */
@@ -92,7 +90,6 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
   const service: ServiceOptions = {
     folder: options.service,
     databaseUrl: databaseUrl(connection, nodes, tls),
-    // Migrations need a session, which PgBouncer does not provide in transaction mode.
     migrationDatabaseUrl: `postgres://petstore_migrator:${MIGRATOR_PASSWORD}@${HAPROXY_ADDRESS}/petstore?${tls}`,
     logFolder,
   }
@@ -101,7 +98,6 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
   say('starting three nodes with etcd, Patroni and PostgreSQL')
   await startCluster(root, nodes, replication)
   const daemons = [await startPostgresHaproxy(root, logFolder, nodes)]
-  if (connection === 'pgbouncer') daemons.push(await startPgbouncer(root, logFolder, nodes))
   const synchronous = replication === 'quorum'
   await waitUntil('the cluster is healthy', START_TIMEOUT_MS, () => isClusterHealthy(nodes, synchronous))
 
@@ -179,8 +175,6 @@ function databaseUrl(connection: Connection, nodes: ClusterNode[], tls: string):
   const target = {
     haproxy: `${HAPROXY_ADDRESS}/petstore?${tls}`,
     'multi-host': `${hosts}/petstore?${tls}`,
-    // On the same host, without TLS. PgBouncer encrypts its connections to PostgreSQL.
-    pgbouncer: `${PGBOUNCER_ADDRESS}/petstore`,
   }[connection]
   return `postgres://petstore_app:${APP_PASSWORD}@${target}`
 }

@@ -1,4 +1,4 @@
-// Builds the Debian root that holds PostgreSQL, Patroni, etcd, HAProxy and PgBouncer for the drill.
+// Builds the Debian root that holds PostgreSQL, Patroni, etcd and HAProxy for the drill.
 // Runs once, before the drill enters its namespaces, because it needs the network.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -13,7 +13,6 @@ const PACKAGES = [
   'nftables',
   'patroni',
   'pgbackrest',
-  'pgbouncer',
   'postgresql-17',
   'python3-etcd',
 ]

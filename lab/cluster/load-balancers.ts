@@ -1,5 +1,5 @@
-// The processes between clients and PostgreSQL: HAProxy in front of the service, HAProxy and PgBouncer in front of
-// PostgreSQL. All run in the namespace of the drill.
+// The processes between clients and PostgreSQL: HAProxy in front of the service, and HAProxy in front of PostgreSQL. Both
+// run in the namespace of the drill.
 import { join, resolve } from 'node:path'
 import { type Daemon, startDaemon } from '../parts/processes.ts'
 import { type ClusterMember, configureHost } from './cluster-files.ts'
@@ -10,14 +10,13 @@ const SERVICE_HAPROXY = resolve(import.meta.dirname, '../../deploy/haproxy.cfg')
 export const SERVICE_URL = 'http://127.0.0.1:8080'
 /** HAProxy, which forwards to the primary. */
 export const HAPROXY_ADDRESS = '127.0.0.1:5000'
-export const PGBOUNCER_ADDRESS = '127.0.0.1:6432'
 /** The files of a host that runs the service, inside the root. */
 const CLIENT_FOLDER = '/srv/client'
 export const CA_FILE = `${CLIENT_FOLDER}/ca.pem`
 
 export async function startServiceHaproxy(root: Root, logFolder: string): Promise<Daemon> {
   await root.copyIn(SERVICE_HAPROXY, '/srv/service-haproxy.cfg')
-  return startInRoot('service-haproxy', 'root', haproxy('/srv/service-haproxy.cfg'), root, logFolder)
+  return startInRoot('service-haproxy', haproxy('/srv/service-haproxy.cfg'), root, logFolder)
 }
 
 export async function startPostgresHaproxy(
@@ -27,17 +26,7 @@ export async function startPostgresHaproxy(
 ): Promise<Daemon> {
   await configureHost(root, members, { host: 'haproxy', folder: CLIENT_FOLDER, values: {} })
   const command = haproxy(`${CLIENT_FOLDER}/postgres-haproxy.cfg`)
-  return startInRoot('postgres-haproxy', 'root', command, root, logFolder)
-}
-
-export async function startPgbouncer(
-  root: Root,
-  logFolder: string,
-  members: ClusterMember[],
-): Promise<Daemon> {
-  await configureHost(root, members, { host: 'pgbouncer', folder: CLIENT_FOLDER, values: {} })
-  const command = ['pgbouncer', `${CLIENT_FOLDER}/pgbouncer.ini`]
-  return startInRoot('pgbouncer', 'postgres', command, root, logFolder)
+  return startInRoot('postgres-haproxy', command, root, logFolder)
 }
 
 /** -db keeps HAProxy in the foreground. */
@@ -45,14 +34,8 @@ function haproxy(config: string): string[] {
   return ['haproxy', '-db', '-f', config]
 }
 
-function startInRoot(
-  name: string,
-  user: 'postgres' | 'root',
-  command: string[],
-  root: Root,
-  logFolder: string,
-): Promise<Daemon> {
-  return startDaemon('chroot', root.command(user, command), {
+function startInRoot(name: string, command: string[], root: Root, logFolder: string): Promise<Daemon> {
+  return startDaemon('chroot', root.command('root', command), {
     logFile: join(logFolder, `${name}.log`),
     env: ROOT_ENVIRONMENT,
   })

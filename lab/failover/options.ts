@@ -12,7 +12,7 @@ const SETTLE_SECONDS_MAX = 600
 const EVERY_SECONDS_DEFAULT = 180
 const EVERY_SECONDS_MAX = 3_600
 export const FOLDER_DEFAULT = '/var/tmp/petstore-drill'
-const CONNECTIONS: readonly Connection[] = ['haproxy', 'multi-host', 'pgbouncer']
+const CONNECTIONS: readonly Connection[] = ['haproxy', 'multi-host']
 const REPLICATIONS = ['quorum', 'asynchronous'] as const
 
 const ROUNDS_DEFAULT = 3
@@ -154,7 +154,7 @@ Options:
   --soak                  at half capacity, a fault every three minutes, and the resources of the service over time
   --every SECONDS         with --soak: time between two faults (default: ${EVERY_SECONDS_DEFAULT})
   --seed N                use the plan and the random choices of an earlier run
-  --connect HOW           how the service connects: haproxy, multi-host or pgbouncer (default: haproxy)
+  --connect HOW           how the service connects: haproxy or multi-host (default: haproxy)
   --replication MODE      quorum or asynchronous (default: quorum); with asynchronous, failovers lose writes
   --service DIR           folder of the service to test (default: this checkout)
   --folder DIR            folder for the Debian root and the runs (default: ${FOLDER_DEFAULT})

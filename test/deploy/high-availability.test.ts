@@ -57,7 +57,7 @@ function configure(host: string, folder = prepared) {
   return { ...result, files, read }
 }
 
-const templates = readdirSync(HA).filter((name) => /\.(yml|cfg|ini|txt)$/.test(name))
+const templates = readdirSync(HA).filter((name) => /\.(yml|cfg)$/.test(name))
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('make-certificates', () => {
@@ -108,7 +108,6 @@ describe('configure', () => {
   test.each([
     ['pg1', { 'etcd.yml': '644', 'patroni.yml': '640', 'etcd.key': '640', 'postgres.key': '640' }],
     ['haproxy', { 'postgres-haproxy.cfg': '644' }],
-    ['pgbouncer', { 'postgres-haproxy.cfg': '644', 'pgbouncer.ini': '644', 'pgbouncer-users.txt': '640' }],
   ])('writes all files of the host %s, without placeholders', (host, modes) => {
     const { stderr, files, read } = configure(host)
     expect(stderr).toBe('')
@@ -199,7 +198,7 @@ describe('patroni.yml', () => {
     expect(listed.split(',').toSorted()).toEqual(names.toSorted())
   })
 
-  test('accepts more connections than the roles together, and the pool of PgBouncer fits the limit of its role', () => {
+  test('accepts more connections than the roles together', () => {
     const limits = [...roles.matchAll(/create role \w+ login connection limit (\d+)/g)].map(([, limit]) =>
       Number(limit),
     )
@@ -207,7 +206,5 @@ describe('patroni.yml', () => {
     const ofRoles = limits.reduce((sum, limit) => sum + limit)
     // Migrations, the superuser and Patroni need a few more.
     expect(number('max_connections')).toBeGreaterThanOrEqual(ofRoles + 20)
-    const [, pool] = /^default_pool_size = (\d+)$/m.exec(configure('pgbouncer').read('pgbouncer.ini')) ?? []
-    expect(Number(pool) * 2).toBeLessThan(Math.min(...limits.filter((limit) => limit > 5)))
   })
 })

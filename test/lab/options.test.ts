@@ -32,7 +32,7 @@ test('plans ten faults for a soak, none of which replaces an instance', () => {
 
 test('reads every option', () => {
   const line =
-    'isolate switchover --seed 42 --connect pgbouncer --replication asynchronous --service /srv/a --folder /srv/b --settle 3 --soak --every 60 --json /srv/r.json --chart /srv/c.svg'
+    'isolate switchover --seed 42 --connect multi-host --replication asynchronous --service /srv/a --folder /srv/b --settle 3 --soak --every 60 --json /srv/r.json --chart /srv/c.svg'
   expect(readOptions(line.split(' '))).toEqual({
     restore: false,
     rounds: 3,
@@ -41,7 +41,7 @@ test('reads every option', () => {
     soak: true,
     everySeconds: 60,
     seed: 42,
-    connection: 'pgbouncer',
+    connection: 'multi-host',
     replication: 'asynchronous',
     service: '/srv/a',
     folder: '/srv/b',
@@ -74,7 +74,7 @@ test.each([
   ['--seed many', '--seed must be a whole number'],
   ['--seed 4294967296', '--seed must be a whole number'],
   ['--settle 601', '--settle must be a whole number from 0 to 600'],
-  ['--connect psql', '--connect must be haproxy or multi-host or pgbouncer'],
+  ['--connect psql', '--connect must be haproxy or multi-host'],
   ['--replication none', '--replication must be quorum or asynchronous'],
   ['--rounds 2', '--rounds is only for restore'],
   ['restore isolate', 'restore causes no faults'],
