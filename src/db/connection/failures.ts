@@ -1,26 +1,7 @@
 // Classifies errors of PostgreSQL and of its connections by whether the statement took effect.
 // Retries nothing; open-database.ts decides what to retry.
 import { DatabaseError } from 'pg'
-import {
-  CONNECTION_EXCEPTION_CLASS,
-  DEADLOCK,
-  IDLE_IN_TRANSACTION_TIMEOUT,
-  INSUFFICIENT_PRIVILEGE,
-  INSUFFICIENT_RESOURCES_CLASS,
-  INVALID_AUTHORIZATION_CLASS,
-  LOCK_NOT_AVAILABLE,
-  NO_SUCH_DATABASE_CLASS,
-  QUERY_CANCELED,
-  READ_ONLY_TRANSACTION,
-  SERIALIZATION_FAILURE,
-  SHUTDOWN_CLASS,
-  SYSTEM_ERROR_CLASS,
-  TRANSACTION_TIMEOUT,
-  UNDEFINED_COLUMN,
-  UNDEFINED_FUNCTION,
-  UNDEFINED_OBJECT,
-  UNDEFINED_TABLE,
-} from './sqlstates.ts'
+import * as sqlstates from './sqlstates.ts'
 
 /**
  * - `lost`: the connection was lost; it is unknown whether the statement took effect
@@ -31,28 +12,28 @@ import {
 export type Failure = 'lost' | 'rolled_back' | 'rejected' | 'fault'
 
 const ROLLED_BACK = new Set([
-  READ_ONLY_TRANSACTION,
-  IDLE_IN_TRANSACTION_TIMEOUT,
-  TRANSACTION_TIMEOUT,
-  SERIALIZATION_FAILURE,
-  DEADLOCK,
-  LOCK_NOT_AVAILABLE,
-  QUERY_CANCELED,
+  sqlstates.READ_ONLY_TRANSACTION,
+  sqlstates.IDLE_IN_TRANSACTION_TIMEOUT,
+  sqlstates.TRANSACTION_TIMEOUT,
+  sqlstates.SERIALIZATION_FAILURE,
+  sqlstates.DEADLOCK,
+  sqlstates.LOCK_NOT_AVAILABLE,
+  sqlstates.QUERY_CANCELED,
 ])
 
-const LOST_CLASSES = [CONNECTION_EXCEPTION_CLASS, SHUTDOWN_CLASS]
+const LOST_CLASSES = [sqlstates.CONNECTION_EXCEPTION_CLASS, sqlstates.SHUTDOWN_CLASS]
 
 const REJECTED_CLASSES = [
-  INSUFFICIENT_RESOURCES_CLASS,
-  SYSTEM_ERROR_CLASS,
-  INVALID_AUTHORIZATION_CLASS,
-  NO_SUCH_DATABASE_CLASS,
-  INSUFFICIENT_PRIVILEGE,
+  sqlstates.INSUFFICIENT_RESOURCES_CLASS,
+  sqlstates.SYSTEM_ERROR_CLASS,
+  sqlstates.INVALID_AUTHORIZATION_CLASS,
+  sqlstates.NO_SUCH_DATABASE_CLASS,
+  sqlstates.INSUFFICIENT_PRIVILEGE,
   // The schema is older than this version of Petstore.
-  UNDEFINED_TABLE,
-  UNDEFINED_COLUMN,
-  UNDEFINED_OBJECT,
-  UNDEFINED_FUNCTION,
+  sqlstates.UNDEFINED_TABLE,
+  sqlstates.UNDEFINED_COLUMN,
+  sqlstates.UNDEFINED_OBJECT,
+  sqlstates.UNDEFINED_FUNCTION,
 ]
 
 /**
@@ -92,7 +73,11 @@ function classifyFailure(error: unknown): Failure {
 }
 
 /** After these errors a connection is unusable: it is read-only, or PostgreSQL has closed it. */
-const POISONING = new Set([READ_ONLY_TRANSACTION, IDLE_IN_TRANSACTION_TIMEOUT, TRANSACTION_TIMEOUT])
+const POISONING = new Set([
+  sqlstates.READ_ONLY_TRANSACTION,
+  sqlstates.IDLE_IN_TRANSACTION_TIMEOUT,
+  sqlstates.TRANSACTION_TIMEOUT,
+])
 
 /** An error of PostgreSQL or of its connection, as opposed to a bug in the service. */
 export class QueryFailure extends Error {
