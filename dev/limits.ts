@@ -5,7 +5,6 @@ import {
   IN_FLIGHT_MAX as SIGN_IN_REQUESTS_MAX,
   REQUESTS_PER_MINUTE_MAX,
 } from '../src/access/sign-in/routes.ts'
-import { TRACING_VARIABLES } from '../src/config/tracing-settings.ts'
 import { LIST_LIMIT_MAX } from '../src/contract/paging.ts'
 import {
   CONNECT_TIMEOUT_MS,
@@ -36,6 +35,7 @@ import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/store/orders/schema
 import { WAITING_MAX } from '../src/store/pets/batches.ts'
 import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/store/pets/schema.ts'
 import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
+import { SPANS_QUEUED_MAX } from '../src/telemetry/tracing/tracing.ts'
 
 const KIB = 1_024
 const MIB = KIB * KIB
@@ -109,11 +109,7 @@ export const PROCESS_LIMITS: string[][] = [
     bytes(UNWRITTEN_MAX_CHARACTERS),
     'lines dropped and counted',
   ],
-  [
-    'Spans that wait for an export, with [tracing](tracing.md)',
-    count(TRACING_VARIABLES.OTEL_BSP_MAX_QUEUE_SIZE.read(undefined)),
-    'spans dropped',
-  ],
+  ['Spans that wait for an export, with [tracing](tracing.md)', count(SPANS_QUEUED_MAX), 'spans dropped'],
   [
     'Duration of a shutdown after `SHUTDOWN_GRACE_MS`',
     seconds(HARD_EXIT_AFTER_MS),

@@ -19,7 +19,7 @@ import {
   readServiceUrl,
   type Variable,
 } from './config-values.ts'
-import { isTracingOn, TRACING_VARIABLES, tracingFaults } from './tracing-settings.ts'
+import { TRACING_VARIABLES, tracingFaults, tracingTexts } from './tracing-settings.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -211,17 +211,12 @@ export class ConfigError extends Error {
 }
 
 export function readConfig(environment: Environment = process.env): Config {
-  return readTable(VARIABLES, withoutUnusedTracing(withCurrentNames(environment)), (textOf) => [
+  const current = withCurrentNames(environment)
+  const tracing = tracingTexts((name) => textIn(current, name))
+  return readTable(VARIABLES, { ...current, ...tracing }, (textOf) => [
     ...signInFaults(textOf),
     ...tracingFaults(textOf),
   ])
-}
-
-/** While tracing is off, its variables have no effect, not even if they are invalid. */
-function withoutUnusedTracing(environment: Environment): Environment {
-  if (isTracingOn((name) => textIn(environment, name))) return environment
-  const unused = Object.keys(TRACING_VARIABLES).map((name) => [name, undefined])
-  return { ...environment, ...Object.fromEntries(unused) }
 }
 
 /**

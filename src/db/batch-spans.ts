@@ -1,6 +1,6 @@
 // The spans of batches. Each request has a span for its wait. The batch is one span in the trace of its first request; the
 // other requests have a link to it.
-import type { Span, Tracing } from '../telemetry/tracing/tracing.ts'
+import { endSpan, type Span, type Tracing } from '../telemetry/tracing/tracing.ts'
 import { errorTypeOf } from './connection/error-type.ts'
 
 export interface BatchTrace {
@@ -23,7 +23,7 @@ export interface QueuedSpan {
 /** Undefined if the request is not sampled. */
 export function startWait({ tracing }: BatchTrace): QueuedSpan | undefined {
   const request = tracing.active()
-  return request && { request, wait: request.child('wait for batch') }
+  return request && { request, wait: tracing.startChild(request, 'wait for batch') }
 }
 
 /** Runs the work of a batch. It belongs to no trace if no request is sampled, whatever request happens to start it. */
@@ -33,19 +33,22 @@ export async function runInBatchSpan<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const sampled = requests.flatMap(({ span }) => span ?? [])
-  for (const { wait } of sampled) wait.end()
+  // Items that are retried alone have waited already.
+  for (const { wait } of sampled) if (wait.isRecording()) wait.end()
   const [first, ...others] = sampled
   if (first === undefined) return tracing.run(undefined, work)
-  const batch = first.request.child(`batch ${name}`, {
+  const batch = tracing.startChild(first.request, `batch ${name}`, {
     attributes: { 'petstore.batch.size': requests.length },
   })
-  for (const { request } of others) request.linkTo(batch)
+  // A request whose client has closed the connection has ended.
+  for (const { request } of others)
+    if (request.isRecording()) request.addLink({ context: batch.spanContext() })
   try {
     const result = await tracing.run(batch, work)
-    batch.end()
+    endSpan(batch)
     return result
   } catch (error) {
-    batch.end(errorTypeOf(error))
+    endSpan(batch, errorTypeOf(error))
     throw error
   }
 }

@@ -67,11 +67,12 @@ interface Attempt {
 
 /** Attempts the task until it succeeds, or until a further attempt is not safe or not useful. */
 async function perform<Result>(source: Source, task: Task<Result>): Promise<Result> {
-  const parent = source.tracing?.active()
+  const { tracing } = source
+  const parent = tracing?.active()
   const giveUpAt = performance.now() + source.retryForMs
   let isRetry = false
   for (let tries = 1; ; tries += 1) {
-    const traced = parent && { parent, number: tries }
+    const traced = tracing && parent && { tracing, parent, number: tries }
     let connection: Connection | undefined
     try {
       connection = await connect(source, task.work, traced)

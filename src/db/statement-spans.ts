@@ -1,7 +1,7 @@
 // The spans of statements and of the wait for a connection, named by the stable conventions of OpenTelemetry for PostgreSQL.
 // They never contain the values of a statement.
 import type pg from 'pg'
-import type { Span, SpanAttributes } from '../telemetry/tracing/tracing.ts'
+import { type Attributes, CLIENT, endSpan, type Span, type Tracing } from '../telemetry/tracing/tracing.ts'
 import { errorTypeOf } from './connection/error-type.ts'
 import { QueryFailure } from './connection/failures.ts'
 
@@ -10,20 +10,21 @@ const WAIT_SHOWN_AFTER_MS = 1
 
 /** Which attempt of which request a statement belongs to. */
 export interface AttemptSpan {
+  tracing: Tracing
   parent: Span
   /** 1 for the first attempt. */
   number: number
 }
 
 export function startStatementSpan(
-  { parent, number }: AttemptSpan,
+  { tracing, parent, number }: AttemptSpan,
   client: pg.ClientBase,
   statement: { name: string; text: string } | string,
 ): Span {
   const [name, text] =
     typeof statement === 'string' ? [statement, statement] : [statement.name, statement.text]
-  return parent.child(name, {
-    kind: 'client',
+  return tracing.startChild(parent, name, {
+    kind: CLIENT,
     attributes: {
       ...serverOf(client),
       'db.query.summary': name,
@@ -35,22 +36,24 @@ export function startStatementSpan(
 }
 
 export function endStatementSpan(span: Span, error?: unknown): void {
-  if (error === undefined) return span.end()
-  if (error instanceof QueryFailure) span.set({ 'db.response.status_code': error.state })
-  span.end(errorTypeOf(error))
+  if (error === undefined) return endSpan(span)
+  if (error instanceof QueryFailure) span.setAttribute('db.response.status_code', error.state)
+  endSpan(span, errorTypeOf(error))
 }
 
 /** Adds a span for the wait of an attempt for its connection, if the wait was long or failed. */
 export async function showConnectionWait<Result>(
-  { parent, number }: AttemptSpan,
+  { tracing, parent, number }: AttemptSpan,
   connect: () => Promise<Result>,
 ): Promise<Result> {
-  const startedAt = performance.now()
-  const show = (errorType?: string) =>
-    parent.child('wait for connection', { startedAt, attributes: attemptOf(number) }).end(errorType)
+  const startTime = performance.now()
+  const show = (errorType?: string) => {
+    const options = { startTime, attributes: attemptOf(number) }
+    endSpan(tracing.startChild(parent, 'wait for connection', options), errorType)
+  }
   try {
     const result = await connect()
-    if (performance.now() - startedAt > WAIT_SHOWN_AFTER_MS) show()
+    if (performance.now() - startTime > WAIT_SHOWN_AFTER_MS) show()
     return result
   } catch (error) {
     show(errorTypeOf(error))
@@ -59,12 +62,12 @@ export async function showConnectionWait<Result>(
 }
 
 /** Only retries have the number of the attempt. */
-function attemptOf(number: number): SpanAttributes {
+function attemptOf(number: number): Attributes {
   return number === 1 ? {} : { 'petstore.attempt': number }
 }
 
 /** The server of this connection: with several hosts in DATABASE_URL, the primary. The types of node-postgres lack these. */
-function serverOf(client: pg.ClientBase): SpanAttributes {
+function serverOf(client: pg.ClientBase): Attributes {
   const { database, host, port } = client as pg.ClientBase & Pick<pg.Client, 'database' | 'host' | 'port'>
   const isSocket = host.startsWith('/')
   return {

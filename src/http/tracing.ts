@@ -1,7 +1,7 @@
 // Starts a span for every request, and ends it with the response. The names follow the stable conventions of OpenTelemetry
 // for HTTP. A span never contains a query string, a header except User-Agent, a body or an API key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { SpanAttributes, Trace, Tracing } from '../telemetry/tracing/tracing.ts'
+import { type Attributes, endSpan, type Trace, type Tracing } from '../telemetry/tracing/tracing.ts'
 import { containsApiKey } from './request-id.ts'
 
 declare module 'fastify' {
@@ -45,10 +45,10 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
 /** Does nothing if the request is not sampled, or if its span has ended. A stream calls it as soon as it has begun. */
 export function endRequestSpan(request: FastifyRequest, reply: FastifyReply): void {
   const span = request.trace?.span
-  if (span?.isOpen() !== true) return
-  span.set(attributesOf(request, reply))
+  if (span?.isRecording() !== true) return
+  span.setAttributes(attributesOf(request, reply))
   const hasFailed = reply.raw.headersSent && reply.statusCode >= 500
-  span.end(hasFailed ? (request.errorCode ?? String(reply.statusCode)) : undefined)
+  endSpan(span, hasFailed ? (request.errorCode ?? String(reply.statusCode)) : undefined)
 }
 
 /** Node rejects methods that it does not know, but knows many that no route has. */
@@ -62,7 +62,7 @@ function nameOf(request: FastifyRequest): string {
   return route === undefined ? method : `${method} ${route}`
 }
 
-function attributesOf(request: FastifyRequest, reply: FastifyReply): SpanAttributes {
+function attributesOf(request: FastifyRequest, reply: FastifyReply): Attributes {
   const userAgent = request.headers['user-agent'] ?? ''
   const [path = '/'] = request.url.split(/[?#]/, 1)
   const isShown = userAgent !== '' && userAgent.length <= USER_AGENT_MAX && !containsApiKey(userAgent)

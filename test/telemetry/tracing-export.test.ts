@@ -3,15 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { makeCertificate } from '../../lab/parts/certificate.ts'
 import { openLocalServer } from '../../lab/parts/local-server.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { type TracingSettings, tracingSettings } from '../../src/config/tracing-settings.ts'
 import { SCOPES } from '../../src/contract/scopes.ts'
 import { freePort } from '../../src/data/demo/cluster.ts'
-import { openLog } from '../../src/telemetry/log.ts'
 import { openTracing } from '../../src/telemetry/tracing/open-tracing.ts'
+import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
@@ -102,14 +101,27 @@ test('the settings of the exporter are used, and only requests that a caller has
   })
 })
 
-const settingsOf = (settings: Record<string, string>) =>
-  tracingSettings(
-    readConfig({ DATABASE_URL, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', ...settings }),
-  ) as TracingSettings
+afterEach(() => vi.unstubAllEnvs())
+
+/** Tracing in this process, and the reasons of its warnings. The SDK reads the variables of the process. */
+function open(
+  variables: Record<string, string>,
+  flushedWithinMs?: number,
+): { tracing: Tracing; reasons: string[] } {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  const reasons: string[] = []
+  const log = { warn: ({ reason }: { reason: string }) => void reasons.push(reason) }
+  return {
+    tracing: openTracing(readConfig({ DATABASE_URL, ...ENDPOINT, ...variables }), log, flushedWithinMs),
+    reasons,
+  }
+}
+
+const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
 
 /** Starts requests and never ends them, so that nothing is exported. Returns how many of 400 are sampled. */
 async function countSampled(settings: Record<string, string>, parentFlags?: '00' | '01'): Promise<number> {
-  const tracing = openTracing(settingsOf(settings), openLog('silent'))
+  const { tracing } = open(settings)
   const traces = Array.from({ length: 400 }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '')
     const traceparent = `00-${traceId}-00f067aa0ba902b7-${parentFlags}`
@@ -143,24 +155,62 @@ test.each<[sampler: string, share: string, alone: number, sampled: number, notSa
   },
 )
 
-test('a file with certificates that cannot be read is a clear error', () => {
-  const settings = settingsOf({ OTEL_EXPORTER_OTLP_CERTIFICATE: '/does/not/exist.pem' })
-  expect(() => openTracing(settings, openLog('silent'))).toThrow(
-    'OTEL_EXPORTER_OTLP_CERTIFICATE: the file /does/not/exist.pem cannot be read',
-  )
+test('a trace that is not sampled has no span, no context and no attributes, but its id is passed on', async () => {
+  const { tracing } = open({ OTEL_TRACES_SAMPLER: 'always_off' })
+  const attributes = vi.fn(() => ({}))
+  const { traceId, span, headers } = tracing.startOutgoing('POST', attributes)
+  expect(span).toBeUndefined()
+  expect(attributes).not.toHaveBeenCalled()
+  expect(headers).toEqual({ traceparent: expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-00$`) })
+  expect(tracing.run(span, tracing.active)).toBeUndefined()
+  await tracing.close()
+})
+
+test('every variable that the SDK ignores is logged at the start', async () => {
+  const { tracing, reasons } = open({
+    OTEL_BSP_MAX_QUEUE_SIZE: '65537',
+    OTEL_BSP_SCHEDULE_DELAY: 'soon',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '-1',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'zip',
+    OTEL_EXPORTER_OTLP_CERTIFICATE: '/does/not/exist.pem',
+  })
+  await tracing.close()
+  expect(reasons.toSorted()).toEqual([
+    expect.stringContaining('OTEL_EXPORTER_OTLP_COMPRESSION is invalid'),
+    expect.stringContaining('OTEL_EXPORTER_OTLP_TIMEOUT is invalid'),
+    'Failed to read root certificate file',
+    'OTEL_BSP_MAX_QUEUE_SIZE must be a whole number from 1 to 65536, not 65537',
+    expect.stringContaining("Unknown value 'soon' for OTEL_BSP_SCHEDULE_DELAY"),
+  ])
 })
 
 test('the remaining spans are exported when tracing is closed', async () => {
   const receiver = await openOtlpReceiver()
-  const settings = settingsOf({
+  const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_BSP_SCHEDULE_DELAY: '60000',
     ...PATIENT,
-  })
-  const tracing = openTracing(settings, openLog('silent'), 60_000)
+  }
+  const { tracing } = open(variables, 60_000)
   for (const name of ['one', 'two']) tracing.startRequest(name, {}).span?.end()
   await tracing.close()
   expect(receiver.spans.map(({ name }) => name)).toEqual(['one', 'two'])
+})
+
+test('spans that do not fit into the queue are dropped and logged, and the others are exported', async () => {
+  const receiver = await openOtlpReceiver()
+  const limits = { OTEL_BSP_MAX_QUEUE_SIZE: '3', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '3' }
+  const { tracing, reasons } = open(
+    { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...limits, ...PATIENT },
+    60_000,
+  )
+  // The first three are exported. The next three wait until that export has ended.
+  for (let count = 0; count < 8; count += 1) tracing.startRequest('request', {}).span?.end()
+  await receiver.until((spans) => spans.length === 6)
+  tracing.startRequest('request', {}).span?.end()
+  await tracing.close()
+  expect(receiver.spans).toHaveLength(7)
+  expect(reasons).toEqual(['Dropped 2 spans because maxQueueSize reached'])
 })
 
 test('an unreachable collector affects no request, is logged once, and does not delay the shutdown', async () => {

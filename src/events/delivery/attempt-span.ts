@@ -1,6 +1,6 @@
 // The span of an attempt to deliver a message, named by the stable conventions of OpenTelemetry for HTTP clients.
 // It contains the scheme, host and port of the receiver, and nothing of the message.
-import type { SpanAttributes, Trace, Tracing } from '../../telemetry/tracing/tracing.ts'
+import { type Attributes, endSpan, type Trace, type Tracing } from '../../telemetry/tracing/tracing.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import type { Message } from './message.ts'
 import type { AttemptOutcome } from './outcome.ts'
@@ -13,7 +13,7 @@ export function startAttemptSpan(tracing: Tracing, message: Message, webhook: Le
   return tracing.startOutgoing('POST', () => attributesOf(message, webhook))
 }
 
-function attributesOf({ attempts }: Message, { id, url }: LeasedWebhook): SpanAttributes {
+function attributesOf({ attempts }: Message, { id, url }: LeasedWebhook): Attributes {
   const target = URL.canParse(url) ? new URL(url) : undefined
   return {
     'http.request.method': 'POST',
@@ -27,7 +27,8 @@ function attributesOf({ attempts }: Message, { id, url }: LeasedWebhook): SpanAt
 }
 
 export function endAttemptSpan({ span }: Trace, outcome: AttemptOutcome): void {
-  if (outcome.kind === 'failure') return span?.end(outcome.reason)
-  span?.set({ 'http.response.status_code': outcome.status })
-  span?.end(outcome.status >= 400 ? String(outcome.status) : undefined)
+  if (span === undefined) return
+  if (outcome.kind === 'failure') return endSpan(span, outcome.reason)
+  span.setAttribute('http.response.status_code', outcome.status)
+  endSpan(span, outcome.status >= 400 ? String(outcome.status) : undefined)
 }

@@ -1,55 +1,64 @@
-// Tracing with OpenTelemetry. Loaded only if tracing is on: import it with `import()`.
+// Tracing with the SDK of OpenTelemetry. Loaded only if tracing is on: import it with `import()`.
 // The stable semantic conventions name the attributes; the files that start spans choose them.
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { ROOT_CONTEXT, type SpanContext, SpanKind, trace, TraceFlags } from '@opentelemetry/api'
-import { SamplingDecision } from '@opentelemetry/sdk-trace'
-import type { TracingSettings } from '../../config/tracing-settings.ts'
+import {
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  SpanKind,
+  trace,
+  type TracerProvider,
+} from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { VERSION } from '../../values/version.ts'
 import type { Log } from '../log.ts'
-import { RecordedSpan } from './recorded-span.ts'
-import { openSpanExport } from './span-export.ts'
-import { readTraceContext, writeTraceContext } from './trace-context.ts'
-import { makeSpanId, makeTraceId } from './trace-ids.ts'
-import type { Trace, Tracing } from './tracing.ts'
+import { openSpanExport, type SpanExportOptions } from './span-export.ts'
+import type { Tracing } from './tracing.ts'
 
-/**
- * Fails if a file with a certificate cannot be read.
- * @param flushedWithinMs Max time to export the remaining spans when it is closed.
- */
-export function openTracing(settings: TracingSettings, log: Log, flushedWithinMs?: number): Tracing {
-  const { target, sampler, newTraceShare, close } = openSpanExport(settings, log, flushedWithinMs)
-  const storage = new AsyncLocalStorage<RecordedSpan | undefined>()
+export function openTracing(
+  config: SpanExportOptions,
+  log: Pick<Log, 'warn'>,
+  flushedWithinMs?: number,
+): Tracing {
+  const { provider, close } = openSpanExport(config, log, flushedWithinMs)
+  return tracingWith(provider, close)
+}
 
-  function isSampled(name: string, kind: SpanKind, parent: SpanContext | undefined): boolean {
-    // A new trace has a random id. The sampler would derive a random number from it, which takes longer.
-    if (parent === undefined) return Math.random() < newTraceShare
-    const parentContext = trace.setSpanContext(ROOT_CONTEXT, parent)
-    const { decision } = sampler.shouldSample(parentContext, parent.traceId, name, kind, {}, [])
-    return decision === SamplingDecision.RECORD_AND_SAMPLED
-  }
+export function tracingWith(provider: TracerProvider, close: () => Promise<void>): Tracing {
+  const tracer = provider.getTracer('petstore', VERSION)
+  const contexts = new AsyncLocalStorageContextManager()
+  const propagator = new W3CTraceContextPropagator()
 
-  function start(name: string, kind: SpanKind, parent?: SpanContext) {
-    const traceId = parent?.traceId ?? makeTraceId()
-    const startedAt = performance.now()
-    const span = isSampled(name, kind, parent)
-      ? new RecordedSpan(target, { name, kind, traceId, parent, startedAt })
-      : undefined
-    return { traceId, span }
+  function start(name: string, kind: SpanKind, parent = ROOT_CONTEXT) {
+    // If the trace is not sampled, this is only a pair of ids. It is not kept, and nothing runs in its context.
+    const started = tracer.startSpan(name, { kind }, parent)
+    const { traceId } = started.spanContext()
+    return { started, traceId, span: started.isRecording() ? started : undefined }
   }
 
   return {
-    startRequest: (name, headers): Trace => start(name, SpanKind.SERVER, readTraceContext(headers)),
+    startRequest: (name, headers) => {
+      const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+      const { traceId, span } = start(name, SpanKind.SERVER, parent)
+      return { traceId, span }
+    },
     startOutgoing: (name, attributes) => {
-      const { traceId, span } = start(name, SpanKind.CLIENT)
-      span?.set(attributes())
-      const sent = span?.spanContext() ?? { traceId, spanId: makeSpanId(), traceFlags: TraceFlags.NONE }
-      return { traceId, span, headers: writeTraceContext(sent) }
+      const { started, traceId, span } = start(name, SpanKind.CLIENT)
+      span?.setAttributes(attributes())
+      const headers: Record<string, string> = {}
+      propagator.inject(trace.setSpan(ROOT_CONTEXT, started), headers, defaultTextMapSetter)
+      return { traceId, span, headers }
     },
+    startChild: (parent, name, options) =>
+      tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, parent)),
     active: () => {
-      const span = storage.getStore()
-      return span?.isOpen() === true ? span : undefined
+      const span = trace.getSpan(contexts.active())
+      return span?.isRecording() === true ? span : undefined
     },
-    run: (span, work) =>
-      storage.getStore() === span ? work() : storage.run(span as RecordedSpan | undefined, work),
+    run: (span, work) => {
+      if (span === trace.getSpan(contexts.active())) return work()
+      return contexts.with(span === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, span), work)
+    },
     close,
   }
 }

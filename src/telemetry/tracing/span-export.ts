@@ -1,10 +1,17 @@
-// Exports spans to an OpenTelemetry collector, in the background. If the collector is slow or unreachable, spans are lost,
-// but no request waits.
-import { readFileSync } from 'node:fs'
+// Samples spans and exports them to an OpenTelemetry collector, in the background. If the collector is slow or unreachable,
+// spans are lost, but no request waits. The exporter and the resource read their standard variables themselves.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { getNumberFromEnv } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  defaultResource,
+  detectResources,
+  type Resource,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -13,98 +20,67 @@ import {
   type Sampler,
   type SpanExporter,
   TraceIdRatioBasedSampler,
+  TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { TracingSettings } from '../../config/tracing-settings.ts'
+import type { Config } from '../../config/config.ts'
 import { VERSION } from '../../values/version.ts'
 import { instanceName } from '../instance-name.ts'
 import { limitedWarning } from '../limited-warning.ts'
 import type { Log } from '../log.ts'
-import type { SpanTarget } from './recorded-span.ts'
+import { SPANS_QUEUED_MAX } from './tracing.ts'
 
 /** Max time to export the remaining spans when the process shuts down. */
 const FLUSHED_WITHIN_MS = 1_500
-/** Max exports in flight. Several are in flight only during the shutdown. */
-const EXPORTS_IN_FLIGHT_MAX = 8
+/** A longer attribute value is cut. Clients choose some of them, such as the path. */
+const VALUE_MAX_CHARACTERS = 256
+/** Max value of OTEL_BSP_MAX_QUEUE_SIZE. A span takes about 2 KB. */
+const QUEUE_MAX = 65_536
+const DELAY_MAX_MS = 60_000
 
-export interface SpanExport {
-  target: SpanTarget
-  /** For requests that continue the trace of their caller. */
-  sampler: Sampler
-  /** The share of new traces that are sampled. */
-  newTraceShare: number
-  /** Exports the remaining spans, within `flushedWithinMs`. */
-  close: () => Promise<void>
-}
+export type SpanExportOptions = Pick<Config, 'OTEL_TRACES_SAMPLER' | 'OTEL_TRACES_SAMPLER_ARG'>
 
+/** @param flushedWithinMs Max time to export the remaining spans when it is closed. */
 export function openSpanExport(
-  settings: TracingSettings,
-  log: Log,
+  config: SpanExportOptions,
+  log: Pick<Log, 'warn'>,
   flushedWithinMs: number = FLUSHED_WITHIN_MS,
-): SpanExport {
+): { provider: TracerProvider; close: () => Promise<void> } {
+  logWarnings((reason) => log.warn({ reason }, 'a variable of OpenTelemetry is ignored'))
   const warn = limitedWarning(log, 'lostSpans', 'traces could not be exported')
-  // The SDK reports dropped spans and responses that reject some spans. Failed exports are reported by `reportFailures`.
-  const ignore = () => {}
-  diag.setLogger(
-    { error: ignore, warn: (reason) => warn({ reason }, 0), info: ignore, debug: ignore, verbose: ignore },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  )
-  const { queue } = settings
-  const batching = new BatchSpanProcessor({
-    exporter: reportFailures(openExporter(settings), warn),
-    scheduledDelayMillis: queue.delayMs,
-    exportTimeoutMillis: queue.exportTimeoutMs,
-    maxQueueSize: queue.sizeMax,
-    maxExportBatchSize: queue.batchMax,
+  const provider = new TracerProvider({
+    resource: readResource(),
+    sampler: samplerOf(config),
+    spanLimits: { attributeValueLengthLimit: VALUE_MAX_CHARACTERS },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: reportFailures(new OTLPTraceExporter(), warn),
+        scheduledDelayMillis: readNumber('OTEL_BSP_SCHEDULE_DELAY', 5_000, DELAY_MAX_MS),
+        exportTimeoutMillis: readNumber('OTEL_BSP_EXPORT_TIMEOUT', 30_000, DELAY_MAX_MS),
+        maxQueueSize: readNumber('OTEL_BSP_MAX_QUEUE_SIZE', SPANS_QUEUED_MAX, QUEUE_MAX),
+        maxExportBatchSize: readNumber('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512, QUEUE_MAX),
+      }),
+    ],
   })
+  // From now on, dropped spans and responses that reject some spans.
+  logWarnings((reason) => warn({ reason }, 0))
   return {
-    target: {
-      resource: resourceOf(settings),
-      instrumentationScope: { name: 'petstore', version: VERSION },
-      onEnd: (span) => batching.onEnd(span),
-    },
-    sampler: samplerOf(settings),
-    newTraceShare: newTraceShareOf(settings),
+    provider,
     close: async () => {
       // A failed export has been reported already.
-      await Promise.race([
-        batching.shutdown().catch(ignore),
-        sleep(flushedWithinMs, undefined, { ref: false }),
-      ])
+      const exported = provider.shutdown().catch(() => {})
+      await Promise.race([exported, sleep(flushedWithinMs, undefined, { ref: false })])
       diag.disable()
     },
   }
 }
 
-function openExporter({ url, headers, timeoutMs, compression, files }: TracingSettings): SpanExporter {
-  const { ca, cert, key } = files
-  return new OTLPTraceExporter({
-    url,
-    headers,
-    timeoutMillis: timeoutMs,
-    // The package does not export the enumeration of these values.
-    compression: compression as never,
-    concurrencyLimit: EXPORTS_IN_FLIGHT_MAX,
-    httpAgentOptions: {
-      keepAlive: true,
-      ...readPem('ca', ca),
-      ...readPem('cert', cert),
-      ...readPem('key', key),
-    },
-  })
-}
-
-/** The option of the HTTP agent with the content of the file. */
-function readPem(option: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, Buffer> {
-  if (file === undefined) return {}
-  try {
-    return { [option]: readFileSync(file) }
-  } catch (cause) {
-    const setting = { ca: 'CERTIFICATE', cert: 'CLIENT_CERTIFICATE', key: 'CLIENT_KEY' }[option]
-    throw new Error(
-      `OTEL_EXPORTER_OTLP_${setting}: the file ${file} cannot be read. Set it to a PEM file that this process can read.`,
-      { cause },
-    )
-  }
+/** The SDK writes failed exports as errors, with the response of the endpoint. `reportFailures` reports them instead. */
+function logWarnings(warn: (reason: string) => void): void {
+  const ignore = () => {}
+  diag.setLogger(
+    { error: ignore, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
 }
 
 function reportFailures(exporter: SpanExporter, warn: ReturnType<typeof limitedWarning>): SpanExporter {
@@ -121,30 +97,35 @@ function reportFailures(exporter: SpanExporter, warn: ReturnType<typeof limitedW
   }
 }
 
-function samplerOf({ sampler, share }: TracingSettings): Sampler {
+/** A setting of the queue, which its SDK does not read itself. */
+function readNumber(name: string, fallback: number, max: number): number {
+  const value = getNumberFromEnv(name) ?? fallback
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value
+  diag.warn(`${name} must be a whole number from 1 to ${max}, not ${value}`)
+  return fallback
+}
+
+function samplerOf({
+  OTEL_TRACES_SAMPLER: name,
+  OTEL_TRACES_SAMPLER_ARG: share,
+}: SpanExportOptions): Sampler {
   const roots = {
     always_on: () => new AlwaysOnSampler(),
     always_off: () => new AlwaysOffSampler(),
     traceidratio: () => new TraceIdRatioBasedSampler(share),
   }
-  const root = roots[sampler.replace('parentbased_', '') as keyof typeof roots]()
-  return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
+  const root = roots[name.replace('parentbased_', '') as keyof typeof roots]()
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-function newTraceShareOf({ sampler, share }: TracingSettings): number {
-  if (sampler.endsWith('always_on')) return 1
-  return sampler.endsWith('always_off') ? 0 : share
-}
-
-/** OTEL_SERVICE_NAME takes precedence over OTEL_RESOURCE_ATTRIBUTES, as the standard requires. */
-function resourceOf({ serviceName, resource }: TracingSettings): Resource {
-  return defaultResource().merge(
-    resourceFromAttributes({
-      'service.name': 'petstore',
-      'service.version': VERSION,
-      'service.instance.id': instanceName(),
-      ...resource,
-      ...(serviceName !== undefined && { 'service.name': serviceName }),
-    }),
-  )
+function readResource(): Resource {
+  const ours = resourceFromAttributes({
+    'service.name': 'petstore',
+    'service.version': VERSION,
+    'service.instance.id': instanceName(),
+  })
+  const fromEnvironment = detectResources({
+    detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
+  })
+  return defaultResource().merge(ours).merge(fromEnvironment)
 }
