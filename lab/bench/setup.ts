@@ -137,8 +137,6 @@ interface ServiceOptions {
   checkout?: string | undefined
   /** Networks to which webhooks may be delivered. */
   webhookNetworks?: string
-  /** More environment variables, such as those of tracing. */
-  environment?: Record<string, string>
 }
 
 const executableIn = (checkout: string) => join(checkout, 'bin/petstore.ts')
@@ -151,7 +149,7 @@ export function nodeFlags(checkout = OWN_CHECKOUT): string[] {
 /** Starts the service as an operator would, with the Node flags in the first line of the executable. */
 export async function startService(
   databaseUrl: string,
-  { batching = 'on', checkout = OWN_CHECKOUT, webhookNetworks = '', environment = {} }: ServiceOptions = {},
+  { batching = 'on', checkout = OWN_CHECKOUT, webhookNetworks = '' }: ServiceOptions = {},
 ): Promise<Server> {
   const child = spawn(process.execPath, [...nodeFlags(checkout), executableIn(checkout), 'serve'], {
     env: environmentWith({
@@ -161,7 +159,6 @@ export async function startService(
       BATCHING: batching,
       WEBHOOK_NETWORKS: webhookNetworks,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
-      ...environment,
     }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
