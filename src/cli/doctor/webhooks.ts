@@ -1,8 +1,13 @@
 // The check `webhooks`: whether a process delivers every enabled webhook, and which webhooks get events that their key may
 // not have been allowed to read.
 import type { Reader } from '../../db/database.ts'
-import { readWebhookLeases, type WebhookLeases } from '../../events/webhooks/leases.ts'
-import { type DoubtfulWebhook, findDoubtfulWebhooks } from '../../events/webhooks/makers.ts'
+import {
+  type DoubtfulWebhook,
+  findDoubtfulWebhooks,
+  readWebhookAccess,
+  readWebhookLeases,
+  type WebhookLeases,
+} from '../../events/webhooks/doctor-queries.ts'
 import { countOf } from '../../values/count-text.ts'
 import type { Finding } from './finding.ts'
 
@@ -10,9 +15,11 @@ const CHECK = 'webhooks'
 
 /** Finds nothing if the webhooks cannot be read: the checks of the schema and of the privileges then say why. */
 export async function checkWebhooks(db: Reader): Promise<Finding[]> {
+  const { canReadWebhooks, canReadKeys } = await readWebhookAccess(db)
+  if (!canReadWebhooks) return []
   const leases = await readWebhookLeases(db)
-  if (leases === undefined) return []
-  return [describeLeases(leases), ...(await findDoubtfulWebhooks(db)).map(describeDoubt)]
+  const doubtful = canReadKeys ? await findDoubtfulWebhooks(db) : []
+  return [describeLeases(leases), ...doubtful.map(describeDoubt)]
 }
 
 function describeLeases({ enabled, leased }: WebhookLeases): Finding {
