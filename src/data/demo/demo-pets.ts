@@ -2,6 +2,7 @@
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { Db } from '../../db/database.ts'
 import { type Category, upsertCategories } from '../../store/categories/queries.ts'
+import { historyInsert } from '../../store/history/queries.ts'
 import { insertPets, type PetToInsert } from '../../store/pets/queries.ts'
 
 const PETS = 500
@@ -109,8 +110,7 @@ export async function holdDemoPets(db: Db, apiKeyName: string): Promise<void> {
         cross join (select id from api_keys where name = $1 order by id desc limit 1) as api_keys
         returning pet_id, placed_by
       ), recorded as (
-        insert into pet_history (pet_id, event, from_status, to_status, api_key_id, request_id)
-        select pet_id, 'order_placed', 'available', 'pending', placed_by, 'demo' from placed
+        ${historyInsert(`select pet_id, 'order_placed', 'available', 'pending', placed_by, 'demo' from placed`)}
       )
       update pets set version = version + 1 from placed where pets.id = placed.pet_id`,
     values: [apiKeyName, NOTES],

@@ -1,4 +1,4 @@
-// SQL statements on pet_history. The sweep of expired holds in src/store/holds/queries.ts has its own insert.
+// SQL statements on pet_history.
 import type { Actor } from '../../contract/actor.ts'
 import { actorName } from '../../contract/actor.ts'
 import type { PetStatus } from '../../contract/pet-status.ts'
@@ -14,24 +14,32 @@ export interface Change {
   reason?: string | undefined
 }
 
+/**
+ * The only SQL that writes pet_history. `rows` returns the columns of this list. `more` names further columns, for changes
+ * of other fields than the status.
+ */
+export const historyInsert = (rows: string, more = '') =>
+  `insert into pet_history (pet_id, event, from_status, to_status, api_key_id, request_id${more}) ${rows}`
+
 export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestId }: Actor): Promise<void> {
   const { petId, event, from, to, reason } = change
   await tx.write({
     name: 'insert_history',
-    text: `insert into pet_history (pet_id, event, from_name, to_name, from_category_id, to_category_id,
-        from_status, to_status, api_key_id, request_id, reason)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    text: historyInsert(
+      'values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+      ', from_name, to_name, from_category_id, to_category_id, reason',
+    ),
     values: [
       petId,
       event,
-      from.name ?? null,
-      to.name ?? null,
-      from.categoryId ?? null,
-      to.categoryId ?? null,
       from.status ?? null,
       to.status ?? null,
       apiKeyId ?? null,
       requestId,
+      from.name ?? null,
+      to.name ?? null,
+      from.categoryId ?? null,
+      to.categoryId ?? null,
       reason ?? null,
     ],
   })

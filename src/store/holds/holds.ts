@@ -3,6 +3,7 @@ import type { Actor } from '../../contract/actor.ts'
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { Tx } from '../../db/database.ts'
 import { insertHistory } from '../history/queries.ts'
+import type { HistoryEvent } from '../history/schema.ts'
 import { expireOrder, findHold, setPetStatus } from './queries.ts'
 
 interface HeldPet {
@@ -21,12 +22,12 @@ export async function releaseExpiredHold(tx: Tx, pet: HeldPet, requestId: string
   return true
 }
 
-/** Sets the status of a locked pet whose order ends, and records the change. */
+/** Sets the status of a pet whose order starts or ends in the same transaction, and records the change. */
 export async function movePet(
   tx: Tx,
   pet: HeldPet,
   status: PetStatus,
-  event: 'order_completed' | 'order_cancelled' | 'order_expired',
+  event: Exclude<HistoryEvent, 'created' | 'updated'>,
   actor: Actor,
 ): Promise<void> {
   await setPetStatus(tx, pet.id, status, actor)

@@ -3,6 +3,7 @@ import type { Actor } from '../../contract/actor.ts'
 import type { PetStatus } from '../../contract/pet-status.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Tx, Writer } from '../../db/database.ts'
+import { historyInsert } from '../history/queries.ts'
 
 /** Returns the open order for a locked pet, and whether the order has expired according to the database's clock. */
 export async function findHold(
@@ -79,8 +80,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
         from expired where pets.id = expired.pet_id and pets.status = 'pending'
         returning pets.id
       ), recorded as (
-        insert into pet_history (pet_id, event, from_status, to_status, request_id)
-        select id, 'order_expired', 'pending', 'available', $1 from freed
+        ${historyInsert(`select id, 'order_expired', 'pending', 'available', null, $1 from freed`)}
         returning 1
       )
       select (select count(*) from recorded)::int as ended,

@@ -9,9 +9,7 @@ import { QueryFailure } from '../../db/connection/failures.ts'
 import { FOREIGN_KEY_VIOLATION, UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
-import { insertHistory } from '../history/queries.ts'
 import { movePet, releaseExpiredHold } from '../holds/holds.ts'
-import { setPetStatus } from '../holds/queries.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { lockPet, lockPetAmongBuyers } from '../pets/queries.ts'
 import {
@@ -47,14 +45,7 @@ export async function placeOrder(
   async function place(tx: Tx): Promise<Order> {
     const order = { petId, placedBy: callerId, holdMinutes: minutes, note }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
-    await setPetStatus(tx, petId, 'pending', actor)
-    const change = {
-      petId,
-      event: 'order_placed',
-      from: { status: 'available' },
-      to: { status: 'pending' },
-    } as const
-    await insertHistory(tx, change, actor)
+    await movePet(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
     return findOrder(tx, id)
   }
 
