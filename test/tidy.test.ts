@@ -52,6 +52,12 @@ test('a function sends one statement, which has its name, and no two functions h
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
 })
 
+test('only src/events/feed has SQL on the tables of the feed', () => {
+  const onFeedTables = /\b(?:from|join|into|update)\s+(?:outbox|event_numbers|event_epochs)\b/
+  const files = filesIn('src', /\.ts$/).filter((path) => onFeedTables.test(read(path)))
+  expect(files.toSorted()).toEqual(['src/events/feed/faults.ts', 'src/events/feed/queries.ts'])
+})
+
 test('every function that sends a statement has a case in the tests of plans, or a reason to have none', () => {
   const plans = ['test/slow/plans.test.ts', 'test/slow/event-plans.test.ts'].map(read).join('\n')
   const hasCase = (name: string) => new RegExp(String.raw`\b${name}\b`).test(plans)

@@ -11,7 +11,7 @@ import {
 import { openSchedule } from '../../src/events/delivery/schedule.ts'
 import type { Sender } from '../../src/events/delivery/sender.ts'
 import { openTotalSlots } from '../../src/events/delivery/total-slots.ts'
-import type { FeedWindow } from '../../src/events/feed/feed-window.ts'
+import type { WebhookFeed } from '../../src/events/delivery/webhook-feed.ts'
 import type { EventRow } from '../../src/events/feed/queries.ts'
 import { openApiFixture } from '../support/api-fixture.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -33,11 +33,11 @@ async function openLeasedWebhook(): Promise<{ webhook: LeasedWebhook; deliverer:
 
 const RETURN_500: Sender['send'] = async () => ({ kind: 'response', status: 500, durationMs: 1 })
 
-const READ_NOTHING: FeedWindow['after'] = async ({ number }) => ({ rows: [], next: number })
+const READ_NOTHING: WebhookFeed['after'] = async ({ number }) => ({ rows: [], next: number })
 
 interface Choices {
   database?: Db
-  after?: FeedWindow['after']
+  after?: WebhookFeed['after']
   send?: Sender['send']
 }
 
@@ -49,7 +49,6 @@ function open(
     db: database,
     deliverer,
     feed: {
-      refresh: async () => {},
       newest: () => ({ epoch: webhook.epoch, number: webhook.number + 1_000n }),
       after,
     },
@@ -83,7 +82,7 @@ test.each([
   } as EventRow
   const position = { epoch: isNewEpoch ? 'feedfeedfeed' : epoch, number: number + 500n }
   let hasMoved = false
-  const after: FeedWindow['after'] = async (from, types) => {
+  const after: WebhookFeed['after'] = async (from, types) => {
     if (from.number === number) return { rows: [row], next: row.number }
     if (from.number >= position.number) return READ_NOTHING(from, types)
     hasMoved = true

@@ -276,39 +276,81 @@ export const DEFECTS: readonly Defect[] = [
     name: 'a stream that reconnects skips the events that it missed',
     file: 'src/events/feed/streams.ts',
     find: 'return { events: [], next: start }',
-    replace: 'return { events: [], next: { ...start, number: recent?.newest() ?? 0n } }',
+    replace: 'return { events: [], next: window.newest() ?? start }',
     test: 'test/events/feed-stream.test.ts',
     title: 'continues after Last-Event-ID',
   },
   {
     name: 'a slow stream skips the events that are no longer in memory',
     file: 'src/events/feed/stream.ts',
-    find: 'if (!recent.covers(number)) return false',
-    replace: 'if (!recent.covers(number)) number = recent.newest()',
+    find: 'if (!window.covers(position)) return false',
+    replace: 'if (!window.covers(position)) number = newest.number',
     test: 'test/events/feed-stream.test.ts',
     title: 'too far behind',
   },
   {
     name: 'a stream without orders:read gets the bytes of one with it',
-    file: 'src/events/feed/recent.ts',
-    find: 'const key = `${number} ${filter.showActors} ',
-    replace: 'const key = `${number} ',
+    file: 'src/events/feed/chunks.ts',
+    find: 'const key = `${position.number} ${filter.showActors} ',
+    replace: 'const key = `${position.number} ',
     test: 'test/events/feed-stream.test.ts',
     title: 'hides orders and actors',
   },
   {
     name: 'all chunks that streams have read are kept in memory',
-    file: 'src/events/feed/recent.ts',
+    file: 'src/events/feed/chunks.ts',
     find: 'if (chunks.size >= CHUNKS_KEPT_MAX && oldest !== undefined) chunks.delete(oldest)',
     replace: 'void oldest',
-    test: 'test/events/feed-recent.test.ts',
+    test: 'test/events/feed-chunks.test.ts',
   },
   {
     name: 'streams do not share chunks',
-    file: 'src/events/feed/recent.ts',
+    file: 'src/events/feed/chunks.ts',
     find: 'if (known !== undefined) return known',
     replace: 'void known',
-    test: 'test/events/feed-recent.test.ts',
+    test: 'test/events/feed-chunks.test.ts',
+  },
+  {
+    name: 'the bytes for streams outlive the events in memory',
+    file: 'src/events/feed/chunks.ts',
+    find: '      chunks.clear()\n',
+    replace: '',
+    test: 'test/events/feed-chunks.test.ts',
+  },
+  {
+    name: 'the events in memory are not limited',
+    file: 'src/events/feed/window.ts',
+    find: 'if (rows.length > KEPT_MAX) rows = rows.slice(-KEPT_MAX)',
+    replace: '',
+    test: 'test/events/feed-window.test.ts',
+  },
+  {
+    name: 'events in memory hide those that were purged before them',
+    file: 'src/events/feed/window.ts',
+    find: '!isSameEpoch || page.rows.at(-1)?.number !== last',
+    replace: '!isSameEpoch || page.rows.length === 0',
+    test: 'test/events/feed-window.test.ts',
+  },
+  {
+    name: 'readers keep positions of an earlier epoch',
+    file: 'src/events/feed/window.ts',
+    find: 'return isSameEpoch',
+    replace: 'return true',
+    test: 'test/events/feed-window.test.ts',
+  },
+  {
+    name: 'readers keep positions after the head has moved back',
+    file: 'src/events/feed/window.ts',
+    find: ' || head.number < newest.number) {',
+    replace: ') {',
+    test: 'test/events/feed-window.test.ts',
+  },
+  {
+    name: 'a webhook far behind reads the events in memory',
+    file: 'src/events/feed/window.ts',
+    find: ' && number >= newest.number - BigInt(rows.length)',
+    replace: '',
+    test: 'test/events/feed-window.test.ts',
   },
   {
     name: 'a page of large events is sent at once',
@@ -498,12 +540,12 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'the events of a rare type are found by reading all others',
     file: 'src/events/feed/queries.ts',
-    find: `            where (event_numbers.type, first_number) > (wanted.type, state.number)
-              and (event_numbers.type, first_number) <= (wanted.type, \${INT64_MAX})
-            order by event_numbers.type, first_number
+    find: `      where (event_numbers.type, first_number) > (wanted.type, state.number)
+        and (event_numbers.type, first_number) <= (wanted.type, \${INT64_MAX})
+      order by event_numbers.type, first_number
 `,
-    replace: `            where event_numbers.type = wanted.type and first_number > state.number
-            order by first_number
+    replace: `      where event_numbers.type = wanted.type and first_number > state.number
+      order by first_number
 `,
     test: 'test/slow/event-plans.test.ts',
   },

@@ -1,7 +1,7 @@
 // The SQL statements of an export. They run on their own connection and may take hours.
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
-import { CURRENT_EPOCH, NEWEST_NUMBER } from '../../events/feed/queries.ts'
+import { NEWEST_POSITION } from '../../events/feed/queries.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
@@ -12,9 +12,7 @@ export type ExportFormat = 'csv' | 'ndjson'
  */
 export async function startSnapshot(client: Client): Promise<string> {
   await client.query('begin transaction isolation level repeatable read, read only')
-  const { rows } = await client.query<{ position: string }>(
-    `select ${CURRENT_EPOCH} || '-' || ${NEWEST_NUMBER} as position`,
-  )
+  const { rows } = await client.query<{ position: string }>(`select ${NEWEST_POSITION} as position`)
   return (rows[0] as { position: string }).position
 }
 

@@ -1,4 +1,5 @@
 // The check `sequences`: the next id of each table is above all its ids. Otherwise, inserts fail or reuse ids.
+import { NEWEST_OUTBOX_ID } from '../../events/feed/queries.ts'
 import { countOf } from '../../values/count-text.ts'
 import type { Result, Snapshot } from './check.ts'
 
@@ -45,8 +46,6 @@ export async function checkSequences(snapshot: Snapshot): Promise<Result> {
   }
 }
 
-/** The sequencer never numbers an event whose outbox id it has already scanned, also if that row was deleted. */
 function maxOf(table: string, column: string): string {
-  if (table !== 'outbox') return `select max(${column}) from ${table}`
-  return `select greatest((select max(id) from outbox), (select max(scanned_to) from event_numbers))`
+  return `select ${table === 'outbox' ? NEWEST_OUTBOX_ID : `max(${column}) from ${table}`}`
 }

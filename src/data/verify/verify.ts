@@ -3,6 +3,7 @@ import type { Client } from 'pg'
 import { liftTimeouts } from '../../db/connection/pool.ts'
 import { INSUFFICIENT_PRIVILEGE } from '../../db/connection/sqlstates.ts'
 import { readSchemaState } from '../../db/migrations/migrate.ts'
+import { NEWEST_CHANGE_AT } from '../../events/feed/queries.ts'
 import {
   applyRules,
   type Check,
@@ -84,7 +85,7 @@ export async function verifyDatabase(
  */
 export async function readRecoveredTo(client: Client): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
-    'select coalesce(pg_last_xact_replay_timestamp(), (select at from outbox order by id desc limit 1)) as at',
+    `select coalesce(pg_last_xact_replay_timestamp(), ${NEWEST_CHANGE_AT}) as at`,
   )
   return rows[0]?.at ?? null
 }

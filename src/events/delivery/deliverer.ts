@@ -5,9 +5,8 @@ import type { Db } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 import type { FindDurableEvents } from '../feed/durable.ts'
-import { openFeedWindow } from '../feed/feed-window.ts'
-import { findFeedState } from '../feed/queries.ts'
-import { findNumberedEvents, findOldestStoredEvent } from '../feed/queries.ts'
+import { findFeedState, findNumberedEvents, findOldestStoredEvent } from '../feed/queries.ts'
+import { openFeedWindow } from '../feed/window.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import {
@@ -23,6 +22,7 @@ import { deleteOldWebhookDeliveries } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { Sender } from './sender.ts'
 import { openTotalSlots } from './total-slots.ts'
+import { openWebhookFeed } from './webhook-feed.ts'
 
 /** How often a process looks for new events. */
 export const DELIVERED_EVERY_MS = 100
@@ -68,9 +68,10 @@ export interface Deliverer {
 }
 
 export function openDeliverer(options: DelivererOptions): Deliverer {
-  const { db, sender, log, observe, schedule, tracing } = options
+  const { db, findEvents, sender, log, observe, schedule, tracing } = options
   const deliverer = randomUUID()
-  const feed = openFeedWindow(options.findEvents, (number) => findOldestStoredEvent(db, number))
+  const window = openFeedWindow(findEvents)
+  const feed = openWebhookFeed(window, findEvents, (number) => findOldestStoredEvent(db, number))
   const slots = openTotalSlots(TOTAL_IN_FLIGHT_MAX)
   const loadEvent = batched((numbers: bigint[]) => findNumberedEvents(db, numbers), LOADS)
   const endpoints = new Map<bigint, Endpoint>()
@@ -143,9 +144,9 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
   return {
     run: async () => {
       if (performance.now() - webhooksReadAt >= WEBHOOKS_READ_EVERY_MS) await claim()
-      if (endpoints.size === 0) return
+      if (endpoints.size === 0) return window.clear()
       const { epoch, head } = await findFeedState(db)
-      await feed.refresh({ epoch, number: head })
+      await window.advance({ epoch, number: head })
       for (const endpoint of endpoints.values()) endpoint.advance()
       if (performance.now() - purgedAt >= RESULTS_PURGED_EVERY_MS) await purge()
     },

@@ -10,7 +10,6 @@
 // | running          | a new epoch; 410 or 3 days of failures; the process stops    | closing |
 // | closing          | the last save succeeded; or it failed, and the process stops | over    |
 // | running, closing | the lease was lost, or a caller has changed the webhook      | over    |
-import type { FeedMoved, WindowPage } from '../feed/feed-window.ts'
 import type { Position } from '../feed/format.ts'
 import type { EventType } from '../feed/schema.ts'
 import type { DeliveryOutcome, DisabledReason } from '../webhooks/schema.ts'
@@ -22,6 +21,7 @@ import type { AttemptOutcome } from './outcome.ts'
 import type { Unsaved } from './progress.ts'
 import type { Progress, RetryRow } from './queries.ts'
 import type { Schedule } from './schedule.ts'
+import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 
 /** What the last save must contain. */
 export interface Closing {
@@ -69,7 +69,7 @@ export interface EndpointState {
 export type Trigger =
   /** Comes several times a second. `newest` is the position of the newest event. */
   | { kind: 'tick'; newest: Position | undefined }
-  | { kind: 'page_read'; page: WindowPage | FeedMoved }
+  | { kind: 'page_read'; page: WebhookPage | FeedMoved }
   | { kind: 'read_failed' }
   /** Only after `hasDue`. */
   | { kind: 'slot_taken' }

@@ -2,7 +2,6 @@
 // The process must have the lease of the webhook; deliverer.ts takes and renews it.
 import type { Db } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { FeedWindow } from '../feed/feed-window.ts'
 import type { Position } from '../feed/format.ts'
 import type { EventType } from '../feed/schema.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
@@ -15,6 +14,7 @@ import { findWebhookRetries, LeaseLost, type Progress } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { TotalSlots } from './total-slots.ts'
 import { begin, hasDue, next, RETRIES_MAX } from './transitions.ts'
+import type { WebhookFeed } from './webhook-feed.ts'
 
 /** The limit is checked before a page is read, so more messages than RETRIES_MAX may be stored. */
 const RETRIES_LOADED_MAX = 2 * RETRIES_MAX
@@ -25,7 +25,7 @@ export interface EndpointServices extends AttemptServices {
   db: Db
   /** Identifies this process. */
   deliverer: string
-  feed: FeedWindow
+  feed: WebhookFeed
   slots: TotalSlots
   schedule: Schedule
   /** Whether the lease is valid, with time to spare. */

@@ -1,6 +1,5 @@
 // How the delivery to a webhook changes its state; see endpoint-state.ts. `next` is the only function that does. It knows no
 // clock, no database and no HTTP.
-import type { FeedMoved, WindowPage } from '../feed/feed-window.ts'
 import type { Position } from '../feed/format.ts'
 import { isAborted, isGone, retryAfterMs, toResult, verdictOf } from './attempt.ts'
 import type { Closing, Effect, EndpointState, Moment, Saving, Trigger } from './endpoint-state.ts'
@@ -12,6 +11,7 @@ import { type AttemptOutcome, NOT_SUBSCRIBED } from './outcome.ts'
 import { trackProgress } from './progress.ts'
 import type { RetryRow } from './queries.ts'
 import { DISABLED_AFTER_MS, type Schedule } from './schedule.ts'
+import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 
 /** Max attempts in flight per webhook. */
 export const IN_FLIGHT_MAX = 16
@@ -135,7 +135,7 @@ function readMore(state: EndpointState, newest: Position | undefined, now: numbe
   return [{ kind: 'read', after: read, types: state.webhook.types }]
 }
 
-function addPage(state: EndpointState, page: WindowPage | FeedMoved, now: number): Effect[] {
+function addPage(state: EndpointState, page: WebhookPage | FeedMoved, now: number): Effect[] {
   const { read, known, unsaved } = state
   if ('position' in page) return skipTo(state, page, now)
   for (const row of page.rows.filter(({ number }) => !known.delete(number))) {

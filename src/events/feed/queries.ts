@@ -16,6 +16,14 @@ export const EPOCH_START = '(select after_number from event_epochs order by id d
 export const NEWEST_NUMBER =
   '(select first_number + count - 1 from event_numbers order by first_number desc limit 1)'
 
+/** SQL of the text of the newest position; see format.ts. */
+export const NEWEST_POSITION = `${CURRENT_EPOCH} || '-' || ${NEWEST_NUMBER}`
+/** SQL of the time of the newest change, which may have no number yet. */
+export const NEWEST_CHANGE_AT = '(select at from outbox order by id desc limit 1)'
+/** SQL of the highest outbox id ever used. The sequencer never numbers an id that it has scanned, also of a deleted row. */
+export const NEWEST_OUTBOX_ID =
+  'greatest((select max(id) from outbox), (select max(scanned_to) from event_numbers))'
+
 /** SQL of the epoch of an event. */
 export const epochOf = (number: string) =>
   `(select epoch from event_epochs where after_number < ${number} order by id desc limit 1)`
@@ -144,14 +152,61 @@ export interface EventsPage {
   rows: EventRow[]
 }
 
+/** The state of the feed with an event. If the page is empty, all columns of the event are null. */
+type PageRow = Omit<EventsPage, 'rows'> & { [Column in keyof EventRow]: EventRow[Column] | null }
+
+const hasEvent = (row: PageRow): row is PageRow & EventRow => row.number !== null
+
+/** The state of the feed for a page of events after the number $2. */
+const PAGE_STATE = `select feed.*, exists (
+    -- Numbers have no gaps, and the oldest are deleted first.
+    select from event_numbers
+    where first_number > feed.number - ${EVENTS_PER_ROW_MAX} and first_number <= least(feed.number, feed.head) + 1
+  ) as is_stored
+  from (
+    select epoch, after_number, starts_empty, greatest(after_number, $2) as number,
+      ${NEWEST_NUMBER} as head,
+      case when current_setting('synchronous_standby_names') <> '' then ${INCARNATION} end as server
+    from event_epochs order by id desc limit 1
+  ) as feed`
+
+/**
+ * Rows of event_numbers that contain the events of the page: of the types $1, after the number of the state, $3 at most.
+ *
+ * Each type is one range of the index on types. The row comparisons rule out the index on numbers, with which PostgreSQL
+ * would read all events between two rare ones. Rows that the retention has deleted stay in the indexes until vacuum
+ * removes them, so no range reaches into them.
+ */
+const PAGE_SPANS = `select span.first_number, span.outbox_id,
+    sum(span.count) over (order by span.first_number) - span.count as events_before
+  from state
+  cross join unnest($1::event_type[]) as wanted (type)
+  cross join lateral (
+    -- The page may start within the events of a row.
+    select first_number, outbox_id, count from (
+      select first_number, outbox_id, count from event_numbers
+      where (event_numbers.type, first_number) > (wanted.type, state.number - ${EVENTS_PER_ROW_MAX})
+        and (event_numbers.type, first_number) <= (wanted.type, state.number)
+      order by event_numbers.type desc, first_number desc
+      limit 1
+    ) as last
+    where first_number + count - 1 > state.number
+    union all
+    (
+      select first_number, outbox_id, count from event_numbers
+      where (event_numbers.type, first_number) > (wanted.type, state.number)
+        and (event_numbers.type, first_number) <= (wanted.type, ${INT64_MAX})
+      order by event_numbers.type, first_number
+      limit $3
+    )
+  ) as span
+  where state.is_stored`
+
 /**
  * Returns up to `max` events of these types after the number, and the state of the feed in the same snapshot. A number
  * below the start of the epoch stands for the start.
  *
- * Each type is one range of the index on types. The row comparisons rule out the index on numbers, with which PostgreSQL
- * would read all events between two rare ones. Rows that the retention has deleted stay in the indexes until vacuum
- * removes them, so no range reaches into them. "limit 1" makes PostgreSQL look up single outbox rows: it
- * expects many rows, because it plans without the value of `max`.
+ * "limit 1" makes PostgreSQL look up single outbox rows: it expects many rows, because it plans without the value of `max`.
  */
 export async function findEvents(
   db: Reader,
@@ -159,46 +214,9 @@ export async function findEvents(
   after: bigint,
   max: number,
 ): Promise<EventsPage> {
-  const rows = await db.read<Omit<EventsPage, 'rows'> & Partial<EventRow>>({
+  const rows = await db.read<PageRow>({
     name: 'find_events',
-    text: `with state as materialized (
-        select feed.*, exists (
-            -- Numbers have no gaps, and the oldest are deleted first.
-            select from event_numbers
-            where first_number > feed.number - ${EVENTS_PER_ROW_MAX} and first_number <= least(feed.number, feed.head) + 1
-          ) as is_stored
-        from (
-          select epoch, after_number, starts_empty, greatest(after_number, $2) as number,
-            ${NEWEST_NUMBER} as head,
-            case when current_setting('synchronous_standby_names') <> '' then ${INCARNATION} end as server
-          from event_epochs order by id desc limit 1
-        ) as feed
-      ), spans as materialized (
-        select span.first_number, span.outbox_id,
-          sum(span.count) over (order by span.first_number) - span.count as events_before
-        from state
-        cross join unnest($1::event_type[]) as wanted (type)
-        cross join lateral (
-          -- The page may start within the events of a row.
-          select first_number, outbox_id, count from (
-            select first_number, outbox_id, count from event_numbers
-            where (event_numbers.type, first_number) > (wanted.type, state.number - ${EVENTS_PER_ROW_MAX})
-              and (event_numbers.type, first_number) <= (wanted.type, state.number)
-            order by event_numbers.type desc, first_number desc
-            limit 1
-          ) as last
-          where first_number + count - 1 > state.number
-          union all
-          (
-            select first_number, outbox_id, count from event_numbers
-            where (event_numbers.type, first_number) > (wanted.type, state.number)
-              and (event_numbers.type, first_number) <= (wanted.type, ${INT64_MAX})
-            order by event_numbers.type, first_number
-            limit $3
-          )
-        ) as span
-        where state.is_stored
-      ), events as materialized (
+    text: `with state as materialized (${PAGE_STATE}), spans as materialized (${PAGE_SPANS}), events as materialized (
         select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
           event.name, event.category_id as "categoryId", event.status, event.changed,
           event.api_key_id as "apiKeyId", event.request_id as "requestId", change.order_state
@@ -223,9 +241,8 @@ export async function findEvents(
       order by events.number`,
     values: [types, after, max],
   })
-  const [{ epoch, afterNumber, startsEmpty, isStored, server, head }] = rows as [EventsPage]
-  const found = rows.filter(({ number }) => number !== null) as EventRow[]
-  return { epoch, afterNumber, startsEmpty, isStored, server, head, rows: found }
+  const [{ epoch, afterNumber, startsEmpty, isStored, server, head }] = rows as [PageRow]
+  return { epoch, afterNumber, startsEmpty, isStored, server, head, rows: rows.filter(hasEvent) }
 }
 
 /** Makes a commit, which waits for the synchronous standbys. They then have all earlier commits of the returned server. */

@@ -6,10 +6,10 @@ import { insufficientScope } from '../../http/authentication.ts'
 import { stopCounting } from '../../http/connections.ts'
 import { response, streamResponse, type V1 } from '../../http/operation.ts'
 import { endRequestSpan } from '../../http/tracing.ts'
+import type { Filter } from './chunks.ts'
 import type { FindDurableEvents } from './durable.ts'
 import { readableTypes, readEvents, readStart } from './feed.ts'
 import { writePosition } from './format.ts'
-import type { Filter } from './recent.ts'
 import {
   EVENTS_LIMIT_DEFAULT,
   EventsSchema,

@@ -1,8 +1,9 @@
 // One stream of events: its position in the feed and its connection. Never skips or repeats a position.
 import type { Writable } from 'node:stream'
+import { type ChunkAfter, type Filter, writeEvent } from './chunks.ts'
 import type { FeedPage } from './feed.ts'
 import { parsePosition, type Position, writePosition } from './format.ts'
-import { type Filter, type RecentEvents, writeEvent } from './recent.ts'
+import type { FeedWindow } from './window.ts'
 
 /** Max time to send what is buffered after the end of a stream. The connection is then closed. */
 const FLUSHED_WITHIN_MS = 1_000
@@ -23,10 +24,10 @@ export interface Stream {
   /** All wanted events up to this position were sent. */
   position: () => Position
   /**
-   * Sends recent events until the connection accepts no more. Returns false if the stream is too far behind: it needs
-   * a page from the database.
+   * Sends events of the window until the connection accepts no more. Returns false if the stream is too far behind: it
+   * needs a page from the database.
    */
-  pump: (recent: RecentEvents) => boolean
+  pump: (window: FeedWindow, chunkAfter: ChunkAfter) => boolean
   /** Sends a page that starts at the position of the stream, or as much of it as fits into PAGE_BYTES. */
   send: (page: FeedPage) => void
   keepAlive: () => void
@@ -61,11 +62,13 @@ export function startStream(apiKeyId: bigint, filter: Filter, first: FeedPage, s
     filter,
     position: () => ({ epoch, number }),
     send,
-    pump: (recent) => {
-      if (hasEnded || recent.epoch !== epoch) return true
-      while (!sink.writableNeedDrain && number < recent.newest()) {
-        if (!recent.covers(number)) return false
-        const { bytes, next } = recent.chunkAfter(number, filter)
+    pump: (window, chunkAfter) => {
+      const newest = window.newest()
+      if (hasEnded || newest?.epoch !== epoch) return true
+      while (!sink.writableNeedDrain && number < newest.number) {
+        const position = { epoch, number }
+        if (!window.covers(position)) return false
+        const { bytes, next } = chunkAfter(position, filter)
         if (bytes !== undefined) sink.write(bytes)
         number = next
       }

@@ -4,19 +4,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { findValidApiKeyIds } from '../../access/api-keys/queries.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Db } from '../../db/database.ts'
+import { type Filter, openChunks } from './chunks.ts'
 import { durableEvents, type FindDurableEvents } from './durable.ts'
 import { type FeedPage, readEvents, type Start } from './feed.ts'
 import type { FeedState } from './queries.ts'
-import { type Filter, keepRecentEvents, type RecentEvents } from './recent.ts'
-import { EVENT_TYPES, LATEST } from './schema.ts'
 import { type Sink, startStream, type Stream } from './stream.ts'
+import { openFeedWindow } from './window.ts'
 
 export const STREAMS_PER_KEY_MAX = 100
 export const KEEP_ALIVE_EVERY_MS = 5_000
 /** A stream ends within this time and one query after its key was revoked or has expired. */
 const KEYS_CHECKED_EVERY_MS = 500
-/** Events that one query reads for all streams. */
-const SHARED_PAGE = 1_000
 /** Events that one query reads for a stream that is behind. This limits the memory that a slow reader takes. */
 const OWN_PAGE = 200
 /** Max concurrent queries for streams that are behind, so that they leave connections for requests. */
@@ -35,12 +33,13 @@ export interface EventStreamsOptions {
   keepAliveEveryMs?: number
   onCount?: (open: number) => void
   /** Called for each failed read. The streams stay open, and the read is retried. */
-  onFailure?: (read: StreamRead, error: unknown) => void
+  onFailure?: OnFailure
 }
 
 /** What streams read: the events of those that are behind, and whether the keys of all streams are valid. */
 export const STREAM_READS = ['events', 'api_keys'] as const
 export type StreamRead = (typeof STREAM_READS)[number]
+type OnFailure = (read: StreamRead, error: unknown) => void
 
 export interface EventStreams {
   /**
@@ -66,114 +65,52 @@ export function openEventStreams({
 }: EventStreamsOptions): EventStreams {
   const streams = new Set<Stream>()
   const places = limitPlaces(max, perKeyMax)
-  let recent: RecentEvents | undefined
+  const window = openFeedWindow(findEvents, () => forEachStream(streams, pump))
+  const chunkAfter = openChunks(window)
+  const ownPages = openOwnPages(findEvents, pump, onFailure)
+  const timers = openTimers([
+    [() => forEachStream(streams, (stream) => stream.keepAlive()), keepAliveEveryMs],
+    [() => checkKeys(db, streams, onFailure), KEYS_CHECKED_EVERY_MS],
+  ])
   let isClosed = false
-  let timers: NodeJS.Timeout[] = []
-
-  /** Streams that wait for a page of their own, and those whose page is being read. */
-  const behind = new Set<Stream>()
-  const reading = new Set<Stream>()
-  let ownReads = 0
 
   function pump(stream: Stream): void {
-    if (recent === undefined || reading.has(stream) || stream.pump(recent)) return
-    behind.add(stream)
-    if (ownReads < OWN_READS_MAX) void readOwnPages()
+    if (!ownPages.isReading(stream) && !stream.pump(window, chunkAfter)) ownPages.add(stream)
   }
 
-  async function readOwnPages(): Promise<void> {
-    ownReads += 1
-    for (const stream of behind) {
-      behind.delete(stream)
-      reading.add(stream)
-      const page = await readOwnPage(stream)
-      reading.delete(stream)
-      if (page === undefined || !streams.has(stream)) continue
-      stream.send(page)
-      pump(stream)
-    }
-    ownReads -= 1
+  async function advance({ epoch, head }: FeedState): Promise<void> {
+    if (streams.size === 0) return window.clear()
+    const areValid = await window.advance({ epoch, number: head })
+    await forEachStream(streams, areValid ? pump : endInvalid)
   }
 
-  async function readOwnPage(stream: Stream): Promise<FeedPage | undefined> {
-    try {
-      return await readEvents(findEvents, stream.position(), { ...stream.filter, limit: OWN_PAGE })
-    } catch (error) {
-      // After any other failure, the next call of `advance` tries again.
-      if (error instanceof AppError && error.code === 'events_expired') stream.end()
-      else onFailure('events', error)
-      return undefined
-    }
-  }
-
-  async function forEachStream(work: (stream: Stream) => void): Promise<void> {
-    let startedAt = performance.now()
-    for (const stream of streams) {
-      work(stream)
-      if (performance.now() - startedAt < SLICE_MS) continue
-      await nextTurn()
-      startedAt = performance.now()
-    }
-  }
-
-  async function advance(state: FeedState): Promise<void> {
-    if (streams.size === 0) {
-      recent = undefined
-      return
-    }
-    recent ??= keepRecentEvents(state.epoch, state.head)
-    // The head can move back after a failover without synchronous replication. Clients then find out when they reconnect.
-    if (state.epoch !== recent.epoch || state.head < recent.newest()) return restart(state)
-    for (let current = recent; current.newest() < state.head; ) {
-      const { epoch, head, rows } = await findEvents(EVENT_TYPES, current.newest(), SHARED_PAGE)
-      if (epoch !== current.epoch) return restart({ epoch, head })
-      // Without the next event, because it was purged, each stream reads on its own and finds out.
-      if (rows[0]?.number === current.newest() + 1n) current.append(rows)
-      else recent = current = keepRecentEvents(epoch, head)
-      await forEachStream(pump)
-    }
-    await forEachStream(pump)
-  }
-
-  /** Ends the streams of the former epoch. Clients that reconnect get 410. */
-  async function restart({ epoch, head }: Pick<FeedState, 'epoch' | 'head'>): Promise<void> {
-    recent = keepRecentEvents(epoch, head)
-    await forEachStream((stream) => {
-      const position = stream.position()
-      if (position.epoch !== epoch || position.number > head) stream.end()
-    })
-  }
-
-  async function checkKeys(): Promise<void> {
-    const ids = [...new Set([...streams].map(({ apiKeyId }) => apiKeyId))]
-    // While the database is unavailable, streams stay open, but they send nothing new.
-    const valid = await findValidApiKeyIds(db, ids).catch((error: unknown) => {
-      onFailure('api_keys', error)
-      return undefined
-    })
-    if (valid === undefined) return
-    for (const stream of streams) if (!valid.has(stream.apiKeyId)) stream.cut()
-  }
-
-  function runTimers(): void {
-    if (streams.size > 0 && timers.length === 0) {
-      timers = [
-        setInterval(() => void forEachStream((stream) => stream.keepAlive()), keepAliveEveryMs).unref(),
-        setInterval(() => void checkKeys(), KEYS_CHECKED_EVERY_MS).unref(),
-      ]
-    } else if (streams.size === 0) {
-      for (const timer of timers) clearInterval(timer)
-      timers = []
-    }
-    onCount(streams.size)
+  /** Clients that reconnect get 410. */
+  function endInvalid(stream: Stream): void {
+    const [position, newest] = [stream.position(), window.newest()]
+    if (newest?.epoch !== position.epoch || position.number > newest.number) stream.end()
   }
 
   /** The first page. Its read also checks that the start is available; events in memory always are. */
   async function readFirst(start: Start, filter: Filter): Promise<FeedPage> {
-    const isPosition = start !== LATEST && start !== 'start'
-    const isRecent = isPosition && recent?.epoch === start.epoch && recent.covers(start.number)
-    if (isRecent && start.number <= (recent?.newest() ?? 0n)) return { events: [], next: start }
+    if (typeof start === 'object' && window.covers(start)) return { events: [], next: start }
     return readEvents(findEvents, start, { ...filter, limit: OWN_PAGE })
+  }
+
+  function add(stream: Stream, sink: Sink, leave: () => void): void {
+    const count = () => {
+      timers.setRunning(streams.size > 0)
+      onCount(streams.size)
+    }
+    streams.add(stream)
+    sink.on('drain', () => pump(stream))
+    sink.once('close', () => {
+      streams.delete(stream)
+      ownPages.remove(stream)
+      leave()
+      count()
+    })
+    count()
+    pump(stream)
   }
 
   return {
@@ -187,17 +124,7 @@ export function openEventStreams({
         if (isClosed) throw new AppError('unavailable')
         const sink = connect()
         if (sink === undefined || sink.closed) return leave()
-        const stream = startStream(apiKeyId, filter, first, sink)
-        streams.add(stream)
-        sink.on('drain', () => pump(stream))
-        sink.once('close', () => {
-          streams.delete(stream)
-          behind.delete(stream)
-          leave()
-          runTimers()
-        })
-        runTimers()
-        pump(stream)
+        add(startStream(apiKeyId, filter, first, sink), sink, leave)
       } catch (error) {
         leave()
         throw error
@@ -207,6 +134,88 @@ export function openEventStreams({
       isClosed = true
       const { min, max: longest } = RECONNECT_MS
       for (const stream of streams) stream.end(Math.round(min + Math.random() * (longest - min)))
+    },
+  }
+}
+
+async function forEachStream(streams: ReadonlySet<Stream>, work: (stream: Stream) => void): Promise<void> {
+  let startedAt = performance.now()
+  for (const stream of streams) {
+    work(stream)
+    if (performance.now() - startedAt < SLICE_MS) continue
+    await nextTurn()
+    startedAt = performance.now()
+  }
+}
+
+/** Ends the streams whose key was revoked or has expired. */
+async function checkKeys(db: Db, streams: ReadonlySet<Stream>, onFailure: OnFailure): Promise<void> {
+  const ids = [...new Set([...streams].map(({ apiKeyId }) => apiKeyId))]
+  // While the database is unavailable, streams stay open, but they send nothing new.
+  const valid = await findValidApiKeyIds(db, ids).catch((error: unknown) => {
+    onFailure('api_keys', error)
+    return undefined
+  })
+  if (valid === undefined) return
+  for (const stream of streams) if (!valid.has(stream.apiKeyId)) stream.cut()
+}
+
+/** Intervals that run only while a stream is open. */
+function openTimers(tasks: readonly [work: () => Promise<void>, everyMs: number][]) {
+  let timers: NodeJS.Timeout[] = []
+
+  return {
+    setRunning: (isRunning: boolean): void => {
+      if (isRunning === timers.length > 0) return
+      for (const timer of timers) clearInterval(timer)
+      timers = isRunning
+        ? tasks.map(([work, everyMs]) => setInterval(() => void work(), everyMs).unref())
+        : []
+    },
+  }
+}
+
+/** Reads pages from the database for the streams that are too far behind for the window. */
+function openOwnPages(findEvents: FindDurableEvents, pump: (stream: Stream) => void, onFailure: OnFailure) {
+  const waiting = new Set<Stream>()
+  const reading = new Set<Stream>()
+  let reads = 0
+
+  async function readPages(): Promise<void> {
+    reads += 1
+    for (const stream of waiting) {
+      waiting.delete(stream)
+      reading.add(stream)
+      const page = await readPage(stream)
+      const isOpen = reading.delete(stream)
+      if (page === undefined || !isOpen) continue
+      stream.send(page)
+      pump(stream)
+    }
+    reads -= 1
+  }
+
+  async function readPage(stream: Stream): Promise<FeedPage | undefined> {
+    try {
+      return await readEvents(findEvents, stream.position(), { ...stream.filter, limit: OWN_PAGE })
+    } catch (error) {
+      // After any other failure, the next call of `advance` tries again.
+      if (error instanceof AppError && error.code === 'events_expired') stream.end()
+      else onFailure('events', error)
+      return undefined
+    }
+  }
+
+  return {
+    isReading: (stream: Stream) => reading.has(stream),
+    add: (stream: Stream): void => {
+      waiting.add(stream)
+      if (reads < OWN_READS_MAX) void readPages()
+    },
+    /** The stream was closed. */
+    remove: (stream: Stream): void => {
+      waiting.delete(stream)
+      reading.delete(stream)
     },
   }
 }

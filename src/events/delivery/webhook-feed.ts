@@ -1,0 +1,58 @@
+// The events that a webhook gets next: from the events in memory, or a page of its own if the webhook is further behind.
+import type { FindDurableEvents } from '../feed/durable.ts'
+import type { Position } from '../feed/format.ts'
+import type { EventRow } from '../feed/queries.ts'
+import type { EventType } from '../feed/schema.ts'
+import type { FeedWindow } from '../feed/window.ts'
+
+const PAGE_SIZE = 500
+
+export interface WebhookPage {
+  rows: readonly EventRow[]
+  /** All wanted events up to this number are in `rows`. */
+  next: bigint
+}
+
+/** The events after a position are no longer stored, or belong to an earlier epoch: continue at `position` instead. */
+export interface FeedMoved {
+  position: Position
+  isNewEpoch: boolean
+}
+
+export interface WebhookFeed {
+  newest: FeedWindow['newest']
+  after: (position: Position, types: readonly EventType[]) => Promise<WebhookPage | FeedMoved>
+}
+
+export function openWebhookFeed(
+  window: FeedWindow,
+  find: FindDurableEvents,
+  findOldestStoredEvent: (number: bigint) => Promise<bigint>,
+): WebhookFeed {
+  function pageInMemory(position: Position, types: readonly EventType[]): WebhookPage {
+    const rows = window.rowsAfter(position).filter(({ type }) => types.includes(type))
+    const { number: newest } = window.newest() as Position
+    return toPage(rows.slice(0, PAGE_SIZE), newest)
+  }
+
+  async function readPage({ epoch, number }: Position, types: readonly EventType[]) {
+    const page = await find(types, number, PAGE_SIZE)
+    if (page.epoch !== epoch)
+      return { position: { epoch: page.epoch, number: page.afterNumber }, isNewEpoch: true }
+    if (!page.isStored)
+      return { position: { epoch, number: await findOldestStoredEvent(number) }, isNewEpoch: false }
+    return toPage(page.rows, page.head)
+  }
+
+  return {
+    newest: window.newest,
+    after: async (position, types) =>
+      window.covers(position) ? pageInMemory(position, types) : readPage(position, types),
+  }
+}
+
+/** A page that is not full has all wanted events up to the newest one. */
+function toPage(rows: readonly EventRow[], newest: bigint): WebhookPage {
+  const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined
+  return { rows, next: last?.number ?? newest }
+}
