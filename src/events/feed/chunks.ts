@@ -40,8 +40,8 @@ export function openChunks(window: FeedWindow): ChunkAfter {
 
   function textOf(row: EventRow, epoch: string, showActors: boolean): string {
     const texts = showActors ? withActors : withoutActors
-    const known = texts.get(row)
-    if (known !== undefined) return known
+    const written = texts.get(row)
+    if (written !== undefined) return written
     const text = writeEvent(toEvent(row, epoch, showActors))
     texts.set(row, text)
     return text

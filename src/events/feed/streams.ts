@@ -65,47 +65,24 @@ export function openEventStreams({
 }: EventStreamsOptions): EventStreams {
   const streams = new Set<Stream>()
   const places = limitPlaces(max, perKeyMax)
-  const window = openFeedWindow(findEvents, () => forEachStream(streams, pump))
-  const chunkAfter = openChunks(window)
-  const ownPages = openOwnPages(findEvents, pump, onFailure)
+  const { readFirst, pump, advance, forget } = openSending(streams, findEvents, onFailure)
   const timers = openTimers([
     [() => forEachStream(streams, (stream) => stream.keepAlive()), keepAliveEveryMs],
     [() => checkKeys(db, streams, onFailure), KEYS_CHECKED_EVERY_MS],
   ])
   let isClosed = false
 
-  function pump(stream: Stream): void {
-    if (!ownPages.isReading(stream) && !stream.pump(window, chunkAfter)) ownPages.add(stream)
-  }
-
-  async function advance({ epoch, head }: FeedState): Promise<void> {
-    if (streams.size === 0) return window.clear()
-    const areValid = await window.advance({ epoch, number: head })
-    await forEachStream(streams, areValid ? pump : endInvalid)
-  }
-
-  /** Clients that reconnect get 410. */
-  function endInvalid(stream: Stream): void {
-    const [position, newest] = [stream.position(), window.newest()]
-    if (newest?.epoch !== position.epoch || position.number > newest.number) stream.end()
-  }
-
-  /** The first page. Its read also checks that the start is available; events in memory always are. */
-  async function readFirst(start: Start, filter: Filter): Promise<FeedPage> {
-    if (typeof start === 'object' && window.covers(start)) return { events: [], next: start }
-    return readEvents(findEvents, start, { ...filter, limit: OWN_PAGE })
+  function count(): void {
+    timers.setRunning(streams.size > 0)
+    onCount(streams.size)
   }
 
   function add(stream: Stream, sink: Sink, leave: () => void): void {
-    const count = () => {
-      timers.setRunning(streams.size > 0)
-      onCount(streams.size)
-    }
     streams.add(stream)
     sink.on('drain', () => pump(stream))
     sink.once('close', () => {
       streams.delete(stream)
-      ownPages.remove(stream)
+      forget(stream)
       leave()
       count()
     })
@@ -134,6 +111,39 @@ export function openEventStreams({
       isClosed = true
       const { min, max: longest } = RECONNECT_MS
       for (const stream of streams) stream.end(Math.round(min + Math.random() * (longest - min)))
+    },
+  }
+}
+
+/** Sends events to all streams: those in memory, or pages from the database to a stream that is further behind. */
+function openSending(streams: ReadonlySet<Stream>, findEvents: FindDurableEvents, onFailure: OnFailure) {
+  const window = openFeedWindow(findEvents, () => forEachStream(streams, pump))
+  const chunkAfter = openChunks(window)
+  const ownPages = openOwnPages(findEvents, pump, onFailure)
+
+  function pump(stream: Stream): void {
+    if (!ownPages.isReading(stream) && !stream.pump(window, chunkAfter)) ownPages.add(stream)
+  }
+
+  /** Clients that reconnect get 410. */
+  function endInvalid(stream: Stream): void {
+    const [position, newest] = [stream.position(), window.newest()]
+    if (newest?.epoch !== position.epoch || position.number > newest.number) stream.end()
+  }
+
+  return {
+    pump,
+    /** The stream was closed. */
+    forget: ownPages.remove,
+    /** The first page. Its read also checks that the start is available; events in memory always are. */
+    readFirst: async (start: Start, filter: Filter): Promise<FeedPage> => {
+      if (typeof start === 'object' && window.covers(start)) return { events: [], next: start }
+      return readEvents(findEvents, start, { ...filter, limit: OWN_PAGE })
+    },
+    advance: async ({ epoch, head }: FeedState): Promise<void> => {
+      if (streams.size === 0) return window.clear()
+      const areValid = await window.advance({ epoch, number: head })
+      await forEachStream(streams, areValid ? pump : endInvalid)
     },
   }
 }
@@ -212,7 +222,6 @@ function openOwnPages(findEvents: FindDurableEvents, pump: (stream: Stream) => v
       waiting.add(stream)
       if (reads < OWN_READS_MAX) void readPages()
     },
-    /** The stream was closed. */
     remove: (stream: Stream): void => {
       waiting.delete(stream)
       reading.delete(stream)
