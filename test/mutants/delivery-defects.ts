@@ -23,7 +23,7 @@ const inFile =
 
 const transition = inFile('src/events/delivery/transitions.ts')
 const endpoint = inFile('src/events/delivery/endpoint.ts')
-const deliverer = inFile('src/events/delivery/deliverer.ts')
+const leases = inFile('src/events/delivery/leases.ts')
 const lease = inFile('src/events/delivery/lease-queries.ts')
 const lanes = inFile('src/events/delivery/lanes.ts')
 const query = inFile('src/events/delivery/queries.ts')
@@ -335,7 +335,7 @@ const CLOSING: Defect[] = [
   endpoint('attempts in flight continue after the end', '      aborting.abort()\n', '', ENDPOINT),
   endpoint(
     'a process that has lost its lease tries to save for ever',
-    `      if (err instanceof LeaseLost) return { kind: 'lost' }\n`,
+    `    if (err instanceof LeaseLost) return { kind: 'lost' }\n`,
     '',
     ENDPOINT,
   ),
@@ -415,14 +415,14 @@ const SAVING: Defect[] = [
 ]
 
 const LEASES: Defect[] = [
-  deliverer(
+  leases(
     'a process that gets its lease back continues with its old state',
     'await renewWebhooks(db, deliverer, held)',
     'await claimWebhooks(db, deliverer, held)',
     PROCESSES,
     'gets its lease back',
   ),
-  deliverer(
+  leases(
     'a webhook with a new URL is also delivered to the former one',
     '    current?.abort()\n',
     '',
@@ -449,14 +449,14 @@ const IN_LANES: Defect[] = [
   lanes(
     'messages of a lane are sent at once',
     '        lane.push(message)\n',
-    '        lane.push(message)\n        enqueue(message, now)\n',
+    '        lane.push(message)\n        firsts.add(message, now)\n',
     LANES,
   ),
-  lanes('a lane ends with its first message', '      else enqueue(next, now)\n', '', TRANSITIONS),
+  lanes('a lane ends with its first message', '      else firsts.add(next, now)\n', '', TRANSITIONS),
   lanes(
     'a retry never wakes',
-    '      sleeping.add(message)\n      nextWakeAt = Math.min(nextWakeAt, message.dueAt)\n    },',
-    '      sleeping.add(message)\n    },',
+    '    sleeping.add(message)\n    nextWakeAt = Math.min(nextWakeAt, message.dueAt)\n',
+    '    sleeping.add(message)\n',
     TRANSITIONS,
   ),
   lanes(

@@ -4,7 +4,7 @@ import type { Db } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Position } from '../feed/format.ts'
 import type { EventType } from '../feed/schema.ts'
-import type { DeliveryOutcome } from '../webhooks/schema.ts'
+import { DELIVERY_KINDS, type DeliveryKind, type DeliveryOutcome } from '../webhooks/schema.ts'
 import { attempt, type AttemptServices } from './attempt.ts'
 import type { Effect, Moment, Trigger } from './endpoint-state.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
@@ -18,6 +18,7 @@ import type { WebhookFeed } from './webhook-feed.ts'
 
 /** The limit is checked before a page is read, so more messages than RETRIES_MAX may be stored. */
 const RETRIES_LOADED_MAX = 2 * RETRIES_MAX
+const REQUESTED_KINDS: readonly DeliveryKind[] = ['redelivery', 'test']
 /** Max time that attempts in flight get to end when the process stops. */
 const STOPPED_WITHIN_MS = 8_000
 
@@ -53,15 +54,9 @@ export interface Endpoint {
 }
 
 export async function openEndpoint(start: LeasedWebhook, services: EndpointServices): Promise<Endpoint> {
-  const { db, deliverer, feed, slots, log } = services
+  const { db, feed, slots, log } = services
   const { id: webhookId, restarts } = start
-  const stored = await findWebhookRetries(
-    db,
-    webhookId,
-    ['event', 'redelivery', 'test'],
-    0n,
-    RETRIES_LOADED_MAX,
-  )
+  const stored = await findWebhookRetries(db, webhookId, DELIVERY_KINDS, 0n, RETRIES_LOADED_MAX)
   const state = begin(start, stored, services.schedule, performance.now())
   const aborting = new AbortController()
   const over = Promise.withResolvers<void>()
@@ -78,46 +73,15 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
   }
 
   function run(effect: Effect): void {
-    if (effect.kind === 'read') void read(effect.after, effect.types).then(dispatch)
-    else if (effect.kind === 'send') void send(effect.message).then(dispatch)
-    else if (effect.kind === 'save') void save(effect.progress).then(dispatch)
+    if (effect.kind === 'read') void read(webhookId, effect.after, effect.types, services).then(dispatch)
+    else if (effect.kind === 'send')
+      void send(effect.message, state.webhook, services, aborting.signal).then(dispatch)
+    else if (effect.kind === 'save') void save(effect.progress, services).then(dispatch)
     else if (effect.kind === 'observe') services.observe(effect.outcome, effect.durationMs)
     else if (effect.kind === 'warn') log.warn({ webhookId, ...effect.fields }, effect.message)
     else {
       aborting.abort()
       over.resolve()
-    }
-  }
-
-  async function read(after: Position, types: readonly EventType[]): Promise<Trigger> {
-    try {
-      return { kind: 'page_read', page: await feed.after(after, types) }
-    } catch (err) {
-      log.warn({ err, webhookId }, 'the events of a webhook could not be read')
-      return { kind: 'read_failed' }
-    }
-  }
-
-  async function send(message: Message): Promise<Trigger> {
-    try {
-      const outcome = await attempt(message, state.webhook, services, aborting.signal)
-      return { kind: 'attempt_ended', message, outcome }
-    } catch (err) {
-      log.warn({ err, webhookId }, 'the event of a webhook could not be read')
-      return { kind: 'attempt_failed', message }
-    } finally {
-      slots.release()
-    }
-  }
-
-  async function save(progress: Progress): Promise<Trigger> {
-    try {
-      await saveProgress(db, deliverer, progress)
-      return { kind: 'saved' }
-    } catch (err) {
-      if (err instanceof LeaseLost) return { kind: 'lost' }
-      log.warn({ err, webhookId }, 'the progress of a webhook could not be saved')
-      return { kind: 'save_failed' }
     }
   }
 
@@ -127,13 +91,7 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
     isOver: () => state.phase === 'over',
     advance: () => dispatch({ kind: 'tick', newest: feed.newest() }),
     refresh: async (webhook) => {
-      const rows = await findWebhookRetries(
-        db,
-        webhookId,
-        ['redelivery', 'test'],
-        state.lastRequest,
-        RETRIES_MAX,
-      )
+      const rows = await findWebhookRetries(db, webhookId, REQUESTED_KINDS, state.lastRequest, RETRIES_MAX)
       dispatch({ kind: 'changed', webhook, rows })
     },
     lagSeconds: () => {
@@ -148,5 +106,47 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
       await over.promise
       clearTimeout(timer)
     },
+  }
+}
+
+async function read(
+  webhookId: bigint,
+  after: Position,
+  types: readonly EventType[],
+  { feed, log }: EndpointServices,
+): Promise<Trigger> {
+  try {
+    return { kind: 'page_read', page: await feed.after(after, types) }
+  } catch (err) {
+    log.warn({ err, webhookId }, 'the events of a webhook could not be read')
+    return { kind: 'read_failed' }
+  }
+}
+
+async function send(
+  message: Message,
+  webhook: LeasedWebhook,
+  services: EndpointServices,
+  signal: AbortSignal,
+): Promise<Trigger> {
+  try {
+    const outcome = await attempt(message, webhook, services, signal)
+    return { kind: 'attempt_ended', message, outcome }
+  } catch (err) {
+    services.log.warn({ err, webhookId: webhook.id }, 'the event of a webhook could not be read')
+    return { kind: 'attempt_failed', message }
+  } finally {
+    services.slots.release()
+  }
+}
+
+async function save(progress: Progress, { db, deliverer, log }: EndpointServices): Promise<Trigger> {
+  try {
+    await saveProgress(db, deliverer, progress)
+    return { kind: 'saved' }
+  } catch (err) {
+    if (err instanceof LeaseLost) return { kind: 'lost' }
+    log.warn({ err, webhookId: progress.webhookId }, 'the progress of a webhook could not be saved')
+    return { kind: 'save_failed' }
   }
 }

@@ -23,19 +23,56 @@ export interface Lanes {
 
 export function openLanes(): Lanes {
   const lanes = new Map<string, Message[]>()
-  /** First messages of their lanes: those that are due, in the order in which they became due, and the others. */
+  const firsts = openFirsts()
+  let size = 0
+
+  return {
+    size: () => size,
+    firstOf: (lane) => lanes.get(lane)?.[0],
+    add: (message, now) => {
+      size += 1
+      const lane = lanes.get(message.lane)
+      if (lane === undefined) {
+        lanes.set(message.lane, [message])
+        firsts.add(message, now)
+      } else {
+        lane.push(message)
+      }
+    },
+    hasDue: (now, requestedOnly) => firsts.findDue(now, requestedOnly) >= 0,
+    take: (now, requestedOnly) => {
+      const message = firsts.takeAt(firsts.findDue(now, requestedOnly))
+      if (message === undefined) return undefined
+      message.state = 'in_flight'
+      message.sentAt = now
+      return message
+    },
+    finish: (message, now) => {
+      size -= 1
+      message.state = 'done'
+      const lane = lanes.get(message.lane)
+      lane?.shift()
+      const next = lane?.[0]
+      if (next === undefined) lanes.delete(message.lane)
+      else firsts.add(next, now)
+    },
+    retry: (message) => {
+      message.state = 'waiting'
+      firsts.sleep(message)
+    },
+  }
+}
+
+/** The first messages of all lanes, unless they are in flight. */
+function openFirsts() {
+  /** In the order in which they became due. */
   const due: Message[] = []
   const sleeping = new Set<Message>()
-  let size = 0
   let nextWakeAt = Number.POSITIVE_INFINITY
 
-  function enqueue(message: Message, now: number): void {
-    if (message.dueAt <= now) {
-      due.push(message)
-    } else {
-      sleeping.add(message)
-      nextWakeAt = Math.min(nextWakeAt, message.dueAt)
-    }
+  function sleep(message: Message): void {
+    sleeping.add(message)
+    nextWakeAt = Math.min(nextWakeAt, message.dueAt)
   }
 
   function wake(now: number): void {
@@ -51,48 +88,18 @@ export function openLanes(): Lanes {
     }
   }
 
-  function find(now: number, requestedOnly: boolean): number {
-    wake(now)
-    if (requestedOnly) return due.findIndex(({ kind, attempts }) => kind !== 'event' && attempts === 0)
-    return due.length > 0 ? 0 : -1
-  }
-
   return {
-    size: () => size,
-    firstOf: (lane) => lanes.get(lane)?.[0],
-    add: (message, now) => {
-      size += 1
-      const lane = lanes.get(message.lane)
-      if (lane === undefined) {
-        lanes.set(message.lane, [message])
-        enqueue(message, now)
-      } else {
-        lane.push(message)
-      }
+    sleep,
+    add: (message: Message, now: number): void => {
+      if (message.dueAt <= now) due.push(message)
+      else sleep(message)
     },
-    hasDue: (now, requestedOnly) => find(now, requestedOnly) >= 0,
-    take: (now, requestedOnly) => {
-      const index = find(now, requestedOnly)
-      const message = due[index]
-      if (message === undefined) return undefined
-      due.splice(index, 1)
-      message.state = 'in_flight'
-      message.sentAt = now
-      return message
+    /** The index of a message that is due, or -1. */
+    findDue: (now: number, requestedOnly: boolean): number => {
+      wake(now)
+      if (requestedOnly) return due.findIndex(({ kind, attempts }) => kind !== 'event' && attempts === 0)
+      return due.length > 0 ? 0 : -1
     },
-    finish: (message, now) => {
-      size -= 1
-      message.state = 'done'
-      const lane = lanes.get(message.lane)
-      lane?.shift()
-      const next = lane?.[0]
-      if (next === undefined) lanes.delete(message.lane)
-      else enqueue(next, now)
-    },
-    retry: (message) => {
-      message.state = 'waiting'
-      sleeping.add(message)
-      nextWakeAt = Math.min(nextWakeAt, message.dueAt)
-    },
+    takeAt: (index: number): Message | undefined => (index < 0 ? undefined : due.splice(index, 1)[0]),
   }
 }

@@ -39,81 +39,89 @@ export interface Unsaved {
 
 type Taken = Pick<Progress, 'position' | 'done' | 'doneIds' | 'doneNumbers' | 'retries' | 'results'>
 
+/** What must be saved besides the position. */
+interface Changes {
+  changed: Set<Message>
+  done: Message[]
+  results: Result[]
+}
+
+const noChanges = (): Changes => ({ changed: new Set(), done: [], results: [] })
+
 /** @param doneBefore Numbers of events that need no further attempt, although they come after the position. */
 export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneBefore: readonly bigint[] = []): Unsaved {
   /** Events of the feed that are neither done nor stored, in the order of their numbers. Done ones are removed late. */
   let held: Message[] = []
   /** Numbers of done events that may come after the position. */
   let ahead = [...doneBefore]
-  let changed = new Set<Message>()
-  let done: Message[] = []
-  let results: Result[] = []
+  let changes = noChanges()
 
-  /** An event behind a message that waits for a retry, or that takes long, waits in webhook_retries. */
-  function mustStore(message: Message, now: number): boolean {
-    const first = lanes.firstOf(message.lane)
-    if (first === undefined) return false
-    return first.isStored || (first.state === 'in_flight' && now - first.sentAt > SLOW_AFTER_MS)
+  function store(message: Message): void {
+    message.isStored = true
+    changes.changed.add(message)
   }
 
   function storeHeld(now: number): void {
     const waiting = held.filter(({ state }) => state !== 'done')
     // All are chosen before the first is marked as stored.
-    for (const message of waiting.filter((candidate) => mustStore(candidate, now))) {
-      message.isStored = true
-      changed.add(message)
-    }
+    for (const message of waiting.filter(({ lane }) => mustStore(lanes.firstOf(lane), now))) store(message)
     held = waiting.filter(({ isStored }) => !isStored)
   }
 
   return {
     add: (message) => held.push(message),
-    store: (message) => {
-      message.isStored = true
-      changed.add(message)
-    },
+    store,
     finish: (message) => {
-      changed.delete(message)
-      if (message.isStored) done.push(message)
+      changes.changed.delete(message)
+      if (message.isStored) changes.done.push(message)
       if (message.kind === 'event' && message.number !== null) ahead.push(message.number)
     },
-    report: (result) => results.push(result),
-    results: () => results.length,
+    report: (result) => changes.results.push(result),
+    results: () => changes.results.length,
     held: () => {
       held = held.filter(({ state }) => state !== 'done')
       return held.length
     },
-    hasChanges: () => results.length + changed.size + done.length > 0,
-    take: (read, now) => {
+    hasChanges: () => changes.results.length + changes.changed.size + changes.done.length > 0,
+    take: ({ epoch, number: read }, now) => {
       storeHeld(now)
       const [first] = held
-      const number = first?.number == null ? read.number : first.number - 1n
+      const number = first?.number == null ? read : first.number - 1n
       ahead = ahead.filter((doneNumber) => doneNumber > number)
-      const taken = { changed, done, results }
-      changed = new Set()
-      done = []
-      results = []
+      const taken = changes
+      changes = noChanges()
       return {
-        progress: {
-          position: { epoch: read.epoch, number },
-          done: [...ahead],
-          doneIds: idsOf(taken.done),
-          doneNumbers: numbersOf(taken.done),
-          retries: [...taken.changed].map((message) => toRetry(message, now)),
-          results: taken.results,
-        },
-        restore: () => {
-          for (const message of taken.changed) {
-            // The failed transaction may have committed, so the row of a message that is done meanwhile is deleted.
-            if (message.state === 'done') done.push(message)
-            else changed.add(message)
-          }
-          done.push(...taken.done)
-          results.unshift(...taken.results)
-        },
+        progress: { position: { epoch, number }, done: [...ahead], ...toRows(taken, now) },
+        restore: () => restore(changes, taken),
       }
     },
   }
+}
+
+/** An event behind a message that waits for a retry, or that takes long, waits in webhook_retries. */
+function mustStore(first: Message | undefined, now: number): boolean {
+  if (first === undefined) return false
+  return first.isStored || (first.state === 'in_flight' && now - first.sentAt > SLOW_AFTER_MS)
+}
+
+function toRows({ changed, done, results }: Changes, now: number): Omit<Taken, 'position' | 'done'> {
+  return {
+    doneIds: idsOf(done),
+    doneNumbers: numbersOf(done),
+    retries: [...changed].map((message) => toRetry(message, now)),
+    results,
+  }
+}
+
+/** Adds what could not be saved to the changes since. */
+function restore({ changed, done, results }: Changes, taken: Changes): void {
+  for (const message of taken.changed) {
+    // The failed transaction may have committed, so the row of a message that is done meanwhile is deleted.
+    if (message.state === 'done') done.push(message)
+    else changed.add(message)
+  }
+  done.push(...taken.done)
+  results.unshift(...taken.results)
 }
 
 const idsOf = (messages: readonly Message[]) => messages.flatMap(({ id }) => (id === null ? [] : [id]))

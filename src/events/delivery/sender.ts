@@ -101,9 +101,7 @@ export function openSender(options: SenderOptions): Sender {
     async send(delivery) {
       const startedAt = performance.now()
       const result = await attemptWithin(delivery, startedAt)
-      if (typeof result === 'object') return result
-      const reason = result === 'stale' ? 'connection_lost' : result
-      return { kind: 'failure', reason, durationMs: performance.now() - startedAt }
+      return toOutcome(result, performance.now() - startedAt)
     },
     async close() {
       isClosed = true
@@ -116,6 +114,11 @@ export function openSender(options: SenderOptions): Sender {
       }
     },
   }
+}
+
+function toOutcome(result: Result, durationMs: number): SendOutcome {
+  if (typeof result === 'object') return result
+  return { kind: 'failure', reason: result === 'stale' ? 'connection_lost' : result, durationMs }
 }
 
 interface Exchange {

@@ -18,7 +18,7 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number]
 export const DELIVERY_OUTCOMES = ['delivered', 'failed', 'given_up', 'skipped'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
-const DELIVERY_KINDS = ['event', 'redelivery', 'test'] as const
+export const DELIVERY_KINDS = ['event', 'redelivery', 'test'] as const
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number]
 
 export const LIST_LIMIT_DEFAULT = 20
