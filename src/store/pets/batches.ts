@@ -23,12 +23,17 @@ export interface PageResponse {
   headers: { link?: string }
 }
 
+interface PetToInsertOnce {
+  idempotent: IdempotentRequest
+  pet: PetToInsert
+}
+
 export interface PetBatches {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
   findPage: (page: PetPageQuery) => Promise<PetRows>
   insertPet: (pet: PetToInsert) => Promise<bigint>
   /** Inserts the pet of a request with an Idempotency-Key. The response in the outcome is the id of the pet. */
-  insertPetOnce: (request: { idempotent: IdempotentRequest; pet: PetToInsert }) => Promise<OnceResult>
+  insertPetOnce: (request: PetToInsertOnce) => Promise<OnceResult>
   coalescePage: Coalesce<PageResponse>
 }
 
@@ -54,58 +59,43 @@ export function openPetBatches(
   const unbatched = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
   const limits = isBatching ? BATCHED : { reads: unbatched, pages: unbatched, writes: unbatched }
 
-  async function findPets(ids: bigint[]): Promise<(VersionedPet | undefined)[]> {
-    const found = new Map((await findPetsByIds(db, [...new Set(ids)])).map((pet) => [pet.id, pet]))
-    return ids.map((id) => found.get(id))
-  }
+  const inBatches = <Item, Result>(
+    kind: string,
+    limit: BatchLimits,
+    work: (items: Item[]) => Promise<Result[]>,
+  ) => batched(work, limit, (...batch) => observe(kind, ...batch), batchTrace(tracing, kind))
 
   const findPagesOf = (kind: FilterKind) =>
-    batched(
-      (pages: PetPageQuery[]) => findPetPages(db, kind, pages),
-      limits.pages,
-      (...batch) => observe('findPage', ...batch),
-      batchTrace(tracing, 'findPage'),
-    )
+    inBatches('findPage', limits.pages, (pages: PetPageQuery[]) => findPetPages(db, kind, pages))
   const findPage = Object.fromEntries(FILTER_KINDS.map((kind) => [kind, findPagesOf(kind)])) as Record<
     FilterKind,
     PetBatches['findPage']
   >
 
-  const insertOnce = (requests: { idempotent: IdempotentRequest; pet: PetToInsert }[]) =>
-    doManyOnce(
-      db,
-      requests.map(({ idempotent }) => idempotent),
-      async (tx, indexes) => {
-        const ids = await insertPets(
-          tx,
-          indexes.map((index) => (requests[index] as { pet: PetToInsert }).pet),
-        )
-        return ids.map(String)
-      },
-    )
-
   return {
-    findPet: batched(
-      findPets,
-      limits.reads,
-      (...batch) => observe('findPet', ...batch),
-      batchTrace(tracing, 'findPet'),
-    ),
+    findPet: inBatches('findPet', limits.reads, (ids) => findPets(db, ids)),
     findPage: (page) => findPage[filterKind(page.filters)](page),
-    insertPet: batched(
-      (pets) => insertPets(db, pets),
-      limits.writes,
-      (...batch) => observe('insertPet', ...batch),
-      batchTrace(tracing, 'insertPet'),
-    ),
-    insertPetOnce: batched(
-      insertOnce,
-      limits.writes,
-      (...batch) => observe('insertPetOnce', ...batch),
-      batchTrace(tracing, 'insertPetOnce'),
-    ),
+    insertPet: inBatches('insertPet', limits.writes, (pets) => insertPets(db, pets)),
+    insertPetOnce: inBatches('insertPetOnce', limits.writes, (requests) => insertPetsOnce(db, requests)),
     coalescePage: isBatching
       ? coalesced(WAITING_MAX, (...batch) => observe('sharePage', ...batch), batchTrace(tracing, 'sharePage'))
       : (_key, work) => work(),
   }
+}
+
+/** Returns the pets in the order of the ids. */
+async function findPets(db: Db, ids: readonly bigint[]): Promise<(VersionedPet | undefined)[]> {
+  const found = new Map((await findPetsByIds(db, [...new Set(ids)])).map((pet) => [pet.id, pet]))
+  return ids.map((id) => found.get(id))
+}
+
+function insertPetsOnce(db: Db, requests: readonly PetToInsertOnce[]): Promise<OnceResult[]> {
+  return doManyOnce(
+    db,
+    requests.map(({ idempotent }) => idempotent),
+    async (tx, indexes) => {
+      const pets = indexes.map((index) => (requests[index] as PetToInsertOnce).pet)
+      return (await insertPets(tx, pets)).map(String)
+    },
+  )
 }
