@@ -83,81 +83,102 @@ export interface CsvParser {
 }
 
 export function openCsvParser(start: CsvPosition = { bytes: 0, line: 1 }): CsvParser {
-  // The start of a record whose end has not arrived.
-  let rest: Buffer = Buffer.alloc(0)
-  // The position of `rest` in the whole input.
-  let { bytes: offset, line } = start
-  // Why the current record is rejected. Stays set until the end of the rejected line has arrived.
-  let pendingFault: string | undefined
-  // The first bytes of that rejected line, at most RECORD_TEXT_BYTES_MAX + 1. The extra byte tells text() to mark a cut.
-  let head: Buffer = Buffer.alloc(0)
+  return new Parser(start)
+}
 
-  function* push(chunk: Buffer, isLast = false): Generator<CsvRecord> {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    const isText = isUtf8(bytes)
-    // ASCII fields are sliced from this string, which costs half as much as decoding each field.
-    const latin1 = bytes.toString('latin1')
-    let at = 0
+/** The bytes of a chunk, after those of a record whose end had not arrived. */
+interface Input {
+  bytes: Buffer
+  /** ASCII fields are sliced from this string, which costs half as much as decoding each field. */
+  latin1: string
+  isText: boolean
+  isLast: boolean
+}
 
-    const finish = (end: number, fields: string[], fault: string | undefined): CsvRecord => {
-      const startsOn = line
-      line += fault === undefined ? countLines(bytes, at, end) : 1
-      // In UTF-8, the byte of a line break is never part of another character, so each record can be checked alone.
-      const isReadable = isText || isUtf8(bytes.subarray(at, end))
-      const parts = {
-        line: startsOn,
-        // A record that is not UTF-8 has no fields. Its fields would contain replacement characters, and an import of
-        // the list of rejected rows would accept these characters.
-        fields: isReadable ? fields : [],
-        fault: fault ?? (isReadable ? undefined : 'The row is not valid UTF-8.'),
-        next: { bytes: offset + end, line },
-      }
-      const from = at
-      at = end
-      if (head.length === 0) return new CsvRecord(parts, bytes, from, end)
-      const text = lengthen(head, bytes.subarray(from, end))
-      head = Buffer.alloc(0)
-      return new CsvRecord(parts, text, 0, text.length)
-    }
+class Parser implements CsvParser {
+  /** The start of a record whose end has not arrived. */
+  #rest: Buffer = Buffer.alloc(0)
+  /** The position of `rest` in the whole input. */
+  #offset: number
+  #line: number
+  /** Where the next record starts in the bytes of the input. */
+  #at = 0
+  /** Why the current record is rejected. Stays set until the end of the rejected line has arrived. */
+  #pendingFault: string | undefined
+  /** The first bytes of that rejected line, at most RECORD_TEXT_BYTES_MAX + 1. The extra byte tells text() to mark a cut. */
+  #head: Buffer = Buffer.alloc(0)
 
-    if (offset === 0 && pendingFault === undefined) {
-      if (bytes.length < BYTE_ORDER_MARK.length && !isLast) {
-        rest = bytes
-        return
-      }
-      if (BYTE_ORDER_MARK.equals(bytes.subarray(0, BYTE_ORDER_MARK.length))) at = BYTE_ORDER_MARK.length
-    }
-    while (at < bytes.length) {
-      if (pendingFault === undefined) {
-        const blank = blankLineEnd(bytes, at, isLast)
-        if (blank > at) {
-          line += 1
-          at = blank
-          continue
-        }
-        const scanned = scanRecord(bytes, latin1, at, isLast)
-        if (scanned === INCOMPLETE) break
-        if (scanned.fault === undefined) {
-          yield finish(scanned.end, scanned.fields, undefined)
-          continue
-        }
-        pendingFault = scanned.fault
-      }
-      const end = bytes.indexOf(LF, at) + 1
-      if (end === 0) {
-        head = lengthen(head, bytes.subarray(at))
-        at = bytes.length
-      } else {
-        yield finish(end, [], pendingFault)
-        pendingFault = undefined
-      }
-    }
-    if (isLast && pendingFault !== undefined) yield finish(bytes.length, [], pendingFault)
-    rest = bytes.subarray(at)
-    offset += at
+  constructor({ bytes, line }: CsvPosition) {
+    this.#offset = bytes
+    this.#line = line
   }
 
-  return { push }
+  *push(chunk: Buffer, isLast = false): Generator<CsvRecord> {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const isStart = this.#offset === 0 && this.#pendingFault === undefined
+    if (isStart && bytes.length < BYTE_ORDER_MARK.length && !isLast) {
+      this.#rest = bytes
+      return
+    }
+    const hasMark = isStart && BYTE_ORDER_MARK.equals(bytes.subarray(0, BYTE_ORDER_MARK.length))
+    this.#at = hasMark ? BYTE_ORDER_MARK.length : 0
+    const input = { bytes, latin1: bytes.toString('latin1'), isText: isUtf8(bytes), isLast }
+    for (let record = this.#next(input); record !== undefined; record = this.#next(input)) yield record
+    this.#rest = bytes.subarray(this.#at)
+    this.#offset += this.#at
+  }
+
+  /** Returns the next record; undefined if its end has not arrived. */
+  #next(input: Input): CsvRecord | undefined {
+    const { bytes, latin1, isLast } = input
+    while (this.#at < bytes.length && this.#pendingFault === undefined) {
+      const blank = blankLineEnd(bytes, this.#at, isLast)
+      if (blank > this.#at) {
+        this.#line += 1
+        this.#at = blank
+        continue
+      }
+      const scanned = scanRecord(bytes, latin1, this.#at, isLast)
+      if (scanned === INCOMPLETE) return undefined
+      if (scanned.fault === undefined) return this.#finish(input, scanned.end, scanned.fields, undefined)
+      this.#pendingFault = scanned.fault
+    }
+    return this.#pendingFault === undefined ? undefined : this.#rejectLine(input, this.#pendingFault)
+  }
+
+  /** Returns the rest of the line as a rejected record; undefined if its end has not arrived. */
+  #rejectLine(input: Input, fault: string): CsvRecord | undefined {
+    const { bytes, isLast } = input
+    const lineEnd = bytes.indexOf(LF, this.#at) + 1
+    if (lineEnd === 0) {
+      this.#head = lengthen(this.#head, bytes.subarray(this.#at))
+      this.#at = bytes.length
+      if (!isLast) return undefined
+    }
+    this.#pendingFault = undefined
+    return this.#finish(input, lineEnd === 0 ? bytes.length : lineEnd, [], fault)
+  }
+
+  #finish({ bytes, isText }: Input, end: number, fields: string[], fault: string | undefined): CsvRecord {
+    const from = this.#at
+    const line = this.#line
+    this.#at = end
+    this.#line += fault === undefined ? countLines(bytes, from, end) : 1
+    // In UTF-8, the byte of a line break is never part of another character, so each record can be checked alone.
+    const isReadable = isText || isUtf8(bytes.subarray(from, end))
+    const parts = {
+      line,
+      // A record that is not UTF-8 has no fields. Its fields would contain replacement characters, and an import of
+      // the list of rejected rows would accept these characters.
+      fields: isReadable ? fields : [],
+      fault: fault ?? (isReadable ? undefined : 'The row is not valid UTF-8.'),
+      next: { bytes: this.#offset + end, line: this.#line },
+    }
+    if (this.#head.length === 0) return new CsvRecord(parts, bytes, from, end)
+    const text = lengthen(this.#head, bytes.subarray(from, end))
+    this.#head = Buffer.alloc(0)
+    return new CsvRecord(parts, text, 0, text.length)
+  }
 }
 
 function lengthen(head: Buffer, bytes: Buffer): Buffer {
