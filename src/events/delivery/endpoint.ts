@@ -1,5 +1,5 @@
 // Delivers to one webhook: runs the effects of the state machine in endpoint-state.ts, and dispatches how they ended.
-// The process must have the lease of the webhook; deliverer.ts takes and renews it.
+// The process must have the lease of the webhook; leases.ts takes and renews it.
 import type { Db } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Position } from '../feed/format.ts'
