@@ -1,6 +1,6 @@
 // Reads the metrics of both instances every few seconds: memory, open files, handles and connections to PostgreSQL.
 import { valueOf } from '../../src/cli/top/gauges.ts'
-import { parseMetrics as parseText } from '../../src/cli/top/prometheus-text.ts'
+import { parseMetrics as parseJson } from '../../src/cli/top/metrics.ts'
 import { repeat } from '../parts/repeat.ts'
 
 const SAMPLED_EVERY_MS = 5_000
@@ -47,7 +47,10 @@ export function startResourceSampler(adminUrls: readonly string[]): ResourceSamp
 /** Undefined if the instance returns no metrics in time. */
 async function readMetrics(adminUrl: string): Promise<string | undefined> {
   try {
-    const response = await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+    const response = await fetch(`${adminUrl}/metrics`, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    })
     return response.ok ? await response.text() : undefined
   } catch {
     return undefined
@@ -56,7 +59,7 @@ async function readMetrics(adminUrl: string): Promise<string | undefined> {
 
 /** Throws if the service does not expose one of the metrics. */
 export function parseMetrics(text: string): Record<Resource, number> {
-  const metrics = parseText(text)
+  const metrics = parseJson(text)
   const values = RESOURCES.map((resource): [Resource, number] => {
     const [name, selector] = METRICS[resource]
     const found = valueOf(metrics, name, selector)

@@ -35,7 +35,8 @@ export function buildAdminApp({ metrics, readiness }: AdminOptions): FastifyInst
     return reply.code(state.ready ? 200 : 503).send(state)
   })
 
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', async ({ headers }, reply) => {
+    if (headers.accept?.includes('application/json')) return metrics.registry.getMetricsAsJSON()
     reply.type(metrics.registry.contentType)
     return metrics.registry.metrics()
   })

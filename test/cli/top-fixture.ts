@@ -1,6 +1,7 @@
 // Metrics as the processes of Petstore write them, for the tests of `petstore top` that need no service.
+import type { Registry } from 'prom-client'
+import { parseMetrics } from '../../src/cli/top/metrics.ts'
 import type { ProcessState } from '../../src/cli/top/processes.ts'
-import { parseMetrics } from '../../src/cli/top/prometheus-text.ts'
 import { ratesOf } from '../../src/cli/top/rates.ts'
 import { type DeliveryCounts, openDeliveryMetrics } from '../../src/events/delivery/metrics.ts'
 import { openServiceMetrics } from '../../src/server/store-metrics/store-metrics.ts'
@@ -47,17 +48,20 @@ const OF_PROCESS: Record<string, number> = {
 }
 
 interface Written {
-  registry: { metrics: () => Promise<string> }
+  registry: Pick<Registry, 'getMetricsAsJSON'>
 }
 
-/** What `/metrics` returns. `changed` replaces values of the process, such as its start time. */
+/** What `/metrics` returns as JSON. `changed` replaces values of the process, such as its start time. */
 export async function metricsText(
   { registry }: Written,
   changed: Record<string, number> = {},
 ): Promise<string> {
   const values = { ...OF_PROCESS, ...changed }
-  return (await registry.metrics()).replaceAll(/^(\w+) \S+$/gm, (line, name: string) =>
-    name in values ? `${name} ${values[name]}` : line,
+  const metrics = await registry.getMetricsAsJSON()
+  return JSON.stringify(
+    metrics.map((metric) =>
+      metric.name in values ? { ...metric, values: [{ labels: {}, value: values[metric.name] }] } : metric,
+    ),
   )
 }
 

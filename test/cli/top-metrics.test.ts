@@ -1,67 +1,63 @@
-// The parts of `petstore top` that compute: the text format of Prometheus, rates and quantiles.
+// The parts of `petstore top` that compute: the JSON of metrics, rates and quantiles.
+import { Gauge, Histogram, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { histogramOf, histogramsBy, quantile, shareAbove } from '../../src/cli/top/histogram.ts'
-import { parseMetrics } from '../../src/cli/top/prometheus-text.ts'
+import { parseMetrics } from '../../src/cli/top/metrics.ts'
 import { ratesOf } from '../../src/cli/top/rates.ts'
 
-const only = (text: string) => [...parseMetrics(text)].map(([name, samples]) => [name, samples[0]])
+/** One metric in the JSON of `/metrics`. */
+const written = (name: string, ...values: object[]) => ({ name, help: 'Text.', type: 'gauge', values })
+const parse = (...metrics: object[]) => parseMetrics(JSON.stringify(metrics))
 
-test.each([
-  ['a value without labels', 'up 1', 'up', {}, 1],
-  ['labels', 'x{a="1",b="two words"} 2.5', 'x', { a: '1', b: 'two words' }, 2.5],
-  ['a comma after the last label', 'x{a="1",} 2', 'x', { a: '1' }, 2],
-  ['escaped label values', String.raw`x{a="q\" b\\ n\n"} 1`, 'x', { a: 'q" b\\ n\n' }, 1],
-  ['braces and commas in label values', 'x{a="},{",b="="} 1', 'x', { a: '},{', b: '=' }, 1],
-  ['a timestamp', 'x 1 1700000000000', 'x', {}, 1],
-  ['exponents', 'x 1.5e+09', 'x', {}, 1.5e9],
-  ['infinity', 'x{le="+Inf"} +Inf', 'x', { le: '+Inf' }, Number.POSITIVE_INFINITY],
-  ['NaN', 'x NaN', 'x', {}, Number.NaN],
-  ['NaN as prom-client writes it', 'x Nan', 'x', {}, Number.NaN],
-  ['a negative number', 'x -0.5', 'x', {}, -0.5],
-  ['empty label values', 'x{a=""} 0', 'x', { a: '' }, 0],
-  ['Windows line ends', 'x 1\r', 'x', {}, 1],
-])('parses %s', (_what, line, name, labels, value) => {
-  expect(only(`# HELP ${name} Text {with="braces"} 1.\n# TYPE ${name} gauge\n\n${line}\n`)).toEqual([
-    [name, { labels, key: expect.any(String), value }],
+test('parses values, labels and the three names of a histogram, as prom-client writes them', async () => {
+  const registry = new Registry()
+  new Gauge({ name: 'g', help: 'g', labelNames: ['code'], registers: [registry] }).set({ code: 503 }, 2.5)
+  new Gauge({ name: 'unknown', help: 'n', registers: [registry] }).set(Number.NaN)
+  const histogram = new Histogram({ name: 'h', help: 'h', buckets: [0.5], registers: [registry] })
+  histogram.observe(0.1)
+  histogram.observe(3)
+  expect([...parseMetrics(JSON.stringify(await registry.getMetricsAsJSON())).values()].flat()).toEqual([
+    { name: 'g', labels: { code: '503' }, value: 2.5 },
+    { name: 'unknown', labels: {}, value: Number.NaN },
+    { name: 'h_bucket', labels: { le: '0.5' }, value: 1 },
+    { name: 'h_bucket', labels: { le: '+Inf' }, value: 2 },
+    { name: 'h_sum', labels: {}, value: 3.1 },
+    { name: 'h_count', labels: {}, value: 2 },
   ])
-})
-
-test('two series with the same labels in another order are the same series', () => {
-  const [one, other] = ['x{a="1",b="2"} 1', 'x{b="2",a="1"} 1'].map(
-    (text) => parseMetrics(text).get('x')?.[0]?.key,
-  )
-  expect(one).toBe(other)
 })
 
 test.each([
   '<html>',
-  'x',
-  'x one',
-  'x{a=1} 1',
-  'x{a="1} 1',
-  'x{a="1"b="2"} 1',
+  'up 1',
+  '',
+  'null',
   '{"error":true}',
-  'x 0x10',
-  'x null',
-])('rejects a line that is no metric: %s', (line) => {
-  expect(() => parseMetrics(line)).toThrow(SyntaxError)
+  '[1]',
+  '[{"name":"x"}]',
+  '[{"name":"x","values":[1]}]',
+])('rejects a text that is not the JSON of metrics: %s', (text) => {
+  expect(() => parseMetrics(text)).toThrow(Error)
 })
 
-const scraped = (lines: string[], start = 100) =>
-  parseMetrics([`process_start_time_seconds ${start}`, ...lines].join('\n'))
+/** Two scrapes of a process: the counts of the series of a counter by the value of its label. */
+const scraped = (counts: Record<string, number>, start = 100) =>
+  parse(
+    written('process_start_time_seconds', { labels: {}, value: start }),
+    written('c', ...Object.entries(counts).map(([a, value]) => ({ labels: { a }, value }))),
+  )
 
 test('a rate is the increase per second between two scrapes', () => {
-  const rates = ratesOf(scraped(['c{a="1"} 10', 'c{a="2"} 5']), scraped(['c{a="1"} 16', 'c{a="2"} 5']), 2)
+  const rates = ratesOf(scraped({ one: 10, two: 5 }), scraped({ one: 16, two: 5 }), 2)
   expect(rates?.get('c')?.map(({ value }) => value)).toEqual([3, 0])
 })
 
 test('a series that appears began at 0, and a counter that decreased began again', () => {
-  const rates = ratesOf(scraped(['c{a="1"} 10']), scraped(['c{a="1"} 4', 'c{a="new"} 6']), 1)
+  const rates = ratesOf(scraped({ one: 10 }), scraped({ one: 4, added: 6 }), 1)
   expect(rates?.get('c')?.map(({ value }) => value)).toEqual([4, 6])
 })
 
 test('there are no rates across a restart of the process', () => {
-  expect(ratesOf(scraped(['c 10'], 100), scraped(['c 12'], 200), 1)).toBeUndefined()
+  expect(ratesOf(scraped({ one: 10 }, 100), scraped({ one: 12 }, 200), 1)).toBeUndefined()
 })
 
 /** Cumulative counts of the buckets 1, 2, 4 and +Inf. */
@@ -105,18 +101,16 @@ test.each([
 })
 
 test('histograms of several processes and labels are added up', () => {
-  const text = (count: number) =>
-    parseMetrics(
-      ['a', 'b']
-        .flatMap((label) => [
-          `h_bucket{le="1",l="${label}"} ${count}`,
-          `h_bucket{le="+Inf",l="${label}"} ${count * 2}`,
-          `h_sum{l="${label}"} ${count * 3}`,
-          `h_count{l="${label}"} ${count * 2}`,
-        ])
-        .join('\n'),
-    )
-  const processes = [text(1), text(10)]
+  const process = (count: number) => {
+    const series = ['a', 'b'].flatMap((l) => [
+      { metricName: 'h_bucket', labels: { le: 1, l }, value: count },
+      { metricName: 'h_bucket', labels: { le: '+Inf', l }, value: count * 2 },
+      { metricName: 'h_sum', labels: { l }, value: count * 3 },
+      { metricName: 'h_count', labels: { l }, value: count * 2 },
+    ])
+    return parse(written('h', ...series))
+  }
+  const processes = [process(1), process(10)]
   const all = histogramOf(processes, 'h')
   expect(all).toEqual({
     count: 44,

@@ -162,8 +162,8 @@ test('without an instance that is up, only the problems and the processes are sh
 
 test('with an instance of another version, the header says so', async () => {
   const [serve, deliver] = (await busyProcesses()) as [ProcessState, ProcessState]
-  const other = { labels: { version: '9.9.9' }, key: '', value: 1 }
-  const metrics = new Map(deliver.metrics).set('petstore_build_info', [other])
+  const other = { name: 'petstore_build_info', labels: { version: '9.9.9' }, value: 1 }
+  const metrics = new Map(deliver.metrics).set(other.name, [other])
   expect(textsOf([serve, { ...deliver, metrics }])[0]).toContain('and other versions')
 })
 

@@ -210,8 +210,17 @@ const endless: RequestListener = (_request, response) => {
 }
 
 test.each<[string, RequestListener, string]>([
-  ['a page', (_request, response) => response.end('<html></html>'), 'not metrics of Prometheus'],
-  ['metrics of another program', (_request, response) => response.end('up 1\n'), 'not a process of Petstore'],
+  ['a page', (_request, response) => response.end('<html></html>'), 'not a process of Petstore 1.2 or later'],
+  [
+    'metrics as text',
+    (_request, response) => response.end('up 1\n'),
+    'not a process of Petstore 1.2 or later',
+  ],
+  [
+    'metrics of another program',
+    (_request, response) => response.end('[{"name":"up","values":[{"labels":{},"value":1}]}]'),
+    'not a process of Petstore 1.2 or later',
+  ],
   [
     'an error',
     (_request, response) => response.writeHead(404).end('{}'),

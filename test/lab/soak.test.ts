@@ -6,14 +6,19 @@ import { openLatencies } from '../../lab/soak/latencies.ts'
 import { parseMetrics } from '../../lab/soak/resources.ts'
 import { drawSoakChart } from '../../lab/soak/soak-chart.ts'
 
-const METRICS = `# HELP process_open_fds Number of open file descriptors.
-process_resident_memory_bytes 120000000
-nodejs_heap_size_used_bytes 40000000
-process_open_fds 41
-nodejs_active_handles_total 12
-petstore_database_connections{state="idle"} 3
-petstore_database_connections{state="total"} 11
-`
+const METRICS = JSON.stringify([
+  { name: 'process_resident_memory_bytes', values: [{ labels: {}, value: 120_000_000 }] },
+  { name: 'nodejs_heap_size_used_bytes', values: [{ labels: {}, value: 40_000_000 }] },
+  { name: 'process_open_fds', values: [{ labels: {}, value: 41 }] },
+  { name: 'nodejs_active_handles_total', values: [{ labels: {}, value: 12 }] },
+  {
+    name: 'petstore_database_connections',
+    values: [
+      { labels: { state: 'idle' }, value: 3 },
+      { labels: { state: 'total' }, value: 11 },
+    ],
+  },
+])
 
 test('latencies are summarized in intervals of ten seconds', () => {
   let at = 0
@@ -34,7 +39,7 @@ test('resources are read from the metrics of the service; a missing metric is an
     handles: 12,
     connections: 11,
   })
-  expect(() => parseMetrics(METRICS.replace('process_open_fds 41', ''))).toThrow('no metric for openFiles')
+  expect(() => parseMetrics(METRICS.replace('process_open_fds', 'other'))).toThrow('no metric for openFiles')
 })
 
 const FAULT = { startedAt: 190, healedAt: 200, secondsUntilHealthy: 5 }

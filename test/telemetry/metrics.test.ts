@@ -43,6 +43,24 @@ test('counts errors by code, queries by statement, and the waits of batches and 
   await expect.poll(() => metric('petstore_database_wait_seconds_count{kind="write"}')).toBeGreaterThan(0)
 })
 
+test('/metrics is the text format of Prometheus, and JSON for a request that accepts it', async () => {
+  const { service } = await startMeasured()
+  const read = (accept: string) => fetch(`${service.adminOrigin}/metrics`, { headers: { accept } })
+  const ofPrometheus = await read(
+    'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+  )
+  expect(ofPrometheus.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(await ofPrometheus.text()).toMatch(/^petstore_build_info\{.*\} 1$/m)
+  const asJson = await read('application/json')
+  expect(asJson.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(await asJson.json()).toContainEqual(
+    expect.objectContaining({
+      name: 'petstore_build_info',
+      values: [expect.objectContaining({ value: 1 })],
+    }),
+  )
+})
+
 test('reports the holds, keys and deprecated calls of the store, and the standbys', async () => {
   const { metric } = await startMeasured(async (url) => {
     await sql(

@@ -1,5 +1,5 @@
 // Values of gauges, of one process or over several of them.
-import type { Metrics, Sample } from './prometheus-text.ts'
+import type { Metrics, Sample } from './metrics.ts'
 
 /** The label that selects a series, such as `{ state: 'open' }`. */
 type Selector = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
-// Histograms from their series in the text format, added up over several processes, and their quantiles.
-import type { Metrics, Sample } from './prometheus-text.ts'
+// Histograms from their series, added up over several processes, and their quantiles.
+import type { Metrics, Sample } from './metrics.ts'
 
 export interface Histogram {
   count: number

@@ -4,7 +4,7 @@ import { countOf } from '../../values/count-text.ts'
 import { age, megabytes, rate, share, shortUrl } from './format.ts'
 import { maxOf, minOf, sumsBy, valueOf } from './gauges.ts'
 import type { ProcessState } from './processes.ts'
-import type { Metrics } from './prometheus-text.ts'
+import type { Metrics } from './metrics.ts'
 import type { Problem, RequestReadings } from './readings.ts'
 
 const DAY_SECONDS = 86_400

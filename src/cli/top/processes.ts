@@ -1,5 +1,5 @@
 // The processes that `petstore top` watches, with the last two scrapes of each.
-import type { Metrics } from './prometheus-text.ts'
+import type { Metrics } from './metrics.ts'
 import { ratesOf } from './rates.ts'
 import { scrape, ScrapeFailure } from './scrape.ts'
 

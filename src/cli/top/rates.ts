@@ -1,5 +1,5 @@
 // How fast counters increase between two scrapes of one process.
-import type { Metrics, Sample } from './prometheus-text.ts'
+import type { Metrics, Sample } from './metrics.ts'
 
 const START_TIME = 'process_start_time_seconds'
 
@@ -11,8 +11,11 @@ export function ratesOf(before: Metrics, now: Metrics, seconds: number): Metrics
   if (seconds <= 0 || startOf(before) !== startOf(now)) return undefined
   return new Map(
     [...now].map(([name, samples]) => {
-      const earlier = new Map(before.get(name)?.map(({ key, value }) => [key, value]))
-      return [name, samples.map((sample) => toRate(sample, earlier.get(sample.key) ?? 0, seconds))] as const
+      const earlier = new Map(before.get(name)?.map((sample) => [keyOf(sample), sample.value]))
+      return [
+        name,
+        samples.map((sample) => toRate(sample, earlier.get(keyOf(sample)) ?? 0, seconds)),
+      ] as const
     }),
   )
 }
@@ -22,6 +25,9 @@ function toRate(sample: Sample, before: number, seconds: number): Sample {
   const increase = sample.value < before ? sample.value : sample.value - before
   return { ...sample, value: increase / seconds }
 }
+
+/** A process writes the labels of a series in the same order each time. */
+const keyOf = ({ labels }: Sample) => JSON.stringify(labels)
 
 function startOf(metrics: Metrics): number | undefined {
   return metrics.get(START_TIME)?.[0]?.value

@@ -1,11 +1,13 @@
 // Reads the metrics of a process over HTTP. The response is limited in time and size, because an address may be wrong.
-import { type Metrics, parseMetrics } from './prometheus-text.ts'
+import { type Metrics, parseMetrics } from './metrics.ts'
 
 const SCRAPE_TIMEOUT_MS = 2_000
-/** A process of Petstore returns less than 1 MiB, even if every operation and statement was used. */
+/** A process of Petstore returns less than 2 MiB, even if every operation and statement was used. */
 const RESPONSE_MAX_BYTES = 8 * 1024 * 1024
 /** Every process of Petstore has this metric. */
 const MARK = 'petstore_build_info'
+/** The first version that returns its metrics as JSON. */
+const VERSION_MIN = '1.2'
 
 /** The message says in a few words why a process returned no metrics. */
 export class ScrapeFailure extends Error {}
@@ -14,6 +16,7 @@ export async function scrape(address: URL, signal: AbortSignal): Promise<Metrics
   const timeout = AbortSignal.timeout(SCRAPE_TIMEOUT_MS)
   try {
     const response = await fetch(new URL('/metrics', address), {
+      headers: { accept: 'application/json' },
       signal: AbortSignal.any([signal, timeout]),
       redirect: 'error',
     })
@@ -21,13 +24,21 @@ export async function scrape(address: URL, signal: AbortSignal): Promise<Metrics
       await response.body?.cancel()
       throw new ScrapeFailure(`HTTP ${response.status}; use the port of ADMIN_PORT`)
     }
-    const metrics = parseMetrics(await readText(response))
-    if (!metrics.has(MARK)) throw new ScrapeFailure('not a process of Petstore')
-    return metrics
+    return readMetrics(await readText(response))
   } catch (error) {
     if (error instanceof ScrapeFailure) throw error
     throw new ScrapeFailure(reasonOf(error), { cause: error })
   }
+}
+
+function readMetrics(text: string): Metrics {
+  try {
+    const metrics = parseMetrics(text)
+    if (metrics.has(MARK)) return metrics
+  } catch {
+    // Another program, or an earlier version, which returns text.
+  }
+  throw new ScrapeFailure(`not a process of Petstore ${VERSION_MIN} or later`)
 }
 
 async function readText(response: Response): Promise<string> {
@@ -53,7 +64,6 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'not metrics of Prometheus'
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return `no response within ${SCRAPE_TIMEOUT_MS / 1_000} s`
   // The message of `fetch` is only "fetch failed"; its cause says why.

@@ -3,7 +3,7 @@ import { maxOf, minOf, sumOf, sumsBy, valueOf } from './gauges.ts'
 import { emptyHistogram, histogramOf, histogramsBy, meanOf, quantile, shareAbove } from './histogram.ts'
 import { findProblems, SLOW_SECONDS } from './problems.ts'
 import type { ProcessState } from './processes.ts'
-import type { Metrics } from './prometheus-text.ts'
+import type { Metrics } from './metrics.ts'
 import type {
   BatchReadings,
   DatabaseReadings,
