@@ -18,7 +18,7 @@ const PARTS: Record<string, string> = {
   format: 'biome format',
   'openapi.json and the types of the client': 'node dev/openapi.ts --check',
   'generated tables': 'node dev/docs.ts --check',
-  dashboards: 'node dev/dashboards.ts --check',
+  'alerts and dashboards': 'node dev/monitoring.ts --check',
   'rules of OpenAPI': 'redocly lint openapi.json',
   'breaking changes': 'node dev/breaking-changes.ts',
   'structure and names': `${STATIC_TESTS} test/tidy.test.ts test/dependencies.test.ts test/docs/names.test.ts`,

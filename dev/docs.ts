@@ -6,6 +6,7 @@ import { SIGN_IN_ERRORS } from '../src/access/sign-in/rules.ts'
 import { say } from '../src/cli/terminal/terminal.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../src/config/config.ts'
 import { DETAIL_CODES, ERRORS } from '../src/contract/errors.ts'
+import { ALERT_NAMES, alertOf, anchorOf } from '../src/telemetry/alerts.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
 import { deliveryMetrics, type Metric, serviceMetrics } from './metrics.ts'
 
@@ -38,6 +39,7 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
     document: 'docs/interface.md',
     table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
   },
+  alerts: { document: 'docs/runbook.md', table: alertTable },
   scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
   'sign-in errors': { document: 'docs/sign-in.md', table: signInErrorTable },
   metrics: { document: 'docs/metrics.md', table: () => metricTable(serviceMetrics()) },
@@ -131,6 +133,16 @@ function scopeTable(): string {
     operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
   ])
   return tableOf(['Scope', 'Operations that it allows'], rows)
+}
+
+/** One row for each entry of the runbook. */
+function alertTable(): string {
+  const rows = [...Map.groupBy(ALERT_NAMES, (name) => alertOf(name).heading)].map(([heading, names]) => [
+    names.join(', '),
+    [...new Set(names.map((name) => alertOf(name).severity))].join(', '),
+    `[${heading}](#${anchorOf(heading)})`,
+  ])
+  return tableOf(['Alert', 'Severity', 'Entry'], rows)
 }
 
 function metricTable(metrics: Metric[]): string {

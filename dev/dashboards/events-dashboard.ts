@@ -5,8 +5,8 @@ import { of, quantile, rate, sumBy } from './expressions.ts'
 import { stat, timeSeries } from './panels.ts'
 
 const ENTRY = 'Events or webhooks are late'
-const FEED_AGE = { warn: 5, bad: 10 }
-const WEBHOOK_LAG = { warn: 60, bad: 300 }
+const FEED_AGE = { warn: 5 }
+const WEBHOOK_LAG = { warn: 60 }
 const ATTEMPTS = 'petstore_webhook_attempt_seconds'
 
 /** As in the alert: an instance that cannot read from PostgreSQL keeps its last value, so the min counts. */

@@ -29,7 +29,7 @@ import {
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
-import { type AlertName, ENTRIES } from '../../src/cli/top/problems.ts'
+import { type Alert, type AlertName, alertOf, anchorOf } from '../../src/telemetry/alerts.ts'
 
 export const RUNBOOK = 'https://github.com/petstore/petstore/blob/main/docs/runbook.md'
 /** The data source that the reader has chosen. */
@@ -49,10 +49,8 @@ export interface Query {
 /** The values at which a panel turns orange and red. */
 export interface Limits {
   warn?: number
-  /** The limit of an alert, or of the runbook. */
+  /** Default: the limit of the alert. */
   bad?: number
-  /** Values below the limits are bad, for example the time until a key expires. */
-  isLowBad?: boolean
 }
 
 export interface PanelSpec {
@@ -133,8 +131,9 @@ export function timeSeries({ softMax, ...spec }: TimeSeriesSpec): TimeSeriesBuil
 
 /** Adds what every panel has. */
 function describe<Panel extends PanelBuilder>(panel: Panel, spec: PanelSpec): Panel {
-  const { title, shows, good, alert, unit, width, decimals, limits = {} } = spec
-  const entry = alert === undefined ? spec.entry : ENTRIES[alert][1]
+  const { title, shows, good, alert, unit, width, decimals, limits } = spec
+  const row = alert === undefined ? undefined : alertOf(alert)
+  const entry = row?.heading ?? spec.entry
   if (entry === undefined)
     throw new Error(`The panel "${title}" has neither an alert nor an entry of the runbook`)
   const url = `${RUNBOOK}#${anchorOf(entry)}`
@@ -151,7 +150,7 @@ function describe<Panel extends PanelBuilder>(panel: Panel, spec: PanelSpec): Pa
     .datasource(DATASOURCE)
     .span(width)
     .unit(unit)
-    .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(stepsOf(limits)))
+    .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(stepsOf(limits, row)))
     .links([pageLink(`Runbook: ${entry}`, url)])
   if (decimals !== undefined) panel.decimals(decimals)
   return panel
@@ -163,9 +162,12 @@ function targetsOf({ queries }: PanelSpec): DataqueryBuilder[] {
   )
 }
 
-function stepsOf({ warn, bad, isLowBad = false }: Limits): Threshold[] {
+/** If low values are bad, such as the time until a key expires, red comes first. */
+function stepsOf(limits: Limits | undefined, row: Alert | undefined): Threshold[] {
+  if (limits === undefined) return [{ value: null, color: 'green' }]
+  const { warn, bad = row?.limit } = limits
   const step = (value: number | undefined, color: string) => (value === undefined ? [] : [{ value, color }])
-  if (!isLowBad) return [{ value: null, color: 'green' }, ...step(warn, 'orange'), ...step(bad, 'red')]
+  if (!row?.isLowBad) return [{ value: null, color: 'green' }, ...step(warn, 'orange'), ...step(bad, 'red')]
   return [
     { value: null, color: 'red' },
     ...step(bad, warn === undefined ? 'green' : 'orange'),
@@ -188,12 +190,4 @@ export function visible(link: DashboardLinkBuilder): Builder<DashboardLink> {
       return others
     },
   }
-}
-
-/** The anchor of a heading, by the rules of GitHub. */
-export function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, '')
-    .replaceAll(' ', '-')
 }

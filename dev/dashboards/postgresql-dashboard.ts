@@ -1,12 +1,11 @@
 // The dashboard of PostgreSQL, as the instances see it: connections, statements, replication and background jobs.
 import { MappingType, type ValueMap } from '@grafana/grafana-foundation-sdk/dashboard'
 import { OpsPerSecond, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
-import { ALERT_LIMITS, FREQUENT_TASKS, READING_TASKS } from '../../src/cli/top/problems.ts'
+import { ALERTS, DAY_SECONDS, FREQUENT_TASKS, READING_TASKS } from '../../src/telemetry/alerts.ts'
 import type { DashboardSpec } from './dashboard.ts'
 import { aboveZero, largest, of, quantile, rate, sumBy } from './expressions.ts'
 import { stat, timeSeries } from './panels.ts'
 
-const DAY_SECONDS = 86_400
 const SHOWN_MAX = 8
 const QUERIES = 'petstore_query_seconds'
 
@@ -41,7 +40,7 @@ const top = [
     decimals: 1,
     width: 4,
     none: 'no instance',
-    limits: { warn: 15, bad: ALERT_LIMITS.PetstoreDatabaseUnreachable },
+    limits: { warn: 15 },
     queries: [{ expr: `max(${SINCE_READ})`, legend: 'ago' }],
   }),
   stat({
@@ -90,12 +89,12 @@ const top = [
   stat({
     title: 'Certificate expires in',
     shows: 'The time until the certificate of PostgreSQL expires.',
-    good: 'more than 21 days.',
+    good: `more than ${ALERTS.PetstoreCertificateExpires.limit / DAY_SECONDS} days.`,
     alert: 'PetstoreCertificateExpires',
     unit: Seconds,
     width: 4,
     none: 'no TLS',
-    limits: { bad: 21 * DAY_SECONDS, isLowBad: true },
+    limits: {},
     queries: [
       {
         expr: `min(${of('petstore_database_certificate_expiry_timestamp_seconds')}) - time()`,
@@ -221,7 +220,7 @@ const background = [
     unit: Seconds,
     width: 6,
     softMax: 65,
-    limits: { bad: ALERT_LIMITS.PetstoreBackgroundJobFails },
+    limits: {},
     queries: [{ expr: `max by (task) (${sinceSuccess(FREQUENT_TASKS)})`, legend: '{{task}}' }],
   }),
   timeSeries({

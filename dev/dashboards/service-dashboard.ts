@@ -8,16 +8,17 @@ import {
   Seconds,
   Short,
 } from '@grafana/grafana-foundation-sdk/units'
+import {
+  CPU_MAX,
+  EVENT_LOOP_LAG_MAX_SECONDS,
+  FAILED_SHARE_GOAL,
+  SLOW_SECONDS,
+} from '../../src/telemetry/alerts.ts'
 import type { DashboardSpec } from './dashboard.ts'
 import { of, quantile, rate, sumBy } from './expressions.ts'
 import { stat, timeSeries } from './panels.ts'
 
 const REQUESTS = 'petstore_http_request_seconds'
-const FAILED_MAX = 0.0144
-const SLOW_MAX = 0.05
-const SLOW_SECONDS = 0.5
-const RESTARTS_MAX = 3
-const MEMORY_MAX_BYTES = 400e6
 const MEMORY_MEASURED_BYTES = 240e6
 
 /** Without requests, there is no share. */
@@ -78,7 +79,7 @@ const top = [
     decimals: 2,
     width: 4,
     none: 'no requests',
-    limits: { warn: 0.001, bad: FAILED_MAX },
+    limits: { warn: FAILED_SHARE_GOAL },
     queries: [{ expr: failed('5m'), legend: 'failed' }],
   }),
   stat({
@@ -90,7 +91,7 @@ const top = [
     decimals: 2,
     width: 4,
     none: 'no requests',
-    limits: { warn: 0.01, bad: SLOW_MAX },
+    limits: { warn: 0.01 },
     queries: [{ expr: `clamp_min(1 - ${fast('5m')}, 0)`, legend: 'slow' }],
   }),
   stat({
@@ -136,13 +137,13 @@ const clients = [
     unit: PercentUnit,
     width: 8,
     softMax: 0.02,
-    limits: { warn: 0.001, bad: FAILED_MAX },
+    limits: { warn: FAILED_SHARE_GOAL },
     queries: [{ expr: failed('$__rate_interval'), legend: 'failed' }],
   }),
   timeSeries({
     title: 'Latency of all requests',
     shows: 'Half, 95 % and 99 % of the requests were faster than these lines.',
-    good: 'p99 below 0.5 s.',
+    good: `p99 below ${SLOW_SECONDS} s.`,
     entry: 'Responses are slow',
     unit: Seconds,
     width: 8,
@@ -156,7 +157,7 @@ const clients = [
     title: 'p99 latency, by operation',
     shows:
       'Which operation is slow. If all are, look at the process below, and at the dashboard of PostgreSQL.',
-    good: 'below 0.5 s.',
+    good: `below ${SLOW_SECONDS} s.`,
     entry: 'Responses are slow',
     unit: Seconds,
     width: 8,
@@ -169,23 +170,23 @@ const processes = [
   timeSeries({
     title: 'CPU',
     shows: 'CPU time of each process. A process uses about one core at most.',
-    good: 'below 80 % of a core. Above it, add a process.',
+    good: `below ${CPU_MAX * 100} % of a core. Above it, add a process.`,
     entry: 'Too many requests',
     unit: PercentUnit,
     width: 8,
     softMax: 1,
-    limits: { bad: 0.8 },
+    limits: { bad: CPU_MAX },
     queries: [{ expr: rate('process_cpu_seconds_total'), legend: '{{instance}}' }],
   }),
   timeSeries({
     title: 'Event loop lag, p99',
     shows: 'How late a process runs its work. It grows if the process gets too little CPU time.',
-    good: 'below 0.1 s.',
+    good: `below ${EVENT_LOOP_LAG_MAX_SECONDS} s.`,
     entry: 'Responses are slow',
     unit: Seconds,
     width: 8,
     softMax: 0.12,
-    limits: { bad: 0.1 },
+    limits: { bad: EVENT_LOOP_LAG_MAX_SECONDS },
     queries: [{ expr: of('nodejs_eventloop_lag_p99_seconds'), legend: '{{instance}}' }],
   }),
   timeSeries({
@@ -196,7 +197,7 @@ const processes = [
     alert: 'PetstoreMemoryHigh',
     unit: BytesSI,
     width: 8,
-    limits: { warn: MEMORY_MEASURED_BYTES, bad: MEMORY_MAX_BYTES },
+    limits: { warn: MEMORY_MEASURED_BYTES },
     queries: [
       { expr: of('process_resident_memory_bytes'), legend: '{{instance}}' },
       { expr: of('nodejs_heap_size_used_bytes'), legend: '{{instance}} heap' },
@@ -239,7 +240,7 @@ const processes = [
     unit: Short,
     width: 12,
     softMax: 4,
-    limits: { bad: RESTARTS_MAX },
+    limits: {},
     queries: [{ expr: `changes(${of('process_start_time_seconds')}[15m])`, legend: '{{instance}}' }],
   }),
   timeSeries({

@@ -2,16 +2,16 @@
 import { BigValueTextMode } from '@grafana/grafana-foundation-sdk/common'
 import { MappingType, type RangeMap, type ValueMap } from '@grafana/grafana-foundation-sdk/dashboard'
 import { CountsPerSecond, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
+import { ALERTS, DAY_SECONDS } from '../../src/telemetry/alerts.ts'
 import type { DashboardSpec } from './dashboard.ts'
 import { aboveZero, mean, of, quantile, rate, sumBy } from './expressions.ts'
 import { stat, timeSeries } from './panels.ts'
 
-const DAY_SECONDS = 86_400
-const OVERDUE_MAX_SECONDS = 10
 const OVERDUE_WARN_SECONDS = 5
 /** An age since 1970 means that there was no check. */
 const NEVER_SECONDS = 1e9
 
+const daysOf = (alert: 'PetstoreApiKeyExpires' | 'PetstoreRemovalNear') => ALERTS[alert].limit / DAY_SECONDS
 /** Every process reports the same value, so the max is the value of the store. */
 const holds = (state: string) => `max(${of('petstore_holds', `state="${state}"`)})`
 const OVERDUE = `min(${of('petstore_hold_overdue_seconds')})`
@@ -56,18 +56,18 @@ const top = [
     alert: 'PetstoreHoldsNotSwept',
     unit: Seconds,
     width: 4,
-    limits: { warn: OVERDUE_WARN_SECONDS, bad: OVERDUE_MAX_SECONDS },
+    limits: { warn: OVERDUE_WARN_SECONDS },
     queries: [{ expr: OVERDUE, legend: 'overdue' }],
   }),
   stat({
     title: 'Next API key expires in',
     shows: 'The time until the next API key of a program that uses it expires.',
-    good: 'more than 7 days.',
+    good: `more than ${daysOf('PetstoreApiKeyExpires')} days.`,
     alert: 'PetstoreApiKeyExpires',
     unit: Seconds,
     width: 4,
     none: 'none expires',
-    limits: { bad: 7 * DAY_SECONDS, isLowBad: true },
+    limits: {},
     queries: [{ expr: `max(${KEY_EXPIRY} > 0) - time()`, legend: 'expires in' }],
   }),
   stat({
@@ -78,7 +78,7 @@ const top = [
     unit: Seconds,
     width: 4,
     mappings: [never],
-    limits: { warn: 1.5 * DAY_SECONDS, bad: 3 * DAY_SECONDS },
+    limits: { warn: 1.5 * DAY_SECONDS },
     queries: [{ expr: PROVEN_AGE, legend: 'age' }],
   }),
   stat({
@@ -143,7 +143,7 @@ const sales = [
     unit: Seconds,
     width: 6,
     softMax: 12,
-    limits: { warn: OVERDUE_WARN_SECONDS, bad: OVERDUE_MAX_SECONDS },
+    limits: { warn: OVERDUE_WARN_SECONDS },
     queries: [{ expr: OVERDUE, legend: 'overdue' }],
   }),
 ]
@@ -199,7 +199,7 @@ const callers = [
   timeSeries({
     title: 'Deprecated calls today',
     shows: 'Calls of operations that will be removed, since midnight in UTC.',
-    good: '0, at the latest 90 days before the removal.',
+    good: `0, at the latest ${daysOf('PetstoreRemovalNear')} days before the removal.`,
     alert: 'PetstoreRemovalNear',
     unit: Short,
     width: 8,
@@ -210,14 +210,14 @@ const callers = [
   stat({
     title: 'Removed in',
     shows: 'The time until a deprecated operation is removed.',
-    good: 'more than 90 days, or no calls.',
+    good: `more than ${daysOf('PetstoreRemovalNear')} days, or no calls.`,
     alert: 'PetstoreRemovalNear',
     unit: Seconds,
     width: 6,
     height: 8,
     text: BigValueTextMode.ValueAndName,
     none: 'nothing is deprecated',
-    limits: { bad: 90 * DAY_SECONDS, isLowBad: true },
+    limits: {},
     queries: [{ expr: `max by (operation) (${REMOVAL}) - time()`, legend: '{{operation}}' }],
   }),
 ]

@@ -1,6 +1,7 @@
 // Debian's Alertmanager, with the file of deploy/monitoring and the receiver of this run, in a folder of its own.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
 import { freePort } from '../../src/data/demo/cluster.ts'
 import { MONITORING_FOLDER } from './prometheus.ts'
 import { startReadyDaemon } from './ready-daemon.ts'
@@ -41,14 +42,17 @@ export async function startAlertmanager(options: AlertmanagerOptions): Promise<A
   return { address, stop }
 }
 
+/** The part of alertmanager.yaml that a run changes. */
+interface Configuration {
+  route: { group_wait: string }
+  receivers: { webhook_configs: { url: string }[] }[]
+}
+
 /** alertmanager.yaml with another receiver. */
 function configuration({ receiver, groupWaitSeconds }: AlertmanagerOptions): string {
-  let text = readFileSync(join(MONITORING_FOLDER, 'alertmanager.yaml'), 'utf8')
-  const replace = (pattern: RegExp, replacement: string) => {
-    if (!pattern.test(text)) throw new Error(`alertmanager.yaml has no ${pattern}`)
-    text = text.replace(pattern, replacement)
-  }
-  replace(/url: http:\/\/[^/\n]+\//g, `url: ${receiver}/`)
-  if (groupWaitSeconds !== undefined) replace(/group_wait: \d+s/, `group_wait: ${groupWaitSeconds}s`)
-  return text
+  const changed = parse(readFileSync(join(MONITORING_FOLDER, 'alertmanager.yaml'), 'utf8')) as Configuration
+  for (const webhook of changed.receivers.flatMap(({ webhook_configs }) => webhook_configs))
+    webhook.url = new URL(new URL(webhook.url).pathname, receiver).href
+  if (groupWaitSeconds !== undefined) changed.route.group_wait = `${groupWaitSeconds}s`
+  return stringify(changed)
 }

@@ -7,8 +7,8 @@ import type { AlertsOptions } from './alerts-options.ts'
 import { type AlertsReport, isClean, toMarkdown } from './alerts-report.ts'
 import { closeEnvironments } from './environment.ts'
 import { type FaultRow, runFault } from './fault-run.ts'
+import { secondsUntilDue } from './planted-fault.ts'
 import { faultOf, type PlantedFaultName } from './planted-faults.ts'
-import { readForSeconds } from './rules.ts'
 import { prepareTemplate } from './template.ts'
 
 const EXIT_INTERRUPTED = 1
@@ -74,11 +74,9 @@ function failedRow(name: PlantedFaultName, error: unknown): FaultRow {
 
 /** The longest runs start first, so that no long one is left alone at the end. */
 function longestFirst(names: readonly PlantedFaultName[]): PlantedFaultName[] {
-  const forSeconds = readForSeconds()
   const secondsOf = (name: PlantedFaultName) => {
-    const { expected, trueAfterSeconds = 0, watchSeconds = 0, resolvedWithinSeconds = 0 } = faultOf(name)
-    const waits = expected.map((alert) => forSeconds.get(alert) ?? 0)
-    return trueAfterSeconds + Math.max(0, ...waits) + watchSeconds + resolvedWithinSeconds
+    const fault = faultOf(name)
+    return secondsUntilDue(fault) + (fault.watchSeconds ?? 0) + (fault.resolvedWithinSeconds ?? 0)
   }
   return names.toSorted((one, other) => secondsOf(other) - secondsOf(one))
 }

@@ -1,11 +1,12 @@
 // Faults of PostgreSQL: the primary, its standbys, and sessions that hold locks which background jobs need.
 import { QUERY_TIMEOUT_MS } from '../../src/db/connection/deadlines.ts'
+import { ALERTS } from '../../src/telemetry/alerts.ts'
 import type { PlantedFault } from './planted-fault.ts'
 import { endSessions } from './servers.ts'
 import { create } from './steady-load.ts'
 
-/** The alert of the database and that of stalled writes keep firing for 6 minutes. */
-const KEPT_SECONDS = 8 * 60
+/** The alert of the database and that of stalled writes keep firing for the same time. */
+const KEPT_SECONDS = ALERTS.PetstoreDatabaseUnreachable.keepFiringSeconds + 120
 /** Long enough for every alert on requests to fire. */
 const CONSEQUENCES_SECONDS = 150
 
@@ -14,7 +15,7 @@ export const DATABASE_FAULTS = {
     description: 'PostgreSQL is stopped',
     expected: ['PetstoreDatabaseUnreachable'],
     inhibited: ['PetstoreRequestsFail', 'PetstoreSlow', 'PetstoreBackgroundJobFails'],
-    trueAfterSeconds: 30,
+    trueAfterSeconds: ALERTS.PetstoreDatabaseUnreachable.limit,
     watchSeconds: CONSEQUENCES_SECONDS,
     resolvedWithinSeconds: KEPT_SECONDS,
     plant: async ({ servers }) => {
@@ -26,7 +27,7 @@ export const DATABASE_FAULTS = {
     description: 'All processes of PostgreSQL stop running, but keep their connections',
     expected: ['PetstoreDatabaseUnreachable'],
     inhibited: ['PetstoreRequestsFail', 'PetstoreSlow', 'PetstoreBackgroundJobFails'],
-    trueAfterSeconds: 30,
+    trueAfterSeconds: ALERTS.PetstoreDatabaseUnreachable.limit,
     watchSeconds: CONSEQUENCES_SECONDS,
     resolvedWithinSeconds: KEPT_SECONDS,
     plant: async ({ servers }) => {
@@ -82,7 +83,7 @@ export const DATABASE_FAULTS = {
   'sequencer-blocked': {
     description: 'A session holds the lock of the sequencer, so no event gets a number',
     expected: ['PetstoreFeedLate'],
-    trueAfterSeconds: 10,
+    trueAfterSeconds: ALERTS.PetstoreFeedLate.limit,
     plant: async ({ servers }) => {
       const session = await servers.connect()
       await session.query(`select pg_advisory_lock(hashtext('petstore sequence events'))`)
@@ -92,7 +93,7 @@ export const DATABASE_FAULTS = {
   'sweep-blocked': {
     description: 'A session locks a pet whose hold expires, so the hold is not swept',
     expected: ['PetstoreHoldsNotSwept'],
-    trueAfterSeconds: 10,
+    trueAfterSeconds: ALERTS.PetstoreHoldsNotSwept.limit,
     plant: async ({ servers, store }) => {
       const pet = await create<{ id: number }>(store, '/pets', { name: 'Locked', categoryId: 1 })
       const order = { petId: pet.id, holdMinutes: 1 }
@@ -105,7 +106,7 @@ export const DATABASE_FAULTS = {
   'job-fails': {
     description: 'The role of the service can no longer read a table that a background job needs',
     expected: ['PetstoreBackgroundJobFails'],
-    trueAfterSeconds: 60,
+    trueAfterSeconds: ALERTS.PetstoreBackgroundJobFails.limit,
     plant: async ({ servers }) => {
       await servers.query('revoke select on deprecated_calls from petstore_app')
       return { heal: () => servers.query('grant select on deprecated_calls to petstore_app') }
@@ -114,7 +115,7 @@ export const DATABASE_FAULTS = {
   'delivery-cut-off': {
     description: 'The role of `petstore deliver` can no longer connect',
     expected: ['PetstoreBackgroundJobFails'],
-    trueAfterSeconds: 60,
+    trueAfterSeconds: ALERTS.PetstoreBackgroundJobFails.limit,
     plant: async ({ servers }) => {
       await servers.query('alter role petstore_deliver nologin')
       await endSessions(servers, 'petstore_deliver')
@@ -124,7 +125,7 @@ export const DATABASE_FAULTS = {
   'webhook-receiver-fails': {
     description: 'The receiver of a webhook returns 500 for every message',
     expected: ['PetstoreWebhookLate'],
-    trueAfterSeconds: 300,
+    trueAfterSeconds: ALERTS.PetstoreWebhookLate.limit,
     plant: async ({ receiver }) => {
       receiver.setWebhookStatus(500)
       return {}

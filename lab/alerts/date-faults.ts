@@ -1,5 +1,6 @@
 // Faults that a date announces: certificates and keys that expire, backups that were not checked, operations that end.
 import { join } from 'node:path'
+import { ALERTS, DAY_SECONDS } from '../../src/telemetry/alerts.ts'
 import { waitUntil } from '../parts/wait-until.ts'
 import type { Environment } from './environment.ts'
 import type { PlantedFault } from './planted-fault.ts'
@@ -7,6 +8,7 @@ import { endSessions } from './servers.ts'
 import { send } from './steady-load.ts'
 
 const CERTIFICATE_DAYS = 400
+const UNPROVEN_DAYS = ALERTS.PetstoreRestoreNotProven.limit / DAY_SECONDS
 const USAGE_TIMEOUT_MS = 120_000
 const USAGE_POLL_MS = 500
 const VERIFY_FOUND_FAULTS = 1
@@ -39,10 +41,12 @@ export const DATE_FAULTS = {
     },
   },
   'restore-check-missing': {
-    description: 'The last check that proved a backup was 3 days ago',
+    description: `The last check that proved a backup was ${UNPROVEN_DAYS} days ago`,
     expected: ['PetstoreRestoreNotProven'],
     plant: async (environment) => {
-      await environment.servers.query(`update restore_checks set checked_at = now() - interval '3 days'`)
+      await environment.servers.query(
+        `update restore_checks set checked_at = now() - interval '${UNPROVEN_DAYS} days'`,
+      )
       return { heal: () => recordCheck(environment) }
     },
   },

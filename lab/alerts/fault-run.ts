@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntil } from '../parts/wait-until.ts'
 import { type Environment, openEnvironment } from './environment.ts'
-import type { Planted, PlantedFault } from './planted-fault.ts'
-import { readForSeconds } from './rules.ts'
+import { type Planted, type PlantedFault, secondsUntilDue } from './planted-fault.ts'
 import type { Template } from './template.ts'
 
 /** The goal: how long after its due time an alert may arrive. */
@@ -72,14 +71,15 @@ export async function runFault(options: FaultRunOptions): Promise<FaultRow> {
 
 async function plantAndWatch(environment: Environment, options: FaultRunOptions): Promise<FaultRow> {
   const { name, fault, say } = options
-  const { expected, inhibited = [] } = fault
+  const expected: string[] = fault.expected
+  const inhibited: string[] = fault.inhibited ?? []
   const problems = await checkHealthy(environment, options.healthySeconds)
 
   say(`${name}: ${fault.description}`)
   const startedAt = Date.now()
   const planted = await fault.plant(environment)
   const since = planted.since ?? startedAt
-  const dueAt = dueTime(fault, since)
+  const dueAt = since + secondsUntilDue(fault) * 1_000
   const arrivedAt = await waitForNotifications(environment, expected, startedAt, dueAt)
   if (expected.length > 0) say(`${name}: ${describeArrival(arrivedAt, since, dueAt)}`)
   if (arrivedAt === undefined) problems.push(`not all alerts arrived: ${expected.join(', ')}`)
@@ -127,17 +127,6 @@ async function checkHealthy(environment: Environment, seconds: number): Promise<
   const sent = environment.receiver.notifications.map(({ alert }) => alert)
   const alerts = [...new Set([...fired, ...pending, ...sent])]
   return alerts.length === 0 ? [] : [`before the fault: ${alerts.join(', ')}`]
-}
-
-/** When the last of the expected alerts is due: its condition can be true, and its `for` time has passed. */
-function dueTime({ expected, trueAfterSeconds = 0 }: PlantedFault, since: number): number {
-  const forSeconds = readForSeconds()
-  const waits = expected.map((alert) => {
-    const seconds = forSeconds.get(alert)
-    if (seconds === undefined) throw new Error(`alerts.yaml has no alert ${alert}`)
-    return seconds
-  })
-  return since + (trueAfterSeconds + Math.max(0, ...waits)) * 1_000
 }
 
 /** Returns when the last of them arrived; undefined if one did not. */

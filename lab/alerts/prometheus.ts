@@ -1,6 +1,7 @@
 // Debian's Prometheus, with the files of deploy/monitoring and the targets of this run, in a folder of its own.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parse, stringify } from 'yaml'
 import { freePort } from '../../src/data/demo/cluster.ts'
 import { openPrometheusClient, type PrometheusClient } from './prometheus-client.ts'
 import { startReadyDaemon } from './ready-daemon.ts'
@@ -43,23 +44,26 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
   return { url, ...openPrometheusClient(url), stop }
 }
 
+interface Discovery {
+  static_configs: { targets: string[] }[]
+}
+
+/** The part of prometheus.yaml that a run changes. */
+interface Configuration {
+  global: { scrape_interval: string; evaluation_interval: string }
+  alerting: { alertmanagers: Discovery[] }
+  scrape_configs: (Discovery & { job_name: keyof PrometheusOptions['targets'] })[]
+}
+
 /** prometheus.yaml with other targets and intervals. */
 function configuration({ targets, alertmanager, intervalSeconds }: PrometheusOptions): string {
-  let text = readFileSync(join(MONITORING_FOLDER, 'prometheus.yaml'), 'utf8')
-  const replace = (pattern: RegExp, replacement: string) => {
-    if (!pattern.test(text)) throw new Error(`prometheus.yaml has no ${pattern}`)
-    text = text.replace(pattern, replacement)
+  const changed = parse(readFileSync(join(MONITORING_FOLDER, 'prometheus.yaml'), 'utf8')) as Configuration
+  for (const job of changed.scrape_configs) job.static_configs = [{ targets: targets[job.job_name] }]
+  const alertmanagers = alertmanager === undefined ? [] : [alertmanager]
+  changed.alerting.alertmanagers = [{ static_configs: [{ targets: alertmanagers }] }]
+  if (intervalSeconds !== undefined) {
+    const interval = `${intervalSeconds}s`
+    Object.assign(changed.global, { scrape_interval: interval, evaluation_interval: interval })
   }
-  for (const [job, hosts] of Object.entries(targets))
-    replace(
-      new RegExp(`(job_name: ${job}\\n +static_configs:\\n +- targets: )\\[.*\\]`),
-      `$1${JSON.stringify(hosts)}`,
-    )
-  replace(
-    /(alertmanagers:\n +- static_configs:\n +- targets: )\[.*\]/,
-    `$1${JSON.stringify(alertmanager ? [alertmanager] : [])}`,
-  )
-  if (intervalSeconds !== undefined)
-    replace(/(scrape|evaluation)_interval: \d+s/g, `$1_interval: ${intervalSeconds}s`)
-  return text
+  return stringify(changed)
 }

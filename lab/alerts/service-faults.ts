@@ -1,14 +1,14 @@
 // Faults of the processes of the service, and of the responses to its clients.
 import { join } from 'node:path'
+import { ALERTS, SLOW_SECONDS } from '../../src/telemetry/alerts.ts'
 import { waitUntil } from '../parts/wait-until.ts'
 import type { Environment } from './environment.ts'
 import { startAndWait } from './petstore-process.ts'
 import type { PlantedFault } from './planted-fault.ts'
 
 const PRELOADED = join(import.meta.dirname, 'preloaded')
-const RESTARTS = 4
-/** Longer than the 0.5 s of the alert. */
-const DELAY_MS = 600
+const RESTARTS = ALERTS.PetstoreRestarts.limit + 1
+const DELAY_MS = SLOW_SECONDS * 1_000 + 100
 const SCRAPED_TIMEOUT_MS = 60_000
 const SCRAPED_POLL_MS = 500
 

@@ -5,9 +5,10 @@ import { join, resolve } from 'node:path'
 import type { GridPos, Panel } from '@grafana/grafana-foundation-sdk/dashboard'
 import * as units from '@grafana/grafana-foundation-sdk/units'
 import { describe, expect, test } from 'vitest'
-import { anchorOf, RUNBOOK } from '../../dev/dashboards/panels.ts'
+import { RUNBOOK } from '../../dev/dashboards/panels.ts'
 import { deliveryMetrics, serviceMetrics } from '../../dev/metrics.ts'
 import { panelsOf, queriesOf, readDashboards } from '../../lab/alerts/dashboards/grafana.ts'
+import { ALERT_NAMES, type AlertName, alertOf, anchorOf } from '../../src/telemetry/alerts.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -121,15 +122,6 @@ test('every metric in a query exists, and every metric of Petstore is on a dashb
   expect(all.filter((name) => !names.has(name))).toEqual([])
 })
 
-/** The numbers in the expression of an alert. Factors are multiplied, as in `7 * 86400`. */
-function limitsOf(alert: string): number[] {
-  const rules = read('deploy/monitoring/alerts.yaml')
-  const [, rule = ''] = new RegExp(`- alert: ${alert}\\n([^]*?)\\n +labels:`).exec(rules) ?? []
-  return [...rule.matchAll(/[<>]=? ([\d.e]+(?: \* [\d.e]+)*)/g)].map(([, product = '']) =>
-    product.split(' * ').reduce((value, factor) => value * Number(factor), 1),
-  )
-}
-
 /** The limit at which a panel turns red. A panel that counts faults turns red at 1, because its alert fires above 0. */
 function redLimit(panel: Panel): number | null | undefined {
   const steps = panel.fieldConfig?.defaults.thresholds?.steps ?? []
@@ -145,17 +137,13 @@ test('a panel with an alert turns red at the limit of the alert', () => {
     return alert === undefined || limit === undefined ? [] : [{ name, alert, limit }]
   })
   expect(new Set(withAlert.map(({ alert }) => alert)).size).toBeGreaterThan(10)
-  const isEqual = (limit: number | null, other: number) => Math.abs(Number(limit) - other) < 1e-9
   const different = withAlert.filter(
-    ({ alert, limit }) => limit !== 1 && !limitsOf(alert).some((other) => isEqual(limit, other)),
+    ({ alert, limit }) => limit !== 1 && limit !== alertOf(alert as AlertName).limit,
   )
   expect(different).toEqual([])
 })
 
 test('every alert is on a dashboard', () => {
-  const alerts = [...read('deploy/monitoring/alerts.yaml').matchAll(/- alert: (\w+)/g)].map(
-    ([, name]) => name,
-  )
   const shown = panels.map(({ panel }) => panel.description ?? '').join('\n')
-  expect(alerts.filter((alert) => !shown.includes(`**Alert:** ${alert}`))).toEqual([])
+  expect(ALERT_NAMES.filter((alert) => !shown.includes(`**Alert:** ${alert}`))).toEqual([])
 })

@@ -8,11 +8,19 @@ import { RESPONSE_TIMEOUT_MS } from '../../src/db/connection/deadlines.ts'
 import { KEEP_ALIVE_EVERY_MS } from '../../src/events/feed/streams.ts'
 import { HEADERS_LIMIT_BYTES, KEEP_ALIVE_TIMEOUT_MS, REQUESTS_IN_FLIGHT_MAX } from '../../src/server/app.ts'
 import { HARD_EXIT_AFTER_MS } from '../../src/server/shutdown.ts'
+import { type ComposeService, readCompose } from '../support/compose.ts'
 import { readCommand, readCopy, readEnvironment, readStages } from '../support/dockerfile.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const DATABASE_URL = 'postgres://petstore_app@localhost/petstore'
+const { services } = readCompose()
+const serviceOf = (name: string) => services[name] as ComposeService
+/** The grace period of an instance in milliseconds, with Compose and with systemd. */
+const GRACE_MS = {
+  'compose.yaml': Number(serviceOf('petstore').environment?.['SHUTDOWN_GRACE_MS']),
+  'deploy/petstore@.service': Number(/SHUTDOWN_GRACE_MS=(\d+)/.exec(read('deploy/petstore@.service'))?.[1]),
+}
 
 /** Parses `15s` and `500ms`, as in the files of HAProxy, systemd and Compose. */
 function milliseconds(text: string | undefined): number {
@@ -27,7 +35,7 @@ test('the V8 heap fits into the memory limit of an instance', () => {
   // The young generation has three semi-spaces. The process needs 45 MB in addition to a full heap, and 64 MB for bodies.
   const neededMegabytes = Number(oldSpace) + 3 * Number(semiSpace) + 45 + 64
   const limits = [
-    /^  mem_limit: (\d+)m$/m.exec(read('compose.yaml')),
+    ...['petstore', 'deliver'].map((name) => /^(\d+)m$/.exec(serviceOf(name).mem_limit ?? '')),
     /^MemoryMax=(\d+)M$/m.exec(read('deploy/petstore@.service')),
     /^MemoryMax=(\d+)M$/m.exec(read('deploy/petstore-deliver.service')),
     /--memory (\d+)m /.exec(read('docs/deploying.md')),
@@ -35,14 +43,15 @@ test('the V8 heap fits into the memory limit of an instance', () => {
   for (const limit of limits) expect(Number(limit?.[1])).toBeGreaterThan(neededMegabytes)
 })
 
+const timeoutOf = (unit: string) => /^TimeoutStopSec=(\w+)$/m.exec(read(unit))?.[1]
+
 test.each([
-  ['compose.yaml', /^ {2}stop_grace_period: (\w+)$/m],
-  ['deploy/petstore@.service', /^TimeoutStopSec=(\w+)$/m],
-  ['deploy/petstore-deliver.service', /^TimeoutStopSec=(\w+)$/m],
-])('%s gives a process more time to shut down than it needs', (path, pattern) => {
+  ['compose.yaml', serviceOf('petstore').stop_grace_period, GRACE_MS['compose.yaml']],
+  ['deploy/petstore@.service', timeoutOf('deploy/petstore@.service'), GRACE_MS['deploy/petstore@.service']],
   // `petstore deliver` has no grace period, because no load balancer sends requests to it.
-  const [, grace = 0] = /SHUTDOWN_GRACE_MS[:=] ?(\d+)/.exec(read(path)) ?? []
-  expect(milliseconds(pattern.exec(read(path))?.[1])).toBeGreaterThan(Number(grace) + HARD_EXIT_AFTER_MS)
+  ['deploy/petstore-deliver.service', timeoutOf('deploy/petstore-deliver.service'), 0],
+])('%s gives a process more time to shut down than it needs', (_path, time, graceMs) => {
+  expect(milliseconds(time)).toBeGreaterThan(graceMs + HARD_EXIT_AFTER_MS)
 })
 
 describe('Dockerfile', () => {
@@ -74,10 +83,9 @@ describe('Dockerfile', () => {
 })
 
 describe('compose.yaml', () => {
-  const compose = read('compose.yaml')
-  const variablesIn = (text: string) =>
-    [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): (.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }))
-  const set = variablesIn(compose)
+  const variablesOf = ({ environment = {} }: ComposeService) =>
+    Object.entries(environment).map(([name, value]) => ({ name, value: String(value) }))
+  const set = Object.values(services).flatMap(variablesOf)
 
   test('sets only variables of the service, psql, PostgreSQL, haproxy.cfg and Grafana', () => {
     const psql = [...read('deploy/passwords.sql').matchAll(/^\\getenv \w+ (\w+)/gm)].map(([, name]) => name)
@@ -95,36 +103,47 @@ describe('compose.yaml', () => {
     expect(set.filter(({ name }) => !known.has(name))).toEqual([])
   })
 
-  /** The lines of the service `deliver`, which has settings of its own. */
-  const [deliver = ''] = /^ {2}deliver:\n(?: {4}.*\n)+/m.exec(compose) ?? []
-  /** The settings of Petstore in a part of the file, with their default values. */
-  const settingsIn = (text: string): Record<string, string> =>
+  const [migrate, petstore, deliver] = ['migrate', 'petstore', 'deliver'].map(serviceOf) as [
+    ComposeService,
+    ComposeService,
+    ComposeService,
+  ]
+  /** The settings of Petstore that a service has, with their default values. */
+  const settingsOf = (service: ComposeService): Record<string, string> =>
     Object.fromEntries(
-      variablesIn(text)
+      variablesOf(service)
         .filter(({ name }) => name in VARIABLES)
         .map(({ name, value }) => [name, value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')]),
     )
 
+  /** The variables of traces that an instance gets. */
+  const tracing = Object.keys(settingsOf(petstore)).filter((name) => name.startsWith('OTEL_'))
+
   test('sets valid values for the service', () => {
-    expect(readConfig(settingsIn(compose.replace(deliver, '')))).toMatchObject({
+    expect(readConfig(settingsOf(petstore)).DATABASE_URL).toContain('//petstore_app:')
+    expect(readConfig(settingsOf(migrate))).toMatchObject({
       DATABASE_URL: expect.stringContaining('//petstore_app:'),
       MIGRATION_DATABASE_URL: expect.stringContaining('//petstore_migrator:'),
     })
   })
 
   test('gives the delivery of webhooks its own role, and no other secret', () => {
-    expect(deliver).toContain('command: [deliver]')
     // The role has its privileges after the migration. The health check of the image uses the default port.
-    expect(deliver).toContain('<<: *petstore')
-    expect(deliver).not.toMatch(/depends_on|healthcheck|\*settings/)
-    expect(readConfig(settingsIn(deliver)).DATABASE_URL).toContain('//petstore_deliver:')
-    expect(Object.keys(settingsIn(deliver))).toEqual([
-      'OTEL_SERVICE_NAME',
+    const { command, depends_on, healthcheck } = deliver
+    expect({ command, depends_on, healthcheck }).toEqual({
+      command: ['deliver'],
+      depends_on: petstore.depends_on,
+      healthcheck: undefined,
+    })
+    expect(readConfig(settingsOf(deliver)).DATABASE_URL).toContain('//petstore_deliver:')
+    const own = Object.keys(settingsOf(deliver)).filter((name) => !tracing.includes(name))
+    expect(own.toSorted()).toEqual([
       'DATABASE_URL',
+      'OTEL_SERVICE_NAME',
       'WEBHOOK_NETWORKS',
       'WEBHOOK_RETRY_SECONDS',
     ])
-    expect(Object.keys(settingsIn(compose.replace(deliver, '')))).toContain('WEBHOOK_NETWORKS')
+    expect(Object.keys(settingsOf(petstore))).toContain('WEBHOOK_NETWORKS')
   })
 
   test('sets the password of every role of deploy/roles.sql, except that of people who verify a backup', () => {
@@ -136,18 +155,15 @@ describe('compose.yaml', () => {
   })
 
   test('passes the variables of traces to the service and to the delivery of webhooks', () => {
-    const [tracing = ''] = /^x-tracing: &tracing\n(?: {2}.*\n)+/m.exec(compose) ?? []
-    const names = Object.keys(settingsIn(tracing))
-    expect(names).toContain('OTEL_EXPORTER_OTLP_ENDPOINT')
-    for (const name of names) expect(tracing).toContain(`  ${name}: \${${name}:-}\n`)
-    expect(deliver).toContain('<<: *tracing')
-    expect(compose).toContain('environment: &settings\n    <<: *tracing\n')
+    expect(tracing).toContain('OTEL_EXPORTER_OTLP_ENDPOINT')
+    const passed = Object.fromEntries(tracing.map((name) => [name, `\${${name}:-}`]))
+    for (const service of [petstore, deliver]) expect(service.environment).toMatchObject(passed)
   })
 
   test('takes every password from the environment, and opens no port to other hosts', () => {
     const secrets = set.filter(({ name, value }) => /PASSWORD/.test(name) || value.startsWith('postgres://'))
     expect(secrets.filter(({ value }) => !/\$\{\w+_PASSWORD:-/.test(value))).toEqual([])
-    const ports = [...compose.matchAll(/ports: \['([^']+)'\]/g)].map(([, port = '']) => port)
+    const ports = Object.values(services).flatMap((service) => service.ports ?? [])
     expect(ports.length).toBeGreaterThan(0)
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
   })
@@ -223,10 +239,7 @@ describe('haproxy.cfg', () => {
   test('detects that an instance is shutting down before the instance closes its port', () => {
     const [, inter, fastinter, fall] = /inter (\w+) fastinter (\w+) fall (\d+)/.exec(config) ?? []
     const detectedMs = milliseconds(inter) + (Number(fall) - 1) * milliseconds(fastinter)
-    for (const path of ['compose.yaml', 'deploy/petstore@.service']) {
-      const [, grace] = /SHUTDOWN_GRACE_MS[:=] ?(\d+)/.exec(read(path)) ?? []
-      expect(Number(grace), path).toBeGreaterThan(detectedMs)
-    }
+    for (const [path, graceMs] of Object.entries(GRACE_MS)) expect(graceMs, path).toBeGreaterThan(detectedMs)
   })
 })
 

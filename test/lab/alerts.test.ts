@@ -3,23 +3,22 @@ import { expect, test } from 'vitest'
 import { alertsHelpText, readAlertsOptions } from '../../lab/alerts/alerts-options.ts'
 import { isClean, toMarkdown } from '../../lab/alerts/alerts-report.ts'
 import type { FaultRow } from '../../lab/alerts/fault-run.ts'
+import { secondsUntilDue } from '../../lab/alerts/planted-fault.ts'
 import { faultOf, PLANTED_FAULT_NAMES } from '../../lab/alerts/planted-faults.ts'
-import { readForSeconds } from '../../lab/alerts/rules.ts'
 import { UsageError } from '../../lab/failover/options.ts'
+import { ALERT_NAMES } from '../../src/telemetry/alerts.ts'
 
-test('reads the `for` time of each alert, and 0 if it has none', () => {
-  const forSeconds = readForSeconds()
-  expect(forSeconds.get('PetstoreDatabaseUnreachable')).toBe(15)
-  expect(forSeconds.get('PetstoreWebhookLate')).toBe(300)
-  expect(forSeconds.get('PetstoreApiKeyExpires')).toBe(0)
+test('an alert is due when its limit and its `for` time have passed', () => {
+  expect(secondsUntilDue(faultOf('database-stopped'))).toBe(30 + 15)
+  expect(secondsUntilDue(faultOf('webhook-receiver-fails'))).toBe(300 + 300)
+  expect(secondsUntilDue(faultOf('instance-killed'))).toBe(60)
+  expect(secondsUntilDue(faultOf('key-expires'))).toBe(0)
+  expect(secondsUntilDue(faultOf('quiet'))).toBe(0)
 })
 
-test('has a fault for each alert, and expects only alerts that exist', () => {
-  const faults = PLANTED_FAULT_NAMES.map(faultOf)
-  const alerts = new Set(readForSeconds().keys())
-  expect(new Set(faults.flatMap(({ expected }) => expected))).toEqual(alerts)
-  const inhibited = faults.flatMap((fault) => fault.inhibited ?? [])
-  expect(inhibited.filter((name) => !alerts.has(name))).toEqual([])
+test('has a fault for each alert', () => {
+  const expected = PLANTED_FAULT_NAMES.flatMap((name) => faultOf(name).expected)
+  expect(new Set(expected)).toEqual(new Set(ALERT_NAMES))
 })
 
 test('runs all faults without names, and documents each of them', () => {

@@ -1,74 +1,43 @@
-// The conditions that `petstore top` shows as problems: those of deploy/monitoring/alerts.yaml, with the same limits, and
-// those that docs/running.md names. An alert waits until its condition has lasted; this file looks at one moment only.
+// The problems that `petstore top` shows: the alerts of src/telemetry/alerts.ts, judged by the figures of one moment, and
+// conditions of docs/running.md without an alert. An alert of Prometheus waits until its condition has lasted.
+import {
+  ALERTS,
+  type AlertName,
+  alertOf,
+  CPU_MAX,
+  EVENT_LOOP_LAG_MAX_SECONDS,
+  FREQUENT_TASKS,
+  READING_TASKS,
+  runbookEntry,
+  SLOW_SECONDS,
+} from '../../telemetry/alerts.ts'
 import { countOf } from '../../values/count-text.ts'
 import { age, megabytes, rate, share, shortUrl } from './format.ts'
 import { maxOf, minOf, sumsBy, valueOf } from './gauges.ts'
-import type { ProcessState } from './processes.ts'
 import type { Metrics } from './metrics.ts'
+import type { ProcessState } from './processes.ts'
 import type { Problem, RequestReadings } from './readings.ts'
 
-const DAY_SECONDS = 86_400
-/** A request that takes longer is slow. */
-export const SLOW_SECONDS = 0.5
+/** A process that returned its metrics. */
+interface Scraped {
+  name: string
+  metrics: Metrics
+  rates: Metrics | undefined
+}
 
-/** The limits of the alerts. test/cli/top-problems.test.ts compares them with the file. */
-export const ALERT_LIMITS = {
-  PetstoreRequestsFail: 14.4 * 0.001,
-  PetstoreSlow: 0.05,
-  PetstoreDatabaseUnreachable: 30,
-  PetstoreWritesStalled: 0,
-  PetstoreBackgroundJobFails: 60,
-  PetstoreFeedLate: 10,
-  PetstoreWebhookLate: 300,
-  PetstoreHoldsNotSwept: 10,
-  PetstoreApiKeyExpires: 7 * DAY_SECONDS,
-  PetstoreCertificateExpires: 21 * DAY_SECONDS,
-  PetstoreMemoryHigh: 400e6,
-  PetstoreRestoreNotProven: 3 * DAY_SECONDS,
-  PetstoreRemovalNear: 90 * DAY_SECONDS,
-} as const
+interface Seen {
+  processes: readonly ProcessState[]
+  scraped: readonly Scraped[]
+  /** Those that can read from PostgreSQL. The others have an alert of their own. */
+  reachable: readonly Scraped[]
+  /** The metrics of all processes, for values of the store: one process with a good value is enough. */
+  metrics: readonly Metrics[]
+  requests: RequestReadings | null
+  nowSeconds: number
+}
 
-/** Tasks that read from the database every 10 seconds, from different tables. */
-export const READING_TASKS = ['measure the store', 'read restore checks']
-/** Tasks that run at least every 10 seconds, as in the alert on jobs. */
-export const FREQUENT_TASKS = [
-  'measure the store',
-  'sweep expired holds',
-  'sequence events',
-  'deliver webhooks',
-]
-
-/** The limits of docs/running.md. */
-const CPU_MAX = 0.8
-const EVENT_LOOP_LAG_MAX_SECONDS = 0.1
-
-const RUNBOOK = 'docs/runbook.md'
-
-/**
- * The entry of each alert: its state and its heading in the runbook. The dashboards use it, and
- * test/cli/top-problems.test.ts compares it with alerts.yaml and the runbook. Only a Prometheus, which knows the earlier
- * starts of a process, can find PetstoreRestarts.
- */
-export const ENTRIES = {
-  PetstoreRequestsFail: ['fault', 'Requests fail'],
-  PetstoreSlow: ['fault', 'Responses are slow'],
-  PetstoreDown: ['fault', 'An instance is down'],
-  PetstoreRestarts: ['fault', 'An instance is down'],
-  PetstoreDatabaseUnreachable: ['fault', 'PostgreSQL is unreachable'],
-  PetstoreWritesStalled: ['fault', 'No standby confirms writes'],
-  PetstoreBackgroundJobFails: ['fault', 'Background jobs fail'],
-  PetstoreReplicationNotProtecting: ['warning', 'A standby is lost'],
-  PetstoreFeedLate: ['fault', 'Events or webhooks are late'],
-  PetstoreWebhookLate: ['warning', 'Events or webhooks are late'],
-  PetstoreHoldsNotSwept: ['fault', 'Expired holds are not swept'],
-  PetstoreApiKeyExpires: ['warning', 'An API key is about to expire'],
-  PetstoreCertificateExpires: ['warning', 'The certificate of PostgreSQL expires'],
-  PetstoreMemoryHigh: ['warning', 'A process uses much memory'],
-  PetstoreRestoreNotProven: ['warning', 'No backup was proven'],
-  PetstoreRemovalNear: ['warning', 'An operation is removed soon'],
-} as const satisfies Record<string, [Problem['state'], string]>
-
-export type AlertName = keyof typeof ENTRIES
+/** A value to compare with a limit, and the message if it is beyond the limit. */
+type Figure = readonly [value: number, message: string]
 
 /** All problems, faults first. */
 export function findProblems(
@@ -76,98 +45,186 @@ export function findProblems(
   requests: RequestReadings | null,
   nowSeconds: number,
 ): Problem[] {
-  const metrics = processes.flatMap((process) => process.metrics ?? [])
-  const found = [
-    ...processes.flatMap(findDown),
-    ...(requests === null ? [] : findInRequests(requests)),
-    ...processes.flatMap((process) => findInProcess(process, nowSeconds)),
-    ...findInStore(metrics, nowSeconds),
-  ]
+  const scraped = processes.flatMap(({ url, metrics, rates }) =>
+    metrics === undefined ? [] : [{ name: shortUrl(url), metrics, rates }],
+  )
+  const isReachable = (one: Scraped) => !isBeyond('PetstoreDatabaseUnreachable', sinceRead(one, nowSeconds))
+  const reachable = scraped.filter(isReachable)
+  const metrics = scraped.map((one) => one.metrics)
+  const seen = { processes, scraped, reachable, metrics, requests, nowSeconds }
+  const found = [...alertProblems(seen), ...otherProblems(seen)]
   return [
     ...found.filter(({ state }) => state === 'fault'),
     ...found.filter(({ state }) => state === 'warning'),
   ]
 }
 
-function alertProblem(alert: AlertName, message: string): Problem {
-  const [state, title] = ENTRIES[alert]
-  return { state, alert, title, message, entry: entryOf(RUNBOOK, title) }
+function alertProblems(seen: Seen): Problem[] {
+  return (Object.keys(FIGURES) as (keyof typeof FIGURES)[]).flatMap((alert) => {
+    const { severity, heading } = alertOf(alert)
+    const state = severity === 'page' ? 'fault' : 'warning'
+    return FIGURES[alert](seen)
+      .filter((one) => isBeyond(alert, one))
+      .map(
+        ([, message]) => ({ state, alert, title: heading, message, entry: runbookEntry(heading) }) as const,
+      )
+  })
+}
+
+/** An alert without a limit has figures only while its condition is true. */
+function isBeyond(alert: AlertName, [value]: Figure): boolean {
+  const { limit, isLowBad } = alertOf(alert)
+  return limit === undefined || (isLowBad ? value < limit : value > limit)
+}
+
+/** Without a value, there is no figure. */
+function figure(value: number | null | undefined, message: (value: number) => string): Figure[] {
+  return value === null || value === undefined ? [] : [[value, message(value)]]
+}
+
+/** The figures of each alert. PetstoreRestarts has none, because `top` does not know the earlier starts of a process. */
+const FIGURES: Record<Exclude<AlertName, 'PetstoreRestarts'>, (seen: Seen) => Figure[]> = {
+  PetstoreDown: ({ processes }) =>
+    processes.flatMap(({ url, failure }) =>
+      failure === undefined ? [] : [[1, `${shortUrl(url)}: ${failure}`] as const],
+    ),
+  PetstoreRequestsFail: ({ requests }) =>
+    figure(
+      requests && requests.serverErrorsPerSecond / requests.perSecond,
+      (failed) => `${share(failed)} of the responses are 5xx`,
+    ),
+  PetstoreSlow: ({ requests }) =>
+    figure(requests?.slowShare, (slow) => `${share(slow)} took longer than ${SLOW_SECONDS} s`),
+  PetstoreDatabaseUnreachable: ({ scraped, nowSeconds }) => scraped.map((one) => sinceRead(one, nowSeconds)),
+  PetstoreWritesStalled: ({ reachable }) =>
+    reachable.flatMap(({ name, metrics }) =>
+      figure(
+        valueOf(metrics, 'petstore_database_connections', { state: 'unacknowledged' }),
+        (writes) => `${countOf(writes, 'unacknowledged write')} of ${name}`,
+      ),
+    ),
+  PetstoreBackgroundJobFails: ({ reachable, nowSeconds }) =>
+    reachable.flatMap((one) => FREQUENT_TASKS.flatMap((task) => sinceSuccess(one, task, nowSeconds))),
+  PetstoreReplicationNotProtecting: ({ metrics }) => replication(metrics),
+  PetstoreFeedLate: ({ metrics }) =>
+    figure(
+      minOf(metrics, 'petstore_events_unnumbered_seconds'),
+      (late) => `the oldest change without an event is ${age(late)} old`,
+    ),
+  PetstoreWebhookLate: ({ metrics }) =>
+    metrics
+      .flatMap((one) => one.get('petstore_webhook_lag_seconds') ?? [])
+      .map(({ labels, value }) => [value, `webhook ${labels['webhook']} is ${age(value)} behind`]),
+  PetstoreHoldsNotSwept: ({ metrics }) =>
+    figure(
+      minOf(metrics, 'petstore_hold_overdue_seconds'),
+      (overdue) => `the oldest expired ${age(overdue)} ago`,
+    ),
+  // The value is 0 if no key expires.
+  PetstoreApiKeyExpires: ({ metrics, nowSeconds }) =>
+    expiry(maxOf(metrics, 'petstore_api_key_next_expiry_timestamp_seconds') || null, nowSeconds),
+  PetstoreCertificateExpires: ({ metrics, nowSeconds }) =>
+    expiry(minOf(metrics, 'petstore_database_certificate_expiry_timestamp_seconds'), nowSeconds),
+  PetstoreMemoryHigh: ({ scraped }) =>
+    scraped.flatMap(({ name, metrics }) =>
+      figure(
+        valueOf(metrics, 'process_resident_memory_bytes'),
+        (bytes) => `${name} uses ${megabytes(bytes)}`,
+      ),
+    ),
+  PetstoreRestoreNotProven: ({ metrics, nowSeconds }) => sinceProven(metrics, nowSeconds),
+  PetstoreRemovalNear: ({ metrics, nowSeconds }) => removals(metrics, nowSeconds),
+}
+
+const expiry = (expiresAt: number | null, nowSeconds: number) =>
+  figure(expiresAt && expiresAt - nowSeconds, (left) => `in ${age(left)}`)
+
+function lastSuccess({ metrics }: Scraped, task: string): number | undefined {
+  return valueOf(metrics, 'petstore_background_last_success_timestamp_seconds', { task })
+}
+
+/** A process that has lost all connections is in the state of the alert at once. */
+function sinceRead(scraped: Scraped, nowSeconds: number): Figure {
+  const readAt = Math.max(...READING_TASKS.map((task) => lastSuccess(scraped, task) ?? 0)) || nowSeconds
+  const read: Figure = [
+    nowSeconds - readAt,
+    `${scraped.name} has read nothing for ${age(nowSeconds - readAt)}`,
+  ]
+  const connections = valueOf(scraped.metrics, 'petstore_database_connections', { state: 'total' })
+  if (connections !== 0 || isBeyond('PetstoreDatabaseUnreachable', read)) return read
+  return [Number.POSITIVE_INFINITY, `${scraped.name} has no connection`]
+}
+
+function sinceSuccess(scraped: Scraped, task: string, nowSeconds: number): Figure[] {
+  const successAt = lastSuccess(scraped, task)
+  return successAt === undefined ? [] : [[nowSeconds - successAt, `${scraped.name}: ${task}`]]
+}
+
+function replication(metrics: readonly Metrics[]): Figure[] {
+  const connected = maxOf(metrics, 'petstore_replication_standbys', { state: 'connected' })
+  const required = maxOf(metrics, 'petstore_replication_standbys', { state: 'required' })
+  if (connected === null || required === null) return []
+  if (required === 0) return connected > 0 ? [[connected, 'no write waits for a standby']] : []
+  const problem = connected < required ? 'writes wait' : 'no spare standby'
+  return connected <= required
+    ? [[connected, `${connected} connected, ${required} required: ${problem}`]]
+    : []
+}
+
+function sinceProven(metrics: readonly Metrics[], nowSeconds: number): Figure[] {
+  const provenAt = maxOf(metrics, 'petstore_restore_proven_timestamp_seconds')
+  if (provenAt === null) return []
+  const isFailed = maxOf(metrics, 'petstore_restore_check_failed') === 1
+  if (isFailed) return [[Number.POSITIVE_INFINITY, 'the newest check failed']]
+  const since = nowSeconds - provenAt
+  return [[since, provenAt === 0 ? 'no backup yet' : `for ${age(since)}`]]
+}
+
+/** The time until operations are removed that programs called today. */
+function removals(metrics: readonly Metrics[], nowSeconds: number): Figure[] {
+  const name = 'petstore_removal_timestamp_seconds'
+  const samples = metrics.find((one) => one.has(name))?.get(name) ?? []
+  return samples.flatMap(({ labels: { operation = '' }, value }): Figure[] => {
+    const calls = maxOf(metrics, 'petstore_deprecated_calls_today', { operation }) ?? 0
+    const message = `${operation} in ${age(value - nowSeconds)}, ${countOf(calls, 'call')} today`
+    return calls === 0 ? [] : [[value - nowSeconds, message]]
+  })
+}
+
+/** Conditions without an alert. */
+function otherProblems({ requests, scraped, reachable, nowSeconds }: Seen): Problem[] {
+  const overloaded = requests?.errors.find(({ code }) => code === 'overloaded')?.perSecond ?? 0
+  const title = 'Too many requests'
+  return [
+    ...(overloaded > 0
+      ? [warning(title, `${rate(overloaded)}/s are rejected: overloaded`, runbookEntry(title))]
+      : []),
+    ...reachable.flatMap((one) => failedJobs(one, nowSeconds)),
+    ...scraped.flatMap(loadProblems),
+  ]
 }
 
 function warning(title: string, message: string, entry: string): Problem {
   return { state: 'warning', alert: null, title, message, entry }
 }
 
-function entryOf(page: string, heading: string): string {
-  return `${page}#${heading.toLowerCase().replaceAll(' ', '-')}`
+/** Jobs that failed now, and have no fault yet. */
+function failedJobs(scraped: Scraped, nowSeconds: number): Problem[] {
+  const isFault = (task: string) =>
+    FREQUENT_TASKS.includes(task) &&
+    sinceSuccess(scraped, task, nowSeconds).some((since) => isBeyond('PetstoreBackgroundJobFails', since))
+  const { name, rates } = scraped
+  const failing = rates ? [...sumsBy([rates], 'petstore_background_failures_total', 'task')] : []
+  const tasks = failing.flatMap(([task, perSecond]) => (perSecond > 0 && !isFault(task) ? [task] : []))
+  const { heading } = ALERTS.PetstoreBackgroundJobFails
+  return tasks.length === 0 ? [] : [warning(heading, `${name}: ${tasks.join(', ')}`, runbookEntry(heading))]
 }
 
-function findDown({ url, failure }: ProcessState): Problem[] {
-  return failure === undefined ? [] : [alertProblem('PetstoreDown', `${shortUrl(url)}: ${failure}`)]
-}
-
-function findInRequests(requests: RequestReadings): Problem[] {
-  const { perSecond, serverErrorsPerSecond, slowShare, errors } = requests
-  const found: Problem[] = []
-  const failed = perSecond > 0 ? serverErrorsPerSecond / perSecond : 0
-  if (failed > ALERT_LIMITS.PetstoreRequestsFail) {
-    found.push(alertProblem('PetstoreRequestsFail', `${share(failed)} of the responses are 5xx`))
-  }
-  if (slowShare !== null && slowShare > ALERT_LIMITS.PetstoreSlow) {
-    found.push(alertProblem('PetstoreSlow', `${share(slowShare)} took longer than ${SLOW_SECONDS} s`))
-  }
-  const overloaded = errors.find(({ code }) => code === 'overloaded')?.perSecond ?? 0
-  if (overloaded > 0) {
-    const title = 'Too many requests'
-    found.push(warning(title, `${rate(overloaded)}/s are rejected: overloaded`, entryOf(RUNBOOK, title)))
-  }
-  return found
-}
-
-function findInProcess({ url, metrics, rates }: ProcessState, nowSeconds: number): Problem[] {
-  if (metrics === undefined) return []
-  const found: Problem[] = []
-  const name = shortUrl(url)
-  const unreachable = describeUnreachable(metrics, nowSeconds)
-  if (unreachable !== undefined) {
-    found.push(alertProblem('PetstoreDatabaseUnreachable', `${name} ${unreachable}`))
-  }
-  const stalled = valueOf(metrics, 'petstore_database_connections', { state: 'unacknowledged' }) ?? 0
-  // As in the alert: writes to an unreachable database have another cause.
-  if (unreachable === undefined && stalled > ALERT_LIMITS.PetstoreWritesStalled) {
-    found.push(
-      alertProblem('PetstoreWritesStalled', `${countOf(stalled, 'unacknowledged write')} of ${name}`),
-    )
-  }
-  const memory = valueOf(metrics, 'process_resident_memory_bytes') ?? 0
-  if (memory > ALERT_LIMITS.PetstoreMemoryHigh) {
-    found.push(alertProblem('PetstoreMemoryHigh', `${name} uses ${megabytes(memory)}`))
-  }
-  for (const { labels, value } of metrics.get('petstore_webhook_lag_seconds') ?? []) {
-    if (value <= ALERT_LIMITS.PetstoreWebhookLate) continue
-    found.push(alertProblem('PetstoreWebhookLate', `webhook ${labels['webhook']} is ${age(value)} behind`))
-  }
-  const inJobs = unreachable === undefined ? findInJobs(name, metrics, rates, nowSeconds) : []
-  return [...found, ...inJobs, ...findInLoad(name, metrics, rates)]
-}
-
-function lastSuccess(metrics: Metrics, task: string): number | undefined {
-  return valueOf(metrics, 'petstore_background_last_success_timestamp_seconds', { task })
-}
-
-/** The alert waits for 30 s. A process that has lost all connections is in the same state at once. */
-function describeUnreachable(metrics: Metrics, nowSeconds: number): string | undefined {
-  const readAt = Math.max(...READING_TASKS.map((task) => lastSuccess(metrics, task) ?? 0)) || nowSeconds
-  const since = nowSeconds - readAt
-  if (since > ALERT_LIMITS.PetstoreDatabaseUnreachable) return `has read nothing for ${age(since)}`
-  const connections = valueOf(metrics, 'petstore_database_connections', { state: 'total' })
-  return connections === 0 ? 'has no connection' : undefined
-}
-
-function findInLoad(name: string, metrics: Metrics, rates: Metrics | undefined): Problem[] {
+function loadProblems({ name, metrics, rates }: Scraped): Problem[] {
+  const rateOf = (counter: string) => (rates && valueOf(rates, counter)) ?? 0
   const found: Problem[] = []
   const health = 'docs/running.md#health'
-  const cpu = (rates && valueOf(rates, 'process_cpu_seconds_total')) ?? 0
+  const cpu = rateOf('process_cpu_seconds_total')
   if (cpu >= CPU_MAX) {
     found.push(warning('A process uses most of a core', `${name}: CPU ${share(cpu)}`, health))
   }
@@ -176,83 +233,9 @@ function findInLoad(name: string, metrics: Metrics, rates: Metrics | undefined):
     const ms = Math.round(lag * 1_000)
     found.push(warning('A process lacks CPU time', `${name}: event loop lag p99 ${ms} ms`, health))
   }
-  const dropped = (rates && valueOf(rates, 'petstore_log_lines_dropped_total')) ?? 0
+  const dropped = rateOf('petstore_log_lines_dropped_total')
   if (dropped > 0) {
     found.push(warning('Log lines are lost', `${name} drops ${rate(dropped)}/s`, 'docs/running.md#logs'))
   }
   return found
-}
-
-/** A job that has failed for a minute is a fault; one that failed now is a warning. */
-function findInJobs(
-  name: string,
-  metrics: Metrics,
-  rates: Metrics | undefined,
-  nowSeconds: number,
-): Problem[] {
-  const limit = nowSeconds - ALERT_LIMITS.PetstoreBackgroundJobFails
-  const stopped = FREQUENT_TASKS.filter((task) => (lastSuccess(metrics, task) ?? nowSeconds) < limit)
-  if (stopped.length > 0) {
-    return [alertProblem('PetstoreBackgroundJobFails', `${name}: ${stopped.join(', ')}`)]
-  }
-  const failing = rates ? [...sumsBy([rates], 'petstore_background_failures_total', 'task')] : []
-  const tasks = failing.filter(([, perSecond]) => perSecond > 0).map(([task]) => task)
-  if (tasks.length === 0) return []
-  const [, title] = ENTRIES.PetstoreBackgroundJobFails
-  return [warning(title, `${name}: ${tasks.join(', ')}`, entryOf(RUNBOOK, title))]
-}
-
-/** Values of the store. As in the alerts, one process with a good value is enough. */
-function findInStore(metrics: readonly Metrics[], nowSeconds: number): Problem[] {
-  const found: Problem[] = [...findInReplication(metrics), ...findInBackups(metrics, nowSeconds)]
-  const late = minOf(metrics, 'petstore_events_unnumbered_seconds') ?? 0
-  if (late > ALERT_LIMITS.PetstoreFeedLate) {
-    found.push(alertProblem('PetstoreFeedLate', `the oldest change without an event is ${age(late)} old`))
-  }
-  const overdue = minOf(metrics, 'petstore_hold_overdue_seconds') ?? 0
-  if (overdue > ALERT_LIMITS.PetstoreHoldsNotSwept) {
-    found.push(alertProblem('PetstoreHoldsNotSwept', `the oldest expired ${age(overdue)} ago`))
-  }
-  const keyExpiry = maxOf(metrics, 'petstore_api_key_next_expiry_timestamp_seconds') ?? 0
-  if (keyExpiry > 0 && keyExpiry - nowSeconds < ALERT_LIMITS.PetstoreApiKeyExpires) {
-    found.push(alertProblem('PetstoreApiKeyExpires', `in ${age(keyExpiry - nowSeconds)}`))
-  }
-  const certificate = minOf(metrics, 'petstore_database_certificate_expiry_timestamp_seconds')
-  if (certificate !== null && certificate - nowSeconds < ALERT_LIMITS.PetstoreCertificateExpires) {
-    found.push(alertProblem('PetstoreCertificateExpires', `in ${age(certificate - nowSeconds)}`))
-  }
-  const removals = 'petstore_removal_timestamp_seconds'
-  for (const { labels, value } of metrics.find((one) => one.has(removals))?.get(removals) ?? []) {
-    const { operation = '' } = labels
-    const calls = maxOf(metrics, 'petstore_deprecated_calls_today', { operation }) ?? 0
-    if (calls === 0 || value - nowSeconds >= ALERT_LIMITS.PetstoreRemovalNear) continue
-    const message = `${operation} in ${age(value - nowSeconds)}, ${countOf(calls, 'call')} today`
-    found.push(alertProblem('PetstoreRemovalNear', message))
-  }
-  return found
-}
-
-function findInReplication(metrics: readonly Metrics[]): Problem[] {
-  const connected = maxOf(metrics, 'petstore_replication_standbys', { state: 'connected' })
-  const required = maxOf(metrics, 'petstore_replication_standbys', { state: 'required' })
-  if (connected === null || required === null) return []
-  if (required > 0 && connected <= required) {
-    const spare = connected < required ? 'writes wait' : 'no spare standby'
-    const message = `${connected} connected, ${required} required: ${spare}`
-    return [alertProblem('PetstoreReplicationNotProtecting', message)]
-  }
-  if (required === 0 && connected > 0) {
-    return [alertProblem('PetstoreReplicationNotProtecting', 'no write waits for a standby')]
-  }
-  return []
-}
-
-function findInBackups(metrics: readonly Metrics[], nowSeconds: number): Problem[] {
-  const proven = maxOf(metrics, 'petstore_restore_proven_timestamp_seconds')
-  if (proven === null) return []
-  const isFailed = maxOf(metrics, 'petstore_restore_check_failed') === 1
-  const since = nowSeconds - proven
-  if (!isFailed && since <= ALERT_LIMITS.PetstoreRestoreNotProven) return []
-  const message = isFailed ? 'the newest check failed' : proven === 0 ? 'no backup yet' : `for ${age(since)}`
-  return [alertProblem('PetstoreRestoreNotProven', message)]
 }

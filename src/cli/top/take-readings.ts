@@ -1,7 +1,8 @@
 // Computes the figures of one moment from the last two scrapes of all processes.
+import { SLOW_SECONDS } from '../../telemetry/alerts.ts'
 import { maxOf, minOf, sumOf, sumsBy, valueOf } from './gauges.ts'
 import { emptyHistogram, histogramOf, histogramsBy, meanOf, quantile, shareAbove } from './histogram.ts'
-import { findProblems, SLOW_SECONDS } from './problems.ts'
+import { findProblems } from './problems.ts'
 import type { ProcessState } from './processes.ts'
 import type { Metrics } from './metrics.ts'
 import type {
