@@ -2,7 +2,7 @@
 import { type Metrics, parseMetrics } from './metrics.ts'
 
 const SCRAPE_TIMEOUT_MS = 2_000
-/** A process of Petstore returns less than 2 MiB, even if every operation and statement was used. */
+/** A process of Petstore returns less than 1 MiB, even if every operation and statement was used. */
 const RESPONSE_MAX_BYTES = 8 * 1024 * 1024
 /** Every process of Petstore has this metric. */
 const MARK = 'petstore_build_info'
