@@ -6,8 +6,6 @@ const SCRAPE_TIMEOUT_MS = 2_000
 const RESPONSE_MAX_BYTES = 8 * 1024 * 1024
 /** Every process of Petstore has this metric. */
 const MARK = 'petstore_build_info'
-/** The first version that returns its metrics as JSON. */
-const VERSION_MIN = '1.2'
 
 /** The message says in a few words why a process returned no metrics. */
 export class ScrapeFailure extends Error {}
@@ -36,9 +34,9 @@ function readMetrics(text: string): Metrics {
     const metrics = parseMetrics(text)
     if (metrics.has(MARK)) return metrics
   } catch {
-    // Another program, or an earlier version, which returns text.
+    // Another program, or version 1.1, which returns no JSON.
   }
-  throw new ScrapeFailure(`not a process of Petstore ${VERSION_MIN} or later`)
+  throw new ScrapeFailure('not a process of Petstore 1.2 or later')
 }
 
 async function readText(response: Response): Promise<string> {

@@ -265,28 +265,16 @@ function processLines(instances: readonly InstanceReadings[], rows: number, widt
   ] as const
   const { heading, row } = openTable('PROCESSES', columns, width)
   const lines = instances.map((instance): Line => {
-    const {
-      url,
-      up,
-      reason,
-      command,
-      version,
-      uptimeSeconds,
-      cpu,
-      memoryBytes,
-      eventLoopLagP99Seconds,
-      openFiles,
-    } = instance
-    const name = `  ${shortUrl(url)}`
-    if (!up) return [name, '  ', styled('DOWN', 'red'), `  ${reason}`]
+    const name = `  ${shortUrl(instance.url)}`
+    if (!instance.up) return [name, '  ', styled('DOWN', 'red'), `  ${instance.reason}`]
     return row(name, [
-      command ?? '',
-      version ?? '',
-      age(uptimeSeconds).replace(/ (h|d) .*/, ' $1'),
-      share(cpu),
-      megabytes(memoryBytes),
-      latency(eventLoopLagP99Seconds),
-      integer(openFiles),
+      instance.command ?? '',
+      instance.version ?? '',
+      age(instance.uptimeSeconds).replace(/ (h|d) .*/, ' $1'),
+      share(instance.cpu),
+      megabytes(instance.memoryBytes),
+      latency(instance.eventLoopLagP99Seconds),
+      integer(instance.openFiles),
     ])
   })
   if (lines.length <= rows) return [heading, ...lines]
