@@ -1,14 +1,18 @@
-// Builds the console into console/dist, which the service serves. `npx vite console` starts a server for development that
-// reloads the page on each change, and forwards requests to the service of `npm run dev`.
+// Builds the console and the script of the reference page into console/dist, which the service serves. `npx vite console`
+// starts a server for development that reloads the page on each change, and forwards requests to the service of `npm run dev`.
+import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import scalar from '@scalar/fastify-api-reference'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import fastify from 'fastify'
+import { defineConfig, type Plugin } from 'vite'
 
 const SERVICE = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react()],
+  plugins: [react(), scalarScript()],
   resolve: { alias: { '@petstore/client': resolve(import.meta.dirname, '../client/src/petstore.ts') } },
   build: {
     outDir: 'dist',
@@ -25,3 +29,25 @@ export default defineConfig({
   },
   server: { proxy: { '/v1': SERVICE, '/auth': SERVICE, '/docs': SERVICE, '/openapi.json': SERVICE } },
 })
+
+/** Writes Scalar's script, compressed. Its package contains the script only as a string in a Fastify plugin. */
+function scalarScript(): Plugin {
+  return {
+    name: 'scalar-script',
+    apply: 'build',
+    async generateBundle() {
+      const app = fastify()
+      await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/openapi.json' } })
+      const { statusCode, body } = await app.inject('/reference/js/scalar.js')
+      if (statusCode !== 200) throw new Error(`Scalar's package returned ${statusCode} instead of its script`)
+      // Removes the link to the source map. The package does not contain it, so developer tools would report it as missing.
+      const script = body.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+      const digest = hash('sha256', script, 'base64url').slice(0, 16)
+      this.emitFile({
+        type: 'asset',
+        fileName: `scalar-${digest}.js.gz`,
+        source: gzipSync(script, { level: 9 }),
+      })
+    },
+  }
+}

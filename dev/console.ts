@@ -1,4 +1,4 @@
-// Builds the console if its sources have changed since the last build.
+// Builds the console and the script of the reference page if their sources have changed since the last build.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'

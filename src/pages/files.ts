@@ -1,7 +1,11 @@
 // Static files: compressed once, and sent with ETags, so that browsers do not download unchanged files again.
 import { hash } from 'node:crypto'
+import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** The files of `npm run build`. */
+export const BUILT_FOLDER = resolve(import.meta.dirname, '../../console/dist')
 
 /** For files whose address changes with their content. Browsers never revalidate them. */
 export const CACHED_FOREVER = 'public, max-age=31536000, immutable'

@@ -1,17 +1,19 @@
 // The HTML page on which Scalar renders openapi.json. The Content-Security-Policy allows only scripts from this host.
 // Contains no texts about operations: they are in openapi.json.
-import { ERRORS_PAGE, INTERFACE_DOCUMENT } from '../http/page-addresses.ts'
+import { ERRORS_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { START_SCALAR } from './assets.ts'
 import { pageHead } from './layout.ts'
-import { SCALAR_ADDRESS } from './scalar.ts'
+import { notBuiltPage } from './not-built-page.ts'
+import type { ScalarScript } from './scalar.ts'
 
-export function referencePage(): string {
+export function referencePage(scalar: ScalarScript | undefined): string {
+  if (scalar === undefined) return notBuiltPage('reference', REFERENCE_PAGE)
   return `<!doctype html>
 <html lang="en">
 <head>
 ${pageHead('Petstore API reference', 'Read about every operation of the Petstore API and try it.')}
 <script defer src="${START_SCALAR.address}"></script>
-<script defer src="${SCALAR_ADDRESS}"></script>
+<script defer src="${scalar.address}"></script>
 </head>
 <body>
 <div id="reference"></div>

@@ -14,7 +14,7 @@ import { CACHED_AND_REVALIDATED, CACHED_FOREVER, type PageFile, pageFile, sendFi
 import { getPetPage } from './get-pet-page.ts'
 import { limitPages, type PageLimits } from './limits.ts'
 import { referencePage } from './reference-page.ts'
-import { SCALAR_ADDRESS, scalarScript } from './scalar.ts'
+import { readScalar } from './scalar.ts'
 import { CONSOLE_HEADERS, JSON_TYPE, PAGE_HEADERS, REFERENCE_HEADERS } from '../http/security-headers.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
@@ -31,11 +31,11 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
   const serve = (
     address: string,
     cacheControl: string,
-    file: () => PageFile | Promise<PageFile>,
+    file: () => PageFile,
     headers: Record<string, string> = {},
   ) =>
-    app.get(address, { schema: { hide: true } }, async (request, reply) =>
-      sendFile(request, reply.headers(headers), await file(), cacheControl),
+    app.get(address, { schema: { hide: true } }, (request, reply) =>
+      sendFile(request, reply.headers(headers), file(), cacheControl),
     )
 
   // openapi.json is generated on the first request, because other routes are registered after this one.
@@ -45,7 +45,8 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
     return document
   })
 
-  const reference = pageFile(HTML, referencePage())
+  const scalar = readScalar()
+  const reference = pageFile(HTML, referencePage(scalar))
   serve(REFERENCE_PAGE, CACHED_AND_REVALIDATED, () => reference, REFERENCE_HEADERS)
   const errors = pageFile(HTML, errorsPage())
   serve(ERRORS_PAGE, CACHED_AND_REVALIDATED, () => errors)
@@ -53,7 +54,7 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
   serve(GET_PET_PAGE, CACHED_AND_REVALIDATED, () => getPet)
 
   for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)
-  serve(SCALAR_ADDRESS, CACHED_FOREVER, scalarScript)
+  if (scalar !== undefined) serve(scalar.address, CACHED_FOREVER, scalar.file)
 
   const { page, assets } = consoleFiles()
   for (const path of CONSOLE_PAGES) serve(path, CACHED_AND_REVALIDATED, () => page, CONSOLE_HEADERS)

@@ -2,14 +2,12 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/session/sign-in-errors.ts'
-import { buildConsole } from '../../dev/console.ts'
 import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
 import { openBrowser } from '../support/browser.ts'
 import { openSignInFixture } from '../support/sign-in.ts'
 
 const PROVIDER_HOST = '127.0.0.2'
 
-await buildConsole()
 const fixture = await openSignInFixture({ provider: { host: PROVIDER_HOST, keepsSessions: true } })
 const browser = await openBrowser(['127.0.0.1', PROVIDER_HOST])
 

@@ -92,6 +92,8 @@ test('migrates, creates a key, serves requests, is healthy, and writes no file',
   expect(await client.get('/pets?limit=1')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] })
   expect((await client.call('GET', '/openapi.json')).status).toBe(200)
   expect((await client.call('GET', '/')).text).toMatch(/<script type="module" [^>]*src="\/console\//)
+  const [scalar = ''] = /\/docs\/assets\/scalar-[^"]+/.exec((await client.call('GET', '/docs')).text) ?? []
+  expect((await client.call('GET', scalar)).text).toContain('createApiReference')
   expect(await service.stop()).toBe(0)
   expect(isHealthy()).toBe(false)
   expect(filesOf(app)).toEqual(before)

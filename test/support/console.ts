@@ -1,6 +1,5 @@
 // The console in Chromium, served by a service of its own with a database of its own.
 import type { Browser, Page } from 'playwright-core'
-import { buildConsole } from '../../dev/console.ts'
 import { SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
 import { issueApiKey } from './app.ts'
@@ -27,7 +26,6 @@ export async function startConsole(
   prepare: (db: Db) => Promise<unknown>,
   environment: Record<string, string> = {},
 ): Promise<Console> {
-  await buildConsole()
   const databaseUrl = await createTestDatabase()
   const db = openTestDatabase(databaseUrl)
   await prepare(db)

@@ -1,9 +1,10 @@
-// Runs before all tests. Starts PostgreSQL, creates the template databases that test files clone, and starts a service for
-// test/contract. PETSTORE_URL and PETSTORE_API_KEY select another service for test/contract.
+// Runs before all tests. Builds the console and the script of the reference page, starts PostgreSQL, creates the template
+// databases that test files clone, and starts a service for test/contract. PETSTORE_URL and PETSTORE_API_KEY select another service for test/contract.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
+import { buildConsole } from '../../dev/console.ts'
 import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { asApplication, makeRoles, prepareDatabase } from './roles.ts'
 import { petstore, startService } from './service.ts'
@@ -59,6 +60,7 @@ export async function startTestServer(): Promise<TestServer> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // The mutation tests start one server for all their runs.
   const { TEST_SERVER_URL } = process.env
+  await buildConsole()
   const server = TEST_SERVER_URL === undefined ? await startTestServer() : runningServer(TEST_SERVER_URL)
   project.provide('serverUrl', server.url('template1'))
   const { contract, stop } = await openContractService(server)
