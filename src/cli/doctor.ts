@@ -6,6 +6,7 @@ import { splitDatabaseUrl } from '../config/database-url.ts'
 import { openClient } from '../db/connection/pool.ts'
 import { TOO_MANY_CONNECTIONS } from '../db/connection/sqlstates.ts'
 import { connectClient, readHostStates } from '../db/failover/hosts.ts'
+import { isLoopbackHost } from '../values/ip-address.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
 import { type Finding, messageOf, readerOf } from './doctor/finding.ts'
@@ -21,8 +22,6 @@ import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { paint, print } from './terminal/terminal.ts'
 
 const SERVER_VERSION_MIN = 150_000
-/** A Unix socket or the loopback interface: the traffic stays on the host. */
-const LOCAL_HOST = /^(\/|localhost$|127\.|\[?::1\]?$)/
 
 interface DoctorOptions {
   json?: boolean
@@ -190,7 +189,8 @@ function checkEncryption(config: Config): Finding {
     const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
     return urls
       .map((url) => openClient(url, 'petstore-doctor'))
-      .filter(({ host }) => !LOCAL_HOST.test(host))
+      // The traffic of a Unix socket and of the loopback interface stays on the host.
+      .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
       .map(({ host, ssl }) => ({ name, host, ssl }))
   })
   // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.

@@ -1,7 +1,7 @@
 // Parses the values of settings. Checks only the form of each value.
 // config.ts lists the settings by name.
 import { parseRoleRules, type RoleRules } from '../contract/roles.ts'
-import { isAddressRange, isLoopbackHost } from '../values/ip-address.ts'
+import { isLoopbackHost, parseNetwork } from '../values/ip-address.ts'
 import { splitDatabaseUrl } from './database-url.ts'
 
 /** A setting. The documentation lists its help text. */
@@ -84,7 +84,7 @@ export function readProxies(text: string | undefined): string[] {
   if (text === undefined) return []
   const proxies = text.split(',').map((proxy) => proxy.trim())
   for (const proxy of proxies) {
-    if (!RANGE_NAMES.includes(proxy) && !isAddressRange(proxy)) {
+    if (!RANGE_NAMES.includes(proxy) && parseNetwork(proxy) === undefined) {
       throw new Fault(
         `must be IP addresses or ranges such as 10.0.0.0/8, or ${RANGE_NAMES.join(', ')}; "${proxy}" is not one`,
       )
@@ -97,7 +97,7 @@ export function readNetworks(text: string | undefined): string[] {
   if (text === undefined) return []
   const networks = text.split(',').map((network) => network.trim())
   for (const network of networks) {
-    if (!isAddressRange(network)) {
+    if (parseNetwork(network) === undefined) {
       throw new Fault(`must be IP addresses or ranges such as 10.20.0.0/16; "${network}" is not one`)
     }
   }

@@ -73,6 +73,12 @@ test.each([
     'warning',
     'MIGRATION_DATABASE_URL connects to db.example without encryption',
   ],
+  [
+    'a plain connection to another host whose name begins like a loopback address',
+    { MIGRATION_DATABASE_URL: 'postgres://petstore_migrator@127.example.com/petstore' },
+    'warning',
+    'MIGRATION_DATABASE_URL connects to 127.example.com without encryption',
+  ],
 ])('reports the encryption of %s', async (_what, settings, state, message) => {
   const environment = { DATABASE_URL: await createDurableDatabase(), ...settings }
   expect(await examineFor('encryption', environment)).toMatchObject({ state, message })

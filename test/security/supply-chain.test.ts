@@ -123,5 +123,5 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     "import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'",
   )
   expect(read('src/http/stop-listening.ts')).toContain("import { Server as TcpServer } from 'node:net'")
-  expect(read('src/values/ip-address.ts')).toContain("import { isIP, isIPv4 } from 'node:net'")
+  expect(read('src/values/ip-address.ts')).toContain("import { isIP } from 'node:net'")
 })

@@ -1,10 +1,7 @@
 // Decides which IP addresses webhooks can be sent to. Callers choose the URLs, so an address must be public unless the
 // operator has allowed its network. Resolves no names and opens no connections.
 import ipaddr from 'ipaddr.js'
-import { isAddress, isAddressRange } from '../../values/ip-address.ts'
-
-type Address = ReturnType<typeof ipaddr.parse>
-type Network = ReturnType<typeof ipaddr.parseCIDR>
+import { isIn, type Network, parseAddress, parseNetwork } from '../../values/ip-address.ts'
 
 /** The range from which public IPv6 addresses are allocated. ipaddr.js calls everything that it does not know unicast. */
 const PUBLIC_IPV6 = ipaddr.parseCIDR('2000::/3')
@@ -21,9 +18,8 @@ export interface AddressRule {
 
 /** Returns false for text that is no IP address, and for an address with a zone. */
 export function isPublicAddress(text: string): boolean {
-  if (!isAddress(text)) return false
-  const address = ipaddr.parse(text)
-  if (address.range() !== 'unicast') return false
+  const address = parseAddress(text)
+  if (address?.range() !== 'unicast') return false
   return address.kind() === 'ipv4' ? text !== AZURE_METADATA : isIn(address, PUBLIC_IPV6)
 }
 
@@ -33,12 +29,12 @@ export function isPublicAddress(text: string): boolean {
  * no real receiver needs this form, and a check that accepts two forms of an address is easier to bypass.
  */
 export function addressRule(allowedNetworks: readonly string[]): AddressRule {
-  const networks = allowedNetworks.map(parseNetwork)
+  const networks = allowedNetworks.map(requireNetwork)
   return {
     allowsHttp: networks.length > 0,
     allows(text, protocol) {
-      if (!isAddress(text) || !['http:', 'https:'].includes(protocol)) return false
-      const address = ipaddr.parse(text)
+      const address = parseAddress(text)
+      if (address === undefined || !['http:', 'https:'].includes(protocol)) return false
       if (address.range() === 'ipv4Mapped') return false
       if (networks.some((network) => isIn(address, network))) return true
       return protocol === 'https:' && isPublicAddress(text)
@@ -46,15 +42,8 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   }
 }
 
-function parseNetwork(text: string): Network {
-  if (!isAddressRange(text))
-    throw new RangeError(`"${text}" is not an IP address or a range such as 10.0.0.0/8`)
-  if (text.includes('/')) return ipaddr.parseCIDR(text)
-  const address = ipaddr.parse(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
-
-/** ipaddr.js throws if the kinds differ. */
-function isIn(address: Address, network: Network): boolean {
-  return address.kind() === network[0].kind() && address.match(network)
+function requireNetwork(text: string): Network {
+  const network = parseNetwork(text)
+  if (network !== undefined) return network
+  throw new RangeError(`"${text}" is not an IP address or a range such as 10.0.0.0/8`)
 }
