@@ -90,9 +90,9 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'only one page of rows is read, so a next page is not detected',
-    file: 'src/store/pets/pets.ts',
-    find: 'findPage({ filters, beforeId: after?.id, max: limit + 1 })',
-    replace: 'findPage({ filters, beforeId: after?.id, max: limit })',
+    file: 'src/store/pets/queries.ts',
+    find: 'limit page.max + 1',
+    replace: 'limit page.max',
     test: 'test/contract/paging.test.ts',
   },
   {

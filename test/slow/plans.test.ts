@@ -7,7 +7,13 @@ import type { Reader, Statement } from '../../src/db/database.ts'
 import { findHistoryBefore } from '../../src/store/history/queries.ts'
 import { findOpenOrdersByExpiry, findOrdersBefore } from '../../src/store/orders/queries.ts'
 import { ORDER_STATUSES } from '../../src/store/orders/schema.ts'
-import { filterKind, findPetPages, findPetsByIds, findPetsByName } from '../../src/store/pets/queries.ts'
+import {
+  filterKind,
+  findPetPages,
+  findPetsByIds,
+  findPetsByName,
+  type PetPage,
+} from '../../src/store/pets/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 
@@ -147,8 +153,8 @@ async function checkAll(state: string): Promise<void> {
         const filters = { status, categoryId }
         const pages = POSITIONS.map((beforeId) => ({ filters, beforeId, max: LIMIT }))
         const statement = await statementOf((db) => findPetPages(db, filterKind(filters), pages))
-        const { rows } = await client.query<{ count: number }>(statement.text, statement.values)
-        const returned = rows.reduce((sum, { count }) => sum + count, 0)
+        const { rows } = await client.query<PetPage>(statement.text, statement.values)
+        const returned = rows.flatMap(({ json }) => JSON.parse(`[${json}]`) as unknown[]).length
         const { read, plan } = await explain(statement)
         const where = `${state}, ${mode}: ${statement.name} ${statement.values.join(' ')}\n${plan}`
         // Each page is also a row that the statement reads.

@@ -11,8 +11,8 @@ import {
   findPetPages,
   findPetsByIds,
   insertPets,
+  type PetPage,
   type PetPageQuery,
-  type PetRows,
   type PetToInsert,
 } from './queries.ts'
 import type { VersionedPet } from './schema.ts'
@@ -30,7 +30,7 @@ interface PetToInsertOnce {
 
 export interface PetBatches {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
-  findPage: (page: PetPageQuery) => Promise<PetRows>
+  findPage: (page: PetPageQuery) => Promise<PetPage>
   insertPet: (pet: PetToInsert) => Promise<bigint>
   /** Inserts the pet of a request with an Idempotency-Key. The response in the outcome is the id of the pet. */
   insertPetOnce: (request: PetToInsertOnce) => Promise<OnceResult>

@@ -29,14 +29,17 @@ export interface PetPageQuery {
   max: number
 }
 
-/** Rows as the text that goes into the response: JSON objects of the schema Pet, separated by commas. */
-export interface PetRows {
-  count: number
+export interface PetPage {
+  /** The text that goes into the response: an array of the schema Pet. */
   json: string
+  /** The id of the last pet on the page if there is a next page. */
+  lastId: bigint | null
 }
 
+/** Starts the JSON of every row. A name cannot contain it, because its quotes are escaped. */
+const ROW_START = '{"id":'
 /** The same text as that of `JSON.stringify`, for every name that can be stored. */
-const JSON_ROW = `concat('{"id":', id, ',"name":', to_json(name), ',"categoryId":', category_id, ',"status":"', status, '"}')`
+const JSON_ROW = `concat('${ROW_START}', id, ',"name":', to_json(name), ',"categoryId":', category_id, ',"status":"', status, '"}')`
 
 /**
  * One statement for each kind of filters, which reads one range of the index of these filters. A kind is the names of the
@@ -87,8 +90,11 @@ export function filterKind(filters: PetFilters): FilterKind {
 }
 
 /**
- * Returns the rows of several pages, in the order of the pages. One statement for many pages costs far less than one
- * statement each: waking PostgreSQL takes longer than reading a page.
+ * Returns several pages, in their order. One statement for many pages costs far less than one statement each: waking
+ * PostgreSQL takes longer than reading a page.
+ *
+ * One row more than the page has shows whether there is a next page. Its JSON is cut off here: to leave it out, with
+ * row_number() or a slice of an array, takes PostgreSQL 10 to 20 % more CPU time.
  *
  * The planner cannot know `page.max` and assumes a tenth of the table. The constant limit around it keeps the estimate
  * of the generic plan low, so that PostgreSQL neither plans each execution anew nor compiles it (JIT).
@@ -97,21 +103,22 @@ export async function findPetPages(
   db: Reader,
   kind: FilterKind,
   pages: readonly PetPageQuery[],
-): Promise<PetRows[]> {
+): Promise<PetPage[]> {
   const { name, where, orderBy } = RANGES[kind]
-  return db.read<PetRows>({
+  const found = await db.read<PetPage>({
     name,
-    text: `select rows.count::int, coalesce(rows.json, '') as json
+    text: `select coalesce(rows.json, '') as json,
+        case when rows.ids[page.max + 1] is not null then rows.ids[page.max] end as "lastId"
       from unnest($1::bigint[], $2::pet_status[], $3::bigint[], $4::int[])
         with ordinality as page (category_id, status, before_id, max, position)
       cross join lateral (
-        select count(*), string_agg(${JSON_ROW}, ',') as json
+        select string_agg(${JSON_ROW}, ',') as json, array_agg(id) as ids
         from (
           select * from (
             select id, name, category_id, status from pets
             where ${where}
             order by ${orderBy}
-            limit page.max
+            limit page.max + 1
           ) as found
           limit ${LIST_LIMIT_MAX + 1}
         ) as pets
@@ -124,6 +131,10 @@ export async function findPetPages(
       pages.map(({ max }) => max),
     ],
   })
+  return found.map(({ json, lastId }) => ({
+    json: `[${lastId === null ? json : json.slice(0, json.lastIndexOf(`,${ROW_START}`))}]`,
+    lastId,
+  }))
 }
 
 export interface NameSearch {
