@@ -19,6 +19,7 @@ const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 const POOL_SIZE = 20
 
 const OWN_CHECKOUT = join(import.meta.dirname, '../..')
+const UNBATCHED_SERVICE = join(import.meta.dirname, 'unbatched-service.ts')
 
 /** PostgreSQL's default durability, enough memory for a million pets, and no automatic checkpoint during a round. */
 export const SETTINGS = {
@@ -56,7 +57,7 @@ export async function buildSetup(pets: number, keptIn: string | undefined): Prom
   const store = await startStore(pets, { keptIn })
   const [on, off] = await Promise.all([
     startService(store.databaseUrl),
-    startService(store.databaseUrl, { batching: 'off' }),
+    startService(store.databaseUrl, { isBatching: false }),
   ])
   return {
     ...store,
@@ -132,7 +133,8 @@ async function issueApiKey(checkout: string, databaseUrl: string, scopes: readon
 }
 
 interface ServiceOptions {
-  batching?: 'on' | 'off'
+  /** If false, runs unbatched-service.ts of this checkout. Default: true. */
+  isBatching?: boolean
   /** Folder with the sources of the service. Default: this checkout. */
   checkout?: string | undefined
   /** Networks to which webhooks may be delivered. */
@@ -149,14 +151,14 @@ export function nodeFlags(checkout = OWN_CHECKOUT): string[] {
 /** Starts the service as an operator would, with the Node flags in the first line of the executable. */
 export async function startService(
   databaseUrl: string,
-  { batching = 'on', checkout = OWN_CHECKOUT, webhookNetworks = '' }: ServiceOptions = {},
+  { isBatching = true, checkout = OWN_CHECKOUT, webhookNetworks = '' }: ServiceOptions = {},
 ): Promise<Server> {
-  const child = spawn(process.execPath, [...nodeFlags(checkout), executableIn(checkout), 'serve'], {
+  const program = isBatching ? [executableIn(checkout), 'serve'] : [UNBATCHED_SERVICE]
+  const child = spawn(process.execPath, [...nodeFlags(checkout), ...program], {
     env: environmentWith({
       DATABASE_URL: withRoleSettings(databaseUrl, checkout),
       PORT: '0',
       ADMIN_PORT: '0',
-      BATCHING: batching,
       WEBHOOK_NETWORKS: webhookNetworks,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
     }),

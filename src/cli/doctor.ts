@@ -1,7 +1,7 @@
 // `petstore doctor`: checks everything that the service needs to run, and prints how to fix each problem.
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, DatabaseError } from 'pg'
-import { type Config, ConfigError, formerNameWarnings, readConfig } from '../config/config.ts'
+import { type Config, ConfigError, removedVariableWarnings, readConfig } from '../config/config.ts'
 import { splitDatabaseUrl } from '../config/database-url.ts'
 import { openClient } from '../db/connection/pool.ts'
 import { TOO_MANY_CONNECTIONS } from '../db/connection/sqlstates.ts'
@@ -61,14 +61,14 @@ function parseAddress(text: string): URL {
 }
 
 function examineConfiguration(): Finding {
-  const warnings = formerNameWarnings()
+  const warnings = removedVariableWarnings()
   if (warnings.length === 0)
     return { check: 'configuration', state: 'ok', message: 'all variables are valid' }
   return {
     check: 'configuration',
     state: 'warning',
     message: warnings.join('; '),
-    remedy: 'Rename the variables.',
+    remedy: 'Remove the variables.',
   }
 }
 
@@ -187,11 +187,13 @@ function checkEncryption(config: Config): Finding {
   const check = 'encryption'
   const toOtherHosts = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
     const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
-    return urls
-      .map((url) => openClient(url, 'petstore-doctor'))
-      // The traffic of a Unix socket and of the loopback interface stays on the host.
-      .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
-      .map(({ host, ssl }) => ({ name, host, ssl }))
+    return (
+      urls
+        .map((url) => openClient(url, 'petstore-doctor'))
+        // The traffic of a Unix socket and of the loopback interface stays on the host.
+        .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
+        .map(({ host, ssl }) => ({ name, host, ssl }))
+    )
   })
   // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
   const plain = toOtherHosts.filter(({ ssl }) => !ssl)

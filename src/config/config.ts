@@ -46,10 +46,6 @@ export const VARIABLES = {
     help: 'Max connections to PostgreSQL per process, 1 to 200. Default: 10.',
     read: integer(10, 1, 200),
   },
-  BATCHING: {
-    help: '`on` batches concurrent requests into one query; `off` runs one query per request, for benchmarks. Default: on.',
-    read: oneOf('on', 'off'),
-  },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
   PORT: { help: 'Port to listen on; 0 picks a free port. Default: 3000.', read: integer(3000, 0, 65_535) },
   SHARE_PORT: {
@@ -169,8 +165,8 @@ export const VARIABLES = {
   ...TRACING_VARIABLES,
 } as const satisfies Record<string, Variable<unknown>>
 
-/** Variables renamed in version 1.1. The former names work until version 2.0. */
-const FORMER_NAMES: Record<string, keyof typeof VARIABLES> = { ANSWER_TOGETHER: 'BATCHING' }
+/** Variables of earlier versions. They have no effect: the service always batches requests. */
+const REMOVED_VARIABLES = ['BATCHING', 'ANSWER_TOGETHER']
 
 /** Settings of the commands that call a running service. These commands use none of the settings above. */
 export const CLIENT_VARIABLES = {
@@ -211,9 +207,8 @@ export class ConfigError extends Error {
 }
 
 export function readConfig(environment: Environment = process.env): Config {
-  const current = withCurrentNames(environment)
-  const tracing = tracingTexts((name) => textIn(current, name))
-  return readTable(VARIABLES, { ...current, ...tracing }, (textOf) => [
+  const tracing = tracingTexts((name) => textIn(environment, name))
+  return readTable(VARIABLES, { ...environment, ...tracing }, (textOf) => [
     ...signInFaults(textOf),
     ...tracingFaults(textOf),
   ])
@@ -241,18 +236,11 @@ function signInFaults(textOf: (name: keyof typeof VARIABLES) => string | undefin
   return faults
 }
 
-/** Warnings about variables that are set under their former name. */
-export function formerNameWarnings(environment: Environment = process.env): string[] {
-  return Object.entries(FORMER_NAMES)
-    .filter(([former]) => environment[former] !== undefined)
-    .map(
-      ([former, current]) => `${former} was renamed to ${current}; the former name works until version 2.0`,
-    )
-}
-
-function withCurrentNames(environment: Environment): Environment {
-  const renamed = Object.entries(FORMER_NAMES).map(([former, current]) => [current, environment[former]])
-  return { ...Object.fromEntries(renamed), ...environment }
+/** Warnings about variables that are set but no longer have an effect. */
+export function removedVariableWarnings(environment: Environment = process.env): string[] {
+  return REMOVED_VARIABLES.filter((name) => textIn(environment, name) !== undefined).map(
+    (name) => `${name} is no longer a setting and has no effect`,
+  )
 }
 
 /** `url` takes precedence over PETSTORE_URL. */

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { apiKeyVerifier } from '../access/api-keys/api-keys.ts'
 import { trackUsage } from '../access/api-keys/usage.ts'
 import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/provider.ts'
-import { type Config, formerNameWarnings } from '../config/config.ts'
+import { type Config, removedVariableWarnings } from '../config/config.ts'
 import { afterWrites } from '../db/after-writes.ts'
 import { durableEvents } from '../events/feed/durable.ts'
 import { openEventStreams, STREAM_READS, type StreamRead } from '../events/feed/streams.ts'
@@ -25,12 +25,12 @@ import { drain } from './shutdown.ts'
 import { openServiceMetrics } from './store-metrics/store-metrics.ts'
 import { openStore, waitForSchema } from './store.ts'
 
-/** Runs the service until a signal ends the process. */
-export async function runService(config: Config): Promise<void> {
+/** Runs the service until a signal ends the process. `isBatching`: see openPetBatches. */
+export async function runService(config: Config, { isBatching = true } = {}): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
-  for (const warning of formerNameWarnings()) log.warn(warning)
-  const services = await openServices(config, log)
+  for (const warning of removedVariableWarnings()) log.warn(warning)
+  const services = await openServices(config, log, isBatching)
   const { db, holds, eventStreams, metrics, tracing } = services
   const state: ProcessState = {
     isDraining: false,
@@ -88,7 +88,7 @@ interface ProcessState {
 type Services = Awaited<ReturnType<typeof openServices>>
 
 /** Opens what both requests and background jobs use. */
-async function openServices(config: Config, log: Log) {
+async function openServices(config: Config, log: Log, isBatching: boolean) {
   const metrics = openServiceMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const tracing = await startTracing(config, log)
   const db = openStore(config, log, { observer: metrics.database, tracing })
@@ -109,22 +109,23 @@ async function openServices(config: Config, log: Log) {
     },
     onFailure: reportStreamFailures(log, metrics),
   })
-  return { metrics, tracing, db, wakeups, usage, holds, findEvents, eventStreams }
+  /** The background jobs follow the changes of requests at once. */
+  const followedDb = afterWrites(db, wakeups.onChange)
+  const batches = openPetBatches(
+    followedDb,
+    isBatching,
+    config.DATABASE_POOL_SIZE,
+    metrics.observeBatch,
+    tracing,
+  )
+  return { metrics, tracing, db, followedDb, batches, wakeups, usage, holds, findEvents, eventStreams }
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, wakeups, usage, holds, findEvents, eventStreams } = services
-  /** The background jobs follow the changes of requests at once. */
-  const followedDb = afterWrites(db, wakeups.onChange)
+  const { metrics, tracing, db, followedDb, batches, usage, holds, findEvents, eventStreams } = services
   return {
     db: followedDb,
-    batches: openPetBatches(
-      followedDb,
-      config.BATCHING === 'on',
-      config.DATABASE_POOL_SIZE,
-      metrics.observeBatch,
-      tracing,
-    ),
+    batches,
     categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),

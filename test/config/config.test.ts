@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { ConfigError, formerNameWarnings, readConfig } from '../../src/config/config.ts'
+import { ConfigError, readConfig, removedVariableWarnings } from '../../src/config/config.ts'
 import { splitDatabaseUrl } from '../../src/config/database-url.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -12,7 +12,6 @@ test('every variable except DATABASE_URL has a default', () => {
     MIGRATION_DATABASE_URL: undefined,
     RECORD_DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
-    BATCHING: 'on',
     HOST: '127.0.0.1',
     PORT: 3000,
     ADMIN_HOST: '127.0.0.1',
@@ -51,14 +50,14 @@ test('every variable except DATABASE_URL has a default', () => {
   })
 })
 
-test('a variable works under its former name, with a warning; the current name takes precedence', () => {
-  const former = { DATABASE_URL, ANSWER_TOGETHER: 'off' }
-  expect(readConfig(former).BATCHING).toBe('off')
-  expect(readConfig({ ...former, BATCHING: 'on' }).BATCHING).toBe('on')
-  expect(formerNameWarnings(former)).toEqual([
-    'ANSWER_TOGETHER was renamed to BATCHING; the former name works until version 2.0',
+test('a variable of an earlier version is ignored, with a warning', () => {
+  const removed = { DATABASE_URL, BATCHING: 'off', ANSWER_TOGETHER: 'anything' }
+  expect(readConfig(removed)).toEqual(readConfig({ DATABASE_URL }))
+  expect(removedVariableWarnings(removed)).toEqual([
+    'BATCHING is no longer a setting and has no effect',
+    'ANSWER_TOGETHER is no longer a setting and has no effect',
   ])
-  expect(formerNameWarnings({ DATABASE_URL })).toEqual([])
+  expect(removedVariableWarnings({ DATABASE_URL, BATCHING: '' })).toEqual([])
 })
 
 test('an empty or blank variable counts as unset', () => {

@@ -96,7 +96,13 @@ function openLimiter() {
 test('limits an IPv6 client by its /64, in every notation', async () => {
   const { count: countRequest, isOver } = openLimiter()
   await countRequest('2001:db8::1')
-  for (const same of ['2001:db8::1', '2001:db8:0:0:ffff::2', '2001:0DB8::', '2001:db8::1.2.3.4', '2001:db8::3%br-lan']) {
+  for (const same of [
+    '2001:db8::1',
+    '2001:db8:0:0:ffff::2',
+    '2001:0DB8::',
+    '2001:db8::1.2.3.4',
+    '2001:db8::3%br-lan',
+  ]) {
     expect(await isOver(same), same).toBe(true)
   }
   for (const other of ['2001:db8:0:1::1', '2001:db8:1::', '::1', '1::', '10.0.0.1']) {
