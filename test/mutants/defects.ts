@@ -203,6 +203,22 @@ export const DEFECTS: readonly Defect[] = [
     title: 'after a crash',
   },
   {
+    name: 'each connection to a restarted server makes a barrier',
+    file: 'src/db/failover/server-trust.ts',
+    find: 'if (inFlight === undefined) {',
+    replace: 'if (inFlight !== null) {',
+    test: 'test/slow/server-trust.test.ts',
+    title: 'after a crash',
+  },
+  {
+    name: 'a barrier without a response releases its connection',
+    file: 'src/db/failover/primary.ts',
+    find: `use.waitsFor = 'barrier'`,
+    replace: `use.waitsFor = 'statement'`,
+    test: 'test/slow/server-trust.test.ts',
+    title: 'after a crash',
+  },
+  {
     name: 'a write that may have committed is retried',
     file: 'src/db/open-database.ts',
     find: `if (outcome === 'known' || isIdempotent) throw error`,

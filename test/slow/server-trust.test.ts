@@ -77,6 +77,9 @@ test('after a crash, a commit that no standby has is neither returned nor replay
     Array.from({ length: 3 }, () => 'unavailable'),
   )
   expect((await create()).body).toMatchObject({ code: 'unavailable' })
+  // One barrier for all requests. It keeps its connection until a standby confirms it.
+  expect(await waitingBackends()).toBe(1)
+  expect(db.connections().unacknowledged).toBe(1)
   await standby('')
   await until(async () => (await codeOf('/pets?limit=1')) === 200)
   const replay = await create()
