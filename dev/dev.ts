@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { apiKeyVerifier, createApiKey } from '../src/access/api-keys/api-keys.ts'
 import { choosePort, isReady, stopTogether } from '../src/cli/demo.ts'
 import { paint, say } from '../src/cli/terminal/terminal.ts'
+import { withDatabase } from '../src/cli/with-database.ts'
 import { environmentWith } from '../src/config/config.ts'
 import { SCOPES } from '../src/contract/scopes.ts'
 import {
@@ -22,7 +23,6 @@ import {
 import { addDemoPets, holdDemoPets } from '../src/data/demo/demo-pets.ts'
 import type { Db } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrations/migrate.ts'
-import { openDatabase } from '../src/db/open-database.ts'
 import { buildConsole } from './console.ts'
 import { DEMO_PEOPLE, startIdentityProvider } from './identity-provider.ts'
 
@@ -77,12 +77,13 @@ async function dev(): Promise<void> {
   const databaseUrl = cluster.url('postgres')
   await migrate(databaseUrl)
 
-  const db = openDatabase({ databaseUrl, applicationName: 'petstore-dev', size: 1, onError: () => {} })
-  const added = await addDemoPets(db)
-  if (added > 0) say(paint('dim', `Added ${added} demo pets.`))
-  const apiKey = await devApiKey(db, kept.apiKey)
-  if (added > 0) await holdDemoPets(db, API_KEY_NAME)
-  await db.close()
+  const apiKey = await withDatabase(databaseUrl, 'petstore-dev', async (db) => {
+    const added = await addDemoPets(db)
+    if (added > 0) say(paint('dim', `Added ${added} demo pets.`))
+    const text = await devApiKey(db, kept.apiKey)
+    if (added > 0) await holdDemoPets(db, API_KEY_NAME)
+    return text
+  })
 
   const settings = {
     DATABASE_URL: databaseUrl,

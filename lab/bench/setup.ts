@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { say } from '../../src/cli/terminal/terminal.ts'
+import { withDatabase } from '../../src/cli/with-database.ts'
 import { environmentWith } from '../../src/config/config.ts'
 import { DEFAULT_SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import { freePort, startCluster } from '../../src/data/demo/cluster.ts'
-import { openDatabase } from '../../src/db/open-database.ts'
 import { loadPets } from './pets.ts'
 
 const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
@@ -121,14 +121,8 @@ async function migrateWith(checkout: string, databaseUrl: string): Promise<void>
 async function issueApiKey(checkout: string, databaseUrl: string, scopes: readonly Scope[]): Promise<string> {
   const module = moduleOf(checkout, 'src/access/api-keys/api-keys.ts')
   const { createApiKey } = (await import(module)) as typeof import('../../src/access/api-keys/api-keys.ts')
-  const db = openDatabase({ databaseUrl, applicationName: 'bench', size: 1, onError: () => {} })
-  const { text } = await createApiKey(db, 'production', {
-    name: 'bench',
-    scopes,
-    rateLimit: undefined,
-    expiresInSeconds: undefined,
-  })
-  await db.close()
+  const options = { name: 'bench', scopes, rateLimit: undefined, expiresInSeconds: undefined }
+  const { text } = await withDatabase(databaseUrl, 'bench', (db) => createApiKey(db, 'production', options))
   return text
 }
 

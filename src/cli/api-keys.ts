@@ -16,12 +16,12 @@ import { isServiceName } from '../contract/actor.ts'
 import { AppError } from '../contract/errors.ts'
 import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../contract/scopes.ts'
 import type { Db } from '../db/database.ts'
-import { openDatabase } from '../db/open-database.ts'
 import { REMOVALS } from '../store/pets/deprecation.ts'
 import { countCodePoints, countOf } from '../values/count-text.ts'
 import { stringifyJson } from '../values/json.ts'
 import { parseDuration, parseIdArgument, parseInteger } from './terminal/arguments.ts'
 import { CommandError, print, say, table } from './terminal/terminal.ts'
+import { withDatabase } from './with-database.ts'
 
 const parseLifetime = parseDuration(LIFETIME_SECONDS_MAX, 'ten years')
 const DAY_MS = 86_400_000
@@ -59,7 +59,7 @@ export function addApiKeys(program: Command): void {
       '\nExamples:\n  petstore api-keys create --name web-shop\n  petstore api-keys create --name staff --scopes pets:read,pets:write,orders:read,orders:write --expires 90d',
     )
     .action((options: { name: string; scopes: Scope[]; expires?: number; rateLimit?: number }) =>
-      withDatabase(async (db, config) => {
+      withApiKeys(async (db, config) => {
         const { name, scopes, expires, rateLimit } = options
         const { createApiKey } = await loadApiKeys()
         const issued = await createApiKey(db, config.PETSTORE_ENV, {
@@ -86,7 +86,7 @@ export function addApiKeys(program: Command): void {
       '\nExamples:\n  petstore api-keys list --json\n  petstore api-keys list --deprecated',
     )
     .action((options: { json?: boolean; deprecated?: boolean; all?: boolean }) =>
-      withDatabase(async (db) => {
+      withApiKeys(async (db) => {
         if (options.deprecated)
           return print(
             describeDeprecatedUse(await listDeprecatedUse(db, DEPRECATED_LISTED_MAX), options.json ?? false),
@@ -102,7 +102,7 @@ export function addApiKeys(program: Command): void {
     .argument('<id>', 'id of the key, from `petstore api-keys list`', parseIdArgument)
     .addHelpText('after', '\nExample:\n  petstore api-keys revoke 3')
     .action((id: bigint) =>
-      withDatabase(async (db) => {
+      withApiKeys(async (db) => {
         const { revokeApiKey } = await loadApiKeys()
         const { name } = await explainMissing(revokeApiKey(db, id), id)
         say(`Revoked key ${id} (${name}).`)
@@ -122,7 +122,7 @@ export function addApiKeys(program: Command): void {
     )
     .addHelpText('after', '\nExample:\n  petstore api-keys rotate 3 --overlap 1h')
     .action((id: bigint, { overlap }: { overlap: number }) =>
-      withDatabase(async (db, config) => {
+      withApiKeys(async (db, config) => {
         const { rotateApiKey } = await loadApiKeys()
         const issued = await explainMissing(rotateApiKey(db, config.PETSTORE_ENV, id, overlap), id)
         printIssued(issued, `Key ${id} expires in ${countOf(overlap, 'second')}. Created`)
@@ -142,20 +142,9 @@ async function explainMissing<Result>(work: Promise<Result>, id: bigint): Promis
   }
 }
 
-async function withDatabase(work: (db: Db, config: Config) => Promise<void>): Promise<void> {
+function withApiKeys(work: (db: Db, config: Config) => Promise<void>): Promise<void> {
   const config = readConfig()
-  const db = openDatabase({
-    databaseUrl: config.DATABASE_URL,
-    applicationName: 'petstore-api-keys',
-    size: 1,
-    // A failed statement rejects its own promise.
-    onError: () => {},
-  })
-  try {
-    await work(db, config)
-  } finally {
-    await db.close()
-  }
+  return withDatabase(config.DATABASE_URL, 'petstore-api-keys', (db) => work(db, config))
 }
 
 function printIssued(issued: IssuedApiKey, action: string): void {

@@ -12,8 +12,8 @@ import { SCOPES } from '../contract/scopes.ts'
 import { embeddedBinaries, freePort, isFree, startCluster } from '../data/demo/cluster.ts'
 import { addDemoPets, holdDemoPets } from '../data/demo/demo-pets.ts'
 import { migrate } from '../db/migrations/migrate.ts'
-import { openDatabase } from '../db/open-database.ts'
 import { paint, print, say } from './terminal/terminal.ts'
+import { withDatabase } from './with-database.ts'
 
 const READY_TIMEOUT_MS = 30_000
 const DEFAULT_PORT = 3_000
@@ -67,12 +67,13 @@ async function runDemo({ port, postgres, data }: DemoOptions): Promise<void> {
 
 async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal): Promise<void> {
   await migrate(databaseUrl)
-  const db = openDatabase({ databaseUrl, applicationName: 'petstore-demo', size: 1, onError: () => {} })
-  const added = await addDemoPets(db)
-  const options = { name: API_KEY_NAME, scopes: SCOPES, rateLimit: undefined, expiresInSeconds: undefined }
-  const { text: apiKey } = await createApiKey(db, 'staging', options)
-  if (added > 0) await holdDemoPets(db, API_KEY_NAME)
-  await db.close()
+  const apiKey = await withDatabase(databaseUrl, 'petstore-demo', async (db) => {
+    const added = await addDemoPets(db)
+    const options = { name: API_KEY_NAME, scopes: SCOPES, rateLimit: undefined, expiresInSeconds: undefined }
+    const { text } = await createApiKey(db, 'staging', options)
+    if (added > 0) await holdDemoPets(db, API_KEY_NAME)
+    return text
+  })
   if (signal.aborted) return
   const settings = {
     DATABASE_URL: databaseUrl,

@@ -3,16 +3,17 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, DatabaseError } from 'pg'
 import { type Config, ConfigError, removedVariableWarnings, readConfig } from '../config/config.ts'
 import { splitDatabaseUrl } from '../config/database-url.ts'
-import { openClient } from '../db/connection/pool.ts'
+import { openClient, readerOf } from '../db/connection/pool.ts'
 import { TOO_MANY_CONNECTIONS } from '../db/connection/sqlstates.ts'
+import type { Reader } from '../db/database.ts'
 import { connectClient, readHostStates } from '../db/failover/hosts.ts'
 import { isLoopbackHost } from '../values/ip-address.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
-import { type Finding, messageOf, readerOf } from './doctor/finding.ts'
+import { type Finding, messageOf } from './doctor/finding.ts'
 import { checkPatroni } from './doctor/patroni.ts'
 import { checkPlanner } from './doctor/planner.ts'
-import { checkPooler } from './doctor/pooler.ts'
+import { checkPooler, type PoolerResult } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
@@ -21,6 +22,7 @@ import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { paint, print } from './terminal/terminal.ts'
 
+const APPLICATION_NAME = 'petstore-doctor'
 const SERVER_VERSION_MIN = 150_000
 
 interface DoctorOptions {
@@ -60,88 +62,96 @@ function parseAddress(text: string): URL {
   throw new InvalidArgumentError('Use a URL such as http://10.0.0.11:8008.')
 }
 
-function examineConfiguration(): Finding {
-  const warnings = removedVariableWarnings()
-  if (warnings.length === 0)
-    return { check: 'configuration', state: 'ok', message: 'all variables are valid' }
-  return {
-    check: 'configuration',
-    state: 'warning',
-    message: warnings.join('; '),
-    remedy: 'Remove the variables.',
-  }
-}
-
 async function examine(): Promise<Finding[]> {
   let config: Config
   try {
     config = readConfig()
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return error.faults.map((message) => ({
-      check: 'configuration',
-      state: 'fault',
-      message,
-      remedy: 'Fix the variable; see docs/configuration.md.',
-    }))
+    if (error instanceof ConfigError) return error.faults.map(configurationFault)
+    throw error
   }
-  const configuration = examineConfiguration()
-
   let client: Client
   try {
-    client = await connectClient(config.DATABASE_URL, 'petstore-doctor')
+    client = await connectClient(config.DATABASE_URL, APPLICATION_NAME)
   } catch (error) {
+    const message = `cannot connect: ${messageOf(error)}`
     return [
-      configuration,
-      {
-        check: 'database',
-        state: 'fault',
-        message: `cannot connect: ${messageOf(error)}`,
-        remedy: connectRemedy(error),
-      },
+      checkConfiguration(),
+      { check: 'database', state: 'fault', message, remedy: connectRemedy(error) },
     ]
   }
   try {
-    const server = await checkServer(client)
-    if (server.state === 'fault') return [configuration, server]
-    const db = readerOf(client)
-    const connect = () => connectClient(config.DATABASE_URL, 'petstore-doctor')
-    const pooler = await checkPooler(client, connect)
-    if (pooler.isLost) return [configuration, server, pooler.finding]
-    const waits = await attempt('waits', () => checkWaits(db))
-    const isWaiting = waits.some(({ state }) => state === 'fault')
-    return [
-      configuration,
-      server,
-      ...(await attempt('hosts', () => checkHosts(config))),
-      pooler.finding,
-      checkEncryption(config),
-      ...(await attempt('schema', () => checkSchema(db))),
-      ...(await attempt('privileges', () => checkPrivileges(db))),
-      ...(await attempt('owners', () => checkOwners(db, config))),
-      ...(await attempt('collations', () => checkCollations(db))),
-      ...(await attempt('connections', () => checkConnections(db, config, pooler.isPooled))),
-      ...(await attempt('planner', () => checkPlanner(db))),
-      ...(await attempt('replication', () => checkReplication(db))),
-      ...waits,
-      // While the service waits, these would report its consequences, or wait too.
-      ...(isWaiting ? [] : await attempt('webhooks', () => checkWebhooks(db))),
-      ...(isWaiting ? [] : await attempt('restores', () => checkRestores(db))),
-      ...(await attempt('clock', () => checkClock(client))),
-    ]
+    return [checkConfiguration(), ...(await examineDatabase(client, config))]
   } finally {
     await client.end()
   }
 }
 
+interface Examined {
+  db: Reader
+  client: Client
+  config: Config
+  pooler: PoolerResult
+}
+
+/** The checks of a database that can be used, in the order in which they run and are printed. */
+const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding | Finding[]>> = {
+  hosts: ({ config }) => checkHosts(config),
+  pooler: ({ pooler }) => pooler.finding,
+  encryption: ({ config }) => checkEncryption(config),
+  schema: ({ db }) => checkSchema(db),
+  privileges: ({ db }) => checkPrivileges(db),
+  owners: ({ db, config }) => checkOwners(db, config),
+  collations: ({ db }) => checkCollations(db),
+  connections: ({ db, config, pooler }) => checkConnections(db, config, pooler.isPooled),
+  planner: ({ db }) => checkPlanner(db),
+  replication: ({ db }) => checkReplication(db),
+  waits: ({ db }) => checkWaits(db),
+  webhooks: ({ db }) => checkWebhooks(db),
+  restores: ({ db }) => checkRestores(db),
+  clock: ({ client }) => checkClock(client),
+}
+/** While the service waits for a lock, these checks would report the consequences, or wait too. */
+const WITHOUT_WAITS = ['webhooks', 'restores']
+
+async function examineDatabase(client: Client, config: Config): Promise<Finding[]> {
+  const server = await checkServer(client)
+  if (server.state === 'fault') return [server]
+  const pooler = await checkPooler(client, () => connectClient(config.DATABASE_URL, APPLICATION_NAME))
+  if (pooler.isLost) return [server, pooler.finding]
+  const examined = { db: readerOf(client), client, config, pooler }
+  const findings = [server]
+  for (const [check, examineIt] of Object.entries(CHECKS)) {
+    const isWaiting = findings.some((finding) => finding.check === 'waits' && finding.state === 'fault')
+    if (isWaiting && WITHOUT_WAITS.includes(check)) continue
+    findings.push(...(await attempt(check, () => examineIt(examined))))
+  }
+  return findings
+}
+
 /** A check that fails does not hide the results of the others: on a busy server, a timeout can cancel any statement. */
-async function attempt(check: string, work: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
+async function attempt(
+  check: string,
+  work: () => Finding | Promise<Finding | Finding[]>,
+): Promise<Finding[]> {
   try {
     return [await work()].flat()
   } catch (error) {
     const message = `the check failed: ${messageOf(error)}`
     return [{ check, state: 'fault', message, remedy: 'Fix the cause, and run petstore doctor again.' }]
   }
+}
+
+function configurationFault(message: string): Finding {
+  const remedy = 'Fix the variable; see docs/configuration.md.'
+  return { check: 'configuration', state: 'fault', message, remedy }
+}
+
+function checkConfiguration(): Finding {
+  const check = 'configuration'
+  const warnings = removedVariableWarnings()
+  if (warnings.length === 0) return { check, state: 'ok', message: 'all variables are valid' }
+  return { check, state: 'warning', message: warnings.join('; '), remedy: 'Remove the variables.' }
 }
 
 async function checkServer(client: Client): Promise<Finding> {
@@ -175,7 +185,7 @@ async function checkServer(client: Client): Promise<Finding> {
 async function checkHosts({ DATABASE_URL }: Config): Promise<Finding[]> {
   if (splitDatabaseUrl(DATABASE_URL).length === 1) return []
   const check = 'hosts'
-  const hosts = await readHostStates(DATABASE_URL, 'petstore-doctor')
+  const hosts = await readHostStates(DATABASE_URL, APPLICATION_NAME)
   const message = hosts.map(({ host, state }) => `${host}: ${state}`).join(', ')
   if (hosts.every(({ isReachable }) => isReachable)) return [{ check, state: 'ok', message }]
   const remedy = 'Start the servers that cannot be reached, or remove them from DATABASE_URL.'
@@ -189,7 +199,7 @@ function checkEncryption(config: Config): Finding {
     const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
     return (
       urls
-        .map((url) => openClient(url, 'petstore-doctor'))
+        .map((url) => openClient(url, APPLICATION_NAME))
         // The traffic of a Unix socket and of the loopback interface stays on the host.
         .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
         .map(({ host, ssl }) => ({ name, host, ssl }))

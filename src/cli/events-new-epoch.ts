@@ -1,8 +1,8 @@
 // `petstore events new-epoch`: invalidates all positions in the event feed.
 import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
-import { openDatabase } from '../db/open-database.ts'
 import { print, say } from './terminal/terminal.ts'
+import { withDatabase } from './with-database.ts'
 
 export function addNewEpoch(events: Command): void {
   events
@@ -20,21 +20,11 @@ Example:
   petstore events new-epoch`,
     )
     .action(async (options: { json?: boolean }) => {
-      const db = openDatabase({
-        databaseUrl: readConfig().DATABASE_URL,
-        applicationName: 'petstore-events',
-        size: 1,
-        // A failed statement rejects its own promise.
-        onError: () => {},
-      })
-      try {
-        // Imported on demand, so that other commands start faster.
-        const { insertEpoch } = await import('../events/feed/queries.ts')
-        const epoch = await insertEpoch(db)
-        say('All earlier positions are invalid. The new epoch:')
-        print(options.json ? JSON.stringify({ epoch }) : epoch)
-      } finally {
-        await db.close()
-      }
+      const { DATABASE_URL } = readConfig()
+      // Imported on demand, so that other commands start faster.
+      const { insertEpoch } = await import('../events/feed/queries.ts')
+      const epoch = await withDatabase(DATABASE_URL, 'petstore-events', insertEpoch)
+      say('All earlier positions are invalid. The new epoch:')
+      print(options.json ? JSON.stringify({ epoch }) : epoch)
     })
 }

@@ -14,12 +14,12 @@ import {
   MESSAGE_LENGTH_MAX,
   RESTORE_CHECKS_KEPT,
 } from '../data/verify/restore-check-rules.ts'
-import type { Db } from '../db/database.ts'
-import { openDatabase } from '../db/open-database.ts'
 import { messageOf } from './doctor/finding.ts'
 import { parseInteger } from './terminal/arguments.ts'
 import { type Cell, CommandError, localTime, print, say, table, visible } from './terminal/terminal.ts'
+import { withDatabase } from './with-database.ts'
 
+const APPLICATION_NAME = 'petstore-restore-checks'
 const LISTED = 20
 
 export function addRestoreChecks(program: Command): void {
@@ -34,7 +34,8 @@ export function addRestoreChecks(program: Command): void {
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExample:\n  petstore restore-checks list --limit 5')
     .action(async ({ limit, json }: { limit: number; json?: boolean }) => {
-      const all = await withDatabase(readConfig().DATABASE_URL, (db) => listRestoreChecks(db, limit))
+      const { DATABASE_URL } = readConfig()
+      const all = await withDatabase(DATABASE_URL, APPLICATION_NAME, (db) => listRestoreChecks(db, limit))
       if (json) return print(toJson(all))
       if (all.length === 0) return say('No entries.')
       print(toTable(all))
@@ -79,7 +80,7 @@ interface FailureOptions {
 export async function recordCheck(databaseUrl: string, check: NewRestoreCheck): Promise<void> {
   const message = visible(check.message).slice(0, MESSAGE_LENGTH_MAX)
   try {
-    await withDatabase(databaseUrl, (db) => insertRestoreCheck(db, { ...check, message }))
+    await withDatabase(databaseUrl, APPLICATION_NAME, (db) => insertRestoreCheck(db, { ...check, message }))
   } catch (error) {
     const cause = error instanceof AppError && error.cause !== undefined ? error.cause : error
     throw new CommandError(`Cannot record the result in the database of the store: ${messageOf(cause)}`)
@@ -97,21 +98,6 @@ export function parsePastTime(text: string): Date {
   const time = new Date(text)
   if (/^\d{4}-\d\d-\d\dT/.test(text) && time.getTime() <= Date.now()) return time
   throw new InvalidArgumentError('Use a time in the past, such as 2026-11-16T03:00:00Z.')
-}
-
-async function withDatabase<Result>(databaseUrl: string, work: (db: Db) => Promise<Result>): Promise<Result> {
-  const db = openDatabase({
-    databaseUrl,
-    applicationName: 'petstore-restore-checks',
-    size: 1,
-    // A failed statement rejects its own promise.
-    onError: () => {},
-  })
-  try {
-    return await work(db)
-  } finally {
-    await db.close()
-  }
 }
 
 function toJson(all: readonly RestoreCheck[]): string {

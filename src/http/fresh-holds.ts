@@ -13,8 +13,7 @@ export function showFreshHolds(app: FastifyInstance, holds: FreshHolds): void {
 
   app.addHook('onRoute', (route) => {
     const { method, url, config } = route
-    const methods = [method].flat()
-    const isRead = methods.includes('GET') || methods.includes('HEAD')
+    const isRead = [method].flat().some((name) => name === 'GET' || name === 'HEAD')
     if (isRead && config?.showsHolds === undefined)
       throw new Error(`${String(method)} ${url} does not declare showsHolds`)
     if (config?.showsHolds === true) route.preHandler = [waitUntilFresh, ...[route.preHandler ?? []].flat()]

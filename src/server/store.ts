@@ -7,6 +7,7 @@ import type { Db } from '../db/database.ts'
 import { readSchemaState } from '../db/migrations/migrate.ts'
 import { type DatabaseOptions, openDatabase } from '../db/open-database.ts'
 import { instanceName } from '../telemetry/instance-name.ts'
+import { limitedWarning } from '../telemetry/limited-warning.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
@@ -33,13 +34,12 @@ export function openStore(
 
 /** Warns about the first failure of a host, about each new reason, and every ten minutes while the host fails. */
 function hostFailureWarning(log: Log): (host: string, error: Error & { code?: string }) => void {
-  const warned = new Map<string, { reason: string; at: number }>()
+  const message = 'a database host could not be asked whether it is the primary'
+  const warnings = new Map<string, ReturnType<typeof limitedWarning>>()
   return (host, { message: reason, code }) => {
-    const last = warned.get(host)
-    const isDue = last === undefined || performance.now() - last.at >= HOST_WARNED_EVERY_MS
-    if (last?.reason === reason && !isDue) return
-    warned.set(host, { reason, at: performance.now() })
-    log.warn({ host, code, reason }, 'a database host could not be asked whether it is the primary')
+    const warn = warnings.get(host) ?? limitedWarning(log, 'failures', message, HOST_WARNED_EVERY_MS)
+    warnings.set(host, warn)
+    warn({ host, code, reason }, 1, reason)
   }
 }
 

@@ -13,7 +13,7 @@ const FINDINGS: Record<Pooler, Omit<Finding, 'check'>> = {
   transaction: { state: 'fault', ...TRANSACTION_POOLING },
 }
 
-interface PoolerResult {
+export interface PoolerResult {
   finding: Finding
   isPooled: boolean
   /** True if the pooler may have closed the connection, so that further checks would fail. */

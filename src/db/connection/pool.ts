@@ -8,6 +8,7 @@ import {
   Pool,
   types as standardTypes,
 } from 'pg'
+import type { Reader } from '../database.ts'
 import { CONNECT_TIMEOUT_MS } from './deadlines.ts'
 
 /** Idle time before TCP keep-alive probes start. An unreachable server is detected ten seconds later. */
@@ -124,4 +125,9 @@ export function certificateEnd(client: ClientBase): Date | undefined {
   // Empty if the session was resumed.
   const end = stream.getPeerCertificate?.().valid_to
   return end === undefined ? undefined : new Date(end)
+}
+
+/** The statements of a command, on its own connection. They are not prepared, because most of them run once. */
+export function readerOf(client: Client): Reader {
+  return { read: async ({ text, values }) => (await client.query(text, values)).rows }
 }

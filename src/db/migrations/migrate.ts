@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type { MigrationBuilder } from 'node-pg-migrate'
 import type { Client } from 'pg'
+import { readerOf } from '../connection/pool.ts'
 import { isPooled } from '../connection/pooler.ts'
 import { DEADLOCK, LOCK_NOT_AVAILABLE } from '../connection/sqlstates.ts'
 import type { Reader } from '../database.ts'
@@ -119,10 +120,6 @@ async function runWatched(
     clearInterval(reporting)
     await watch.stop()
   }
-}
-
-function readerOf(client: Client): Reader {
-  return { read: async <Row>({ text }: { text: string }) => (await client.query(text)).rows as Row[] }
 }
 
 async function checkDatabase(client: Client): Promise<SchemaState> {
