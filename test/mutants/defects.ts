@@ -314,7 +314,7 @@ export const DEFECTS: readonly Defect[] = [
     name: 'a slow stream skips the events that are no longer in memory',
     file: 'src/events/feed/stream.ts',
     find: 'if (!window.covers(position)) return false',
-    replace: 'if (!window.covers(position)) number = newest.number',
+    replace: 'if (!window.covers(position)) return (number = newest.number) > 0n',
     test: 'test/events/feed-stream.test.ts',
     title: 'too far behind',
   },
