@@ -111,6 +111,17 @@ test('starts again at the head if the next events are no longer stored', async (
   expect(window.covers(start)).toBe(false)
 })
 
+test('keeps no events with a gap, which only damaged data has', async () => {
+  const { window } = await openWindow()
+  const start = await findHead()
+  for (const count of [1, 1, 1]) await addPets(count)
+  const damage = 'delete from outbox where id = (select outbox_id from event_numbers where first_number = $1)'
+  await sql(databaseUrl, damage, [start.number + 2n])
+  const head = await findHead()
+  expect(await window.advance(head)).toBe(true)
+  expect([window.newest(), window.covers(start)]).toEqual([head, false])
+})
+
 test('keeps nothing after clear', async () => {
   const { window } = await openWindow()
   await window.advance(await addPets(1))

@@ -355,7 +355,7 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/events/feed-window.test.ts',
   },
   {
-    name: 'events in memory hide those that were purged before them',
+    name: 'the events in memory have gaps',
     file: 'src/events/feed/window.ts',
     find: '!isSameEpoch || page.rows.at(-1)?.number !== last',
     replace: '!isSameEpoch || page.rows.length === 0',
