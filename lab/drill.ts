@@ -126,18 +126,43 @@ type Measured = Pick<
 
 /** Runs load and faults, then compares the responses that the clients received with the tables of the primary. */
 async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
-  const { seed, plan, runFolder, progress, violations } = options
-  const { say } = progress
+  await lab.waitUntilHealthy(HEALTHY_TIMEOUT_MS)
+  const cpuBefore = process.cpuUsage()
+  const running = startMeasuring(lab, options)
+  const { activity, load, feed } = running
+  const faults = await runFaults(running, options)
+  const seconds = (performance.now() - activity.startedAt) / 1000
+  const perSecond = { writes: activity.perSecond('writes'), reads: activity.perSecond('reads') }
+  const soakData = await stopLoad(running, options.progress.say)
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const cpuSeconds = (user + system) / 1e6
+  await judge(running, options.violations)
+  return {
+    seconds,
+    totals: load.totals,
+    acknowledged: load.acknowledged(),
+    cpu: { seconds: cpuSeconds, share: cpuSeconds / seconds },
+    feed: feed.summary(),
+    faults,
+    perSecond,
+    soakData,
+  }
+}
+
+type Running = ReturnType<typeof startMeasuring>
+
+function startMeasuring(
+  lab: Lab,
+  { seed, plan, runFolder, progress, violations, soak: isSoak }: MeasureOptions,
+) {
   // The prefix of the names of pets differs between runs, so that a database can be used again.
   const history = emptyHistory(`drill-${Date.now().toString(36)}-`)
   const historyFile = openHistoryFile(join(runFolder, 'history.jsonl'), (error) =>
-    say(`The history file is incomplete: ${error}`),
+    progress.say(`The history file is incomplete: ${error}`),
   )
-  await lab.waitUntilHealthy(HEALTHY_TIMEOUT_MS)
   const activity = openActivity()
-  const cpuBefore = process.cpuUsage()
   const sampler = startSampler(lab)
-  const soak = options.soak ? openSoak(lab) : undefined
+  const soak = isSoak ? openSoak(lab) : undefined
   const load = startLoad({
     lab,
     seed,
@@ -158,8 +183,14 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     responses: load.client.responses(),
     violations: violations.count(),
   }))
-  await soak?.setLoad(load, say)
-  const faults = await runRounds({
+  return { lab, history, historyFile, activity, sampler, soak, load, feed, current }
+}
+
+async function runFaults(running: Running, options: MeasureOptions): Promise<FaultRow[]> {
+  const { lab, load, sampler, activity, feed, soak, current } = running
+  const { plan, violations, progress } = options
+  await soak?.setLoad(load, progress.say)
+  return runRounds({
     lab,
     load,
     sampler,
@@ -170,41 +201,39 @@ async function measure(lab: Lab, options: MeasureOptions): Promise<Measured> {
     settleMs: options.settleSeconds * 1000,
     ...(options.soak && { periodMs: options.everySeconds * 1000 }),
     onStart: (name, fault) => Object.assign(current, { name, fault }),
-    onRow: (row, number) => say(rowText(row, number, plan.length)),
+    onRow: (row, number) => progress.say(rowText(row, number, plan.length)),
   })
-  const seconds = (performance.now() - activity.startedAt) / 1000
-  const perSecond = { writes: activity.perSecond('writes'), reads: activity.perSecond('reads') }
+}
+
+async function stopLoad(
+  { load, sampler, soak, current }: Running,
+  say: Progress['say'],
+): Promise<SoakData | undefined> {
   current.name = 'verdict'
   say('Stopping the load, then checking every acknowledged write.')
   const unfinished = await load.stop()
   if (unfinished > 0)
     say(`${unfinished} clients did not finish; the outcome of their last request is unknown.`)
   await sampler.stop()
-  const soakData = await soak?.stop()
-  const { user, system } = process.cpuUsage(cpuBefore)
-  const cpuSeconds = (user + system) / 1e6
+  return soak?.stop()
+}
+
+async function judge(
+  { lab, load, feed, history, historyFile }: Running,
+  violations: Violations,
+): Promise<void> {
+  const { follower, client } = load
   await feed.checkAll()
   for (const violation of checkEvents(history, follower.mirror)) violations.add(violation)
   await follower.stop()
   try {
-    for (const violation of findViolations(history, await readTables(lab, load.client)))
-      violations.add(violation)
+    for (const violation of findViolations(history, await readTables(lab, client))) violations.add(violation)
   } catch (error) {
     const text = `the tables of the primary cannot be read: ${error}`
     violations.add({ kind: 'notHealthy', subject: 'tables', text })
   }
-  load.client.close()
+  client.close()
   await historyFile.close()
-  return {
-    seconds,
-    totals: load.totals,
-    acknowledged: load.acknowledged(),
-    cpu: { seconds: cpuSeconds, share: cpuSeconds / seconds },
-    feed: feed.summary(),
-    faults,
-    perSecond,
-    soakData,
-  }
 }
 
 function rowText(row: FaultRow, number: number, total: number): string {

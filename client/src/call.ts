@@ -72,73 +72,91 @@ const BACKOFF_MAX_MS = 5_000
 
 export function transportOf(defaults: PetstoreOptions): Transport {
   if (!defaults.apiKey) throw new TypeError('apiKey is missing.')
-  const baseUrl = String(defaults.baseUrl).replace(/\/+$/, '')
-  const authorization = `Bearer ${defaults.apiKey}`
+  const service: Service = {
+    ...defaults,
+    baseUrl: String(defaults.baseUrl).replace(/\/+$/, ''),
+    authorization: `Bearer ${defaults.apiKey}`,
+    timeoutMs: defaults.timeoutMs ?? TIMEOUT_MS,
+    deadlineMs: defaults.deadlineMs ?? DEADLINE_MS,
+    // oxlint-disable-next-line no-console -- the default; `onDeprecated` replaces it.
+    onDeprecated: defaults.onDeprecated ?? (({ message }) => console.warn(message)),
+  }
+  const { baseUrl, authorization, deadlineMs } = service
   // If the address or the key is invalid, throw here instead of at every call.
   void new Request(baseUrl, { headers: { authorization } })
-  // oxlint-disable-next-line no-console -- the default; `onDeprecated` replaces it.
-  const { onDeprecated = ({ message }: Deprecation) => console.warn(message) } = defaults
-
-  const send: Send = async (call, options = {}) => {
-    const { signal } = options
-    const timeoutMs = options.timeoutMs ?? defaults.timeoutMs ?? TIMEOUT_MS
-    const deadlineAt = performance.now() + (options.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS)
-    const url = baseUrl + call.path + writeQuery(call.query)
-    const body = call.body && writeJson(call.body)
-    const id = randomId()
-    let outcomeUnknown = false
-    let previous: PetstoreError | undefined
-
-    for (let number = 1; ; number += 1) {
-      if (signal?.aborted) throw new PetstoreError(abortedBy(signal), outcomeUnknown)
-      const headers = headersOf({
-        authorization,
-        accept: 'application/json',
-        'content-type': body && 'application/json',
-        'x-request-id': `${id}.${number}`,
-        ...call.headers,
-      })
-      const result = await attempt(
-        url,
-        { method: call.method, headers, body: body ?? null },
-        {
-          fetch: defaults.fetch ?? fetch,
-          timeoutMs: Math.min(timeoutMs, deadlineAt - performance.now()),
-          signal,
-        },
-      )
-      if (result.headers) reportDeprecation(call.operation, result.headers, onDeprecated)
-      if ('value' in result) return result as ApiResponse<never>
-
-      const { failed } = result
-      if (outcomeUnknown && failed.code === call.successCode) {
-        return { value: undefined, headers: new Headers() }
-      }
-      outcomeUnknown ||= failed.mayHaveTakenEffect && call.method !== 'GET'
-      const waitMs = failed.retryAfterMs + backoffMs(number)
-      const isLast = !failed.isTemporary || performance.now() + waitMs >= deadlineAt
-      if (isLast || (outcomeUnknown && !call.idempotent)) {
-        // The previous error explains a timeout better than the timeout itself.
-        const cause = failed.code === 'timeout' ? (previous ?? failed.cause) : failed.cause
-        throw new PetstoreError({ ...failed, cause }, outcomeUnknown)
-      }
-      previous = new PetstoreError(failed)
-      await sleep(waitMs, signal)
-    }
-  }
-
   return {
-    send,
+    send: (call, options) => sendWithRetries(service, call, options),
     openStream: (path, query, { signal, timeoutMs }) => {
       const accept = 'text/event-stream'
       const headers = headersOf({ authorization, accept, 'x-request-id': randomId() })
       return readStream(baseUrl + path + writeQuery(query), headers, {
-        fetch: defaults.fetch ?? fetch,
-        timeoutMs: timeoutMs ?? defaults.timeoutMs ?? TIMEOUT_MS,
+        fetch: service.fetch ?? fetch,
+        timeoutMs: timeoutMs ?? service.timeoutMs,
         signal,
       })
     },
-    deadlineMs: defaults.deadlineMs ?? DEADLINE_MS,
+    deadlineMs,
+  }
+}
+
+/** The options of the client, with their defaults. */
+interface Service {
+  baseUrl: string
+  authorization: string
+  timeoutMs: number
+  deadlineMs: number
+  onDeprecated: (deprecation: Deprecation) => void
+  fetch?: typeof fetch | undefined
+}
+
+async function sendWithRetries<Name extends keyof Operations>(
+  service: Service,
+  call: Call<Name>,
+  options: CallOptions = {},
+): Promise<ApiResponse<Operations[Name]['response']>> {
+  const { signal, timeoutMs = service.timeoutMs, deadlineMs = service.deadlineMs } = options
+  const deadlineAt = performance.now() + deadlineMs
+  const url = service.baseUrl + call.path + writeQuery(call.query)
+  const body = call.body && writeJson(call.body)
+  const id = randomId()
+  let outcomeUnknown = false
+  let previous: PetstoreError | undefined
+
+  for (let number = 1; ; number += 1) {
+    if (signal?.aborted) throw new PetstoreError(abortedBy(signal), outcomeUnknown)
+    const headers = headersOf({
+      authorization: service.authorization,
+      accept: 'application/json',
+      'content-type': body && 'application/json',
+      'x-request-id': `${id}.${number}`,
+      ...call.headers,
+    })
+    const result = await attempt(
+      url,
+      { method: call.method, headers, body: body ?? null },
+      {
+        fetch: service.fetch ?? fetch,
+        timeoutMs: Math.min(timeoutMs, deadlineAt - performance.now()),
+        signal,
+      },
+    )
+    if (result.headers) reportDeprecation(call.operation, result.headers, service.onDeprecated)
+    if ('value' in result) return result as ApiResponse<never>
+
+    const { failed } = result
+    if (outcomeUnknown && failed.code === call.successCode) {
+      return { value: undefined as never, headers: new Headers() }
+    }
+    outcomeUnknown ||= failed.mayHaveTakenEffect && call.method !== 'GET'
+    const waitMs = failed.retryAfterMs + backoffMs(number)
+    const isLast = !failed.isTemporary || performance.now() + waitMs >= deadlineAt
+    if (isLast || (outcomeUnknown && !call.idempotent)) {
+      // The previous error explains a timeout better than the timeout itself.
+      const cause = failed.code === 'timeout' ? (previous ?? failed.cause) : failed.cause
+      throw new PetstoreError({ ...failed, cause }, outcomeUnknown)
+    }
+    previous = new PetstoreError(failed)
+    await sleep(waitMs, signal)
   }
 }
 

@@ -83,11 +83,35 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
   }
 }
 
-async function start(
-  { folder, template, needs, intervalSeconds, groupWaitSeconds }: EnvironmentOptions,
-  onClose: (work: () => Promise<unknown>) => void,
-): Promise<Omit<Environment, 'close'>> {
-  mkdirSync(folder, { recursive: true })
+type OnClose = (work: () => Promise<unknown>) => void
+
+async function start(options: EnvironmentOptions, onClose: OnClose): Promise<Omit<Environment, 'close'>> {
+  mkdirSync(options.folder, { recursive: true })
+  const database = await startDatabase(options, onClose)
+  const { servers, certificates, network, urlOf } = database
+  const processes = await startProcesses(options, database, onClose)
+  const receiver = await openReceiver()
+  onClose(receiver.close)
+  const store = { origin: processes.serve.origin, apiKey: options.template.apiKey }
+  await create(store, '/webhooks', { url: receiver.webhookUrl })
+  const load = startSteadyLoad(store)
+  onClose(load.stop)
+  const prometheus = await startMonitoring(options, processes, receiver, onClose)
+  return {
+    store,
+    servers,
+    ...processes,
+    prometheus,
+    receiver,
+    load,
+    certificates,
+    network,
+    run: (role, args, expectedCode, databaseUrl = urlOf(role)) =>
+      runPetstore(args, { DATABASE_URL: databaseUrl, RECORD_DATABASE_URL: urlOf(role) }, expectedCode),
+  }
+}
+
+async function startDatabase({ folder, template, needs }: EnvironmentOptions, onClose: OnClose) {
   const certificates = needs.tls ? prepareCertificates(folder, template) : undefined
   const servers = await startServers({
     folder,
@@ -100,6 +124,16 @@ async function start(
   const urlOf = (role: string, port = servers.primary.port) => urlAs(role, port, parameters)
   const network = needs.slowNetwork ? await startProxy(urlOf('petstore_app')) : undefined
   if (network) onClose(() => network.close())
+  return { servers, certificates, network, urlOf }
+}
+
+type Processes = Pick<Environment, 'serve' | 'deliver'>
+
+async function startProcesses(
+  { folder, needs }: EnvironmentOptions,
+  { urlOf, network }: Awaited<ReturnType<typeof startDatabase>>,
+  onClose: OnClose,
+): Promise<Processes> {
   const networks = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
   const serve = await preparePetstore('serve', {
     folder,
@@ -112,14 +146,16 @@ async function start(
   })
   onClose(() => Promise.all([serve.kill(), deliver.kill()]))
   await Promise.all([startAndWait(serve), startAndWait(deliver)])
+  return { serve, deliver }
+}
 
-  const receiver = await openReceiver()
-  onClose(receiver.close)
-  const store = { origin: serve.origin, apiKey: template.apiKey }
-  await create(store, '/webhooks', { url: receiver.webhookUrl })
-  const load = startSteadyLoad(store)
-  onClose(load.stop)
-
+/** Starts Alertmanager and Prometheus, and waits until Prometheus has scraped both processes. */
+async function startMonitoring(
+  { folder, intervalSeconds, groupWaitSeconds }: EnvironmentOptions,
+  { serve, deliver }: Processes,
+  receiver: Receiver,
+  onClose: OnClose,
+): Promise<Prometheus> {
   const alertmanager = await startAlertmanager({
     folder,
     receiver: receiver.origin,
@@ -139,17 +175,5 @@ async function start(
   })
   const isScraped = async () => (await prometheus.query('up == 1')).length === 2
   await waitUntil('both processes are scraped', SCRAPED_TIMEOUT_MS, isScraped, SCRAPED_POLL_MS)
-  return {
-    store,
-    servers,
-    serve,
-    deliver,
-    prometheus,
-    receiver,
-    load,
-    certificates,
-    network,
-    run: (role, args, expectedCode, databaseUrl = urlOf(role)) =>
-      runPetstore(args, { DATABASE_URL: databaseUrl, RECORD_DATABASE_URL: urlOf(role) }, expectedCode),
-  }
+  return prometheus
 }

@@ -108,15 +108,7 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
   await Promise.all(instances.map((instance) => instance.start()))
   await Promise.all(instances.map((instance) => instance.waitUntilReady()))
   daemons.push(await startServiceHaproxy(root, logFolder))
-  const isHealthy = async () => {
-    const healthy = await Promise.all([
-      isClusterHealthy(nodes, synchronous),
-      ...instances.map((instance) => instance.isReady()),
-    ])
-    return healthy.every(Boolean)
-  }
-  const waitUntilHealthy = (timeoutMs: number) =>
-    waitUntil('the cluster and the service are healthy', timeoutMs, isHealthy, HEALTH_POLL_MS)
+  const waitUntilHealthy = healthOf(nodes, instances, synchronous)
   await waitUntilHealthy(START_TIMEOUT_MS)
 
   const targets: FaultTargets = {
@@ -154,6 +146,22 @@ async function startCluster(
   await installClusterFiles(root, nodes)
   await Promise.all(nodes.map((node) => node.create(nodes, replication)))
   await Promise.all(nodes.map((node) => node.start()))
+}
+
+function healthOf(
+  nodes: ClusterNode[],
+  instances: Instance[],
+  synchronous: boolean,
+): Lab['waitUntilHealthy'] {
+  const isHealthy = async () => {
+    const healthy = await Promise.all([
+      isClusterHealthy(nodes, synchronous),
+      ...instances.map((instance) => instance.isReady()),
+    ])
+    return healthy.every(Boolean)
+  }
+  return (timeoutMs) =>
+    waitUntil('the cluster and the service are healthy', timeoutMs, isHealthy, HEALTH_POLL_MS)
 }
 
 /** Kills everything at once. The mounts and networks disappear at the latest when the drill exits. */

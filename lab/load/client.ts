@@ -60,49 +60,23 @@ export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Clie
   let responses = 0
 
   async function send(operation: OperationName, what: Request): Promise<Reply> {
-    const reply = await http.send(what).then(
-      (response) => toReply(operation, response),
-      (error: NodeJS.ErrnoException): Reply => ({
-        status: undefined,
-        result: `network ${error.code ?? error.name}`,
-        outcome: 'unknown',
-        body: undefined,
-        version: undefined,
-        next: undefined,
-        waitMs: WAIT_DEFAULT_MS,
-      }),
-    )
+    const reply = await http.send(what).then((response) => {
+      const received = toReply(response)
+      reportUndocumented(operation, received, response)
+      return received
+    }, withoutResponse)
     const counted = `${operation} ${reply.result}`
     counts[counted] = (counts[counted] ?? 0) + 1
     responses += 1
     return reply
   }
 
-  function toReply(operation: OperationName, { status, headers, text }: HttpResponse): Reply {
-    const body = parse(text)
-    const code = (body as { code?: unknown } | undefined)?.code
-    const requestId = headers['x-request-id']
-    const result = status < 300 ? `${status}` : `${status} ${String(code)}`
-    const retryAfter = headers['retry-after']
-    const problem = undocumented(operation, result, retryAfter)
-    if (problem !== undefined) {
-      const subject = String(requestId ?? responses)
-      violations.add({
-        kind: 'undocumented',
-        subject,
-        text: `${problem} (${subject}): ${text.slice(0, 200)}`,
-      })
-    }
-    const unfinished = changedNothing(result) ? 'notDone' : 'unknown'
-    return {
-      status,
-      result,
-      outcome: status < 300 ? 'done' : unfinished,
-      body,
-      version: headers.etag === undefined ? undefined : Number(headers.etag.replaceAll('"', '')),
-      next: /<[^>]*\/v1(\/[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1],
-      waitMs: Math.min(WAIT_MAX_MS, retryAfter === undefined ? WAIT_DEFAULT_MS : Number(retryAfter) * 1000),
-    }
+  function reportUndocumented(operation: OperationName, { result }: Reply, response: HttpResponse): void {
+    const { headers, text } = response
+    const problem = undocumented(operation, result, headers['retry-after'])
+    if (problem === undefined) return
+    const subject = String(headers['x-request-id'] ?? responses)
+    violations.add({ kind: 'undocumented', subject, text: `${problem} (${subject}): ${text.slice(0, 200)}` })
   }
 
   return {
@@ -114,6 +88,35 @@ export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Clie
     },
     responses: () => responses,
     close: http.close,
+  }
+}
+
+function toReply({ status, headers, text }: HttpResponse): Reply {
+  const body = parse(text)
+  const code = (body as { code?: unknown } | undefined)?.code
+  const result = status < 300 ? `${status}` : `${status} ${String(code)}`
+  const retryAfter = headers['retry-after']
+  const unfinished = changedNothing(result) ? 'notDone' : 'unknown'
+  return {
+    status,
+    result,
+    outcome: status < 300 ? 'done' : unfinished,
+    body,
+    version: headers.etag === undefined ? undefined : Number(headers.etag.replaceAll('"', '')),
+    next: /<[^>]*\/v1(\/[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1],
+    waitMs: Math.min(WAIT_MAX_MS, retryAfter === undefined ? WAIT_DEFAULT_MS : Number(retryAfter) * 1000),
+  }
+}
+
+function withoutResponse(error: NodeJS.ErrnoException): Reply {
+  return {
+    status: undefined,
+    result: `network ${error.code ?? error.name}`,
+    outcome: 'unknown',
+    body: undefined,
+    version: undefined,
+    next: undefined,
+    waitMs: WAIT_DEFAULT_MS,
   }
 }
 

@@ -29,7 +29,13 @@ const DEPRECATED_LISTED_MAX = 10_000
 
 export function addApiKeys(program: Command): void {
   const apiKeys = program.command('api-keys').description('create, list, rotate and revoke API keys')
+  addCreate(apiKeys)
+  addList(apiKeys)
+  addRevoke(apiKeys)
+  addRotate(apiKeys)
+}
 
+function addCreate(apiKeys: Command): void {
   apiKeys
     .command('create')
     .usage('--name <name> [options]')
@@ -71,7 +77,9 @@ export function addApiKeys(program: Command): void {
         printIssued(issued, 'Created')
       }),
     )
+}
 
+function addList(apiKeys: Command): void {
   apiKeys
     .command('list')
     .description('list the names, scopes, last use and expiry of all keys, but not the keys themselves')
@@ -95,7 +103,9 @@ export function addApiKeys(program: Command): void {
         print(options.json ? stringifyJson(all.map(toListEntry), 2) : toTable(all))
       }),
     )
+}
 
+function addRevoke(apiKeys: Command): void {
   apiKeys
     .command('revoke')
     .description('revoke a key; within a second, every instance rejects it')
@@ -108,7 +118,9 @@ export function addApiKeys(program: Command): void {
         say(`Revoked key ${id} (${name}).`)
       }),
     )
+}
 
+function addRotate(apiKeys: Command): void {
   apiKeys
     .command('rotate')
     .description(

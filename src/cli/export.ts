@@ -59,40 +59,43 @@ Examples:
           'Standard output cannot contain both the pets and the position. Add --output FILE, or name a file for the position: --with-position FILE',
         )
       }
-      const config = readConfig()
-      const client = await connectClient(config.DATABASE_URL, 'petstore-export')
-      const progress = openProgress('Exporting')
-      try {
-        // Imported on demand, so that other commands start faster.
-        const { copyPetsTo, startSnapshot } = await import('../data/import-export/export-queries.ts')
-        await liftTimeouts(client)
-        const position = options.withPosition === undefined ? undefined : await startSnapshot(client)
-        const copy = copyPetsTo(client, options.format)
-        let bytes = 0
-        const meter = new Transform({
-          transform: (chunk: Buffer, _encoding, done) => {
-            bytes += chunk.length
-            progress.update({ bytes })
-            done(null, chunk)
-          },
-        })
-        await writeTo(options.output, (output) => pipeline(copy, meter, output))
-        progress.end()
-        say(`${countOf(copy.rowCount, 'pet')} exported.`)
-        // Last: after a crash, an earlier position with this export is correct. A new position with an earlier export
-        // would skip events.
-        if (position !== undefined) await reportPosition(position, options.withPosition)
-      } catch (error) {
-        // The reader closed the pipe, as `head` does.
-        if (hasCode(error, 'EPIPE')) return
-        if (hasCode(error, UNDEFINED_TABLE))
-          throw new CommandError('The database schema is out of date. Run: petstore migrate')
-        throw error
-      } finally {
-        progress.end()
-        await client.end()
-      }
+      await exportPets(options)
     })
+}
+
+async function exportPets(options: Options): Promise<void> {
+  const client = await connectClient(readConfig().DATABASE_URL, 'petstore-export')
+  const progress = openProgress('Exporting')
+  try {
+    // Imported on demand, so that other commands start faster.
+    const { copyPetsTo, startSnapshot } = await import('../data/import-export/export-queries.ts')
+    await liftTimeouts(client)
+    const position = options.withPosition === undefined ? undefined : await startSnapshot(client)
+    const copy = copyPetsTo(client, options.format)
+    let bytes = 0
+    const meter = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        bytes += chunk.length
+        progress.update({ bytes })
+        done(null, chunk)
+      },
+    })
+    await writeTo(options.output, (output) => pipeline(copy, meter, output))
+    progress.end()
+    say(`${countOf(copy.rowCount, 'pet')} exported.`)
+    // Last: after a crash, an earlier position with this export is correct. A new position with an earlier export
+    // would skip events.
+    if (position !== undefined) await reportPosition(position, options.withPosition)
+  } catch (error) {
+    // The reader closed the pipe, as `head` does.
+    if (hasCode(error, 'EPIPE')) return
+    if (hasCode(error, UNDEFINED_TABLE))
+      throw new CommandError('The database schema is out of date. Run: petstore migrate')
+    throw error
+  } finally {
+    progress.end()
+    await client.end()
+  }
 }
 
 async function reportPosition(position: string, file: Options['withPosition']): Promise<void> {

@@ -63,7 +63,14 @@ export function addOrders(program: Command): void {
       'after',
       '\nThe API key needs the scope orders:read for list and get, and orders:write for the other commands.',
     )
+  addList(orders)
+  addGet(orders)
+  addPlace(orders)
+  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold')
+  addClosing(orders, 'cancel', 'cancel an open order; its pet becomes available', 'released')
+}
 
+function addList(orders: Command): void {
   const list = orders
     .command('list')
     .description('list orders, newest first; the table shows times in your time zone')
@@ -87,7 +94,9 @@ export function addOrders(program: Command): void {
     ['petstore orders list --status open --sort expiresAt', 'petstore orders list --pet 42 --all'],
     LIST_HELP,
   )
+}
 
+function addGet(orders: Command): void {
   const get = orders
     .command('get')
     .description('show an order; the table shows times in your time zone')
@@ -100,7 +109,9 @@ export function addOrders(program: Command): void {
       }),
     )
   addRemoteOptions(get, ['petstore orders get 7', 'petstore orders get 7 --json'])
+}
 
+function addPlace(orders: Command): void {
   const place = orders
     .command('place')
     .description('place an order, which holds a pet for a customer, and print the id of the order')
@@ -123,9 +134,6 @@ export function addOrders(program: Command): void {
     })
   addIdempotencyKey(place, 'order')
   addRemoteOptions(place, ['petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"'])
-
-  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold')
-  addClosing(orders, 'cancel', 'cancel an open order; its pet becomes available', 'released')
 }
 
 function addClosing(orders: Command, verb: 'complete' | 'cancel', description: string, done: string): void {

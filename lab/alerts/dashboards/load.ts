@@ -23,15 +23,35 @@ interface LoadOptions {
 
 export async function startLoad({ origins, apiKey }: LoadOptions): Promise<Load> {
   const stopping = new AbortController()
-  const pets: number[] = []
+  const { signal } = stopping
   const receiver = await openReceiver()
-
-  async function send(origin: string, method: string, path: string, body?: object): Promise<{ id?: number }> {
+  const originOf = (index: number) => origins[index % origins.length] ?? ''
+  const send: Send = async (origin, method, path, body) => {
     const exchange = await sendRequest({ origin, apiKey }, method, path, body)
     if (exchange === undefined) throw new Error(`${method} ${path} got no response`)
     return exchange.status < 300 ? (exchange.body ?? {}) : {}
   }
+  const { kinds, createPet } = requestsOf(send)
+  for (let count = 0; count < 20; count += 1) await createPet(originOf(0))
+  await send(originOf(0), 'POST', '/webhooks', { url: `${receiver.origin}/hook` })
+  const running = Promise.all([
+    ...Array.from({ length: CLIENTS }, (_, index) => runClient(originOf(index), kinds, signal)),
+    ...Array.from({ length: STREAMS }, (_, index) => follow(originOf(index), apiKey, signal)),
+  ])
+  return {
+    stop: async () => {
+      stopping.abort()
+      await running
+      await receiver.close()
+    },
+  }
+}
 
+type Send = (origin: string, method: string, path: string, body?: object) => Promise<{ id?: number }>
+
+/** The kinds of requests, which use the pets that they have created. */
+function requestsOf(send: Send) {
+  const pets: number[] = []
   const anyPet = () => pets[Math.floor(Math.random() * pets.length)] ?? 1
 
   async function createPet(origin: string): Promise<void> {
@@ -51,7 +71,7 @@ export async function startLoad({ origins, apiKey }: LoadOptions): Promise<Load>
   }
 
   /** The share of each kind of request, in sum 1. */
-  const KINDS: Kind[] = [
+  const kinds: Kind[] = [
     [0.45, (origin) => send(origin, 'GET', '/pets?status=available&limit=20')],
     [0.1, (origin) => send(origin, 'GET', `/pets?id=${anyPet()}`)],
     [0.16, createPet],
@@ -63,43 +83,27 @@ export async function startLoad({ origins, apiKey }: LoadOptions): Promise<Load>
     [0.02, (origin) => send(origin, 'DELETE', '/pets/999999999')],
     [0.02, (origin) => send(origin, 'POST', '/pets', { name: '' })],
   ]
+  return { kinds, createPet }
+}
 
-  async function runClient(index: number): Promise<void> {
-    const origin = origins[index % origins.length] ?? ''
-    while (!stopping.signal.aborted) {
-      await pickKind(KINDS)(origin).catch(() => sleep(AFTER_FAILURE_MS))
-      await sleep(Math.random() * 2 * PAUSE_MS)
-    }
+async function runClient(origin: string, kinds: readonly Kind[], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pickKind(kinds)(origin).catch(() => sleep(AFTER_FAILURE_MS))
+    await sleep(Math.random() * 2 * PAUSE_MS)
   }
+}
 
-  async function follow(index: number): Promise<void> {
-    const origin = origins[index % origins.length] ?? ''
-    while (!stopping.signal.aborted) {
-      try {
-        const response = await fetch(`${origin}/v1/events/stream`, {
-          headers: { authorization: `Bearer ${apiKey}` },
-          signal: stopping.signal,
-        })
-        await response.body?.pipeTo(new WritableStream())
-      } catch {
-        // The stream ended, or the load stops.
-      }
-      if (!stopping.signal.aborted) await sleep(AFTER_FAILURE_MS)
+/** Keeps a stream of events open. */
+async function follow(origin: string, apiKey: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const response = await fetch(`${origin}/v1/events/stream`, { headers, signal })
+      await response.body?.pipeTo(new WritableStream())
+    } catch {
+      // The stream ended, or the load stops.
     }
-  }
-
-  for (let count = 0; count < 20; count += 1) await createPet(origins[0] ?? '')
-  await send(origins[0] ?? '', 'POST', '/webhooks', { url: `${receiver.origin}/hook` })
-  const running = Promise.all([
-    ...Array.from({ length: CLIENTS }, (_, index) => runClient(index)),
-    ...Array.from({ length: STREAMS }, (_, index) => follow(index)),
-  ])
-  return {
-    stop: async () => {
-      stopping.abort()
-      await running
-      await receiver.close()
-    },
+    if (!signal.aborted) await sleep(AFTER_FAILURE_MS)
   }
 }
 
