@@ -29,7 +29,7 @@ test('doctor reports a direct connection', async () => {
   })
 })
 
-const MESSAGE = 'DATABASE_URL connects to PgBouncer, or another pooler, that does not keep sessions'
+const MESSAGE = 'DATABASE_URL connects to PgBouncer, or another pooler, in transaction or statement mode'
 const REMEDY = 'Set pool_mode = session, or set DATABASE_URL to the host and port of PostgreSQL itself.'
 const REJECTED = { code: 1, pooler: { state: 'fault', message: MESSAGE, remedy: REMEDY } }
 const PORTS = { PORT: '0', ADMIN_PORT: '0' }

@@ -18,7 +18,7 @@ export type Pooler = 'none' | 'session' | 'transaction'
 
 /** Why `transaction` is rejected, and what to do. docs/decisions/0015-no-transaction-pooling.md has the reasons. */
 export const TRANSACTION_POOLING = {
-  message: 'DATABASE_URL connects to PgBouncer, or another pooler, that does not keep sessions',
+  message: 'DATABASE_URL connects to PgBouncer, or another pooler, in transaction or statement mode',
   remedy: 'Set pool_mode = session, or set DATABASE_URL to the host and port of PostgreSQL itself.',
 }
 

@@ -171,7 +171,8 @@ async function allCells(): Promise<Cell[]> {
 function namedStatements(): string[] {
   const folder = resolve(import.meta.dirname, '../../../src')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const isSql = (path: string) => path.endsWith('queries.ts') || path === join('db', 'migrations', 'migrate.ts')
+  const isSql = (path: string) =>
+    path.endsWith('queries.ts') || path === join('db', 'migrations', 'migrate.ts')
   return files.filter(isSql).flatMap((path) => {
     const text = readFileSync(join(folder, path), 'utf8')
     return [...text.matchAll(/name: '([a-z_]+)',\s+(?:\/\/.*\s+)*text:/g)].map(([, name = '']) => name)
