@@ -26,98 +26,114 @@ export interface LogWriter {
 
 /** If lines were dropped, calls `onRecovered` with their number as soon as the waiting lines are written. */
 export function openLogWriter(fd: number, onRecovered: (droppedLines: number) => void): LogWriter {
+  const blocks = new Blocks(fd, onRecovered)
+  return {
+    write: (line) => blocks.add(line),
+    flush: () => blocks.flush(),
+    flushSync: () => blocks.flushSync(),
+    close: () => blocks.close(),
+    unwrittenCharacters: () => blocks.unwritten,
+    droppedLines: () => blocks.dropped,
+  }
+}
+
+class Blocks {
+  /** Characters in memory. */
+  unwritten = 0
+  /** Lines dropped since the process started, and how many of them were reported. */
+  dropped = 0
+  #reported = 0
   /** Collects lines until the block is large enough to be written. */
-  let block = ''
-  let waiting: string[] = []
+  #block = ''
+  #waiting: string[] = []
   /** The text being written: its length in characters, and its remaining bytes. */
-  let current = { characters: 0, bytes: Buffer.alloc(0) }
-  let unwritten = 0
-  let isWriting = false
-  let isClosed = false
-  let timer: NodeJS.Timeout | undefined
-  let dropped = 0
-  let reported = 0
+  #current = { characters: 0, bytes: Buffer.alloc(0) }
+  #isWriting = false
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  readonly #fd: number
+  readonly #onRecovered: (droppedLines: number) => void
 
-  function closeBlock(): void {
-    if (block !== '') waiting.push(block)
-    block = ''
+  constructor(fd: number, onRecovered: (droppedLines: number) => void) {
+    this.#fd = fd
+    this.#onRecovered = onRecovered
   }
 
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
-    closeBlock()
-    writeNext()
-  }
-
-  function writeNext(): void {
-    if (isWriting || isClosed) return
-    if (current.bytes.length === 0) {
-      const next = waiting.splice(0, BLOCKS_PER_WRITE_MAX).join('')
-      if (next === '') return
-      current = { characters: next.length, bytes: Buffer.from(next) }
+  add(line: string): void {
+    if (this.unwritten + line.length > UNWRITTEN_MAX_CHARACTERS) {
+      this.dropped += 1
+      return
     }
-    isWriting = true
-    write(fd, current.bytes, (error, bytesWritten) => {
-      isWriting = false
-      // Every failure can be temporary: a full pipe, a full disk, or a named pipe without a reader.
-      if (error !== null) return retry()
-      advance(bytesWritten)
-      writeNext()
-    })
+    this.unwritten += line.length
+    this.#block += line
+    if (this.#block.length < BLOCK_CHARACTERS) {
+      this.#timer ??= setTimeout(() => this.flush(), WRITTEN_AFTER_MS).unref()
+      return
+    }
+    this.#closeBlock()
+    this.#writeNext()
   }
 
-  function retry(): void {
-    clearTimeout(timer)
-    timer = setTimeout(flush, RETRIED_AFTER_MS).unref()
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#closeBlock()
+    this.#writeNext()
   }
 
-  function advance(bytesWritten: number): void {
-    current.bytes = current.bytes.subarray(bytesWritten)
-    if (current.bytes.length > 0) return
-    unwritten -= current.characters
-    if (waiting.length > 0 || dropped === reported) return
-    const newlyDropped = dropped - reported
-    reported = dropped
-    onRecovered(newlyDropped)
-  }
-
-  function flushSync(): void {
+  flushSync(): void {
     // The outcome of a write in flight is unknown. If it is blocked, another write would block too.
-    if (isWriting || isClosed) return
-    closeBlock()
-    let rest = Buffer.concat([current.bytes, Buffer.from(waiting.join(''))])
+    if (this.#isWriting || this.#isClosed) return
+    this.#closeBlock()
+    let rest = Buffer.concat([this.#current.bytes, Buffer.from(this.#waiting.join(''))])
     try {
-      while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#fd, rest))
     } catch {
       // The write failed, or it would block. Keep the rest in memory.
     }
-    waiting = []
-    if (rest.length === 0) unwritten = 0
-    current = { characters: unwritten, bytes: rest }
+    this.#waiting = []
+    if (rest.length === 0) this.unwritten = 0
+    this.#current = { characters: this.unwritten, bytes: rest }
   }
 
-  return {
-    write: (line) => {
-      if (unwritten + line.length > UNWRITTEN_MAX_CHARACTERS) {
-        dropped += 1
-        return
-      }
-      unwritten += line.length
-      block += line
-      if (block.length < BLOCK_CHARACTERS) {
-        timer ??= setTimeout(flush, WRITTEN_AFTER_MS).unref()
-        return
-      }
-      closeBlock()
-      writeNext()
-    },
-    flush,
-    flushSync,
-    close: () => {
-      isClosed = true
-    },
-    unwrittenCharacters: () => unwritten,
-    droppedLines: () => dropped,
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #closeBlock(): void {
+    if (this.#block !== '') this.#waiting.push(this.#block)
+    this.#block = ''
+  }
+
+  #writeNext(): void {
+    if (this.#isWriting || this.#isClosed) return
+    if (this.#current.bytes.length === 0) {
+      const next = this.#waiting.splice(0, BLOCKS_PER_WRITE_MAX).join('')
+      if (next === '') return
+      this.#current = { characters: next.length, bytes: Buffer.from(next) }
+    }
+    this.#isWriting = true
+    write(this.#fd, this.#current.bytes, (error, bytesWritten) => {
+      this.#isWriting = false
+      // Every failure can be temporary: a full pipe, a full disk, or a named pipe without a reader.
+      if (error !== null) return this.#retry()
+      this.#advance(bytesWritten)
+      this.#writeNext()
+    })
+  }
+
+  #retry(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.flush(), RETRIED_AFTER_MS).unref()
+  }
+
+  #advance(bytesWritten: number): void {
+    this.#current.bytes = this.#current.bytes.subarray(bytesWritten)
+    if (this.#current.bytes.length > 0) return
+    this.unwritten -= this.#current.characters
+    if (this.#waiting.length > 0 || this.dropped === this.#reported) return
+    const newlyDropped = this.dropped - this.#reported
+    this.#reported = this.dropped
+    this.#onRecovered(newlyDropped)
   }
 }

@@ -25,6 +25,7 @@ export interface Metrics {
   countSignIn: (outcome: string, count?: number) => void
 }
 
+// oxlint-disable-next-line max-lines-per-function -- a list of metrics
 export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

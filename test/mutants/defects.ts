@@ -173,8 +173,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'each failure of a database host is logged',
-    file: 'src/server/store.ts',
-    find: 'if (last?.reason === reason && !isDue) return',
+    file: 'src/telemetry/limited-warning.ts',
+    find: 'if (performance.now() - warned.at < everyMs && reason === warned.reason) return',
     replace: '',
     test: 'test/db/failover-hosts.test.ts',
   },

@@ -68,11 +68,7 @@ export function openSlots({ size, waitingMax = POOL_QUEUE_MAX, waitMs }: SlotLim
       markUnacknowledged: () => {
         isUnacknowledged = true
         unacknowledged += 1
-        if (unacknowledged < writesMax) return
-        for (const { reject, timer } of waiters.write.splice(0)) {
-          clearTimeout(timer)
-          reject(new AppError('unavailable'))
-        }
+        if (unacknowledged >= writesMax) rejectAll(waiters.write.splice(0))
       },
     }
   }
@@ -112,5 +108,12 @@ export function openSlots({ size, waitingMax = POOL_QUEUE_MAX, waitMs }: SlotLim
     },
     waiting,
     unacknowledged: () => unacknowledged,
+  }
+}
+
+function rejectAll(waiters: Waiter[]): void {
+  for (const { reject, timer } of waiters) {
+    clearTimeout(timer)
+    reject(new AppError('unavailable'))
   }
 }

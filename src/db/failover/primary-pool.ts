@@ -24,14 +24,13 @@ export function openPrimaryPool(
   onFailover: (incarnation: string) => void,
 ): PrimaryPool {
   const urls = splitDatabaseUrl(options.databaseUrl)
-  const urlOf = new WeakMap<pg.ClientBase, string>()
-  const poolers = new Map<string, Promise<Pooler>>()
+  const poolers = recognisePoolers(options.applicationName)
   const open = (url: string) =>
     openPool({
       ...options,
       databaseUrl: url,
       onConnect: (client) => {
-        urlOf.set(client, url)
+        poolers.onConnect(client, url)
         options.onConnect?.(client)
       },
     })
@@ -49,15 +48,6 @@ export function openPrimaryPool(
     options.onPrimary?.(hostOf(url))
   }
 
-  function readPoolerOnce(client: pg.PoolClient): Promise<Pooler> {
-    const url = urlOf.get(client) as string
-    const found = poolers.get(url) ?? readPooler(client, () => connectClient(url, options.applicationName))
-    poolers.set(url, found)
-    // The next connection tries again.
-    found.catch(() => poolers.delete(url))
-    return found
-  }
-
   const watch =
     urls.length === 1
       ? undefined
@@ -73,10 +63,7 @@ export function openPrimaryPool(
 
   return {
     connect: () => pool.connect(),
-    requireSession: async (client) => {
-      if ((await readPoolerOnce(client)) !== 'transaction') return
-      throw new NotTrusted('pooled', `${TRANSACTION_POOLING.message}. ${TRANSACTION_POOLING.remedy}`)
-    },
+    requireSession: poolers.requireSession,
     counts: () => ({
       total: [pool, ...ending].reduce((sum, { totalCount }) => sum + totalCount, 0),
       idle: pool.idleCount,
@@ -84,6 +71,29 @@ export function openPrimaryPool(
     end: async () => {
       watch?.close()
       await pool.end()
+    },
+  }
+}
+
+/** Recognises the pooler of each address once. */
+function recognisePoolers(applicationName: string) {
+  const urlOf = new WeakMap<pg.ClientBase, string>()
+  const poolers = new Map<string, Promise<Pooler>>()
+
+  function readPoolerOnce(client: pg.PoolClient): Promise<Pooler> {
+    const url = urlOf.get(client) as string
+    const found = poolers.get(url) ?? readPooler(client, () => connectClient(url, applicationName))
+    poolers.set(url, found)
+    // The next connection tries again.
+    found.catch(() => poolers.delete(url))
+    return found
+  }
+
+  return {
+    onConnect: (client: pg.ClientBase, url: string) => void urlOf.set(client, url),
+    requireSession: async (client: pg.PoolClient) => {
+      if ((await readPoolerOnce(client)) !== 'transaction') return
+      throw new NotTrusted('pooled', `${TRANSACTION_POOLING.message}. ${TRANSACTION_POOLING.remedy}`)
     },
   }
 }
