@@ -59,6 +59,21 @@ test.each(LOOKS)(
   },
 )
 
+test('the list is accessible while it loads more pets', async () => {
+  const { page } = await signIn('/')
+  // The next page never arrives.
+  await page.route(/\/v1\/pets\?.*cursor=/, () => {})
+  const loading = page.getByRole('status', { name: 'Loading more pets' })
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 5_000)
+      return loading.count()
+    })
+    .toBe(1)
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.context().close()
+})
+
 test('the first load is small, and the first list is visible soon', async () => {
   const context = await browser.newContext()
   const page = await context.newPage()

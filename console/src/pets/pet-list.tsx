@@ -111,7 +111,7 @@ export function PetList({ filters, onReset, onAdd }: Props) {
       </div>
       {isFetchingNextPage && (
         <Center p="md">
-          <Loader size="sm" aria-label="Loading more pets" />
+          <Loader size="sm" role="status" aria-label="Loading more pets" />
         </Center>
       )}
       {isFetchNextPageError && error !== null && (
