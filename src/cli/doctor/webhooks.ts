@@ -7,7 +7,7 @@ import {
   readWebhookAccess,
   readWebhookLeases,
   type WebhookLeases,
-} from '../../events/webhooks/doctor-queries.ts'
+} from '../../events/webhooks/inspect.ts'
 import { countOf } from '../../values/count-text.ts'
 import type { Finding } from './finding.ts'
 
