@@ -41,18 +41,21 @@ interface Mirrors {
 }
 
 /**
- * Builds the root if the folder does not exist, and installs missing tools. An interrupted build leaves no folder with
- * this name.
+ * Builds the root if the folder does not exist, or is a root with other packages, and installs missing tools. An
+ * interrupted build leaves no folder with this name.
  */
 export async function ensureRoot(folder: string, say: (text: string) => void): Promise<void> {
   // The lab uses `ip` of the host.
   await ensureTool('ip', 'iproute2', say)
   const stampFile = join(folder, STAMP_FILE)
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === STAMP) return
+  const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : undefined
+  if (stamp === STAMP) return
+  if (stamp !== undefined) {
+    say(`removing ${folder}, which has the packages of another version of the drill`)
+    rmSync(folder, { recursive: true, force: true })
+  }
   if (existsSync(folder))
-    throw new Error(
-      `${folder} is not a Debian root of this version of the drill. Remove it, or use another folder.`,
-    )
+    throw new Error(`${folder} is not a Debian root of the drill. Remove it, or use another folder.`)
   const building = `${resolve(folder)}${BUILDING}${process.pid}`
   mkdirSync(dirname(building), { recursive: true })
   removeInterruptedBuilds(resolve(folder))
