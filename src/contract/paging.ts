@@ -1,29 +1,10 @@
-// Keyset pagination: the parameters of a list, its cursors, and the Link header of the next page (RFC 8288).
+// Keyset pagination: the cursors of a list, and the Link header of the next page (RFC 8288).
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { Type } from 'typebox'
 import { idInRange } from '../values/int64.ts'
 import { AppError } from './errors.ts'
 
 export const LIST_LIMIT_MAX = 100
-
-export const LimitParameter = (byDefault: number, more = '') =>
-  Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: LIST_LIMIT_MAX,
-      default: byDefault,
-      description: `Max number of items to return.${more}`,
-    }),
-  )
-
-export const CursorParameter = Type.Optional(
-  Type.String({
-    minLength: 1,
-    description:
-      'Returns the next page. Take it from the `Link` header of the previous page, and send the same filters.',
-  }),
-)
 
 // A cursor contains a version byte, the id of the last item, the first bytes of a hash of the filters, and the sort key
 // if the list is not sorted by id alone. It is not encrypted, because it reveals nothing

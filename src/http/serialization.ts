@@ -6,15 +6,15 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 type Serializer = (data: unknown) => string
 type Compile = (route: { schema: unknown }) => Serializer
 
-/** Fastify calls this function once. The function that it returns compiles each distinct schema once. */
+/** Fastify calls this function once. Each distinct schema is compiled once, for the first response that has it. */
 export function buildSerializer(...options: unknown[]): Compile {
   const build = SerializerSelector() as unknown as (...options: unknown[]) => Compile
   const compile = build(...options)
-  const compiled = new Map<string, Serializer>()
+  const shared = new Map<string, { serialize?: Serializer }>()
   return (route) => {
     const key = JSON.stringify(route.schema)
-    const serializer = compiled.get(key) ?? compile(route)
-    compiled.set(key, serializer)
-    return serializer
+    const entry = shared.get(key) ?? {}
+    shared.set(key, entry)
+    return (data) => (entry.serialize ??= compile(route))(data)
   }
 }

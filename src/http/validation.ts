@@ -1,7 +1,7 @@
 // Validates requests against the schemas of the operations and reports every fault. Ids become bigints, and their range
 // is checked exactly. Numbers in a URL must be plain digits. Text must be storable in PostgreSQL. Does not convert
 // other types and does not fill in defaults.
-import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv'
 import { AppError, type DetailCode, type ErrorCode, type ErrorDetail } from '../contract/errors.ts'
 import { idInRange, INT64_MAX, parseId } from '../values/int64.ts'
 import { isEntityTagList } from './etag.ts'
@@ -25,14 +25,16 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
       notFound?: ErrorCode
     }
     const isBody = httpPart === 'body'
-    const validate = (isBody ? fromBody : fromText).compile(translate(schema, !isBody) as Schema)
+    let compiled: ValidateFunction | undefined
     const lists = Object.keys(properties).filter((name) => !isBody && properties[name]?.['type'] === 'array')
 
     return (data) => {
       // Fastify passes null for a missing body. json-body.ts replaces the JSON value null with a symbol.
       if (isBody && data === null) return { error: new AppError('missing_body') }
       for (const name of lists) wrapInList(data as Record<string, unknown>, name)
-      if (validate(data)) return { value: data }
+      // On the first request: compiling all schemas would take a quarter of the CPU time of a start.
+      compiled ??= (isBody ? fromBody : fromText).compile(translate(schema, !isBody) as Schema)
+      if (compiled(data)) return { value: data }
       const code =
         httpPart === 'params'
           ? (notFound ?? 'route_not_found')
@@ -40,7 +42,7 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
             ? 'invalid_body'
             : 'invalid_parameter'
       if (httpPart === 'params') return { error: new AppError(code) }
-      const faults = faultsOf(validate.errors ?? [])
+      const faults = faultsOf(compiled.errors ?? [])
       const details = isBody ? faults.map(describeBodyFault) : describeTextFaults(faults, httpPart)
       return { error: new AppError(code, { details }) }
     }

@@ -15,14 +15,21 @@ export const CACHED_AND_REVALIDATED = 'no-cache'
 export interface PageFile {
   type: string
   bytes: Uint8Array
-  gzipped: Uint8Array
+  /** Compresses the file on the first call. */
+  gzipped: () => Uint8Array
   etag: string
 }
 
 export function pageFile(type: string, content: string | Uint8Array, gzipped?: Uint8Array): PageFile {
   const bytes = Buffer.from(content)
-  // The ETag is weak, because it identifies both the uncompressed and the compressed bytes.
-  return { type, bytes, gzipped: gzipped ?? gzipSync(bytes), etag: `W/"${digest(bytes)}"` }
+  let compressed = gzipped
+  return {
+    type,
+    bytes,
+    gzipped: () => (compressed ??= gzipSync(bytes)),
+    // Weak, because it identifies both the uncompressed and the compressed bytes.
+    etag: `W/"${digest(bytes)}"`,
+  }
 }
 
 export function digest(bytes: Uint8Array): string {
@@ -40,7 +47,7 @@ export function sendFile(
   if (isKnown(ifNoneMatch, file.etag)) return reply.code(304).send()
   reply.type(file.type)
   if (!acceptsGzip(encodings)) return reply.send(file.bytes)
-  return reply.header('content-encoding', 'gzip').send(file.gzipped)
+  return reply.header('content-encoding', 'gzip').send(file.gzipped())
 }
 
 /** Returns the `Vary` header with the name added. Keeps `Origin` if CORS has set it. */

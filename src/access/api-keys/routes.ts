@@ -2,13 +2,8 @@
 // Contains no SQL; the rules are in api-keys.ts.
 import { Type } from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
-import {
-  CursorParameter,
-  LIST_LIMIT_MAX,
-  LimitParameter,
-  nextPageHeaders,
-  readPage,
-} from '../../contract/paging.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
+import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
 import { DEFAULT_SCOPES } from '../../contract/scopes.ts'
 import type { Db } from '../../db/database.ts'
 import { response, emptyResponse, type V1 } from '../../http/operation.ts'

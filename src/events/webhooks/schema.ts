@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
-import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { EVENT_TYPES, type EventType } from '../feed/schema.ts'
 import {
   DESCRIPTION_LENGTH_MAX,

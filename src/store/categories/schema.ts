@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo } from '../../contract/named-schema.ts'
-import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { CountsSchema } from '../inventory/schema.ts'
 
 const NAME_LENGTH_MAX = 100

@@ -1,7 +1,8 @@
 // HTTP route for the history of a pet.
 // Contains no SQL; the rules are in history.ts.
 import { Type } from 'typebox'
-import { CursorParameter, LimitParameter, nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
+import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetHistory } from './history.ts'

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
-import { CursorParameter, LimitParameter } from '../../contract/paging.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
 /** Sort orders other than newest first. */

@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
-import { CursorParameter, LIST_LIMIT_MAX, LimitParameter } from '../../contract/paging.ts'
+import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
+import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 
 export const NAME_LENGTH_MAX = 500
