@@ -22,8 +22,8 @@ interface Part {
 
 const PARTS: Record<string, Part> = {
   postgres15: {
-    text: 'all fast tests on PostgreSQL 15',
-    command: ['test'],
+    text: 'all fast tests and those with processes on PostgreSQL 15',
+    command: ['exec', '--', 'vitest', 'run'],
     environment: { TEST_POSTGRES: DEBIAN_POSTGRES },
   },
   slow: {

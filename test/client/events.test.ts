@@ -121,12 +121,12 @@ test('a key without orders:read gets no orders and no actors', async () => {
   expect(await errorOf(wanted)).toMatchObject({ code: 'insufficient_scope', status: 403 })
 })
 
-test('2,000 events through connections that break at random places: each position once, in order', async () => {
+test('500 events through connections that break at random places: each position once, in order', async () => {
   const start = await newest()
   const first = Number(start.split('-')[1])
-  const { store: cut, cuts } = await behindCuttingProxy(16_000)
+  const { store: cut, cuts } = await behindCuttingProxy(8_000)
   const write = async () => {
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 10; round += 1) {
       const name = `Round ${round}`
       await api.sql('insert into pets (name, category_id) select $1, 7 from generate_series(1, 25)', [name])
       await api.sql(`update pets set name = name || ' 🐶' where category_id = 7 and name = $1`, [name])
@@ -141,14 +141,14 @@ test('2,000 events through connections that break at random places: each positio
     if (event.pet !== undefined) mirror.set(event.pet.id, event.pet.name)
     // A consumer that is slow now and then gets events that have waited in buffers.
     if (Math.random() < 0.01) await sleep(50)
-    if (numbers.length === 2_000) break
+    if (numbers.length === 500) break
   }
   await writing
-  expect(numbers).toEqual(Array.from({ length: 2_000 }, (_, index) => first + 1 + index))
+  expect(numbers).toEqual(Array.from({ length: 500 }, (_, index) => first + 1 + index))
   const rows = await api.sql('select id::text, name from pets where category_id = 7')
   expect(mirror).toEqual(new Map(rows.map(({ id, name }) => [id, name])))
-  console.log(`2,000 events in order, although ${cuts()} connections broke`)
-  expect(cuts()).toBeGreaterThan(20)
+  console.log(`500 events in order, although ${cuts()} connections broke`)
+  expect(cuts()).toBeGreaterThan(10)
 })
 
 test('reconnects when the service shuts down, and gets the events of the meantime', async () => {

@@ -1,4 +1,4 @@
-// client/README.md names the error codes and methods that exist. Its snippets run in test/docs/guides.test.ts.
+// client/README.md names the error codes and methods that exist. Its snippets run in test/docs/guides.process.test.ts.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'

@@ -44,7 +44,7 @@ test('no statement is planned at each execution', async () => {
     const idempotencyKey = { 'idempotency-key': `key ${round}` }
     expect((await api.post('/pets', { name: 'Rex', categoryId: 1 }, idempotencyKey)).status).toBe(201)
     await sequenceDueEvents(db)
-    await purgeEvents(db, 60)
+    await purgeEvents(db, 86_400)
     for (const path of LISTS) expect((await api.get(path)).status, path).toBe(200)
   }
   const statements = await db.read<{ name: string; custom: number; executions: number }>({

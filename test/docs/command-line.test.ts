@@ -1,4 +1,4 @@
-// The table of commands in docs/command-line.md. guides.test.ts runs the commands of the page.
+// The table of commands in docs/command-line.md. guides.process.test.ts runs the commands of the page.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'

@@ -16,11 +16,11 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   ],
   [
     /^(npm run petstore -- |petstore |(node )?bin\/petstore\.ts )(serve|deliver)\b/,
-    'runs until a signal; test/cli/serve.test.ts and test/slow/webhook-faults.test.ts run it',
+    'runs until a signal; test/cli/serve.process.test.ts and test/slow/webhook-faults.test.ts run it',
   ],
   [
     /^petstore (deliver|webhooks forward)\b/,
-    'runs until a signal; test/webhooks and test/cli/webhooks-forward.test.ts run it',
+    'runs until a signal; test/webhooks and test/cli/webhooks-forward.process.test.ts run it',
   ],
   [/^petstore top http/, 'needs several processes; test/cli/top.test.ts runs it'],
   [/^petstore doctor --patroni\b/, 'needs Patroni; test/cli/doctor-patroni.test.ts tests it'],

@@ -107,7 +107,7 @@ function isAt(address: string, template: string): boolean {
   return given.length === wanted.length && given.every(fits)
 }
 
-/** Paths outside /v1, which guides.test.ts requests from the running service. */
+/** Paths outside /v1, which guides.process.test.ts requests from the running service. */
 export function otherPaths({ spans, text }: Document): string[] {
   const inSpans = spans
     .map((span) => span.text.replace(/^GET /, ''))
@@ -224,7 +224,7 @@ export function codeProblems({ path, text, blocks, spans }: Document): string[] 
   ].map((problem) => `${path}: ${problem}`)
 }
 
-/** Metrics, which guides.test.ts looks up in the running service. */
+/** Metrics, which guides.process.test.ts looks up in the running service. */
 export function metricsNamed({ spans }: Document): string[] {
   return spans
     .map(({ text }) => text)

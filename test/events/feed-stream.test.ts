@@ -433,3 +433,14 @@ test('ends when a new epoch starts; the former position gets 410', async () => {
   await addPet()
   await expect.poll(() => next.events).toHaveLength(1)
 })
+
+test('ends when a new epoch starts before the first events are read for streams', async () => {
+  const streams = openEventStreams({ db, max: 1 })
+  onTestFinished(() => streams.close())
+  const sink = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const everything = { types: EVENT_TYPES, showActors: true }
+  await streams.open(api.apiKeyId, 'latest', everything, () => sink)
+  await insertEpoch(db)
+  await streams.advance(await findFeedState(db))
+  expect(sink.writableEnded).toBe(true)
+})

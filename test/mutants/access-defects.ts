@@ -4,7 +4,7 @@ import type { Defect } from './defect.ts'
 const SCOPES = 'test/security/scopes.test.ts'
 const WEBHOOK_SCOPES = 'test/events/webhooks-scopes.test.ts'
 const ROLES = 'test/security/roles.test.ts'
-const MIGRATE = 'test/cli/migrate.test.ts'
+const MIGRATE = 'test/cli/migrate.process.test.ts'
 const DOCTOR = 'test/cli/doctor.test.ts'
 
 export const ACCESS_DEFECTS: readonly Defect[] = [

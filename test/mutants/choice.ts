@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import type { Defect } from './defect.ts'
 
 /** All defects are planted within this many days. */
-export const PARTS = 7
+export const PARTS = 10
 /** How far back changes count if HEAD is the tip of the main branch. */
 const COMMITS_BACK = 20
 const MAIN = 'origin/main'

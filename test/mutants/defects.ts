@@ -132,7 +132,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/db/batch.ts',
     find: 'STALLED_AFTER_MS = 250',
     replace: 'STALLED_AFTER_MS = 250_000',
-    test: 'test/db/synchronous-replication.test.ts',
+    test: 'test/db/synchronous-replication.process.test.ts',
     title: 'does not hold up the next create',
   },
   {
@@ -162,14 +162,14 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/db/failover/primary-pool.ts',
     find: `if ((await readPoolerOnce(client)) !== 'transaction') return`,
     replace: 'if ((await readPoolerOnce(client)) !== undefined) return',
-    test: 'test/db/pooler.test.ts',
+    test: 'test/db/pooler.process.test.ts',
   },
   {
     name: 'behind a pooler, the process id of the backend is that of the pooler',
     file: 'src/db/failover/server-trust.ts',
     find: '(servers.get(client) as Server).pid',
     replace: 'backendPid(client)',
-    test: 'test/db/pooler.test.ts',
+    test: 'test/db/pooler.process.test.ts',
   },
   {
     name: 'each failure of a database host is logged',
@@ -230,7 +230,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/db/failover/unreplicated.ts',
     find: `if (routine === 'SyncRepWaitForLSN') unreplicated.add(client)`,
     replace: `if (routine === 'none') unreplicated.add(client)`,
-    test: 'test/db/synchronous-replication.test.ts',
+    test: 'test/db/synchronous-replication.process.test.ts',
   },
   {
     name: 'a lost connection is returned to the pool',
@@ -483,14 +483,14 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/db/failover/primary.ts',
     find: `if (cause instanceof NoResponse && waitsFor !== 'statement') {`,
     replace: 'if (cause instanceof NoResponse && Number.isNaN(1)) {',
-    test: 'test/db/synchronous-replication.test.ts',
+    test: 'test/db/synchronous-replication.process.test.ts',
   },
   {
     name: 'the code of a socket error is treated as a SQLSTATE',
     file: 'src/db/connection/failures.ts',
     find: 'error instanceof DatabaseError ? error.code : undefined',
     replace: '(error as { code?: string }).code',
-    test: 'test/db/lost-connections.test.ts',
+    test: 'test/db/lost-connections.process.test.ts',
   },
   {
     name: 'the key of coalesced lists lacks a parameter',
@@ -543,7 +543,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/events/feed/durable.ts',
     find: 'if (server === null) return true',
     replace: 'if (server !== undefined) return true',
-    test: 'test/db/synchronous-replication.test.ts',
+    test: 'test/db/synchronous-replication.process.test.ts',
     title: 'the feed shows no event that no standby has',
   },
   {

@@ -7,7 +7,7 @@ const TRANSITIONS = 'test/events/delivery-transitions.test.ts'
 const HISTORIES = 'test/events/delivery-histories.test.ts'
 const ENDPOINT = 'test/events/delivery-endpoint.test.ts'
 const DELIVERY = 'test/events/delivery.test.ts'
-const PROCESSES = 'test/events/delivery-processes.test.ts'
+const PROCESSES = 'test/events/delivery.process.test.ts'
 
 /** Changes to one file, with their name, and the test that must detect them. */
 const inFile =

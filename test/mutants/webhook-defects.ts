@@ -9,7 +9,7 @@ const SENDER = 'test/events/delivery-sender.test.ts'
 const CONNECTIONS = 'test/events/delivery-connections.test.ts'
 const LANES = 'test/events/delivery-lanes.test.ts'
 const DELIVERY = 'test/events/delivery.test.ts'
-const PROCESSES = 'test/events/delivery-processes.test.ts'
+const PROCESSES = 'test/events/delivery.process.test.ts'
 
 export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {

@@ -21,7 +21,8 @@ import {
   makeRoles,
   VERIFIER,
 } from '../support/roles.ts'
-import { petstore, startService } from '../support/service.ts'
+import { runInProcess } from '../support/in-process.ts'
+import { startService } from '../support/service.ts'
 
 const databaseUrl = await createTestDatabase()
 const TABLES = Object.keys(NEEDED_PRIVILEGES)
@@ -230,7 +231,7 @@ test('after deploy/roles.sql, petstore migrate grants exactly the needed privile
   const url = await createTestDatabase('empty')
   const environment = { DATABASE_URL: url, MIGRATION_DATABASE_URL: asOwner(url) }
   const running = await startService(environment, { args: ['serve', '--migrate'] })
-  const made = await petstore(['api-keys', 'create', '--name', 'x'], environment)
+  const made = await runInProcess(['api-keys', 'create', '--name', 'x'], environment)
   const client = openTestClient({ origin: running.origin, apiKey: made.stdout.trim() })
   expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
   expect(await running.stop()).toBe(0)
@@ -249,7 +250,7 @@ test('petstore migrate takes back privileges that no role needs, even if no migr
       grant select (note) on orders to petstore_deliver; grant insert on pets to public;
       grant update on sequence pets_id_seq to petstore_app; revoke insert on pets from petstore_app`,
   )
-  expect(await petstore(['migrate'], { DATABASE_URL: asOwner(url) })).toMatchObject({
+  expect(await runInProcess(['migrate'], { DATABASE_URL: asOwner(url) })).toMatchObject({
     code: 0,
     stderr: 'The schema is up to date.\n',
   })
@@ -262,7 +263,7 @@ test('petstore migrate changes no privilege that is right', async () => {
   const url = await createTestDatabase()
   const versions = () => sql(url, 'select oid, xmin from pg_class order by oid')
   const before = await versions()
-  await petstore(['migrate'], { DATABASE_URL: asOwner(url) })
+  await runInProcess(['migrate'], { DATABASE_URL: asOwner(url) })
   expect(await versions()).toEqual(before)
 })
 
@@ -278,7 +279,7 @@ test('a role without the privilege to change others gets a message from petstore
   const url = await createTestDatabase()
   await sql(url, 'grant delete on orders, pet_history to petstore_app')
   const before = await grantsIn(url)
-  const { code, stderr } = await petstore(['migrate'], { DATABASE_URL: url })
+  const { code, stderr } = await runInProcess(['migrate'], { DATABASE_URL: url })
   expect(code).toBe(0)
   expect(stderr).toContain(
     'The role petstore_app cannot correct the privileges on these tables and sequences, because it does not own them: orders (owner petstore_migrator), pet_history (owner petstore_migrator).',
@@ -302,7 +303,7 @@ test('an owner and a service with other names keep their privileges', async () =
     )
     await sql(url, FORMER_DEFAULTS)
     const DATABASE_URL = url.replace('petstore_app', 'petstore_test_owner')
-    const { code, stderr } = await petstore(['migrate'], { DATABASE_URL })
+    const { code, stderr } = await runInProcess(['migrate'], { DATABASE_URL })
     expect(code).toBe(0)
     // The default privileges of another role, which only that role or a superuser can change.
     expect(stderr).toContain(

@@ -1,6 +1,6 @@
 // A database for each test file: a clone of the migrated template.
 import { randomUUID } from 'node:crypto'
-import { Client } from 'pg'
+import { Client, Pool } from 'pg'
 import { afterAll, inject } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
@@ -121,6 +121,14 @@ export async function sql<Row = Record<string, unknown>>(
   }
 }
 
-function onServer(text: string): Promise<unknown> {
-  return sql(inject('serverUrl'), text)
+/** One connection for all files of a worker, because a new one takes as long as creating a database. */
+let server: Pool | undefined
+
+async function onServer(text: string): Promise<void> {
+  if (server === undefined) {
+    server = new Pool({ connectionString: inject('serverUrl'), max: 2, allowExitOnIdle: true })
+    // The server ends idle connections when it stops.
+    server.on('error', () => {})
+  }
+  await server.query(text)
 }

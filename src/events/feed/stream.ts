@@ -81,6 +81,7 @@ export function startStream(apiKeyId: bigint, filter: Filter, first: FeedPage, s
       announced = number
     },
     end: (retryMs) => {
+      if (hasEnded) return
       hasEnded = true
       sink.end(retryMs === undefined ? undefined : `retry: ${retryMs}\n\n`)
       if (sink.writableLength > 0) setTimeout(() => sink.destroy(), FLUSHED_WITHIN_MS).unref()

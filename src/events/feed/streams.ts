@@ -131,6 +131,10 @@ function openSending(streams: ReadonlySet<Stream>, findEvents: FindDurableEvents
     if (newest?.epoch !== position.epoch || position.number > newest.number) stream.end()
   }
 
+  const endUnlessOf = (epoch: string) => (stream: Stream) => {
+    if (stream.position().epoch !== epoch) stream.end()
+  }
+
   return {
     pump,
     /** The stream was closed. */
@@ -142,6 +146,8 @@ function openSending(streams: ReadonlySet<Stream>, findEvents: FindDurableEvents
     },
     advance: async ({ epoch, head }: FeedState): Promise<void> => {
       if (streams.size === 0) return window.clear()
+      // Since a stream was opened, a new epoch may have begun that an empty window does not notice.
+      if (window.newest() === undefined) await forEachStream(streams, endUnlessOf(epoch))
       const areValid = await window.advance({ epoch, number: head })
       await forEachStream(streams, areValid ? pump : endInvalid)
     },

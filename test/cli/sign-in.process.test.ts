@@ -4,7 +4,8 @@ import { DEMO_PEOPLE, startIdentityProvider } from '../../dev/identity-provider.
 import { freePort } from '../../src/data/demo/cluster.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { petstore, startService } from '../support/service.ts'
+import { runInProcess } from '../support/in-process.ts'
+import { startService } from '../support/service.ts'
 import { finishAt, openBrowser, returnAddress, type SignInFixture, signIn } from '../support/sign-in.ts'
 
 const databaseUrl = await createTestDatabase()
@@ -62,10 +63,10 @@ test('signs a person in with the settings of the environment; the log names no p
     expect(log).not.toContain(text)
   }
 
-  const { stdout } = await petstore(['api-keys', 'list'], { DATABASE_URL: databaseUrl })
+  const { stdout } = await runInProcess(['api-keys', 'list'], { DATABASE_URL: databaseUrl })
   expect(stdout).toMatch(/Sam Staff +personal +pets:read,/)
   await sql(databaseUrl, `update api_keys set revoked_at = now() where kind = 'personal'`)
-  const listed = (args: string[]) => petstore(['api-keys', 'list', ...args], { DATABASE_URL: databaseUrl })
+  const listed = (args: string[]) => runInProcess(['api-keys', 'list', ...args], { DATABASE_URL: databaseUrl })
   expect((await listed([])).stdout).not.toContain('Sam Staff')
   expect((await listed(['--all'])).stdout).toContain('Sam Staff')
 })
