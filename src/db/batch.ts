@@ -115,7 +115,7 @@ async function settle<Item, Result>(
       : runInBatchSpan(trace, batch, () => work(items)))
     for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
   } catch (error) {
-    if (batch.length > 1 && error instanceof QueryFailure && error.failure === 'fault') {
+    if (batch.length > 1 && error instanceof QueryFailure && error.kind === 'fault') {
       await Promise.all(batch.map((waiter) => settle(work, [waiter], trace)))
       return
     }

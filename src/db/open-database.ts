@@ -5,7 +5,7 @@ import { AppError } from '../contract/errors.ts'
 import type { Tracing } from '../telemetry/tracing/tracing.ts'
 import { QUERY_TIMEOUT_MS, RETRY_FOR_MS } from './connection/deadlines.ts'
 import { QueryFailure } from './connection/failures.ts'
-import type { Work } from './connection/slots.ts'
+import type { WorkKind } from './connection/slots.ts'
 import type { Db, Statement, Tx } from './database.ts'
 import { type Connection, openPrimary, type Primary, type PrimaryOptions } from './failover/primary.ts'
 import { type QueryOptions, runQuery } from './run-query.ts'
@@ -25,11 +25,11 @@ export function openDatabase(options: DatabaseOptions): Db {
   const primary = openPrimary(options)
   const source: Source = { primary, tracing, retryForMs, queryOptions: { timeoutMs, observer } }
   return {
-    read: (statement) => perform(source, { work: 'read', run: ({ query }) => query<never>(statement) }),
+    read: (statement) => perform(source, { kind: 'read', run: ({ query }) => query<never>(statement) }),
 
     write: (statement) =>
       perform(source, {
-        work: 'write',
+        kind: 'write',
         isIdempotent: statement.isIdempotent,
         run: ({ connection, query }) => {
           connection.startCommit()
@@ -37,7 +37,7 @@ export function openDatabase(options: DatabaseOptions): Db {
         },
       }),
 
-    transaction: (work) => perform(source, { work: 'write', run: (attempt) => inTransaction(attempt, work) }),
+    transaction: (work) => perform(source, { kind: 'write', run: (attempt) => inTransaction(attempt, work) }),
     connections: primary.connections,
     close: primary.close,
   }
@@ -52,7 +52,7 @@ interface Source {
 }
 
 interface Task<Result> {
-  work: Work
+  kind: WorkKind
   /** Safe to retry even if it was committed. */
   isIdempotent?: boolean | undefined
   run: (attempt: Attempt) => Promise<Result>
@@ -75,23 +75,23 @@ async function perform<Result>(source: Source, task: Task<Result>): Promise<Resu
     const traced = tracing && parent && { tracing, parent, number: tries }
     let connection: Connection | undefined
     try {
-      connection = await connect(source, task.work, traced)
+      connection = await connect(source, task.kind, traced)
       const { client } = connection
       const query: Attempt['query'] = (statement) => runQuery(client, statement, source.queryOptions, traced)
       return await runOnce(task, { connection, isRetry, query })
     } catch (error) {
-      if (!(error instanceof QueryFailure) || error.failure === 'fault') throw error
-      const canRetry = error.failure !== 'rejected' && tries < RETRIES_MAX && performance.now() < giveUpAt
+      if (!(error instanceof QueryFailure) || error.kind === 'fault') throw error
+      const canRetry = error.kind !== 'rejected' && tries < RETRIES_MAX && performance.now() < giveUpAt
       if (!canRetry) throw new AppError('unavailable', { cause: error.cause })
-      isRetry ||= connection !== undefined && error.failure === 'lost'
+      isRetry ||= connection !== undefined && error.kind === 'lost'
       await sleep(Math.min(20 * tries, 200) * (0.5 + Math.random()))
     }
   }
 }
 
-function connect({ primary }: Source, work: Work, traced: AttemptSpan | undefined): Promise<Connection> {
-  if (traced === undefined) return primary.connect(work)
-  return showConnectionWait(traced, () => primary.connect(work))
+function connect({ primary }: Source, kind: WorkKind, traced: AttemptSpan | undefined): Promise<Connection> {
+  if (traced === undefined) return primary.connect(kind)
+  return showConnectionWait(traced, () => primary.connect(kind))
 }
 
 /** Runs the task once, and ends the connection. */
@@ -123,7 +123,7 @@ async function inTransaction<Result>(
   try {
     result = await work({ inTransaction: true, isRetry, read: query, write: query })
   } catch (error) {
-    const isLost = error instanceof QueryFailure && error.failure === 'lost'
+    const isLost = error instanceof QueryFailure && error.kind === 'lost'
     if (!isLost) await query('rollback')
     throw error
   }

@@ -33,7 +33,7 @@ test.each(['EPIPE', 'ECONNRESET', 'ENOENT'])(
   'the socket error %s is a lost connection, not a SQLSTATE',
   (code) => {
     const failure = new QueryFailure(Object.assign(new Error(code), { code }))
-    expect(failure.failure).toBe('lost')
+    expect(failure.kind).toBe('lost')
     expect(failure.state).toBeUndefined()
   },
 )

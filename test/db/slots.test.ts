@@ -2,13 +2,13 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { CONNECTION_WAIT_MS } from '../../src/db/connection/deadlines.ts'
-import { openSlots, type Work, writeSlots } from '../../src/db/connection/slots.ts'
+import { openSlots, type WorkKind, writeSlots } from '../../src/db/connection/slots.ts'
 import { createTestDatabase, openTestDatabase, untilBlocked } from '../support/database.ts'
 
 const LIMITS = { size: 4, waitingMax: 10, waitMs: 60_000 }
 
-function takeMany(slots: ReturnType<typeof openSlots>, work: Work, count: number) {
-  return Promise.all(Array.from({ length: count }, () => slots.take(work)))
+function takeMany(slots: ReturnType<typeof openSlots>, kind: WorkKind, count: number) {
+  return Promise.all(Array.from({ length: count }, () => slots.take(kind)))
 }
 
 test('a request waits for a free connection as long as its deadline allows', async () => {
@@ -51,7 +51,7 @@ test('admits requests in order of arrival, but never more concurrent writes than
   const slots = openSlots(LIMITS)
   const writes = await takeMany(slots, 'write', writeSlots(LIMITS.size))
   const admitted: string[] = []
-  const enter = (name: string, work: Work) => slots.take(work).then(() => admitted.push(name))
+  const enter = (name: string, kind: WorkKind) => slots.take(kind).then(() => admitted.push(name))
   const waiting = [enter('write', 'write'), enter('first read', 'read'), enter('second read', 'read')]
   await waiting[1]
   expect(admitted).toEqual(['first read'])

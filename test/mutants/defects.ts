@@ -235,7 +235,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a lost connection is returned to the pool',
     file: 'src/db/connection/failures.ts',
-    find: `return this.failure === 'lost' || POISONING.has(this.state ?? '')`,
+    find: `return this.kind === 'lost' || POISONING.has(this.state ?? '')`,
     replace: 'return false',
     test: 'test/db/database.test.ts',
   },

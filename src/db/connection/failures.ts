@@ -9,7 +9,7 @@ import * as sqlstates from './sqlstates.ts'
  * - `rejected`: the statement took no effect; an immediate retry would fail too
  * - `fault`: the statement itself failed, for example by violating a constraint; the calling code must handle it
  */
-export type Failure = 'lost' | 'rolled_back' | 'rejected' | 'fault'
+export type FailureKind = 'lost' | 'rolled_back' | 'rejected' | 'fault'
 
 const ROLLED_BACK = new Set([
   sqlstates.READ_ONLY_TRANSACTION,
@@ -61,7 +61,7 @@ function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }
 
-function classifyFailure(error: unknown): Failure {
+function classifyFailure(error: unknown): FailureKind {
   if (error instanceof NotTrusted) return error.reason === 'standby' ? 'rolled_back' : 'rejected'
   const state = sqlState(error)
   // An error without a SQLSTATE is a socket error or a timeout in this process.
@@ -81,19 +81,19 @@ const POISONING = new Set([
 
 /** An error of PostgreSQL or of its connection, as opposed to a bug in the service. */
 export class QueryFailure extends Error {
-  readonly failure: Failure
+  readonly kind: FailureKind
   readonly state: string | undefined
 
   constructor(cause: unknown) {
     super('a statement failed', { cause })
     this.name = 'QueryFailure'
-    this.failure = classifyFailure(cause)
+    this.kind = classifyFailure(cause)
     this.state = sqlState(cause)
   }
 
   /** True if the connection must be closed instead of returned to the pool. */
   get poisonsConnection(): boolean {
     if (this.cause instanceof NotTrusted) return this.cause.reason === 'standby'
-    return this.failure === 'lost' || POISONING.has(this.state ?? '')
+    return this.kind === 'lost' || POISONING.has(this.state ?? '')
   }
 }

@@ -6,7 +6,7 @@ import { AppError } from '../../contract/errors.ts'
 /** Max number of requests that wait for a connection. Further requests are rejected with 503 `overloaded`. */
 export const POOL_QUEUE_MAX = 1_000
 
-export type Work = 'read' | 'write'
+export type WorkKind = 'read' | 'write'
 
 export interface SlotLimits {
   size: number
@@ -23,7 +23,7 @@ export interface Slot {
 }
 
 export interface Slots {
-  take: (work: Work) => Promise<Slot>
+  take: (kind: WorkKind) => Promise<Slot>
   waiting: () => number
   unacknowledged: () => number
 }
@@ -45,23 +45,23 @@ export function writeSlots(size: number): number {
 
 export function openSlots({ size, waitingMax = POOL_QUEUE_MAX, waitMs }: SlotLimits): Slots {
   const writesMax = writeSlots(size)
-  const waiters: Record<Work, Waiter[]> = { read: [], write: [] }
+  const waiters: Record<WorkKind, Waiter[]> = { read: [], write: [] }
   let taken = 0
   let writes = 0
   let unacknowledged = 0
   let arrivals = 0
 
-  const hasRoom = (work: Work) => taken < size && (work === 'read' || writes < writesMax)
+  const hasRoom = (kind: WorkKind) => taken < size && (kind === 'read' || writes < writesMax)
   const waiting = () => waiters.read.length + waiters.write.length
 
-  function open(work: Work): Slot {
+  function open(kind: WorkKind): Slot {
     let isUnacknowledged = false
     taken += 1
-    if (work === 'write') writes += 1
+    if (kind === 'write') writes += 1
     return {
       leave: () => {
         taken -= 1
-        if (work === 'write') writes -= 1
+        if (kind === 'write') writes -= 1
         if (isUnacknowledged) unacknowledged -= 1
         admitNext()
       },
@@ -75,36 +75,36 @@ export function openSlots({ size, waitingMax = POOL_QUEUE_MAX, waitMs }: SlotLim
 
   function admitNext(): void {
     const candidates = (['read', 'write'] as const).filter(
-      (work) => waiters[work].length > 0 && hasRoom(work),
+      (kind) => waiters[kind].length > 0 && hasRoom(kind),
     )
-    const work = candidates.sort((one, other) => arrivalOf(one) - arrivalOf(other))[0]
-    const next = work && waiters[work].shift()
-    if (work === undefined || next === undefined) return
+    const kind = candidates.sort((one, other) => arrivalOf(one) - arrivalOf(other))[0]
+    const next = kind && waiters[kind].shift()
+    if (kind === undefined || next === undefined) return
     clearTimeout(next.timer)
-    next.resolve(open(work))
+    next.resolve(open(kind))
   }
 
-  const arrivalOf = (work: Work) => waiters[work][0]?.arrival ?? 0
+  const arrivalOf = (kind: WorkKind) => waiters[kind][0]?.arrival ?? 0
 
-  function wait(work: Work): Promise<Slot> {
+  function wait(kind: WorkKind): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>()
     // All timeouts are equal, so the first waiter in the queue is the first to time out.
     const timer = setTimeout(() => {
-      waiters[work].shift()
+      waiters[kind].shift()
       reject(new AppError('overloaded'))
     }, waitMs)
     arrivals += 1
-    waiters[work].push({ arrival: arrivals, resolve, reject, timer })
+    waiters[kind].push({ arrival: arrivals, resolve, reject, timer })
     return promise
   }
 
   return {
-    take: async (work) => {
-      if (hasRoom(work)) return open(work)
+    take: async (kind) => {
+      if (hasRoom(kind)) return open(kind)
       // Every write slot has a write without a response: no write can commit. Reject at once to keep the queue free.
-      if (work === 'write' && unacknowledged >= writesMax) throw new AppError('unavailable')
+      if (kind === 'write' && unacknowledged >= writesMax) throw new AppError('unavailable')
       if (waiting() >= waitingMax) throw new AppError('overloaded')
-      return wait(work)
+      return wait(kind)
     },
     waiting,
     unacknowledged: () => unacknowledged,

@@ -5,7 +5,7 @@ import type { DatabaseObserver } from '../../telemetry/database-metrics.ts'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS } from '../connection/deadlines.ts'
 import { QueryFailure } from '../connection/failures.ts'
 import { certificateEnd, type PoolOptions } from '../connection/pool.ts'
-import { openSlots, type Slot, type Slots, type Work } from '../connection/slots.ts'
+import { openSlots, type Slot, type Slots, type WorkKind } from '../connection/slots.ts'
 import { NoResponse, withTimeout } from '../connection/timeout.ts'
 import { openPrimaryPool, type PrimaryPool } from './primary-pool.ts'
 import { type ServerTrust, trackServers } from './server-trust.ts'
@@ -39,7 +39,7 @@ export interface Primary {
    * Returns a connection that is good for the work: it leads to the primary, and the primary is trusted. Rejects with a
    * QueryFailure otherwise, and with an AppError if too many requests wait for a connection.
    */
-  connect: (work: Work) => Promise<Connection>
+  connect: (kind: WorkKind) => Promise<Connection>
   /** See `Db.connections`. */
   connections: () => { total: number; idle: number; waiting: number; unacknowledged: number }
   close: () => Promise<void>
@@ -84,7 +84,7 @@ export function openPrimary(options: PrimaryOptions): Primary {
   const parts: Parts = { slots, pool, trust, unreplicated, unacknowledged, observer }
 
   return {
-    connect: (work) => connect(parts, work),
+    connect: (kind) => connect(parts, kind),
     connections: () => ({
       ...pool.counts(),
       waiting: slots.waiting(),
@@ -97,8 +97,8 @@ export function openPrimary(options: PrimaryOptions): Primary {
   }
 }
 
-async function connect(parts: Parts, work: Work): Promise<Connection> {
-  const use = await startUse(parts, work)
+async function connect(parts: Parts, kind: WorkKind): Promise<Connection> {
+  const use = await startUse(parts, kind)
   const { client } = use
   try {
     const check = parts.trust.check(client, () => {
@@ -127,14 +127,14 @@ async function connect(parts: Parts, work: Work): Promise<Connection> {
 
 /** Whether a commit may have succeeded without a response, or is one that a failover can still lose. */
 function isUnknown({ unreplicated }: Parts, client: pg.PoolClient, failure?: QueryFailure): boolean {
-  return failure === undefined ? unreplicated.has(client) : failure.failure === 'lost'
+  return failure === undefined ? unreplicated.has(client) : failure.kind === 'lost'
 }
 
 /** Takes a slot and a connection, which may lead to any server. */
-async function startUse({ slots, pool, observer }: Parts, work: Work): Promise<Use> {
+async function startUse({ slots, pool, observer }: Parts, kind: WorkKind): Promise<Use> {
   const waitingSince = performance.now()
-  const slot = await slots.take(work)
-  observer?.onWait(work, (performance.now() - waitingSince) / 1_000)
+  const slot = await slots.take(kind)
+  observer?.onWait(kind, (performance.now() - waitingSince) / 1_000)
   try {
     return { client: await pool.connect(), slot, waitsFor: 'statement' }
   } catch (error) {
