@@ -9,7 +9,7 @@ import type { WorkKind } from './connection/slots.ts'
 import type { Db, Statement, Tx } from './database.ts'
 import { type Connection, openPrimary, type Primary, type PrimaryOptions } from './failover/primary.ts'
 import { type QueryOptions, runQuery } from './run-query.ts'
-import { type AttemptSpan, showConnectionWait } from './statement-spans.ts'
+import { type AttemptTrace, showConnectionWait } from './statement-spans.ts'
 
 const RETRIES_MAX = 20
 
@@ -72,12 +72,12 @@ async function perform<Result>(source: Source, task: Task<Result>): Promise<Resu
   const giveUpAt = performance.now() + source.retryForMs
   let isRetry = false
   for (let tries = 1; ; tries += 1) {
-    const traced = tracing && parent && { tracing, parent, number: tries }
+    const trace = tracing && parent && { tracing, parent, number: tries }
     let connection: Connection | undefined
     try {
-      connection = await connect(source, task.kind, traced)
+      connection = await connect(source, task.kind, trace)
       const { client } = connection
-      const query: Attempt['query'] = (statement) => runQuery(client, statement, source.queryOptions, traced)
+      const query: Attempt['query'] = (statement) => runQuery(client, statement, source.queryOptions, trace)
       return await runOnce(task, { connection, isRetry, query })
     } catch (error) {
       if (!(error instanceof QueryFailure) || error.kind === 'fault') throw error
@@ -89,9 +89,9 @@ async function perform<Result>(source: Source, task: Task<Result>): Promise<Resu
   }
 }
 
-function connect({ primary }: Source, kind: WorkKind, traced: AttemptSpan | undefined): Promise<Connection> {
-  if (traced === undefined) return primary.connect(kind)
-  return showConnectionWait(traced, () => primary.connect(kind))
+function connect({ primary }: Source, kind: WorkKind, trace: AttemptTrace | undefined): Promise<Connection> {
+  if (trace === undefined) return primary.connect(kind)
+  return showConnectionWait(trace, () => primary.connect(kind))
 }
 
 /** Runs the task once, and ends the connection. */

@@ -4,21 +4,21 @@ import type { DatabaseObserver } from '../telemetry/database-metrics.ts'
 import { QueryFailure } from './connection/failures.ts'
 import { withTimeout } from './connection/timeout.ts'
 import type { Statement } from './database.ts'
-import { type AttemptSpan, endStatementSpan, startStatementSpan } from './statement-spans.ts'
+import { type AttemptTrace, endStatementSpan, startStatementSpan } from './statement-spans.ts'
 
 export interface QueryOptions {
   timeoutMs: number
   observer: DatabaseObserver | undefined
 }
 
-/** @param traced Undefined if tracing is off or the request is not sampled. */
+/** @param trace Undefined if tracing is off or the request is not sampled. */
 export async function runQuery<Row>(
   client: pg.PoolClient,
   statement: Statement | string,
   { timeoutMs, observer }: QueryOptions,
-  traced: AttemptSpan | undefined,
+  trace: AttemptTrace | undefined,
 ): Promise<Row[]> {
-  const span = traced && startStatementSpan(traced, client, statement)
+  const span = trace && startStatementSpan(trace, client, statement)
   const sentAt = performance.now()
   try {
     const { rows } = await withTimeout(client.query(statement), timeoutMs)

@@ -9,7 +9,7 @@ import { QueryFailure } from './connection/failures.ts'
 const WAIT_SHOWN_AFTER_MS = 1
 
 /** Which attempt of which request a statement belongs to. */
-export interface AttemptSpan {
+export interface AttemptTrace {
   tracing: Tracing
   parent: Span
   /** 1 for the first attempt. */
@@ -17,7 +17,7 @@ export interface AttemptSpan {
 }
 
 export function startStatementSpan(
-  { tracing, parent, number }: AttemptSpan,
+  { tracing, parent, number }: AttemptTrace,
   client: pg.ClientBase,
   statement: { name: string; text: string } | string,
 ): Span {
@@ -43,7 +43,7 @@ export function endStatementSpan(span: Span, error?: unknown): void {
 
 /** Adds a span for the wait of an attempt for its connection, if the wait was long or failed. */
 export async function showConnectionWait<Result>(
-  { tracing, parent, number }: AttemptSpan,
+  { tracing, parent, number }: AttemptTrace,
   connect: () => Promise<Result>,
 ): Promise<Result> {
   const startTime = performance.now()
