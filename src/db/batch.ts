@@ -8,7 +8,10 @@ import { QueryFailure } from './connection/failures.ts'
 
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
 export const STALLED_AFTER_MS = 250
-/** Max number of stalled batches. At this number, no further batch starts. slots.ts limits their connections. */
+/**
+ * Max number of stalled batches of one function or key. At this number, no further batch starts until one ends.
+ * slots.ts limits the connections of all.
+ */
 const STALLED_MAX = 8
 
 export interface BatchLimits {
@@ -30,8 +33,8 @@ interface Waiter<Item, Result> {
   span: QueuedSpan | undefined
 }
 
-/** Called for each batch, with its size and the seconds that its first request has waited. */
-export type ObserveSize = (size: number, waitSeconds: number) => void
+/** Called when a batch starts, with its size and the seconds that its first request has waited. */
+export type OnBatch = (size: number, waitSeconds: number) => void
 
 /**
  * Turns a function for many items into a function for one item, and batches its concurrent calls.
@@ -41,18 +44,17 @@ export type ObserveSize = (size: number, waitSeconds: number) => void
 export function batched<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
   { sizeMax, inFlightMax, waitingMax }: BatchLimits,
-  observe: ObserveSize = () => {},
+  onBatch: OnBatch = () => {},
   trace?: BatchTrace,
 ): (item: Item) => Promise<Result> {
-  let waiting: Waiter<Item, Result>[] = []
-  const lane = openLane(inFlightMax, begin)
+  const waiting: Waiter<Item, Result>[] = []
+  const runner = openRunner(inFlightMax, startBatches)
 
-  function begin(): void {
-    while (waiting.length > 0 && lane.hasRoom()) {
-      const batch = waiting.length <= sizeMax ? waiting : waiting.slice(0, sizeMax)
-      waiting = waiting.length <= sizeMax ? [] : waiting.slice(sizeMax)
-      observe(batch.length, waitSeconds(batch))
-      lane.run(() => settle(work, batch, trace))
+  function startBatches(): void {
+    while (waiting.length > 0 && runner.hasRoom()) {
+      const batch = waiting.splice(0, sizeMax)
+      onBatch(batch.length, waitSeconds(batch))
+      runner.run(() => settle(work, batch, trace))
     }
   }
 
@@ -60,7 +62,7 @@ export function batched<Item, Result>(
     if (waiting.length >= waitingMax) return Promise.reject(new AppError('overloaded'))
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     waiting.push({ item, resolve, reject, since: performance.now(), span: trace && startWait(trace) })
-    begin()
+    startBatches()
     return promise
   }
 }
@@ -69,40 +71,43 @@ function waitSeconds([first]: readonly { since: number }[]): number {
   return first === undefined ? 0 : (performance.now() - first.since) / 1_000
 }
 
-interface Lane {
+interface Runner {
+  /** Call `run` only while this is true. */
   hasRoom: () => boolean
-  run: (work: () => Promise<void>) => void
-  isEmpty: () => boolean
+  /** Starts a batch. Its promise must not reject. */
+  run: (batch: () => Promise<void>) => void
+  isIdle: () => boolean
 }
 
-/** Limits how many runs are in flight, and calls `onRoom` when there is room for another one. */
-function openLane(inFlightMax: number, onRoom: () => void): Lane {
+/** Counts the batches in flight, and calls `onRoom` whenever one of them ends or stalls. */
+function openRunner(inFlightMax: number, onRoom: () => void): Runner {
   let inFlight = 0
+  /** How many of those in flight have stalled. */
   let stalled = 0
 
-  async function run(work: () => Promise<void>): Promise<void> {
+  async function run(batch: () => Promise<void>): Promise<void> {
     let hasStalled = false
     inFlight += 1
     const timer = setTimeout(() => {
       hasStalled = true
-      inFlight -= 1
       stalled += 1
       onRoom()
     }, STALLED_AFTER_MS)
-    await work()
+    await batch()
     clearTimeout(timer)
+    inFlight -= 1
     if (hasStalled) stalled -= 1
-    else inFlight -= 1
     onRoom()
   }
 
   return {
-    hasRoom: () => inFlight < inFlightMax && stalled < STALLED_MAX,
-    run: (work) => void run(work),
-    isEmpty: () => inFlight + stalled === 0,
+    hasRoom: () => inFlight - stalled < inFlightMax && stalled < STALLED_MAX,
+    run: (batch) => void run(batch),
+    isIdle: () => inFlight === 0,
   }
 }
 
+/** Runs the work for a batch, and resolves or rejects each of its requests. Never rejects itself. */
 async function settle<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
   batch: Waiter<Item, Result>[],
@@ -115,6 +120,7 @@ async function settle<Item, Result>(
       : runInBatchSpan(trace, batch, () => work(items)))
     for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
   } catch (error) {
+    // A single item can cause a fault, and a fault has no effect. Any other error concerns the whole batch.
     if (batch.length > 1 && error instanceof QueryFailure && error.kind === 'fault') {
       await Promise.all(batch.map((waiter) => settle(work, [waiter], trace)))
       return
@@ -127,7 +133,7 @@ async function settle<Item, Result>(
 export type Coalesce<Result> = (key: string, work: () => Promise<Result>) => Promise<Result>
 
 interface Group<Result> {
-  lane: Lane
+  runner: Runner
   /** Requests that arrived after the current run began. The next run serves them. */
   next: Waiter<() => Promise<Result>, Result>[]
 }
@@ -135,48 +141,47 @@ interface Group<Result> {
 /** Like `batched`, for identical requests: one run in flight per key. The next run serves all later requests. */
 export function coalesced<Result>(
   waitingMax: number,
-  observe: ObserveSize = () => {},
+  onBatch: OnBatch = () => {},
   trace?: BatchTrace,
 ): Coalesce<Result> {
   const groups = new Map<string, Group<Result>>()
+  /** Number of waiting requests of all keys. */
   let waiting = 0
 
-  function open(key: string): Group<Result> {
-    const group: Group<Result> = { lane: openLane(1, () => begin(key, group)), next: [] }
+  function openGroup(key: string): Group<Result> {
+    const group: Group<Result> = { runner: openRunner(1, () => startNextOrClose(key, group)), next: [] }
     groups.set(key, group)
     return group
   }
 
-  function begin(key: string, { lane, next }: Group<Result>): void {
+  /** Starts the next run of the group if there is room, or forgets a group without requests. */
+  function startNextOrClose(key: string, { runner, next }: Group<Result>): void {
     if (next.length === 0) {
-      if (lane.isEmpty()) groups.delete(key)
+      if (runner.isIdle()) groups.delete(key)
       return
     }
-    if (!lane.hasRoom()) return
-    const waiters = next.splice(0)
-    waiting -= waiters.length
-    observe(waiters.length, waitSeconds(waiters))
-    // The requests are identical, so the work of any of them serves all.
-    lane.run(() =>
-      settle(
-        async ([work]) => {
-          const result = await (work as () => Promise<Result>)()
-          return waiters.map(() => result)
-        },
-        waiters,
-        trace,
-      ),
-    )
+    if (!runner.hasRoom()) return
+    const batch = next.splice(0)
+    waiting -= batch.length
+    onBatch(batch.length, waitSeconds(batch))
+    runner.run(() => settle(runFirst, batch, trace))
   }
 
   return (key, work) => {
     if (waiting >= waitingMax) return Promise.reject(new AppError('overloaded'))
-    const group = groups.get(key) ?? open(key)
+    const group = groups.get(key) ?? openGroup(key)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const span = trace && startWait(trace)
     group.next.push({ item: work, resolve, reject, since: performance.now(), span })
     waiting += 1
-    begin(key, group)
+    startNextOrClose(key, group)
     return promise
   }
+}
+
+/** The requests of a batch are identical, so the work of the first one serves all. */
+async function runFirst<Result>(works: (() => Promise<Result>)[]): Promise<Result[]> {
+  const [first] = works as [() => Promise<Result>]
+  const result = await first()
+  return works.map(() => result)
 }

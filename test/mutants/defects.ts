@@ -110,9 +110,9 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a request joins a query that is already in flight',
     file: 'src/db/batch.ts',
-    find: `    begin(key, group)
+    find: `    startNextOrClose(key, group)
     return promise`,
-    replace: `    begin(key, group)
+    replace: `    startNextOrClose(key, group)
     const before = (group as { joined?: Promise<Result> }).joined
     if (before !== undefined) return before
     Object.assign(group, { joined: promise })
