@@ -38,8 +38,8 @@ const REPLACED = { message: 'another server has become the primary' }
 test('a server is trusted while no other one of its cluster has a newer timeline', async () => {
   const { servers, client, current, elsewhere } = await openServer()
   await use(servers, client)
-  servers.distrustOlder(current)
-  servers.distrustOlder(elsewhere)
+  servers.distrustReplacedBy(current)
+  servers.distrustReplacedBy(elsewhere)
   await use(servers, client)
   expect(servers.check(client, () => {})).toBeUndefined()
 })
@@ -47,16 +47,16 @@ test('a server is trusted while no other one of its cluster has a newer timeline
 test('a late report of a replaced primary does not make it the newest again', async () => {
   const { servers, client, current, promoted } = await openServer()
   await use(servers, client)
-  servers.distrustOlder(promoted)
+  servers.distrustReplacedBy(promoted)
   await expect(use(servers, client)).rejects.toMatchObject(REPLACED)
-  servers.distrustOlder(current)
+  servers.distrustReplacedBy(current)
   await expect(use(servers, client)).rejects.toMatchObject(REPLACED)
 })
 
 test('a replaced primary stays replaced after a report of another cluster', async () => {
   const { servers, client, current, promoted, elsewhere } = await openServer()
-  servers.distrustOlder(promoted)
-  servers.distrustOlder(elsewhere)
-  servers.distrustOlder(current)
+  servers.distrustReplacedBy(promoted)
+  servers.distrustReplacedBy(elsewhere)
+  servers.distrustReplacedBy(current)
   await expect(use(servers, client)).rejects.toMatchObject(REPLACED)
 })

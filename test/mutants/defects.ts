@@ -197,8 +197,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a restarted server is trusted at once',
     file: 'src/db/failover/server-trust.ts',
-    find: 'return confirmed.has(incarnation)',
-    replace: 'return true',
+    find: 'if (isConfirmed(incarnation)) return',
+    replace: 'if (!Number.isNaN(1)) return',
     test: 'test/slow/server-trust.test.ts',
     title: 'after a crash',
   },

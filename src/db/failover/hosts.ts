@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import { hostOf, splitDatabaseUrl } from '../../config/database-url.ts'
 import { openClient } from '../connection/pool.ts'
 import { withTimeout } from '../connection/timeout.ts'
-import { INCARNATION, isOlder } from './incarnation.ts'
+import { INCARNATION, isReplacedBy } from './incarnation.ts'
 
 /** How often the service asks each host whether it is the primary. It notices a failover within about this time. */
 const ASK_EVERY_MS = 500
@@ -34,19 +34,22 @@ interface WatchOptions {
 export function watchHosts({ urls, applicationName, onPrimary, onFailure }: WatchOptions): HostWatch {
   const hosts = urls.map((url): Host => ({ url }))
   const closing = new AbortController()
-  let primary: Host | undefined
-  let newest = ''
+  /** The host that was reported last, and the incarnation that it had then. */
+  let primary: { host: Host; incarnation: string } | undefined
 
-  /** A host with an older timeline was the primary before: a failover has replaced it, even if it does not know yet. */
+  /** Reports the host if it is the first primary, or if it takes the place of the one that was reported last. */
   function follow(host: Host): void {
     const { url, incarnation } = host
-    if (incarnation === undefined || isOlder(incarnation, newest)) return
-    const isNewer = newest === '' || isOlder(newest, incarnation)
-    // Several hosts can be load balancers in front of one primary. Use another one only if the current one fails.
-    const isReplacement = host !== primary && primary?.incarnation === undefined
-    if (!isNewer && !isReplacement) return
-    primary = host
-    newest = incarnation
+    if (incarnation === undefined) return
+    if (primary !== undefined) {
+      // The host was the primary before the last failover, and may not know yet that it was replaced.
+      if (isReplacedBy(incarnation, primary.incarnation)) return
+      const isNewer = isReplacedBy(primary.incarnation, incarnation)
+      // Several hosts can be load balancers in front of one primary. Use another one only if the current one fails.
+      const hasFailed = host !== primary.host && primary.host.incarnation === undefined
+      if (!isNewer && !hasFailed) return
+    }
+    primary = { host, incarnation }
     onPrimary(url, incarnation)
   }
 
@@ -79,10 +82,12 @@ export function watchHosts({ urls, applicationName, onPrimary, onFailure }: Watc
 export async function connectClient(databaseUrl: string, applicationName: string): Promise<Client> {
   const urls = splitDatabaseUrl(databaseUrl)
   if (urls.length === 1) return connectTo(urls[0] as string, applicationName)
-  const hosts = await Promise.all(urls.map((url) => inspect(url, applicationName)))
-  const primaries = hosts.filter(({ incarnation }) => incarnation !== undefined)
-  const primary = primaries.find(
-    ({ incarnation = '' }) => !primaries.some((other) => isOlder(incarnation, other.incarnation ?? '')),
+  const hosts = await Promise.all(urls.map((url) => connectAndAsk(url, applicationName)))
+  const incarnations = hosts.flatMap(({ incarnation }) => incarnation ?? [])
+  // A former primary that a failover has replaced may not know yet that it was replaced.
+  const primary = hosts.find(
+    ({ incarnation }) =>
+      incarnation !== undefined && !incarnations.some((other) => isReplacedBy(incarnation, other)),
   )
   for (const host of hosts) if (host !== primary) closeClient(host)
   if (primary?.client === undefined) {
@@ -101,15 +106,16 @@ export interface HostState {
 
 export async function readHostStates(databaseUrl: string, applicationName: string): Promise<HostState[]> {
   const urls = splitDatabaseUrl(databaseUrl)
-  const hosts = await Promise.all(urls.map((url) => inspect(url, applicationName)))
+  const hosts = await Promise.all(urls.map((url) => connectAndAsk(url, applicationName)))
   return hosts.map((host) => {
-    const { url, state, client } = host
+    const isReachable = host.client !== undefined
     closeClient(host)
-    return { host: hostOf(url), state, isReachable: client !== undefined }
+    return { host: hostOf(host.url), state: host.state, isReachable }
   })
 }
 
-async function inspect(url: string, applicationName: string): Promise<Host & { state: string }> {
+/** Never rejects. The caller closes the client, which is undefined if the host cannot be asked. */
+async function connectAndAsk(url: string, applicationName: string): Promise<Host & { state: string }> {
   const host: Host = { url }
   try {
     host.client = await connectTo(url, applicationName)

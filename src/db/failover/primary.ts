@@ -77,7 +77,7 @@ export function openPrimary(options: PrimaryOptions): Primary {
     options.onHostFailure?.(host, error)
   }
   const pool = openPrimaryPool({ ...options, onConnect, onHostFailure }, (incarnation) =>
-    trust.distrustOlder(incarnation),
+    trust.distrustReplacedBy(incarnation),
   )
   const trust: ServerTrust = trackServers({ timeoutMs, unreplicated, requireSession: pool.requireSession })
   const unacknowledged = trackUnacknowledgedWrites((pids) => findBusy(parts, pids, timeoutMs))
@@ -158,7 +158,7 @@ function endUse(parts: Parts, { client, slot, waitsFor }: Use, failure?: QueryFa
     })
     return
   }
-  if (cause instanceof NoResponse) parts.trust.distrust()
+  if (cause instanceof NoResponse) parts.trust.distrustAll()
   client.release(failure?.poisonsConnection)
   slot.leave()
 }

@@ -5,18 +5,18 @@ import type pg from 'pg'
 import { NotTrusted } from '../connection/failures.ts'
 import { backendPid } from '../connection/pool.ts'
 import { withTimeout } from '../connection/timeout.ts'
-import { BARRIER, clusterOf, INCARNATION, isOlder } from './incarnation.ts'
+import { BARRIER, clusterOf, INCARNATION, isReplacedBy } from './incarnation.ts'
 import type { UnreplicatedCommits } from './unreplicated.ts'
 
-/** A process knows more than one incarnation only around a restart or a failover. */
+/** Max number of confirmed incarnations in memory. There is more than one only around a restart or a failover. */
 const CONFIRMED_MAX = 16
-/** A process knows more than one cluster only if its address leads to another one, for example after a restore. */
+/** Max number of clusters in memory. There is more than one only if the address leads to another, such as a restored one. */
 const CLUSTERS_MAX = 16
 
 /** The server of a connection. A connection keeps it, even behind a pooler in session mode. */
 interface Server {
   incarnation: string
-  /** Process id of the backend. Behind a pooler, it differs from the one that the connection was told. */
+  /** Process id of the backend, as the backend itself reports it. Behind a pooler, `backendPid` returns another one. */
   pid: number
 }
 
@@ -24,17 +24,17 @@ const IDENTIFY = `select ${INCARNATION} as incarnation, pg_backend_pid() as pid`
 
 export interface ServerTrust {
   /**
-   * Returns undefined if the server is trusted already. Rejects if the server is a standby, if no standby confirms its
-   * commits, or if a pooler can run each transaction on another server.
+   * Returns undefined if the server is trusted already, otherwise a promise that resolves once it is. Rejects if the
+   * server is a standby, if no standby confirms its commits, or if a pooler can run each transaction on another server.
    * Calls `onBarrier` before a commit on this connection that may wait for a standby.
    */
   check: (client: pg.PoolClient, onBarrier: () => void) => Promise<void> | undefined
   /** The process id of the backend of a connection whose server was checked. */
   pidOf: (client: pg.PoolClient) => number
   /** Call this if a server did not respond in time: another one may have become the primary in the meantime. */
-  distrust: () => void
-  /** Call this if another server has become the primary. Older timelines of its cluster are no longer trusted. */
-  distrustOlder: (incarnation: string) => void
+  distrustAll: () => void
+  /** Call this with the incarnation of each primary that is found. Those that it has replaced are no longer trusted. */
+  distrustReplacedBy: (incarnation: string) => void
 }
 
 interface TrustOptions {
@@ -46,8 +46,9 @@ interface TrustOptions {
 
 export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustOptions): ServerTrust {
   const servers = new WeakMap<pg.PoolClient, Server>()
+  /** The barriers in flight, by incarnation. */
   const barriers = new Map<string, Promise<void>>()
-  const { isConfirmed, isTrusted, confirm, distrust, distrustOlder } = trackIncarnations()
+  const { isConfirmed, requireNotReplaced, confirm, distrustAll, distrustReplacedBy } = trackIncarnations()
 
   async function identify(client: pg.PoolClient): Promise<Server> {
     const query = client.query<{ incarnation: string | null; pid: number }>(IDENTIFY)
@@ -55,7 +56,8 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
     if (found === undefined || found.incarnation === null) {
       throw new NotTrusted('standby', 'the server is a standby')
     }
-    if (found.pid !== backendPid(client)) await withTimeout(requireSession(client), timeoutMs)
+    const isPooled = found.pid !== backendPid(client)
+    if (isPooled) await withTimeout(requireSession(client), timeoutMs)
     const server = { incarnation: found.incarnation, pid: found.pid }
     servers.set(client, server)
     return server
@@ -78,14 +80,16 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
     return barrier
   }
 
-  async function prove(client: pg.PoolClient, onBarrier: () => void): Promise<void> {
+  async function requireTrust(client: pg.PoolClient, onBarrier: () => void): Promise<void> {
     const { incarnation } = servers.get(client) ?? (await identify(client))
-    if (isTrusted(incarnation)) return
+    requireNotReplaced(incarnation)
+    if (isConfirmed(incarnation)) return
     const inFlight = barriers.get(incarnation)
     if (inFlight === undefined) {
       onBarrier()
       return withTimeout(startBarrier(client, incarnation), timeoutMs)
     }
+    // Another connection runs the barrier. If it fails, this one is intact: a NotTrusted returns it to the pool.
     await withTimeout(inFlight, timeoutMs).catch((cause: unknown) => {
       throw new NotTrusted('unconfirmed', 'no standby has confirmed the commits of this server yet', {
         cause,
@@ -95,55 +99,59 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
 
   return {
     check: (client, onBarrier) =>
-      isConfirmed(servers.get(client)?.incarnation) ? undefined : prove(client, onBarrier),
+      isConfirmed(servers.get(client)?.incarnation) ? undefined : requireTrust(client, onBarrier),
     pidOf: (client) => (servers.get(client) as Server).pid,
-    distrust,
-    distrustOlder,
+    distrustAll,
+    distrustReplacedBy,
   }
 }
 
-/** The incarnations that a standby has confirmed, and the newest one of each cluster. */
+/**
+ * The incarnations that a standby has confirmed, and the newest one of each cluster. A confirmed incarnation is never a
+ * replaced one, so `isConfirmed` is enough to trust it.
+ */
 function trackIncarnations() {
   const confirmed = new Set<string>()
+  /** By cluster. */
   const newest = new Map<string, string>()
 
   /** Whether a failover has replaced the primary, even if it does not know that yet. */
   function isReplaced(incarnation: string): boolean {
-    return isOlder(incarnation, newest.get(clusterOf(incarnation)) ?? '')
+    const newestOfCluster = newest.get(clusterOf(incarnation))
+    return newestOfCluster !== undefined && isReplacedBy(incarnation, newestOfCluster)
   }
 
-  function requireNewest(incarnation: string): void {
+  function requireNotReplaced(incarnation: string): void {
     if (isReplaced(incarnation)) throw new NotTrusted('standby', 'another server has become the primary')
   }
 
-  function isTrusted(incarnation: string): boolean {
-    requireNewest(incarnation)
-    return confirmed.has(incarnation)
-  }
-
   /** Ignores a replaced primary: hosts.ts may report it after a connection has found its successor. */
-  function distrustOlder(incarnation: string): void {
+  function distrustReplacedBy(incarnation: string): void {
     if (isReplaced(incarnation)) return
     newest.set(clusterOf(incarnation), incarnation)
-    const [first = ''] = newest.keys()
-    if (newest.size > CLUSTERS_MAX) newest.delete(first)
-    for (const other of confirmed) if (isOlder(other, incarnation)) confirmed.delete(other)
+    if (newest.size > CLUSTERS_MAX) newest.delete(oldestOf(newest.keys()))
+    for (const other of confirmed) if (isReplacedBy(other, incarnation)) confirmed.delete(other)
   }
 
   function confirm(incarnation: string): void {
-    requireNewest(incarnation)
-    distrustOlder(incarnation)
+    // A failover may have replaced the server while its barrier was in flight.
+    requireNotReplaced(incarnation)
+    distrustReplacedBy(incarnation)
     confirmed.add(incarnation)
-    const [first = ''] = confirmed
-    if (confirmed.size > CONFIRMED_MAX) confirmed.delete(first)
+    if (confirmed.size > CONFIRMED_MAX) confirmed.delete(oldestOf(confirmed))
   }
 
   return {
-    /** `distrustOlder` removes replaced incarnations, so that this look-up is enough. */
     isConfirmed: (incarnation: string | undefined) => incarnation !== undefined && confirmed.has(incarnation),
-    isTrusted,
+    requireNotReplaced,
     confirm,
-    distrust: () => confirmed.clear(),
-    distrustOlder,
+    distrustAll: () => confirmed.clear(),
+    distrustReplacedBy,
   }
+}
+
+/** Sets and maps keep the order in which their keys were added. */
+function oldestOf(keys: Iterable<string>): string {
+  const [first = ''] = keys
+  return first
 }
