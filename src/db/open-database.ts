@@ -32,7 +32,7 @@ export function openDatabase(options: DatabaseOptions): Db {
         kind: 'write',
         isIdempotent: statement.isIdempotent,
         run: ({ connection, query }) => {
-          connection.startCommit()
+          connection.beforeCommit()
           return query<never>(statement)
         },
       }),
@@ -127,7 +127,7 @@ async function inTransaction<Result>(
     if (!isLost) await query('rollback')
     throw error
   }
-  connection.startCommit()
+  connection.beforeCommit()
   await query('commit')
   return result
 }

@@ -26,7 +26,7 @@ export type Outcome = 'known' | 'unknown'
 export interface Connection {
   client: pg.PoolClient
   /** Must be called before the statement that commits is sent. */
-  startCommit: () => void
+  beforeCommit: () => void
   /**
    * Must be called once, after the last statement, with the failure of this statement if it failed. Returns whether the
    * outcome of the commit is known.
@@ -113,9 +113,9 @@ async function connect(parts: Parts, kind: WorkKind): Promise<Connection> {
   use.waitsFor = 'statement'
   return {
     client,
-    startCommit: () => {
+    beforeCommit: () => {
       use.waitsFor = 'commit'
-      parts.unreplicated.startCommit(client)
+      parts.unreplicated.beforeCommit(client)
     },
     end: (failure) => {
       const outcome = use.waitsFor === 'commit' && isUnknown(parts, client, failure) ? 'unknown' : 'known'

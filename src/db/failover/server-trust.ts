@@ -68,7 +68,7 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
    * standbys have them all. A barrier that takes longer than the timeout still confirms the server later.
    */
   async function runBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
-    unreplicated.startCommit(client)
+    unreplicated.beforeCommit(client)
     await client.query(`select ${BARRIER}`)
     if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
     confirm(incarnation)

@@ -5,8 +5,8 @@ import type { ClientBase } from 'pg'
 export interface UnreplicatedCommits {
   /** Must be called once for each new connection. */
   watch: (client: ClientBase) => void
-  /** Must be called before a statement that commits. */
-  startCommit: (client: ClientBase) => void
+  /** Must be called before a statement that commits. Forgets the commit before. */
+  beforeCommit: (client: ClientBase) => void
   /** Whether the wait of the last commit was cancelled. */
   has: (client: ClientBase) => boolean
 }
@@ -21,7 +21,7 @@ export function trackUnreplicatedCommits(): UnreplicatedCommits {
         if (routine === 'SyncRepWaitForLSN') unreplicated.add(client)
       })
     },
-    startCommit: (client) => void unreplicated.delete(client),
+    beforeCommit: (client) => void unreplicated.delete(client),
     has: (client) => unreplicated.has(client),
   }
 }
