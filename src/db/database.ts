@@ -5,7 +5,7 @@ export interface Statement {
   name: string
   text: string
   values: unknown[]
-  /** Idempotent write: safe to retry even if the first attempt committed. */
+  /** Idempotent write: safe to retry even if the first attempt committed. Has no effect inside a transaction. */
   isIdempotent?: true
 }
 
@@ -15,7 +15,10 @@ export interface Reader {
 }
 
 export interface Writer {
-  /** Runs a statement that changes data. Outside a transaction, the statement commits immediately. */
+  /**
+   * Runs a statement that changes data. Outside a transaction, the statement commits immediately. It is then retried like
+   * a read, except if it may have committed: it rejects with `outcome_unknown` unless it is idempotent.
+   */
   write<Row>(statement: Statement): Promise<Row[]>
 }
 
@@ -23,11 +26,14 @@ export interface Writer {
 export interface Tx extends Reader, Writer {
   readonly inTransaction: true
   /** True if an earlier attempt lost its connection. PostgreSQL may still hold the locks of that attempt. */
-  readonly isRetry: boolean
+  readonly isAfterLostConnection: boolean
 }
 
 export interface Db extends Reader, Writer {
-  /** Runs the work in one transaction. Retries all of the work if the transaction cannot have committed. */
+  /**
+   * Runs the work in one transaction. If the connection is lost or PostgreSQL rolls back, calls `work` again, in a new
+   * transaction. Rejects with `outcome_unknown` instead if the transaction may have committed.
+   */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
   /**
    * Counts connections and the requests that use them. `waiting`: requests that wait for a connection.

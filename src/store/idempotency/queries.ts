@@ -31,7 +31,7 @@ export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): P
       cross join lateral (select hashtextextended(key, api_key_id) as hash) as hashed
       cross join lateral (select ${KEY_LOCK} as lock) as locks
       order by position`,
-    values: [...columns(keys), tx.isRetry],
+    values: [...columns(keys), tx.isAfterLostConnection],
   })
   return rows.map(({ locked }) => locked)
 }
