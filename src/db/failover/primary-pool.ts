@@ -18,10 +18,10 @@ export interface PrimaryPool {
   end: () => Promise<void>
 }
 
-/** @param onFailover With several hosts, called with the incarnation of each primary that `watchHosts` finds. */
+/** @param onPrimaryFound With several hosts, called with the incarnation of each primary that `watchHosts` finds. */
 export function openPrimaryPool(
   options: PoolOptions,
-  onFailover: (incarnation: string) => void,
+  onPrimaryFound: (incarnation: string) => void,
 ): PrimaryPool {
   const urls = splitDatabaseUrl(options.databaseUrl)
   const poolers = recognisePoolers(options.applicationName)
@@ -34,14 +34,15 @@ export function openPrimaryPool(
         options.onConnect?.(client)
       },
     })
-  let current = urls[0] as string
-  let pool = open(current)
+  // With several hosts, the first one may be a standby. server-trust.ts rejects it until `watchHosts` finds the primary.
+  let currentUrl = urls[0] as string
+  let pool = open(currentUrl)
   /** Pools of former primaries. They close when the requests in flight release their connections. */
   const ending = new Set<pg.Pool>()
 
   function replacePool(url: string): void {
     const former = pool
-    current = url
+    currentUrl = url
     pool = open(url)
     ending.add(former)
     void former.end().finally(() => ending.delete(former))
@@ -55,8 +56,8 @@ export function openPrimaryPool(
           urls,
           applicationName: options.applicationName,
           onPrimary: (url, incarnation) => {
-            onFailover(incarnation)
-            if (url !== current) replacePool(url)
+            onPrimaryFound(incarnation)
+            if (url !== currentUrl) replacePool(url)
           },
           onFailure: (host, error) => options.onHostFailure?.(host, error),
         })
@@ -66,10 +67,12 @@ export function openPrimaryPool(
     requireSession: poolers.requireSession,
     counts: () => ({
       total: [pool, ...ending].reduce((sum, { totalCount }) => sum + totalCount, 0),
+      // A former pool has no idle connections: it closes each one that is released.
       idle: pool.idleCount,
     }),
     end: async () => {
       watch?.close()
+      // The former pools end by themselves.
       await pool.end()
     },
   }
@@ -82,9 +85,11 @@ function recognisePoolers(applicationName: string) {
 
   function readPoolerOnce(client: pg.PoolClient): Promise<Pooler> {
     const url = urlOf.get(client) as string
-    const found = poolers.get(url) ?? readPooler(client, () => connectClient(url, applicationName))
+    const known = poolers.get(url)
+    if (known !== undefined) return known
+    const found = readPooler(client, () => connectClient(url, applicationName))
     poolers.set(url, found)
-    // The next connection tries again.
+    // After a failure, the next connection tries again.
     found.catch(() => poolers.delete(url))
     return found
   }

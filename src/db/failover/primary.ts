@@ -1,5 +1,6 @@
-// The connections to the primary. open-database.ts asks for one that is good for its work, and reports what happened to it.
-// Behind this: which host is the primary, whether it is trusted, and what becomes of a commit that no standby has confirmed.
+// Gives open-database.ts connections to a trusted primary, and says whether the outcome of a commit is known.
+// primary-pool.ts finds the primary, server-trust.ts decides whether it is trusted, and unacknowledged.ts keeps the
+// connections of commits that no standby has confirmed.
 import type pg from 'pg'
 import type { DatabaseObserver } from '../../telemetry/database-metrics.ts'
 import { CONNECTION_WAIT_MS, QUERY_TIMEOUT_MS } from '../connection/deadlines.ts'
@@ -36,8 +37,8 @@ export interface Connection {
 
 export interface Primary {
   /**
-   * Returns a connection that is good for the work: it leads to the primary, and the primary is trusted. Rejects with a
-   * QueryFailure otherwise, and with an AppError if too many requests wait for a connection.
+   * Returns a connection to the primary, which is trusted. Rejects with a QueryFailure if there is none, and with an
+   * AppError if it gets no slot.
    */
   connect: (kind: WorkKind) => Promise<Connection>
   /** See `Db.connections`. */
@@ -54,11 +55,15 @@ interface Parts {
   observer: DatabaseObserver | undefined
 }
 
-/** A connection in use. */
+/** A connection in use, and its slot. */
 interface Use {
   client: pg.PoolClient
   slot: Slot
-  /** PostgreSQL responds to a barrier and to a commit only once a standby has confirmed it. */
+  /**
+   * The kind of response that this use waits for. It starts with `statement`, changes to `barrier` if the server is not
+   * trusted yet, back to `statement` for the task, and to `commit` before the statement that commits.
+   * PostgreSQL responds to a barrier and to a commit only once a standby has confirmed it.
+   */
   waitsFor: 'statement' | 'barrier' | 'commit'
 }
 
@@ -76,6 +81,7 @@ export function openPrimary(options: PrimaryOptions): Primary {
     observer?.onHostFailure(host)
     options.onHostFailure?.(host, error)
   }
+  // These parts need each other. Their callbacks run later, when `trust` and `parts` are set.
   const pool = openPrimaryPool({ ...options, onConnect, onHostFailure }, (incarnation) =>
     trust.distrustReplacedBy(incarnation),
   )
@@ -104,6 +110,7 @@ async function connect(parts: Parts, kind: WorkKind): Promise<Connection> {
     const check = parts.trust.check(client, () => {
       use.waitsFor = 'barrier'
     })
+    // Undefined for a trusted server, which is the usual case: there is nothing to wait for.
     if (check !== undefined) await check
   } catch (error) {
     const failure = new QueryFailure(error)
@@ -118,19 +125,21 @@ async function connect(parts: Parts, kind: WorkKind): Promise<Connection> {
       parts.unreplicated.beforeCommit(client)
     },
     end: (failure) => {
-      const outcome = use.waitsFor === 'commit' && isUnknown(parts, client, failure) ? 'unknown' : 'known'
+      const outcome = outcomeOf(parts, use, failure)
       endUse(parts, use, failure)
       return outcome
     },
   }
 }
 
-/** Whether a commit may have succeeded without a response, or is one that a failover can still lose. */
-function isUnknown({ unreplicated }: Parts, client: pg.PoolClient, failure?: QueryFailure): boolean {
-  return failure === undefined ? unreplicated.has(client) : failure.kind === 'lost'
+/** Unknown if a commit may have succeeded without a response, or if it succeeded but a failover can still lose it. */
+function outcomeOf({ unreplicated }: Parts, { client, waitsFor }: Use, failure?: QueryFailure): Outcome {
+  if (waitsFor !== 'commit') return 'known'
+  const isUnknown = failure === undefined ? unreplicated.has(client) : failure.kind === 'lost'
+  return isUnknown ? 'unknown' : 'known'
 }
 
-/** Takes a slot and a connection, which may lead to any server. */
+/** Takes a slot and a connection. Does not check whether its server is trusted. */
 async function startUse({ slots, pool, observer }: Parts, kind: WorkKind): Promise<Use> {
   const waitingSince = performance.now()
   const slot = await slots.take(kind)
@@ -143,27 +152,27 @@ async function startUse({ slots, pool, observer }: Parts, kind: WorkKind): Promi
   }
 }
 
-/** Releases the connection and the slot. If a standby may delay the response, unacknowledged.ts releases them later. */
+/** Releases the connection and the slot, at once or, if a standby may delay the response, by unacknowledged.ts later. */
 function endUse(parts: Parts, { client, slot, waitsFor }: Use, failure?: QueryFailure): void {
+  const release = (isBroken?: boolean) => {
+    client.release(isBroken)
+    slot.leave()
+  }
   const cause = failure?.cause
   if (cause instanceof NoResponse && waitsFor !== 'statement') {
     slot.markUnacknowledged()
-    parts.unacknowledged.keep({
-      pid: parts.trust.pidOf(client),
-      response: cause.response,
-      release: (isBroken) => {
-        client.release(isBroken)
-        slot.leave()
-      },
-    })
+    parts.unacknowledged.keep({ pid: parts.trust.pidOf(client), response: cause.response, release })
     return
   }
+  // No standby delays this response, so the server may be frozen, and another one may have become the primary.
   if (cause instanceof NoResponse) parts.trust.distrustAll()
-  client.release(failure?.poisonsConnection)
-  slot.leave()
+  release(failure?.poisonsConnection)
 }
 
-/** Asks any server, trusted or not: clients do not see the result, and a new primary has none of these backends. */
+/**
+ * Returns those of the given backends that are still busy. The server need not be trusted: the result is not data of the
+ * store, and a new primary correctly shows none of these backends.
+ */
 async function findBusy(parts: Parts, pids: number[], timeoutMs: number): Promise<number[]> {
   const use = await startUse(parts, 'read')
   let failure: QueryFailure | undefined

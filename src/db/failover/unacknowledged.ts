@@ -1,7 +1,8 @@
-// Tracks writes whose response did not arrive in time, usually because no standby confirms the commit. Their
-// connections stay open and keep their slots. If such a connection were closed, its backend would keep waiting on the
-// server, and the next write would open another connection, until the role reaches its connection limit. Never cancel
-// such a backend: its commit would become visible without being replicated.
+// Tracks writes whose response did not arrive in time, usually because no standby confirms the commit. The barrier of
+// server-trust.ts is such a write too, even if a read waits for it. The connections of these writes stay open and keep
+// their slots. If such a connection were closed, its backend would keep waiting on the server, and the next write would
+// open another connection, until the role reaches its connection limit. Never cancel such a backend: its commit would
+// become visible without being replicated.
 import type pg from 'pg'
 
 const CHECKED_EVERY_MS = 1_000
@@ -30,18 +31,19 @@ export function trackUnacknowledgedWrites(
   findBusy: (pids: number[]) => Promise<number[]>,
 ): UnacknowledgedWrites {
   const unacknowledged = new Set<UnacknowledgedWrite>()
+  /** Set from `checkLater` to the end of the check, so that checks do not overlap. */
   let timer: NodeJS.Timeout | undefined
 
-  function end(write: UnacknowledgedWrite, isBroken: boolean): void {
-    if (!unacknowledged.delete(write)) return
-    write.release(isBroken)
+  /** Releases the write once, even if its response arrives after it was released. */
+  function releaseOnce(write: UnacknowledgedWrite, isBroken: boolean): void {
+    if (unacknowledged.delete(write)) write.release(isBroken)
   }
 
   async function check(): Promise<void> {
     const checked = [...unacknowledged]
     const busy = await findBusy(checked.map(({ pid }) => pid)).catch(() => undefined)
     if (busy !== undefined) {
-      for (const write of checked) if (!busy.includes(write.pid)) end(write, true)
+      for (const write of checked) if (!busy.includes(write.pid)) releaseOnce(write, true)
     }
     timer = undefined
     checkLater()
@@ -56,13 +58,13 @@ export function trackUnacknowledgedWrites(
     keep: (write) => {
       unacknowledged.add(write)
       write.response.then(
-        () => end(write, false),
-        () => end(write, true),
+        () => releaseOnce(write, false),
+        () => releaseOnce(write, true),
       )
       checkLater()
     },
     close: () => {
-      for (const write of unacknowledged) end(write, true)
+      for (const write of unacknowledged) releaseOnce(write, true)
     },
   }
 }
