@@ -71,7 +71,12 @@ async function cost(
     sent = statement
     return [{}]
   }
-  await query({ read: capture, write: capture, inTransaction: true, isAfterLostConnection: false } as unknown as Tx)
+  await query({
+    read: capture,
+    write: capture,
+    inTransaction: true,
+    isAfterLostConnection: false,
+  } as unknown as Tx)
   const { text, values } = sent as Statement
   await client.query(`begin; prepare explained as ${text}`)
   const { rows } = await client.query(
