@@ -33,7 +33,7 @@ async function openLeasedWebhook(): Promise<{ webhook: LeasedWebhook; deliverer:
 
 const RETURN_500: Sender['send'] = async () => ({ kind: 'response', status: 500, durationMs: 1 })
 
-const READ_NOTHING: WebhookFeed['after'] = async ({ number }) => ({ rows: [], next: number })
+const READ_NOTHING: WebhookFeed['after'] = async ({ number }) => ({ rows: [], upTo: number })
 
 interface Choices {
   database?: Db
@@ -83,7 +83,7 @@ test.each([
   const position = { epoch: isNewEpoch ? 'feedfeedfeed' : epoch, number: number + 500n }
   let hasMoved = false
   const after: WebhookFeed['after'] = async (from, types) => {
-    if (from.number === number) return { rows: [row], next: row.number }
+    if (from.number === number) return { rows: [row], upTo: row.number }
     if (from.number >= position.number) return READ_NOTHING(from, types)
     hasMoved = true
     return { position, isNewEpoch }

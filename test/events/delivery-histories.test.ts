@@ -8,7 +8,7 @@ import { type Message, messageId } from '../../src/events/delivery/message.ts'
 import type { AttemptOutcome } from '../../src/events/delivery/outcome.ts'
 import type { Progress, RetryRow } from '../../src/events/delivery/queries.ts'
 import { openSchedule } from '../../src/events/delivery/schedule.ts'
-import { begin, hasDue, next } from '../../src/events/delivery/transitions.ts'
+import { apply, canSend, initialState } from '../../src/events/delivery/transitions.ts'
 import type { Position } from '../../src/events/feed/format.ts'
 import type { EventRow } from '../../src/events/feed/queries.ts'
 
@@ -99,15 +99,15 @@ function openProcess(choose: (max: number) => number) {
   let reading: Position | undefined
   let saving: Progress | undefined
   let inFlight: Message[] = []
-  let state = begin(tables.load(now).webhook, [], SCHEDULE, now)
+  let state = initialState(tables.load(now).webhook, [], SCHEDULE, now)
 
   const newest = () => ({ epoch: EPOCH, number: BigInt(feed.length) })
 
   function cause(trigger: Trigger): void {
     const moment = { now, hasLease: true }
-    for (const effect of next(state, trigger, moment)) wait(effect)
-    while (hasDue(state, moment))
-      for (const effect of next(state, { kind: 'slot_taken' }, moment)) wait(effect)
+    for (const effect of apply(state, trigger, moment)) wait(effect)
+    while (canSend(state, moment))
+      for (const effect of apply(state, { kind: 'slot_taken' }, moment)) wait(effect)
   }
 
   function wait(effect: Effect): void {
@@ -133,7 +133,7 @@ function openProcess(choose: (max: number) => number) {
     }
     ;[reading, saving, inFlight] = [undefined, undefined, []]
     const { webhook, rows } = tables.load(now)
-    state = begin(webhook, rows, SCHEDULE, now)
+    state = initialState(webhook, rows, SCHEDULE, now)
   }
 
   function readPage(): void {
@@ -145,7 +145,7 @@ function openProcess(choose: (max: number) => number) {
       return cause({ kind: 'page_read', page: { position, isNewEpoch: false } })
     }
     const rows = feed.slice(Number(after), Number(after) + PAGE_SIZE)
-    cause({ kind: 'page_read', page: { rows, next: rows.at(-1)?.number ?? after } })
+    cause({ kind: 'page_read', page: { rows, upTo: rows.at(-1)?.number ?? after } })
   }
 
   function endAttempt(code: number): void {
@@ -193,7 +193,7 @@ function openProcess(choose: (max: number) => number) {
     reject: () => endAttempt(500),
     failAttempt: () => {
       const [message] = inFlight.splice(choose(inFlight.length), 1)
-      if (message !== undefined) cause({ kind: 'attempt_failed', message })
+      if (message !== undefined) cause({ kind: 'not_sent', message })
     },
     save: () => endSave(true, true),
     failSave: () => endSave(false, false),
@@ -206,9 +206,9 @@ function openProcess(choose: (max: number) => number) {
       tables.request()
       const { webhook, rows } = tables.load(now)
       cause({
-        kind: 'changed',
+        kind: 'refreshed',
         webhook,
-        rows: rows.filter(({ kind, id }) => kind === 'test' && id > state.lastRequest),
+        rows: rows.filter(({ kind, id }) => kind === 'test' && id > state.lastRequestId),
       })
     },
     purge: () => {

@@ -7,7 +7,7 @@ import type { Message } from '../../src/events/delivery/message.ts'
 import type { AttemptOutcome } from '../../src/events/delivery/outcome.ts'
 import type { RetryRow } from '../../src/events/delivery/queries.ts'
 import { openSchedule } from '../../src/events/delivery/schedule.ts'
-import { begin, hasDue, next } from '../../src/events/delivery/transitions.ts'
+import { apply, canSend, initialState } from '../../src/events/delivery/transitions.ts'
 import type { EventRow } from '../../src/events/feed/queries.ts'
 
 const EPOCH = '0123456789ab'
@@ -48,18 +48,18 @@ const status = (code: number): AttemptOutcome => ({ kind: 'response', status: co
 
 /** Runs no effect: each method causes a trigger, and returns the effects. */
 function openMachine(changes: Partial<LeasedWebhook> = {}, rows: RetryRow[] = []) {
-  const state = begin(
+  const state = initialState(
     { ...WEBHOOK, ...changes },
     rows,
     openSchedule([5, 300], () => 0),
     0,
   )
   const moment = { now: 0, hasLease: true }
-  const cause = (trigger: Trigger) => next(state, trigger, { ...moment })
+  const cause = (trigger: Trigger) => apply(state, trigger, { ...moment })
   /** Sends all that is due. */
   const send = () => {
     const sent: Message[] = []
-    while (hasDue(state, moment))
+    while (canSend(state, moment))
       for (const effect of cause({ kind: 'slot_taken' }))
         if (effect.kind === 'send') sent.push(effect.message)
     return sent
@@ -71,7 +71,7 @@ function openMachine(changes: Partial<LeasedWebhook> = {}, rows: RetryRow[] = []
     send,
     tick: (newest = 1_000) => cause({ kind: 'tick', newest: at(newest) }),
     read: (page: EventRow[]) =>
-      cause({ kind: 'page_read', page: { rows: page, next: page.at(-1)?.number ?? state.read.number } }),
+      cause({ kind: 'page_read', page: { rows: page, upTo: page.at(-1)?.number ?? state.readUpTo.number } }),
     end: (message: Message | undefined, outcome: AttemptOutcome = status(204)) =>
       cause({ kind: 'attempt_ended', message: message as Message, outcome }),
   }
@@ -91,7 +91,7 @@ describe('while it runs', () => {
     expect(tick(5)).toEqual([{ kind: 'read', after: at(4), types: ['pet.created'] }])
     expect(tick(6)).toEqual([])
     read([event(6)])
-    expect(state.read).toEqual(at(6))
+    expect(state.readUpTo).toEqual(at(6))
     expect(tick(6)).toEqual([])
     expect(kindsOf(tick(7))).toEqual(['read'])
   })
@@ -140,7 +140,7 @@ describe('while it runs', () => {
     read(events(40))
     const sent = send()
     expect(sent).toHaveLength(16)
-    cause({ kind: 'changed', webhook: WEBHOOK, rows: [REQUEST] })
+    cause({ kind: 'refreshed', webhook: WEBHOOK, rows: [REQUEST] })
     expect(send()).toEqual([])
     end(sent[3])
     expect(send()).toHaveLength(1)
@@ -213,14 +213,14 @@ describe('while it runs', () => {
     })
     expect(outcomes).toEqual(['failed', 'failed', 'given_up'])
     expect(send().map(({ number }) => number)).toEqual([2n])
-    expect([...state.waiting].map(({ number }) => number)).toEqual([2n])
+    expect([...state.unfinished].map(({ number }) => number)).toEqual([2n])
   })
 
   test('an event that cannot be read again, and a cancelled attempt, do not count as attempts', () => {
     const { read, send, end, cause, moment, state } = openMachine()
     read(events(1))
     const [message] = send()
-    cause({ kind: 'attempt_failed', message: message as Message })
+    cause({ kind: 'not_sent', message: message as Message })
     expect(state.inFlight).toBe(0)
     moment.now = 999
     expect(send()).toEqual([])
@@ -247,9 +247,9 @@ describe('while it runs', () => {
     for (const message of send()) end(message, status(500))
     expect(state.health.isDown()).toBe(true)
     const secrets = [{ secret: Buffer.from('new'), expiresAt: undefined }]
-    cause({ kind: 'changed', webhook: { ...WEBHOOK, version: 2n, secrets }, rows: [REQUEST] })
+    cause({ kind: 'refreshed', webhook: { ...WEBHOOK, version: 2n, secrets }, rows: [REQUEST] })
     expect(state.webhook).toMatchObject({ version: 2n, secrets, restarts: 3n })
-    expect(state.lastRequest).toBe(9n)
+    expect(state.lastRequestId).toBe(9n)
     const [message] = send()
     expect(message).toMatchObject({ kind: 'test', id: 9n })
     end(message)
@@ -314,7 +314,7 @@ describe('saving', () => {
   test('the position alone is saved every five seconds, if it has changed', () => {
     const { tick, cause, moment } = openMachine()
     moment.now = 4_999
-    cause({ kind: 'page_read', page: { rows: [], next: 7n } })
+    cause({ kind: 'page_read', page: { rows: [], upTo: 7n } })
     expect(progressIn(tick(7))).toBeUndefined()
     moment.now = 5_000
     expect(progressIn(tick(7))?.position).toEqual(at(7))
@@ -510,9 +510,9 @@ test('takes over nothing while it closes: the process that loads the webhook nex
   read(events(1))
   send()
   cause({ kind: 'stop' })
-  cause({ kind: 'changed', webhook: { ...WEBHOOK, version: 2n }, rows: [REQUEST] })
+  cause({ kind: 'refreshed', webhook: { ...WEBHOOK, version: 2n }, rows: [REQUEST] })
   read([event(2)])
-  expect([state.webhook.version, state.lastRequest, state.read.number]).toEqual([1n, 0n, 1n])
+  expect([state.webhook.version, state.lastRequestId, state.readUpTo.number]).toEqual([1n, 0n, 1n])
 })
 
 test('ends at once without the lease, and ignores everything afterwards', () => {
@@ -521,11 +521,11 @@ test('ends at once without the lease, and ignores everything afterwards', () => 
   const [one] = send()
   moment.now = 100
   expect(kindsOf(end(one))).toEqual(['observe', 'save'])
-  expect(cause({ kind: 'lost' })).toEqual([{ kind: 'end' }])
+  expect(cause({ kind: 'abort' })).toEqual([{ kind: 'end' }])
   expect([
     cause({ kind: 'saved' }),
     cause({ kind: 'stop' }),
-    cause({ kind: 'lost' }),
+    cause({ kind: 'abort' }),
     tick(),
     send(),
   ]).toEqual([[], [], [], [], []])

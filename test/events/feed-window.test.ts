@@ -147,10 +147,10 @@ test('webhooks that keep up share the events in memory', async () => {
   const head = await addPets(700)
   await window.advance(head)
   const first = await feed.after(start, EVENT_TYPES)
-  expect(first).toMatchObject({ rows: { length: 500 }, next: start.number + 500n })
+  expect(first).toMatchObject({ rows: { length: 500 }, upTo: start.number + 500n })
   const second = await feed.after(before(head, 200n), ['pet.created'])
-  expect(second).toMatchObject({ rows: { length: 200 }, next: head.number })
-  expect(await feed.after(start, ['pet.deleted'])).toEqual({ rows: [], next: head.number })
+  expect(second).toMatchObject({ rows: { length: 200 }, upTo: head.number })
+  expect(await feed.after(start, ['pet.deleted'])).toEqual({ rows: [], upTo: head.number })
   expect([reads(), ownReads()]).toEqual([1, 0])
 })
 
@@ -163,7 +163,7 @@ test('a webhook that is further behind gets the same events from the database', 
     const page = await feed.after({ epoch: head.epoch, number }, EVENT_TYPES)
     if ('position' in page) throw new Error('the feed has not moved')
     numbers.push(...numbersOf(page.rows))
-    number = page.next
+    number = page.upTo
   }
   expect(numbers).toEqual(numbersAfter(start.number, 600))
   expect(ownReads()).toBe(2)

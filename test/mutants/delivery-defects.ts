@@ -44,7 +44,7 @@ const READING: Defect[] = [
     'state.readAgainAt',
     TRANSITIONS,
   ),
-  transition('events in memory are not limited', 'unsaved.held() >= HELD_MAX || ', '', TRANSITIONS),
+  transition('events in memory are not limited', 'unsaved.heldCount() >= HELD_MAX || ', '', TRANSITIONS),
   transition(
     'messages that wait for a retry are not limited',
     ' || lanes.size() >= RETRIES_MAX',
@@ -59,8 +59,8 @@ const READING: Defect[] = [
   ),
   transition(
     'events that are done or wait for a retry are sent a second time',
-    'page.rows.filter(({ number }) => !known.delete(number))',
-    'page.rows',
+    '    if (handledBefore.delete(row.number)) continue\n',
+    '',
     TRANSITIONS,
   ),
   transition(
@@ -78,28 +78,33 @@ const READING: Defect[] = [
   transition(
     'a new epoch is only a new position',
     'close(state, { newEpoch: position })',
-    'state.read = position',
+    'state.readUpTo = position',
     TRANSITIONS,
   ),
   transition(
     'a webhook never reads on after the retention has deleted events',
-    '    state.read = position\n',
+    '    state.readUpTo = position\n',
     '',
     TRANSITIONS,
   ),
 ]
 
 const SENDING: Defect[] = [
-  transition('a process sends without the lease', '!hasRoom || !hasLease', '!hasRoom', TRANSITIONS),
+  transition(
+    'a process sends without the lease',
+    '!isBelowLimits || !hasLease',
+    '!isBelowLimits',
+    TRANSITIONS,
+  ),
   transition(
     'a webhook that closes sends on',
-    `state.phase !== 'running' || !hasRoom`,
-    '!hasRoom',
+    `state.phase !== 'running' || !isBelowLimits`,
+    '!isBelowLimits',
     TRANSITIONS,
   ),
   transition(
     'results in memory are not limited',
-    ' && state.unsaved.results() < UNSAVED_MAX',
+    ' && state.unsaved.resultCount() < UNSAVED_MAX',
     '',
     TRANSITIONS,
   ),
@@ -140,12 +145,7 @@ const SENDING: Defect[] = [
     '',
     TRANSITIONS,
   ),
-  transition(
-    'attempts are not counted',
-    '  message.attempts += 1\n  message.row',
-    '  message.row',
-    TRANSITIONS,
-  ),
+  transition('attempts are not counted', '  message.attempts += 1\n  // Frees', '  // Frees', TRANSITIONS),
   transition(
     'results are not listed',
     '  unsaved.report(toResult(message, outcome, verdict))\n',
@@ -167,7 +167,7 @@ const SENDING: Defect[] = [
   ),
   transition(
     'the lag grows although everything is delivered',
-    '    waiting.delete(message)\n',
+    '    unfinished.delete(message)\n',
     '',
     TRANSITIONS,
   ),
@@ -214,13 +214,13 @@ const REQUESTS: Defect[] = [
   ),
   transition(
     'requested messages are loaded again with each request',
-    `  if (row.kind !== 'event' && row.id > state.lastRequest) state.lastRequest = row.id\n`,
+    `  if (row.kind !== 'event' && row.id > state.lastRequestId) state.lastRequestId = row.id\n`,
     '',
     TRANSITIONS,
   ),
   transition(
     'events that wait for a retry are read again',
-    `  if (row.kind === 'event' && row.number !== null) known.add(row.number)\n`,
+    `  if (row.kind === 'event' && row.number !== null) handledBefore.add(row.number)\n`,
     '',
     TRANSITIONS,
   ),
@@ -231,7 +231,12 @@ const REQUESTS: Defect[] = [
     DELIVERY,
     'a redelivery that waits is skipped',
   ),
-  transition('a skipped redelivery stays', '  unsaved.finish(message)\n  if', '  if', TRANSITIONS),
+  transition(
+    'a skipped redelivery stays',
+    '  unsaved.finish(message)\n  // Callers',
+    '  // Callers',
+    TRANSITIONS,
+  ),
   transition(
     'a skipped redelivery has no result',
     `  unsaved.report(toResult(message, NOT_SUBSCRIBED, 'skipped'))\n`,
@@ -248,7 +253,7 @@ const REQUESTS: Defect[] = [
   endpoint(
     'a test event is lost if it cannot be read at first',
     'refresh: async (webhook) => {\n',
-    `refresh: async (webhook) => {\n      dispatch({ kind: 'changed', webhook, rows: [] })\n`,
+    `refresh: async (webhook) => {\n      dispatch({ kind: 'refreshed', webhook, rows: [] })\n`,
     PROCESSES,
     'could not read it at first',
   ),
@@ -273,13 +278,13 @@ const CLOSING: Defect[] = [
   transition('a webhook that closes keeps its phase', `  state.phase = 'closing'\n`, '', TRANSITIONS),
   transition(
     'the last save does not wait for the attempts in flight',
-    '(state.inFlight === 0 || closing.isLate === true)',
+    '(state.inFlight === 0 || closing.isTimedOut === true)',
     'state.inFlight >= 0',
     TRANSITIONS,
   ),
   transition(
     'the last save waits for attempts in flight without limit',
-    '(state.inFlight === 0 || closing.isLate === true)',
+    '(state.inFlight === 0 || closing.isTimedOut === true)',
     'state.inFlight === 0',
     TRANSITIONS,
   ),
@@ -291,7 +296,7 @@ const CLOSING: Defect[] = [
   ),
   transition(
     'a process that stops ignores its timeout',
-    'return close(state, { isStopping: true, isLate: true })',
+    'return close(state, { isStopping: true, isTimedOut: true })',
     'return []',
     TRANSITIONS,
   ),
@@ -304,7 +309,7 @@ const CLOSING: Defect[] = [
   transition(
     'a process that stops waits for the next save',
     '  if (isLast && closing.isStopping) return hasLease',
-    '  if (isLast && closing.isLate) return hasLease',
+    '  if (isLast && closing.isTimedOut) return hasLease',
     TRANSITIONS,
   ),
   transition(
@@ -321,8 +326,8 @@ const CLOSING: Defect[] = [
   ),
   transition(
     'a webhook without a lease continues',
-    `case 'lost':\n      break`,
-    `case 'lost':\n      return []`,
+    `case 'abort':\n      break`,
+    `case 'abort':\n      return []`,
     TRANSITIONS,
   ),
   transition('the delivery continues after its end', '  if (isOver(state)) return []\n', '', TRANSITIONS),
@@ -335,7 +340,7 @@ const CLOSING: Defect[] = [
   endpoint('attempts in flight continue after the end', '      aborting.abort()\n', '', ENDPOINT),
   endpoint(
     'a process that has lost its lease tries to save for ever',
-    `    if (err instanceof LeaseLost) return { kind: 'lost' }\n`,
+    `    if (err instanceof LeaseLost) return { kind: 'abort' }\n`,
     '',
     ENDPOINT,
   ),
@@ -351,7 +356,7 @@ const SAVING: Defect[] = [
   transition('nothing is saved after a save', '  state.saving = undefined\n', '', TRANSITIONS),
   transition(
     'results are saved only every five seconds',
-    'hasChanges ? SAVED_EVERY_MS : POSITION',
+    'mustSaveSoon ? SAVED_EVERY_MS : POSITION',
     'isLast ? SAVED_EVERY_MS : POSITION',
     TRANSITIONS,
   ),
@@ -363,13 +368,13 @@ const SAVING: Defect[] = [
   ),
   transition(
     'the position of a webhook without deliveries is not saved',
-    '!(hasChanges || state.saved !== read.number)',
-    '!hasChanges',
+    'if (!mustSaveSoon && !hasReadFurther) return []',
+    'if (!mustSaveSoon) return []',
     TRANSITIONS,
   ),
   transition(
     'a position that is saved is saved again',
-    '  if (isSaved) state.saved = number\n  else restore()',
+    '  if (isSaved) state.savedNumber = number\n  else restore()',
     '  if (!isSaved) restore()',
     TRANSITIONS,
   ),

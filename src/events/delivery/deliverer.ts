@@ -93,7 +93,7 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
       return {
         enabled: states.filter(({ isEnabled }) => isEnabled).length,
         disabled: states.filter(({ isEnabled }) => !isEnabled).length,
-        failing: open.filter(([, endpoint]) => endpoint.isFailing()).length,
+        failing: open.filter(([, endpoint]) => endpoint.isReceiverDown()).length,
         lagSeconds: new Map(open.map(([id, endpoint]) => [id, endpoint.lagSeconds()])),
         inFlight: slots.taken(),
       }

@@ -3,13 +3,13 @@
 //
 //   running   reads, sends and saves
 //   closing   neither reads nor sends; saves a last time when no attempt is in flight
-//   over      final: the webhook must be loaded again
+//   over      final; if the webhook stays enabled, leases.ts claims and loads it again
 //
 // | From             | Trigger                                                      | To      |
 // |------------------|--------------------------------------------------------------|---------|
 // | running          | a new epoch; 410 or 3 days of failures; the process stops    | closing |
 // | closing          | the last save succeeded; or it failed, and the process stops | over    |
-// | running, closing | the lease was lost, or a caller has changed the webhook      | over    |
+// | running, closing | abort: the lease was lost, or a caller changed the webhook   | over    |
 import type { Position } from '../feed/format.ts'
 import type { EventType } from '../feed/schema.ts'
 import type { DeliveryOutcome, DisabledReason } from '../webhooks/schema.ts'
@@ -23,19 +23,22 @@ import type { Progress, RetryRow } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 
-/** What the last save must contain. */
+/** Why the delivery closes; empty while it runs. There can be several reasons. */
 export interface Closing {
+  /** The last save disables the webhook. */
   disable?: DisabledReason
-  /** The webhook continues here, in a new epoch. */
+  /** The last save moves the webhook to this position, in a new epoch. */
   newEpoch?: Position
   /** The process stops: the last save is tried once, and at once. */
   isStopping?: true
-  /** The process stops without waiting for the attempts in flight. */
-  isLate?: true
+  /** The attempts in flight took too long: the last save does not wait for them. */
+  isTimedOut?: true
 }
 
 export interface Saving {
+  /** The number of the position that is being saved. */
   number: bigint
+  /** After the last save, the phase is `over`. */
   isLast: boolean
   /** Makes unsaved again what could not be saved. */
   restore: () => void
@@ -49,41 +52,44 @@ export interface EndpointState {
   readonly lanes: Lanes
   readonly unsaved: Unsaved
   readonly health: Health
-  /** All messages that are not done, oldest first. */
-  readonly waiting: Set<Message>
-  /** Events after the position that are done, or wait in webhook_retries. They are not sent a second time. */
-  readonly known: Set<bigint>
-  /** The id of the newest test event or redelivery. */
-  lastRequest: bigint
+  /** All messages that are not done, also those in flight, in the order in which they were added. */
+  readonly unfinished: Set<Message>
+  /** Events that were done, or in webhook_retries, when the webhook was loaded. The feed may return them again. */
+  readonly handledBefore: Set<bigint>
+  /** The highest id of the test events and redeliveries that were added. */
+  lastRequestId: bigint
   /** All events up to here are read. */
-  read: Position
+  readUpTo: Position
   isReading: boolean
+  /** No page is read before this time. */
   readAgainAt: number
-  saved: bigint
-  savedAt: number
+  /** The number of the position in the database. */
+  savedNumber: bigint
+  /** When the last save was started, even if it failed. */
+  saveStartedAt: number
   /** Undefined if no save is in flight. */
   saving: Saving | undefined
   inFlight: number
 }
 
 export type Trigger =
-  /** Comes several times a second. `newest` is the position of the newest event. */
+  /** Comes several times a second. `newest` is the position of the newest event; undefined if it is not known yet. */
   | { kind: 'tick'; newest: Position | undefined }
   | { kind: 'page_read'; page: WebhookPage | FeedMoved }
   | { kind: 'read_failed' }
-  /** Only after `hasDue`. */
+  /** The process has a free slot for an attempt. Only if `canSend` is true at the same moment. */
   | { kind: 'slot_taken' }
   | { kind: 'attempt_ended'; message: Message; outcome: AttemptOutcome }
-  /** The event could not be read again, so nothing was sent. */
-  | { kind: 'attempt_failed'; message: Message }
+  /** The event could not be read again, so there was no attempt. */
+  | { kind: 'not_sent'; message: Message }
   | { kind: 'saved' }
   | { kind: 'save_failed' }
-  /** `rows` has the requested messages after `lastRequest`. */
-  | { kind: 'changed'; webhook: LeasedWebhook; rows: readonly RetryRow[] }
+  /** The webhook has a new `version`. `rows` has the requested messages after `lastRequestId`. */
+  | { kind: 'refreshed'; webhook: LeasedWebhook; rows: readonly RetryRow[] }
   | { kind: 'stop' }
   | { kind: 'stop_timeout' }
-  /** The process has no lease, or a caller has changed the webhook. */
-  | { kind: 'lost' }
+  /** The process no longer has the lease, or the webhook has a new `restarts`, is disabled or is deleted. */
+  | { kind: 'abort' }
 
 export type Effect =
   | { kind: 'read'; after: Position; types: readonly EventType[] }
@@ -91,7 +97,7 @@ export type Effect =
   | { kind: 'save'; progress: Progress }
   | { kind: 'observe'; outcome: DeliveryOutcome; durationMs: number }
   | { kind: 'warn'; message: string; fields: object }
-  /** Cancels the attempts in flight. */
+  /** The phase is `over`: cancels the attempts in flight. */
   | { kind: 'end' }
 
 export interface Moment {

@@ -13,10 +13,10 @@ import { saveProgress } from './progress.ts'
 import { findWebhookRetries, LeaseLost, type Progress } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { TotalSlots } from './total-slots.ts'
-import { begin, hasDue, next, RETRIES_MAX } from './transitions.ts'
+import { apply, canSend, initialState, RETRIES_MAX } from './transitions.ts'
 import type { WebhookFeed } from './webhook-feed.ts'
 
-/** The limit is checked before a page is read, so more messages than RETRIES_MAX may be stored. */
+/** RETRIES_MAX is checked before a page of events is read, so the table can contain more rows than that. */
 const RETRIES_LOADED_MAX = 2 * RETRIES_MAX
 const REQUESTED_KINDS: readonly DeliveryKind[] = ['redelivery', 'test']
 /** Max time that attempts in flight get to end when the process stops. */
@@ -38,40 +38,48 @@ export interface EndpointServices extends AttemptServices {
 export interface Endpoint {
   /** Reads, sends and saves what is due. Called several times a second; returns at once. */
   advance: () => void
-  /** Takes over the secrets and the requested messages of the webhook. If it fails, it must be called again. */
+  /** Takes over the secrets, the requested messages and the version. If it fails, `version` stays as it was. */
   refresh: (webhook: LeasedWebhook) => Promise<void>
-  restarts: bigint
+  /** The version of the webhook that was taken over last. */
   version: () => bigint
+  /** Never changes: a webhook with other `restarts` needs a new endpoint. */
+  restarts: bigint
   /** True if the delivery must start again from the state in the database. */
   isOver: () => boolean
   /** Seconds since the oldest event that is not delivered; 0 if there is none. */
   lagSeconds: () => number
-  isFailing: () => boolean
+  /** Whether attempts for several pets have failed without a success in between. */
+  isReceiverDown: () => boolean
   /** Waits for the attempts in flight, and saves the progress. */
   stop: () => Promise<void>
   /** Ends at once, without saving. */
   abort: () => void
 }
 
-export async function openEndpoint(start: LeasedWebhook, services: EndpointServices): Promise<Endpoint> {
+export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServices): Promise<Endpoint> {
   const { db, feed, slots, log } = services
-  const { id: webhookId, restarts } = start
-  const stored = await findWebhookRetries(db, webhookId, DELIVERY_KINDS, 0n, RETRIES_LOADED_MAX)
-  const state = begin(start, stored, services.schedule, performance.now())
+  const { id: webhookId, restarts } = loaded
+  const retries = await findWebhookRetries(db, webhookId, DELIVERY_KINDS, 0n, RETRIES_LOADED_MAX)
+  const state = initialState(loaded, retries, services.schedule, performance.now())
   const aborting = new AbortController()
   const over = Promise.withResolvers<void>()
   const moment = (): Moment => ({ now: performance.now(), hasLease: services.hasLease() })
 
   function dispatch(trigger: Trigger): void {
-    for (const effect of next(state, trigger, moment())) run(effect)
+    for (const effect of apply(state, trigger, moment())) run(effect)
     sendDue()
   }
 
+  /** Starts attempts until none is due or no slot is free. When it is the turn of this webhook, `slots` calls it again. */
   function sendDue(): void {
-    for (let at = moment(); hasDue(state, at) && slots.take(sendDue); at = moment())
-      for (const effect of next(state, { kind: 'slot_taken' }, at)) run(effect)
+    for (;;) {
+      const at = moment()
+      if (!canSend(state, at) || !slots.take(sendDue)) return
+      for (const effect of apply(state, { kind: 'slot_taken' }, at)) run(effect)
+    }
   }
 
+  /** Starts the effect. How it ends is dispatched later, never before `run` returns. */
   function run(effect: Effect): void {
     if (effect.kind === 'read') void read(webhookId, effect.after, effect.types, services).then(dispatch)
     else if (effect.kind === 'send')
@@ -79,7 +87,7 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
     else if (effect.kind === 'save') void save(effect.progress, services).then(dispatch)
     else if (effect.kind === 'observe') services.observe(effect.outcome, effect.durationMs)
     else if (effect.kind === 'warn') log.warn({ webhookId, ...effect.fields }, effect.message)
-    else {
+    else if (effect.kind === 'end') {
       aborting.abort()
       over.resolve()
     }
@@ -91,15 +99,16 @@ export async function openEndpoint(start: LeasedWebhook, services: EndpointServi
     isOver: () => state.phase === 'over',
     advance: () => dispatch({ kind: 'tick', newest: feed.newest() }),
     refresh: async (webhook) => {
-      const rows = await findWebhookRetries(db, webhookId, REQUESTED_KINDS, state.lastRequest, RETRIES_MAX)
-      dispatch({ kind: 'changed', webhook, rows })
+      const rows = await findWebhookRetries(db, webhookId, REQUESTED_KINDS, state.lastRequestId, RETRIES_MAX)
+      dispatch({ kind: 'refreshed', webhook, rows })
     },
     lagSeconds: () => {
-      const [oldest] = state.waiting
+      // Events are added in the order of the feed.
+      const [oldest] = state.unfinished
       return oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.occurredAt.getTime()) / 1_000)
     },
-    isFailing: () => state.health.isDown(),
-    abort: () => dispatch({ kind: 'lost' }),
+    isReceiverDown: () => state.health.isDown(),
+    abort: () => dispatch({ kind: 'abort' }),
     stop: async () => {
       dispatch({ kind: 'stop' })
       const timer = setTimeout(() => dispatch({ kind: 'stop_timeout' }), STOPPED_WITHIN_MS)
@@ -134,7 +143,7 @@ async function send(
     return { kind: 'attempt_ended', message, outcome }
   } catch (err) {
     services.log.warn({ err, webhookId: webhook.id }, 'the event of a webhook could not be read')
-    return { kind: 'attempt_failed', message }
+    return { kind: 'not_sent', message }
   } finally {
     services.slots.release()
   }
@@ -145,7 +154,7 @@ async function save(progress: Progress, { db, deliverer, log }: EndpointServices
     await saveProgress(db, deliverer, progress)
     return { kind: 'saved' }
   } catch (err) {
-    if (err instanceof LeaseLost) return { kind: 'lost' }
+    if (err instanceof LeaseLost) return { kind: 'abort' }
     log.warn({ err, webhookId: progress.webhookId }, 'the progress of a webhook could not be saved')
     return { kind: 'save_failed' }
   }

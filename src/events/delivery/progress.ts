@@ -28,9 +28,10 @@ export interface Unsaved {
   /** The message needs no further attempt. */
   finish: (message: Message) => void
   report: (result: Result) => void
-  results: () => number
+  /** Number of results that are not saved yet. */
+  resultCount: () => number
   /** Number of events that hold back the position. */
-  held: () => number
+  heldCount: () => number
   /** Whether anything besides the position has changed. */
   hasChanges: () => boolean
   /** Removes what must be saved. `restore` adds it again, if it could not be saved. */
@@ -77,8 +78,8 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneBefore: readonl
       if (message.kind === 'event' && message.number !== null) ahead.push(message.number)
     },
     report: (result) => changes.results.push(result),
-    results: () => changes.results.length,
-    held: () => {
+    resultCount: () => changes.results.length,
+    heldCount: () => {
       held = held.filter(({ state }) => state !== 'done')
       return held.length
     },

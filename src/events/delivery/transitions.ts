@@ -1,5 +1,5 @@
-// How the delivery to a webhook changes its state; see endpoint-state.ts. `next` is the only function that does. It knows no
-// clock, no database and no HTTP.
+// How the delivery to a webhook changes its state; see endpoint-state.ts. Only `apply` changes it after `initialState`. It
+// uses no database and no HTTP, and its caller passes the time; only results get their time from the clock.
 import type { Position } from '../feed/format.ts'
 import { isAborted, isGone, retryAfterMs, toResult, verdictOf } from './attempt.ts'
 import type { Closing, Effect, EndpointState, Moment, Saving, Trigger } from './endpoint-state.ts'
@@ -15,19 +15,21 @@ import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 
 /** Max attempts in flight per webhook. */
 export const IN_FLIGHT_MAX = 16
-/** Max events in memory that are neither delivered nor stored as a retry. */
+/** Max events in memory that are neither done nor in webhook_retries, and therefore hold back the position. */
 const HELD_MAX = 1_000
 /** Max messages that wait for a retry, with later events of the same pets. At this number, no further event is read. */
 export const RETRIES_MAX = 10_000
-/** Max results that are not saved yet: so many messages are sent again if the process is killed. */
+/** No attempt starts while this many results are not saved. After a kill, the next process sends these messages again. */
 const UNSAVED_MAX = 300
+/** Min time between the starts of two saves. */
 const SAVED_EVERY_MS = 100
-/** The position of a webhook without deliveries is saved less often. */
+/** The same, if only the position has changed. */
 const POSITION_SAVED_EVERY_MS = 5_000
+/** Time until the feed, or an event that was not sent, is read again. */
 const READ_AGAIN_AFTER_MS = 1_000
 
 /** @param rows All rows of the webhook in webhook_retries. */
-export function begin(
+export function initialState(
   webhook: LeasedWebhook,
   rows: readonly RetryRow[],
   schedule: Schedule,
@@ -44,14 +46,14 @@ export function begin(
     lanes,
     unsaved: trackProgress(lanes, done),
     health: trackHealth(schedule, IN_FLIGHT_MAX, failingSince),
-    waiting: new Set(),
-    known: new Set(done),
-    lastRequest: 0n,
-    read: { epoch, number },
+    unfinished: new Set(),
+    handledBefore: new Set(done),
+    lastRequestId: 0n,
+    readUpTo: { epoch, number },
     isReading: false,
     readAgainAt: 0,
-    saved: number,
-    savedAt: now,
+    savedNumber: number,
+    saveStartedAt: now,
     saving: undefined,
     inFlight: 0,
   }
@@ -60,20 +62,23 @@ export function begin(
 }
 
 /** Whether a message can be sent now. */
-export function hasDue(state: Readonly<EndpointState>, { now, hasLease }: Moment): boolean {
-  const hasRoom = state.inFlight < IN_FLIGHT_MAX && state.unsaved.results() < UNSAVED_MAX
-  if (state.phase !== 'running' || !hasRoom || !hasLease) return false
+export function canSend(state: Readonly<EndpointState>, { now, hasLease }: Moment): boolean {
+  const isBelowLimits = state.inFlight < IN_FLIGHT_MAX && state.unsaved.resultCount() < UNSAVED_MAX
+  if (state.phase !== 'running' || !isBelowLimits || !hasLease) return false
   return state.lanes.hasDue(now, isRequestedOnly(state, now))
 }
 
-/** A test event is sent even if the receiver is down. */
+/** A receiver that is down, or has asked for a pause, gets only messages that a caller has just requested. */
 const isRequestedOnly = ({ health, inFlight }: Readonly<EndpointState>, now: number) =>
   !health.hasRoom(now, inFlight)
 
 const isOver = ({ phase }: Readonly<EndpointState>) => phase === 'over'
 
-/** Changes the state in place, because a copy could contain 20,000 messages. Returns what must be done. */
-export function next(state: EndpointState, trigger: Trigger, moment: Moment): Effect[] {
+/**
+ * Changes the state in place, because a copy could contain 20,000 messages. Returns what must be done. After any trigger, a
+ * save can be due.
+ */
+export function apply(state: EndpointState, trigger: Trigger, moment: Moment): Effect[] {
   if (isOver(state)) return []
   const effects = transition(state, trigger, moment.now)
   return isOver(state) ? effects : [...effects, ...saveDue(state, moment)]
@@ -95,22 +100,23 @@ function transition(state: EndpointState, trigger: Trigger, now: number): Effect
     case 'attempt_ended':
       state.inFlight -= 1
       return settle(state, trigger.message, trigger.outcome, now)
-    case 'attempt_failed':
+    case 'not_sent':
       state.inFlight -= 1
       return sendLater(state, trigger.message, now)
     case 'saved':
       return endSave(state, true)
     case 'save_failed':
       return endSave(state, false)
-    case 'changed':
-      return takeOver(state, trigger.webhook, trigger.rows, now)
+    case 'refreshed':
+      return refresh(state, trigger.webhook, trigger.rows, now)
     case 'stop':
       return close(state, { isStopping: true })
     case 'stop_timeout':
-      return close(state, { isStopping: true, isLate: true })
-    case 'lost':
+      return close(state, { isStopping: true, isTimedOut: true })
+    case 'abort':
       break
   }
+  // Only `abort` gets here. The linter wants a return after the switch.
   return end(state)
 }
 
@@ -126,60 +132,71 @@ function end(state: EndpointState): Effect[] {
 }
 
 function readMore(state: EndpointState, newest: Position | undefined, now: number): Effect[] {
-  const { read, unsaved, lanes } = state
+  const { readUpTo, unsaved, lanes } = state
   if (newest === undefined || state.phase !== 'running' || state.isReading || now < state.readAgainAt)
     return []
-  const isBehind = newest.epoch !== read.epoch || newest.number > read.number
-  if (!isBehind || unsaved.held() >= HELD_MAX || lanes.size() >= RETRIES_MAX) return []
+  const isBehind = newest.epoch !== readUpTo.epoch || newest.number > readUpTo.number
+  if (!isBehind || unsaved.heldCount() >= HELD_MAX || lanes.size() >= RETRIES_MAX) return []
   state.isReading = true
-  return [{ kind: 'read', after: read, types: state.webhook.types }]
+  return [{ kind: 'read', after: readUpTo, types: state.webhook.types }]
 }
 
 function addPage(state: EndpointState, page: WebhookPage | FeedMoved, now: number): Effect[] {
-  const { read, known, unsaved } = state
   if ('position' in page) return skipTo(state, page, now)
-  for (const row of page.rows.filter(({ number }) => !known.delete(number))) {
-    const message = eventMessage(row, read.epoch)
+  const { handledBefore, unsaved } = state
+  const { epoch } = state.readUpTo
+  for (const row of page.rows) {
+    // The feed returns each event once, so its number is not needed again.
+    if (handledBefore.delete(row.number)) continue
+    const message = eventMessage(row, epoch)
     unsaved.add(message)
     add(state, message, now)
   }
-  state.read = { epoch: read.epoch, number: page.next }
+  state.readUpTo = { epoch, number: page.upTo }
   return []
 }
 
-/** The webhook never gets the events between: the retention has deleted them, or a new epoch has begun. */
+/** The webhook never gets the events up to `position`: the retention has deleted them, or a new epoch has begun. */
 function skipTo(state: EndpointState, { position, isNewEpoch }: FeedMoved, now: number): Effect[] {
-  const fields = { from: state.read, to: position, isNewEpoch }
+  const fields = { from: state.readUpTo, to: position, isNewEpoch }
   const message = 'a webhook skips events that are not stored'
   if (isNewEpoch) {
     close(state, { newEpoch: position })
   } else {
     // Events that are already in memory are still sent.
-    state.read = position
+    state.readUpTo = position
+    // If no later event is stored yet, the position is the same as before. The pause limits the reads and warnings.
     state.readAgainAt = now + READ_AGAIN_AFTER_MS
   }
   return [{ kind: 'warn', message, fields }]
 }
 
-function add({ waiting, lanes }: EndpointState, message: Message, now: number): void {
-  waiting.add(message)
+function add({ unfinished, lanes }: EndpointState, message: Message, now: number): void {
+  unfinished.add(message)
   lanes.add(message, now)
 }
 
 function addRetry(state: EndpointState, row: RetryRow, now: number): void {
-  const { webhook, known, unsaved } = state
+  const { webhook, handledBefore } = state
   const message = retryMessage(row, webhook.epoch, now)
-  if (row.kind === 'event' && row.number !== null) known.add(row.number)
-  if (row.kind !== 'event' && row.id > state.lastRequest) state.lastRequest = row.id
-  if (row.kind === 'test' || webhook.types.some((type) => type === row.type)) return add(state, message, now)
-  // The webhook no longer gets events of this type. Its new URL may belong to a receiver that must not see them.
+  if (row.kind === 'event' && row.number !== null) handledBefore.add(row.number)
+  if (row.kind !== 'event' && row.id > state.lastRequestId) state.lastRequestId = row.id
+  const isSubscribed = row.kind === 'test' || webhook.types.some((type) => type === row.type)
+  if (isSubscribed) add(state, message, now)
+  else skipUnsubscribed(state, message)
+}
+
+/** A caller has changed the types. The caller may also have changed the URL, to a receiver that must not get this event. */
+function skipUnsubscribed({ unsaved }: EndpointState, message: Message): void {
   unsaved.finish(message)
-  if (row.kind !== 'redelivery') return
+  // Callers look for the result of a redelivery, because they have requested it.
+  if (message.kind !== 'redelivery') return
   message.attempts += 1
   unsaved.report(toResult(message, NOT_SUBSCRIBED, 'skipped'))
 }
 
-function takeOver(
+/** Takes over all that can change without a new `restarts`. With a new one, the webhook is loaded again instead. */
+function refresh(
   state: EndpointState,
   { secrets, version }: LeasedWebhook,
   rows: readonly RetryRow[],
@@ -205,9 +222,10 @@ function sendLater({ lanes }: EndpointState, message: Message, now: number): Eff
 }
 
 function settle(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {
-  const { schedule, lanes, unsaved, health, waiting } = state
+  const { schedule, lanes, unsaved, health, unfinished } = state
   if (isAborted(outcome)) return sendLater(state, message, now)
   message.attempts += 1
+  // Frees memory: a retry reads the event again.
   message.row = undefined
   const verdict = verdictOf(message, outcome, schedule)
   unsaved.report(toResult(message, outcome, verdict))
@@ -216,10 +234,11 @@ function settle(state: EndpointState, message: Message, outcome: AttemptOutcome,
     unsaved.store(message)
     lanes.retry(message)
   } else {
-    waiting.delete(message)
+    unfinished.delete(message)
     lanes.finish(message, now)
     unsaved.finish(message)
   }
+  // A skipped message says nothing about the receiver.
   if (verdict === 'delivered') health.succeeded()
   const isFailure = verdict === 'failed' || verdict === 'given_up'
   const observed: Effect = { kind: 'observe', outcome: verdict, durationMs: outcome.durationMs }
@@ -229,31 +248,37 @@ function settle(state: EndpointState, message: Message, outcome: AttemptOutcome,
 function noteFailure(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {
   const { health, closing } = state
   health.failed(message.lane, now, retryAfterMs(outcome))
-  const isTooLong = now - (health.failingSince() ?? now) > DISABLED_AFTER_MS
+  const failingMs = now - (health.failingSince() ?? now)
+  const isTooLong = failingMs > DISABLED_AFTER_MS
   const reason = isGone(outcome) ? 'gone' : isTooLong ? 'failing' : undefined
+  // The first reason stays, and is logged once.
   if (reason === undefined || closing.disable !== undefined) return []
   close(state, { disable: reason })
   return [{ kind: 'warn', message: 'a webhook was disabled', fields: { reason } }]
 }
 
-/** One save is in flight at a time. */
 function saveDue(state: EndpointState, { now, hasLease }: Moment): Effect[] {
-  const { closing, unsaved, read } = state
+  const { closing, unsaved, readUpTo } = state
+  // One save is in flight at a time.
   if (state.saving !== undefined) return []
-  const isLast = state.phase === 'closing' && (state.inFlight === 0 || closing.isLate === true)
+  const isLast = state.phase === 'closing' && (state.inFlight === 0 || closing.isTimedOut === true)
+  // Without the lease, a process that stops does not save: its successor sends the messages without a saved result again.
   if (isLast && closing.isStopping) return hasLease ? [save(state, isLast, now)] : end(state)
-  const hasChanges = isLast || unsaved.hasChanges()
-  const dueAt = state.savedAt + (hasChanges ? SAVED_EVERY_MS : POSITION_SAVED_EVERY_MS)
-  if (now < dueAt || !(hasChanges || state.saved !== read.number)) return []
-  return [save(state, isLast, now)]
+  const mustSaveSoon = isLast || unsaved.hasChanges()
+  // Also true while a slow attempt holds back the position: the save then stores the event, so that the position moves on.
+  const hasReadFurther = state.savedNumber !== readUpTo.number
+  if (!mustSaveSoon && !hasReadFurther) return []
+  const dueAt = state.saveStartedAt + (mustSaveSoon ? SAVED_EVERY_MS : POSITION_SAVED_EVERY_MS)
+  return now >= dueAt ? [save(state, isLast, now)] : []
 }
 
+/** Only the last save disables the webhook or moves it to a new epoch: the results of attempts in flight come before. */
 function save(state: EndpointState, isLast: boolean, now: number): Effect {
   const { webhook, closing, health, unsaved } = state
-  const { progress, restore } = unsaved.take(state.read, now)
+  const { progress, restore } = unsaved.take(state.readUpTo, now)
   const since = health.failingSince()
   state.saving = { number: progress.position.number, isLast, restore }
-  state.savedAt = now
+  state.saveStartedAt = now
   return {
     kind: 'save',
     progress: {
@@ -270,7 +295,8 @@ function save(state: EndpointState, isLast: boolean, now: number): Effect {
 function endSave(state: EndpointState, isSaved: boolean): Effect[] {
   const { number, isLast, restore } = state.saving as Saving
   state.saving = undefined
-  if (isSaved) state.saved = number
+  if (isSaved) state.savedNumber = number
   else restore()
+  // A failed last save is retried, unless the process stops.
   return isLast && (isSaved || state.closing.isStopping) ? end(state) : []
 }

@@ -9,8 +9,8 @@ const PAGE_SIZE = 500
 
 export interface WebhookPage {
   rows: readonly EventRow[]
-  /** All wanted events up to this number are in `rows`. */
-  next: bigint
+  /** `rows` has all wanted events up to this number, so the next page starts after it. */
+  upTo: bigint
 }
 
 /** The events after a position are no longer stored, or belong to an earlier epoch: continue at `position` instead. */
@@ -54,5 +54,5 @@ export function openWebhookFeed(
 /** A page that is not full has all wanted events up to the newest one. */
 function toPage(rows: readonly EventRow[], newest: bigint): WebhookPage {
   const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined
-  return { rows, next: last?.number ?? newest }
+  return { rows, upTo: last?.number ?? newest }
 }
