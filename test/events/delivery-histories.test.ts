@@ -66,8 +66,8 @@ function openTables() {
     save: (progress: Progress, now: number) => {
       position = progress.position.number
       done = progress.done
-      for (const id of progress.doneIds) retries.delete(`request ${id}`)
-      for (const number of progress.doneNumbers) retries.delete(`event ${number}`)
+      for (const id of progress.deletedIds) retries.delete(`request ${id}`)
+      for (const number of progress.deletedNumbers) retries.delete(`event ${number}`)
       for (const { id, dueInSeconds, ...row } of progress.retries) {
         const key = id === null ? `event ${row.number}` : `request ${id}`
         const kind = id === null ? 'event' : 'test'

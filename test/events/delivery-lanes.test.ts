@@ -53,7 +53,7 @@ test('messages of a pet leave in the order of the feed, whatever fails; and the 
         const { progress, restore } = unsaved.take({ epoch: 'e', number: read }, now)
         if (fails) return restore()
         stored = new Set([...stored, ...progress.retries.map(({ number }) => number as bigint)])
-        for (const number of progress.doneNumbers) stored.delete(number)
+        for (const number of progress.deletedNumbers) stored.delete(number)
         position = progress.position.number
         // After a crash, a process sends exactly the events again that are not delivered.
         for (const message of added) {

@@ -274,8 +274,8 @@ describe('while it runs', () => {
     const { send, tick, moment } = openMachine({ types: ['pet.deleted'] }, [RETRY, redelivery, REQUEST])
     expect(send().map(({ kind }) => kind)).toEqual(['test'])
     moment.now = 100
-    const { results, doneIds, doneNumbers } = progressIn(tick()) ?? {}
-    expect([doneIds, doneNumbers]).toEqual([[5n], [1n]])
+    const { results, deletedIds, deletedNumbers } = progressIn(tick()) ?? {}
+    expect([deletedIds, deletedNumbers]).toEqual([[5n], [1n]])
     expect(results).toMatchObject([{ number: 2n, attempt: 1, outcome: 'skipped', failure: 'not_subscribed' }])
   })
 
@@ -339,7 +339,7 @@ describe('saving', () => {
       position: at(2),
       results: [{ number: 1n }, { messageId: 'test_9' }, { number: 2n }],
       retries: [{ number: 1n, attempts: 1 }],
-      doneIds: [9n],
+      deletedIds: [9n],
     })
   })
 

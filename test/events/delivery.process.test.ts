@@ -162,8 +162,8 @@ test('a process cannot save its progress without the lease, or after a caller ch
     failingSeconds: null,
     disable: undefined,
     newEpoch: undefined,
-    doneIds: [],
-    doneNumbers: [],
+    deletedIds: [],
+    deletedNumbers: [],
     retries: [],
     results: [],
   }

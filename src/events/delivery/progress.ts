@@ -1,6 +1,6 @@
-// What a process has done for one webhook and not saved yet.
-// The position of the webhook and the rows of the retries before it are saved in one transaction. Without its row, an
-// event before the position would be lost.
+// What a process has done for one webhook and not saved yet, and how it is saved.
+// Every event up to the position of a webhook is done, or has a row in webhook_retries. Otherwise the event would be lost.
+// Therefore the position and the rows are saved in one transaction.
 import type { Db } from '../../db/database.ts'
 import type { Position } from '../feed/format.ts'
 import type { Lanes } from './lanes.ts'
@@ -34,99 +34,110 @@ export interface Unsaved {
   heldCount: () => number
   /** Whether anything besides the position has changed. */
   hasChanges: () => boolean
-  /** Removes what must be saved. `restore` adds it again, if it could not be saved. */
-  take: (read: Position, now: number) => { progress: Taken; restore: () => void }
+  /**
+   * Removes what must be saved. `restore` adds it again, if it could not be saved.
+   * @param readUpTo All events up to here were added.
+   */
+  take: (readUpTo: Position, now: number) => { progress: Taken; restore: () => void }
 }
 
-type Taken = Pick<Progress, 'position' | 'done' | 'doneIds' | 'doneNumbers' | 'retries' | 'results'>
+type Taken = Pick<Progress, 'position' | 'done' | 'deletedIds' | 'deletedNumbers' | 'retries' | 'results'>
 
 /** What must be saved besides the position. */
 interface Changes {
-  changed: Set<Message>
-  done: Message[]
+  /** Messages whose rows in webhook_retries are inserted or updated. */
+  stored: Set<Message>
+  /** Messages whose rows in webhook_retries are deleted. */
+  finished: Message[]
   results: Result[]
 }
 
-const noChanges = (): Changes => ({ changed: new Set(), done: [], results: [] })
+const noChanges = (): Changes => ({ stored: new Set(), finished: [], results: [] })
 
-/** @param doneBefore Numbers of events that need no further attempt, although they come after the position. */
-export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneBefore: readonly bigint[] = []): Unsaved {
-  /** Events of the feed that are neither done nor stored, in the order of their numbers. Done ones are removed late. */
+/** @param doneAhead Numbers of events that need no further attempt, although they come after the position. */
+export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly bigint[] = []): Unsaved {
+  /** Events that hold back the position, in the order of the feed. Done and stored ones are removed before it is used. */
   let held: Message[] = []
-  /** Numbers of done events that may come after the position. */
-  let ahead = [...doneBefore]
+  /** Numbers of done events. Those up to the position are removed when the position is saved. */
+  let ahead = [...doneAhead]
   let changes = noChanges()
 
   function store(message: Message): void {
     message.isStored = true
-    changes.changed.add(message)
+    changes.stored.add(message)
+  }
+
+  function removeDone(): void {
+    held = held.filter(({ state }) => state !== 'done')
   }
 
   function storeHeld(now: number): void {
-    const waiting = held.filter(({ state }) => state !== 'done')
-    // All are chosen before the first is marked as stored.
-    for (const message of waiting.filter(({ lane }) => mustStore(lanes.firstOf(lane), now))) store(message)
-    held = waiting.filter(({ isStored }) => !isStored)
+    for (const message of held) if (mustStoreLane(lanes.firstOf(message.lane), now)) store(message)
+    held = held.filter(({ isStored }) => !isStored)
   }
 
   return {
     add: (message) => held.push(message),
     store,
     finish: (message) => {
-      changes.changed.delete(message)
-      if (message.isStored) changes.done.push(message)
+      changes.stored.delete(message)
+      if (message.isStored) changes.finished.push(message)
       if (message.kind === 'event' && message.number !== null) ahead.push(message.number)
     },
     report: (result) => changes.results.push(result),
     resultCount: () => changes.results.length,
     heldCount: () => {
-      held = held.filter(({ state }) => state !== 'done')
+      removeDone()
       return held.length
     },
-    hasChanges: () => changes.results.length + changes.changed.size + changes.done.length > 0,
-    take: ({ epoch, number: read }, now) => {
+    hasChanges: () => changes.results.length + changes.stored.size + changes.finished.length > 0,
+    take: ({ epoch, number: readUpTo }, now) => {
+      removeDone()
       storeHeld(now)
+      // The position is just before the first event that holds it back. It never moves back, even if the save fails.
       const [first] = held
-      const number = first?.number == null ? read : first.number - 1n
+      const number = first?.number == null ? readUpTo : first.number - 1n
       ahead = ahead.filter((doneNumber) => doneNumber > number)
       const taken = changes
       changes = noChanges()
       return {
         progress: { position: { epoch, number }, done: [...ahead], ...toRows(taken, now) },
-        restore: () => restore(changes, taken),
+        restore: () => addBack(taken, changes),
       }
     },
   }
 }
 
-/** An event behind a message that waits for a retry, or that takes long, waits in webhook_retries. */
-function mustStore(first: Message | undefined, now: number): boolean {
+/**
+ * Whether all events of a lane get rows in webhook_retries, so that they no longer hold back the position: its first message
+ * waits for a retry, or its attempt takes long.
+ */
+function mustStoreLane(first: Message | undefined, now: number): boolean {
   if (first === undefined) return false
   return first.isStored || (first.state === 'in_flight' && now - first.sentAt > SLOW_AFTER_MS)
 }
 
-function toRows({ changed, done, results }: Changes, now: number): Omit<Taken, 'position' | 'done'> {
+function toRows({ stored, finished, results }: Changes, now: number): Omit<Taken, 'position' | 'done'> {
   return {
-    doneIds: idsOf(done),
-    doneNumbers: numbersOf(done),
-    retries: [...changed].map((message) => toRetry(message, now)),
+    deletedIds: requestIdsOf(finished),
+    deletedNumbers: eventNumbersOf(finished),
+    retries: [...stored].map((message) => toRetry(message, now)),
     results,
   }
 }
 
-/** Adds what could not be saved to the changes since. */
-function restore({ changed, done, results }: Changes, taken: Changes): void {
-  for (const message of taken.changed) {
-    // The failed transaction may have committed, so the row of a message that is done meanwhile is deleted.
-    if (message.state === 'done') done.push(message)
-    else changed.add(message)
-  }
-  done.push(...taken.done)
+/** Adds what could not be saved to the changes since then. */
+function addBack(taken: Changes, { stored, finished, results }: Changes): void {
+  // A message that is done meanwhile is already in `finished`: its row must be deleted if the failed transaction committed.
+  for (const message of taken.stored) if (message.state !== 'done') stored.add(message)
+  finished.push(...taken.finished)
   results.unshift(...taken.results)
 }
 
-const idsOf = (messages: readonly Message[]) => messages.flatMap(({ id }) => (id === null ? [] : [id]))
-const numbersOf = (messages: readonly Message[]) =>
+/** The row of a requested message is identified by its id, the row of an event by its number. */
+const requestIdsOf = (messages: readonly Message[]) => messages.flatMap(({ id }) => (id === null ? [] : [id]))
+/** A redelivery has an id and the number of its event. */
+const eventNumbersOf = (messages: readonly Message[]) =>
   messages.flatMap(({ id, number }) => (id === null && number !== null ? [number] : []))
 
 function toRetry(
@@ -138,14 +149,16 @@ function toRetry(
 
 /** Throws LeaseLost if another process delivers the webhook now, or if a caller has changed it. */
 export async function saveProgress(db: Db, deliverer: string, progress: Progress): Promise<void> {
-  const { webhookId, newEpoch, doneIds, doneNumbers, retries, results } = progress
+  const { webhookId, newEpoch, deletedIds, deletedNumbers, retries, results } = progress
   const requested = retries.filter(({ id }) => id !== null)
+  // With a new epoch, the webhook forgets the events of the earlier ones.
   const events = newEpoch === undefined ? retries.filter(({ id }) => id === null) : []
   await db.transaction(async (tx) => {
+    // First, because it checks the lease, and locks the webhook until the end of the transaction.
     await moveLeasedWebhook(tx, deliverer, progress)
     if (newEpoch !== undefined) await deleteWebhookEventRetries(tx, webhookId)
-    if (doneIds.length + doneNumbers.length > 0)
-      await deleteWebhookRetries(tx, webhookId, doneIds, doneNumbers)
+    if (deletedIds.length + deletedNumbers.length > 0)
+      await deleteWebhookRetries(tx, webhookId, deletedIds, deletedNumbers)
     if (requested.length > 0) await updateRequestedWebhookRetries(tx, webhookId, requested)
     if (events.length > 0) await upsertWebhookEventRetries(tx, webhookId, events)
     if (results.length > 0) await insertWebhookDeliveries(tx, webhookId, results)

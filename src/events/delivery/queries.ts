@@ -77,9 +77,9 @@ export interface Progress {
   disable: DisabledReason | undefined
   /** The webhook continues here, and forgets all events of earlier epochs. */
   newEpoch: Position | undefined
-  /** Requested messages and events that need no further attempt. */
-  doneIds: readonly bigint[]
-  doneNumbers: readonly bigint[]
+  /** Rows of webhook_retries that are deleted: requested messages by their ids, events by their numbers. */
+  deletedIds: readonly bigint[]
+  deletedNumbers: readonly bigint[]
   retries: readonly RetryToSave[]
   results: readonly Result[]
 }

@@ -66,8 +66,8 @@ function progressOf(webhookId: bigint, epoch: string, requestId: bigint): Progre
     failingSeconds: 1,
     disable: undefined,
     newEpoch: undefined,
-    doneIds: [],
-    doneNumbers: [1n],
+    deletedIds: [],
+    deletedNumbers: [1n],
     retries: [
       { ...message, id: null, attempts: 1, dueInSeconds: 5 },
       { ...message, id: requestId, number: null, attempts: 1, dueInSeconds: 5 },
