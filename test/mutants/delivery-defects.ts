@@ -422,8 +422,8 @@ const SAVING: Defect[] = [
 const LEASES: Defect[] = [
   leases(
     'a process that gets its lease back continues with its old state',
-    'await renewWebhooks(db, deliverer, held)',
-    'await claimWebhooks(db, deliverer, held)',
+    'await renewWebhooks(db, deliverer, ids)',
+    'await claimWebhooks(db, deliverer, ids)',
     PROCESSES,
     'gets its lease back',
   ),

@@ -20,11 +20,11 @@ const LEASE_RENEWED_EVERY_MS = 3_000
 const LEASE_MARGIN_MS = 4_000
 
 export interface Leases {
-  /** Of the webhooks that this process delivers, by the id of the webhook. */
+  /** The endpoints of the webhooks that this process delivers, by the id of the webhook. */
   endpoints: ReadonlyMap<bigint, Endpoint>
-  /** The state of all webhooks. */
+  /** The state of all webhooks, also of those that other processes deliver. */
   states: () => readonly WebhookState[]
-  /** Whether the leases are valid, with time to spare. */
+  /** Whether all leases of this process are valid, with time to spare. */
   areValid: () => boolean
   /** If it is due: renews the leases, forgets webhooks that another process has had meanwhile, and takes free ones. */
   claimDue: () => Promise<void>
@@ -44,29 +44,45 @@ export function openLeases(
   const endpoints = new Map<bigint, Endpoint>()
   let states: WebhookState[] = []
   let claimedAt = Number.NEGATIVE_INFINITY
+  /** Every lease was renewed or claimed at this time or later, so the time is a safe start for all of them. */
   let renewedAt = Number.NEGATIVE_INFINITY
 
-  async function claim(): Promise<void> {
+  async function claimDue(): Promise<void> {
     const startedAt = performance.now()
+    if (startedAt - claimedAt < WEBHOOKS_READ_EVERY_MS) return
     states = await findWebhookStates(db, deliverer)
     const wanted = states.filter(({ isEnabled, isClaimable }) => isEnabled && isClaimable).map(({ id }) => id)
-    const held = wanted.filter((id) => endpoints.get(id)?.isOver() === false)
-    const mustRenew = startedAt - renewedAt >= LEASE_RENEWED_EVERY_MS
-    const kept = mustRenew && held.length > 0 ? await renewWebhooks(db, deliverer, held) : new Set(held)
-    if (mustRenew) renewedAt = startedAt
+    const kept = await renewDue(wanted.filter(isDelivering), startedAt)
+    abortExcept(kept)
+    // Also contains webhooks of this process whose endpoint is over. They are claimed and loaded again.
+    const others = wanted.filter((id) => !kept.has(id))
+    const claimed = others.length > 0 ? await claimWebhooks(db, deliverer, others) : new Set()
+    await Promise.all(states.filter(({ id }) => kept.has(id) || claimed.has(id)).map(bringUpToDate))
+    // Comes last, so that the next run tries again at once if one of these statements has failed.
+    claimedAt = startedAt
+  }
+
+  const isDelivering = (id: bigint) => endpoints.get(id)?.isOver() === false
+
+  /** Returns the webhooks that the process can continue to deliver. */
+  async function renewDue(ids: readonly bigint[], startedAt: number): Promise<ReadonlySet<bigint>> {
+    if (startedAt - renewedAt < LEASE_RENEWED_EVERY_MS) return new Set(ids)
+    const renewed = ids.length > 0 ? await renewWebhooks(db, deliverer, ids) : new Set<bigint>()
+    // Even if there was no lease to renew: the leases that are claimed next start later.
+    renewedAt = startedAt
+    return renewed
+  }
+
+  function abortExcept(kept: ReadonlySet<bigint>): void {
     for (const [id, endpoint] of endpoints) {
       if (kept.has(id)) continue
       endpoint.abort()
       endpoints.delete(id)
     }
-    const free = wanted.filter((id) => !kept.has(id))
-    const claimed = free.length > 0 ? await claimWebhooks(db, deliverer, free) : new Set()
-    await Promise.all(states.filter(({ id }) => kept.has(id) || claimed.has(id)).map(takeOver))
-    claimedAt = startedAt
   }
 
-  /** Starts the delivery to a webhook, or takes over its changes. A failure does not affect the others. */
-  async function takeOver({ id, version, restarts }: WebhookState): Promise<void> {
+  /** Opens or refreshes the endpoint of a webhook, if it has changed. A failure does not affect the others. */
+  async function bringUpToDate({ id, version, restarts }: WebhookState): Promise<void> {
     const current = endpoints.get(id)
     if (current?.version() === version && current.restarts === restarts) return
     try {
@@ -88,9 +104,7 @@ export function openLeases(
     endpoints,
     states: () => states,
     areValid: () => performance.now() < renewedAt + LEASE_SECONDS * 1_000 - LEASE_MARGIN_MS,
-    claimDue: async () => {
-      if (performance.now() - claimedAt >= WEBHOOKS_READ_EVERY_MS) await claim()
-    },
+    claimDue,
     release: () => releaseWebhooks(db, deliverer, [...endpoints.keys()]),
   }
 }
