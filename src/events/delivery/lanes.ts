@@ -1,5 +1,5 @@
 // The messages of one webhook that are not done, in lanes: messages of one pet are sent one after the other, in the
-// order of the feed. A message that waits for its retry holds back only its own lane.
+// order of the feed. A message that waits for its retry holds back only its own lane. Each requested message is a lane.
 import type { Message } from './message.ts'
 
 export interface Lanes {
@@ -10,10 +10,7 @@ export interface Lanes {
   firstOf: (lane: string) => Message | undefined
   /** Whether `take` would return a message. */
   hasDue: (now: number, requestedOnly: boolean) => boolean
-  /**
-   * Takes a message that is due; it is then in flight. With `requestedOnly`, takes only messages that a caller has just
-   * requested.
-   */
+  /** Takes a message that is due; it is then in flight. With `requestedOnly`, takes only requests without an attempt. */
   take: (now: number, requestedOnly: boolean) => Message | undefined
   /** The message needs no further attempt: the next message of its lane follows. */
   finish: (message: Message, now: number) => void
@@ -50,6 +47,7 @@ export function openLanes(): Lanes {
     finish: (message, now) => {
       size -= 1
       message.state = 'done'
+      // Only the first message of a lane can be in flight, so it is this one.
       const lane = lanes.get(message.lane)
       lane?.shift()
       const next = lane?.[0]
@@ -67,7 +65,9 @@ export function openLanes(): Lanes {
 function openFirsts() {
   /** In the order in which they became due. */
   const due: Message[] = []
+  /** Not due yet, in no order. */
   const sleeping = new Set<Message>()
+  /** When the first of them is due. Until then, `wake` need not look at all of them. */
   let nextWakeAt = Number.POSITIVE_INFINITY
 
   function sleep(message: Message): void {
@@ -75,6 +75,7 @@ function openFirsts() {
     nextWakeAt = Math.min(nextWakeAt, message.dueAt)
   }
 
+  /** Moves the messages that have become due from `sleeping` to `due`. */
   function wake(now: number): void {
     if (now < nextWakeAt) return
     nextWakeAt = Number.POSITIVE_INFINITY
@@ -97,9 +98,14 @@ function openFirsts() {
     /** The index of a message that is due, or -1. */
     findDue: (now: number, requestedOnly: boolean): number => {
       wake(now)
-      if (requestedOnly) return due.findIndex(({ kind, attempts }) => kind !== 'event' && attempts === 0)
+      if (requestedOnly) return due.findIndex(isFreshRequest)
       return due.length > 0 ? 0 : -1
     },
     takeAt: (index: number): Message | undefined => (index < 0 ? undefined : due.splice(index, 1)[0]),
   }
+}
+
+/** A request that has failed waits until the receiver works, like an event. */
+function isFreshRequest({ kind, attempts }: Message): boolean {
+  return kind !== 'event' && attempts === 0
 }
