@@ -48,30 +48,35 @@ function currentSecrets({ secrets }: LeasedWebhook): Buffer[] {
     .map(({ secret }) => secret)
 }
 
+/** Undefined if the event is no longer stored. */
 async function bodyOf(
   message: Message,
   { id }: LeasedWebhook,
   loadEvent: AttemptServices['loadEvent'],
 ): Promise<string | undefined> {
+  // Only a test event has no number.
   if (message.number === null) return writeTestBody(message.type, id, message.occurredAt)
   const row = message.row ?? (await loadEvent(message.number))
   return row && writeEventBody(row, message.epoch)
 }
 
-/** `message.attempts` counts this attempt. */
+/**
+ * What the outcome means for the message. After `failed`, another attempt follows; all others are final.
+ * `message.attempts` must already count this attempt.
+ */
 export function verdictOf(message: Message, outcome: AttemptOutcome, schedule: Schedule): DeliveryOutcome {
   if (outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300) return 'delivered'
   if (outcome.kind === 'failure' && outcome.reason === 'not_stored') return 'skipped'
   return schedule.retryMs(message.attempts) === undefined ? 'given_up' : 'failed'
 }
 
-/** A receiver can ask for a pause with 429 and 503. */
+/** The pause that the receiver asks for with 429 or 503; 0 if it asks for none. */
 export function retryAfterMs(outcome: AttemptOutcome): number {
   if (outcome.kind !== 'response' || ![429, 503].includes(outcome.status)) return 0
   return (outcome.retryAfterSeconds ?? 0) * 1_000
 }
 
-/** The process has cancelled the attempt, because it stops or because the webhook has changed. */
+/** The process has cancelled the attempt; the receiver may have got the message. */
 export function isAborted(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'failure' && outcome.reason === 'aborted'
 }

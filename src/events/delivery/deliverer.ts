@@ -1,4 +1,5 @@
-// Delivers to all webhooks that this process has leased. Several processes can run: each webhook has one at a time.
+// Delivers to all webhooks that this process has leased. Several processes can run, and one at a time has the lease of a
+// webhook.
 import { randomUUID } from 'node:crypto'
 import { batched } from '../../db/batch.ts'
 import type { Db } from '../../db/database.ts'
@@ -20,11 +21,12 @@ import { openWebhookFeed } from './webhook-feed.ts'
 export const DELIVERED_EVERY_MS = 100
 /** Max attempts in flight of all webhooks together. */
 const TOTAL_IN_FLIGHT_MAX = 1_000
-/** The newest attempts that are kept for each webhook. */
+/** For each webhook, webhook_deliveries keeps the results of this many attempts, the newest ones. */
 const RESULTS_KEPT = 10_000
 const RESULTS_PURGED_EVERY_MS = 30_000
 const PURGE_BATCH = 1_000
-const LOADS = { sizeMax: 100, inFlightMax: 2, waitingMax: 2_000 }
+/** Events that retries and redeliveries need are read in batches, for all webhooks together. */
+const EVENT_BATCHES = { sizeMax: 100, inFlightMax: 2, waitingMax: 2_000 }
 
 export interface DelivererOptions {
   db: Db
@@ -47,10 +49,10 @@ export interface DeliveryState {
 }
 
 export interface Deliverer {
-  /** Does what is due. Runs must not overlap. */
+  /** Claims webhooks, reads new events, and starts what is due for each webhook. Runs must not overlap. */
   run: () => Promise<void>
   state: () => DeliveryState
-  /** Ends the attempts in flight, saves the progress and gives up the leases. */
+  /** Waits for the attempts in flight, saves the progress and gives up the leases. */
   stop: () => Promise<void>
 }
 
@@ -59,13 +61,14 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
   const deliverer = randomUUID()
   const window = openFeedWindow(findEvents)
   const slots = openTotalSlots(TOTAL_IN_FLIGHT_MAX)
+  // Endpoints are opened by `claimDue`, when `services` is complete.
   const leases = openLeases(db, deliverer, log, (webhook) => openEndpoint(webhook, services))
   const services: EndpointServices = {
     ...options,
     deliverer,
     slots,
     feed: openWebhookFeed(window, findEvents, (number) => findOldestStoredEvent(db, number)),
-    loadEvent: batched((numbers: bigint[]) => findNumberedEvents(db, numbers), LOADS),
+    loadEvent: batched((numbers: bigint[]) => findNumberedEvents(db, numbers), EVENT_BATCHES),
     hasLease: leases.areValid,
   }
   const { endpoints } = leases
@@ -75,13 +78,16 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
     if (performance.now() - purgedAt < RESULTS_PURGED_EVERY_MS) return
     purgedAt = performance.now()
     for (const id of endpoints.keys()) {
-      while ((await deleteOldWebhookDeliveries(db, id, RESULTS_KEPT, PURGE_BATCH)) === PURGE_BATCH);
+      let deleted: number
+      do deleted = await deleteOldWebhookDeliveries(db, id, RESULTS_KEPT, PURGE_BATCH)
+      while (deleted === PURGE_BATCH)
     }
   }
 
   return {
     run: async () => {
       await leases.claimDue()
+      // Without a webhook, nothing reads the events in memory.
       if (endpoints.size === 0) return window.clear()
       const { epoch, head } = await findFeedState(db)
       await window.advance({ epoch, number: head })
@@ -89,12 +95,13 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
       await purgeDue()
     },
     state: () => {
-      const [states, open] = [leases.states(), [...endpoints]]
+      const webhooks = leases.states()
+      const delivering = [...endpoints]
       return {
-        enabled: states.filter(({ isEnabled }) => isEnabled).length,
-        disabled: states.filter(({ isEnabled }) => !isEnabled).length,
-        failing: open.filter(([, endpoint]) => endpoint.isReceiverDown()).length,
-        lagSeconds: new Map(open.map(([id, endpoint]) => [id, endpoint.lagSeconds()])),
+        enabled: webhooks.filter(({ isEnabled }) => isEnabled).length,
+        disabled: webhooks.filter(({ isEnabled }) => !isEnabled).length,
+        failing: delivering.filter(([, endpoint]) => endpoint.isReceiverDown()).length,
+        lagSeconds: new Map(delivering.map(([id, endpoint]) => [id, endpoint.lagSeconds()])),
         inFlight: slots.taken(),
       }
     },

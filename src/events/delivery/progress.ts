@@ -128,7 +128,7 @@ function toRows({ stored, finished, results }: Changes, now: number): Omit<Taken
 
 /** Adds what could not be saved to the changes since then. */
 function addBack(taken: Changes, { stored, finished, results }: Changes): void {
-  // A message that is done meanwhile is already in `finished`: its row must be deleted if the failed transaction committed.
+  // A message that is done by now is already in `finished`, in case the failed transaction has committed its row.
   for (const message of taken.stored) if (message.state !== 'done') stored.add(message)
   finished.push(...taken.finished)
   results.unshift(...taken.results)

@@ -1,4 +1,5 @@
-// The events that a webhook gets next: from the events in memory, or a page of its own if the webhook is further behind.
+// The events that a webhook gets next: from the window in memory, which all webhooks share, or by a query of its own if the
+// webhook is further behind.
 import type { FindDurableEvents } from '../feed/durable.ts'
 import type { Position } from '../feed/format.ts'
 import type { EventRow } from '../feed/queries.ts'
@@ -13,7 +14,7 @@ export interface WebhookPage {
   upTo: bigint
 }
 
-/** The events after a position are no longer stored, or belong to an earlier epoch: continue at `position` instead. */
+/** Returned instead of a page if the next events are no longer stored, or the epoch has ended: continue after `position`. */
 export interface FeedMoved {
   position: Position
   isNewEpoch: boolean
@@ -26,28 +27,33 @@ export interface WebhookFeed {
 
 export function openWebhookFeed(
   window: FeedWindow,
-  find: FindDurableEvents,
-  findOldestStoredEvent: (number: bigint) => Promise<bigint>,
+  findEvents: FindDurableEvents,
+  /** Returns the number before the oldest stored event after `number`; the same number if there is none. */
+  findNumberBeforeStored: (number: bigint) => Promise<bigint>,
 ): WebhookFeed {
   function pageInMemory(position: Position, types: readonly EventType[]): WebhookPage {
     const rows = window.rowsAfter(position).filter(({ type }) => types.includes(type))
+    // A window that covers a position has a newest event.
     const { number: newest } = window.newest() as Position
     return toPage(rows.slice(0, PAGE_SIZE), newest)
   }
 
-  async function readPage({ epoch, number }: Position, types: readonly EventType[]) {
-    const page = await find(types, number, PAGE_SIZE)
+  async function pageInDatabase(
+    { epoch, number }: Position,
+    types: readonly EventType[],
+  ): Promise<WebhookPage | FeedMoved> {
+    const page = await findEvents(types, number, PAGE_SIZE)
     if (page.epoch !== epoch)
       return { position: { epoch: page.epoch, number: page.afterNumber }, isNewEpoch: true }
     if (!page.isStored)
-      return { position: { epoch, number: await findOldestStoredEvent(number) }, isNewEpoch: false }
+      return { position: { epoch, number: await findNumberBeforeStored(number) }, isNewEpoch: false }
     return toPage(page.rows, page.head)
   }
 
   return {
     newest: window.newest,
     after: async (position, types) =>
-      window.covers(position) ? pageInMemory(position, types) : readPage(position, types),
+      window.covers(position) ? pageInMemory(position, types) : pageInDatabase(position, types),
   }
 }
 
