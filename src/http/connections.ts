@@ -9,35 +9,39 @@ export interface Connection {
   request: IncomingMessage | undefined
   /** The response to the last request. */
   response: ServerResponse | undefined
-  /** Bytes that the client had accepted at the last check; undefined if no bytes were waiting. */
-  accepted: number | undefined
+  /** Set by stalled-responses.ts: `acceptedBytes` at its last check; undefined if no bytes were waiting. */
+  acceptedBytes: number | undefined
   /** Number of checks in a row in which the client accepted none of the waiting bytes. */
   stalledChecks: number
 }
 
 export interface Connections {
   readonly open: ReadonlySet<Connection>
-  /** How many connections were ever accepted. */
-  acceptedCount: number
+  /** How many connections were ever opened, including those that are closed now. */
+  openedCount: number
   /** Requests in flight, including `writesInFlight`. */
   inFlight: number
   writesInFlight: number
-  /** Ends the count of a read or a write. A response has one of them as a listener for `close`. */
+  /**
+   * The listeners for `close` of responses that are counted: `endRead` for reads, `endWrite` for writes. All responses
+   * share them. A response that has neither is not counted.
+   */
   readonly endRead: () => void
   readonly endWrite: () => void
 }
 
+// Not passed as arguments: routes have only the server of Fastify, and a handler of malformed HTTP has only the socket.
 const byServer = new WeakMap<Server, Connections>()
 const bySocket = new WeakMap<Socket, Connection>()
 
-/** Returns the connections of the server. The first call starts to track them. */
+/** Returns the connections of the server. The first call starts to track them, so it must precede `listen`. */
 export function connectionsOf(server: Server): Connections {
   const tracked = byServer.get(server)
   if (tracked !== undefined) return tracked
   const open = new Set<Connection>()
   const connections: Connections = {
     open,
-    acceptedCount: 0,
+    openedCount: 0,
     inFlight: 0,
     writesInFlight: 0,
     endRead: () => {
@@ -54,10 +58,10 @@ export function connectionsOf(server: Server): Connections {
       socket,
       request: undefined,
       response: undefined,
-      accepted: undefined,
+      acceptedBytes: undefined,
       stalledChecks: 0,
     }
-    connections.acceptedCount += 1
+    connections.openedCount += 1
     open.add(connection)
     bySocket.set(socket, connection)
     socket.once('close', () => open.delete(connection))
@@ -70,6 +74,7 @@ export function connectionOf(socket: Socket): Connection | undefined {
   return bySocket.get(socket)
 }
 
+/** Records the request as the last one of its connection. */
 export function noteRequest(request: IncomingMessage, response: ServerResponse): void {
   const connection = bySocket.get(request.socket)
   if (connection === undefined) return
@@ -84,10 +89,11 @@ export function countRequest(connections: Connections, response: ServerResponse,
   response.on('close', isWrite ? connections.endWrite : connections.endRead)
 }
 
-/** Ends the count of a read whose response stays open, such as a stream. */
+/** Ends the count of a read before its response closes, because it is a stream. Does nothing if it is not counted. */
 export function stopCounting(server: Server, response: ServerResponse): void {
   const { endRead } = connectionsOf(server)
-  if (!response.listeners('close').includes(endRead)) return
+  const isCounted = response.listeners('close').includes(endRead)
+  if (!isCounted) return
   response.off('close', endRead)
   endRead()
 }

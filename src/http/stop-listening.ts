@@ -29,8 +29,8 @@ async function acceptQueuedConnections(connections: Connections): Promise<void> 
   // The current turn may already be past its accept phase.
   await nextTurn()
   for (let isQuiet = false; !isQuiet && performance.now() < giveUpAt; ) {
-    const [before, began] = [connections.acceptedCount, performance.now()]
+    const [before, began] = [connections.openedCount, performance.now()]
     await nextTurn()
-    isQuiet = connections.acceptedCount === before && performance.now() - began < QUIET_TURN_MAX_MS
+    isQuiet = connections.openedCount === before && performance.now() - began < QUIET_TURN_MAX_MS
   }
 }
