@@ -1,14 +1,14 @@
-// Operations that show pets or holds first wait until expired holds are swept. Each operation declares whether it does.
+// Operations that show pets or holds first wait until expired holds are swept. They declare this with `showsHolds`.
 import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import type { FreshHolds } from '../contract/fresh-holds.ts'
 
 /** Throws at startup if a read does not declare `showsHolds`. */
 export function showFreshHolds(app: FastifyInstance, holds: FreshHolds): void {
-  const waitUntilFresh: preHandlerHookHandler = (_request, _reply, done) => {
-    const fresh = holds.waitUntilFresh()
-    // Most requests need no wait, and no promise.
-    if (fresh === undefined) done()
-    else void callAfter(fresh, done)
+  const waitForSweep: preHandlerHookHandler = (_request, _reply, done) => {
+    const swept = holds.waitUntilFresh()
+    // Usually, the last sweep is fresh. The request then continues at once, without the cost of a promise.
+    if (swept === undefined) done()
+    else void callAfter(swept, done)
   }
 
   app.addHook('onRoute', (route) => {
@@ -16,12 +16,13 @@ export function showFreshHolds(app: FastifyInstance, holds: FreshHolds): void {
     const isRead = [method].flat().some((name) => name === 'GET' || name === 'HEAD')
     if (isRead && config?.showsHolds === undefined)
       throw new Error(`${String(method)} ${url} does not declare showsHolds`)
-    if (config?.showsHolds === true) route.preHandler = [waitUntilFresh, ...[route.preHandler ?? []].flat()]
+    // A write can declare it too.
+    if (config?.showsHolds === true) route.preHandler = [waitForSweep, ...[route.preHandler ?? []].flat()]
   })
 }
 
-/** The promise never rejects. */
-async function callAfter(fresh: Promise<void>, done: () => void): Promise<void> {
-  await fresh
+/** Always calls `done`, because `swept` never rejects. */
+async function callAfter(swept: Promise<void>, done: () => void): Promise<void> {
+  await swept
   done()
 }
