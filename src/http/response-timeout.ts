@@ -8,12 +8,12 @@ const WRITE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void {
   /**
-   * An array instead of a Set. A Set moves to a new table again and again. Each former table refers to the next one,
-   * so the tables and their replies became old garbage. With an array, a read takes 41 % less CPU time.
+   * An array instead of a Set: a read takes 41 % less CPU time. V8 copies a Set to a new table again and again, and each
+   * former table refers to the next one. Former tables and their replies therefore became garbage of the old generation.
    */
   const inFlight: FastifyReply[] = []
 
-  /** Moves the last reply into the free place. */
+  /** Fills the gap with the last reply, because the order of the replies does not matter. */
   function remove(reply: FastifyReply): void {
     const index = inFlight.indexOf(reply)
     if (index === -1) return
@@ -30,8 +30,10 @@ export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void
     done()
   })
 
-  function endTimedOut(): void {
-    for (const reply of inFlight.filter(({ elapsedTime }) => elapsedTime >= timeoutMs)) {
+  function respondToTimedOut(): void {
+    // A copy, because `remove` changes the array.
+    const timedOut = inFlight.filter(({ elapsedTime }) => elapsedTime >= timeoutMs)
+    for (const reply of timedOut) {
       // Remove the reply even if it was sent: if the client has closed the connection, onResponse may never run.
       remove(reply)
       if (reply.sent) continue
@@ -40,6 +42,6 @@ export function limitResponseTime(app: FastifyInstance, timeoutMs: number): void
     }
   }
 
-  const timer = setInterval(endTimedOut, Math.min(CHECKED_EVERY_MS, timeoutMs)).unref()
+  const timer = setInterval(respondToTimedOut, Math.min(CHECKED_EVERY_MS, timeoutMs)).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }
