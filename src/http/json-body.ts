@@ -6,15 +6,15 @@ import { parseJson } from '../values/json.ts'
 import { findJsonFault } from './json-fault.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
-/** Bodies up to this size do not count as large: those of all requests in flight take less than 10 MB together. */
-export const LARGE_BODY_BYTES = 16_384
 /**
- * Max total size of large bodies in memory. A body with only known fields is much smaller than LARGE_BODY_BYTES. A body
- * without a Content-Length counts as BODY_LIMIT_BYTES.
+ * A larger body counts as large. A body with only known fields is much smaller. Smaller bodies are not limited: those
+ * of all writes in flight take less than 10 MB together.
  */
+export const LARGE_BODY_BYTES = 16_384
+/** Max total size of large bodies in memory. */
 export const LARGE_BODIES_MAX_BYTES = 64 * BODY_LIMIT_BYTES
 
-/** Stands for the JSON body `null`, because Fastify uses null for a missing body. */
+/** Stands for the JSON body `null`, because null means a missing body. Validation rejects it: it is not an object. */
 const JSON_NULL = Symbol('null')
 
 // `fatal` rejects invalid bytes instead of replacing them by U+FFFD. `ignoreBOM` keeps a BOM; JSON.parse rejects it.
@@ -27,11 +27,12 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => readBody(body),
   )
-  const reserve = largeBodyBudget()
+  const reserveMemory = largeBodyBudget()
   // Runs before any byte of the body is read.
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
-    done(hasBody ? (rejectOtherEncodings(request) ?? reserve(request, reply)) : null)
+    // Fastify does not read the body of GET and HEAD.
+    if (request.method === 'GET' || request.method === 'HEAD') return done()
+    done(unsupportedEncoding(request) ?? reserveMemory(request, reply))
   })
 }
 
@@ -52,7 +53,8 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function rejectOtherEncodings(request: FastifyRequest): AppError | null {
+/** Returns the error of a body that is compressed or not in UTF-8. */
+function unsupportedEncoding(request: FastifyRequest): AppError | null {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return new AppError('unsupported_media_type', { headers: { 'accept-encoding': 'identity' } })
@@ -64,17 +66,22 @@ function rejectOtherEncodings(request: FastifyRequest): AppError | null {
   return null
 }
 
-/** Limits the memory that large bodies take together. Rejects a request that would exceed the limit. */
+/**
+ * Limits the memory that large bodies take together. Returns a function that reserves memory for the body of a request
+ * until its response closes, or returns an error if the body would exceed the limit.
+ */
 function largeBodyBudget() {
-  let held = 0
+  let reservedBytes = 0
   return (request: FastifyRequest, reply: FastifyReply): AppError | null => {
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-    const size = encoding === undefined ? Number(length ?? 0) : BODY_LIMIT_BYTES
+    const { 'content-length': length, 'transfer-encoding': transferEncoding } = request.headers
+    // The size of a chunked body is not known in advance.
+    const size = transferEncoding === undefined ? Number(length ?? 0) : BODY_LIMIT_BYTES
+    // Fastify rejects a body over BODY_LIMIT_BYTES without reading it (413).
     if (size <= LARGE_BODY_BYTES || size > BODY_LIMIT_BYTES) return null
-    if (held + size > LARGE_BODIES_MAX_BYTES) return new AppError('overloaded')
-    held += size
+    if (reservedBytes + size > LARGE_BODIES_MAX_BYTES) return new AppError('overloaded')
+    reservedBytes += size
     reply.raw.once('close', () => {
-      held -= size
+      reservedBytes -= size
     })
     return null
   }
