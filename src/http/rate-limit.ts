@@ -1,5 +1,5 @@
-// Limits the requests of each API key, and those without a valid key of each client address: requests that fail
-// authentication, and sign-ins. The counts are in the memory of this process.
+// Two limits: on the requests of each API key, and on the requests of each client address that have no valid API key.
+// The latter fail authentication or are sign-ins. The counts are in the memory of this process.
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../contract/caller.ts'
@@ -8,6 +8,7 @@ import { networkOf } from '../values/ip-address.ts'
 
 /** Max number of addresses that start a count of their own within a window. All further addresses share one count. */
 export const ADDRESSES_MAX = 10_000
+/** The name of the count that further addresses share. */
 const OTHERS = 'others'
 
 /** Returns undefined instead of a promise if the caller has no limit. */
@@ -22,7 +23,7 @@ export interface AddressLimiter {
 
 /** Limits the requests per second of each caller, and shows the limit in every response. */
 export function callerLimiter(defaultPerSecond: number): LimitRate {
-  /** One limit for each max in use. */
+  /** By their max: keys with the same max use the same limit, with a count for each key. */
   const limits = new Map<number, Limit>()
 
   function limitOf(max: number): Limit {
@@ -33,6 +34,7 @@ export function callerLimiter(defaultPerSecond: number): LimitRate {
 
   return (caller, reply) => {
     const max = caller.rateLimit ?? defaultPerSecond
+    // 0 means no limit.
     if (max === 0) return undefined
     return limitOf(max)
       .count(String(caller.id))
@@ -43,30 +45,37 @@ export function callerLimiter(defaultPerSecond: number): LimitRate {
 /** Allows `max` requests without a valid API key in each window of `windowSeconds`. */
 export function addressLimiter(max: number, windowSeconds = 1): AddressLimiter {
   const limit = openLimit('unauthenticated', max, windowSeconds)
-  const places = new RateLimiterMemory({ points: ADDRESSES_MAX, duration: windowSeconds })
+  /** Counts the addresses that have started a count of their own, under the one name `started`. */
+  const ownCounts = new RateLimiterMemory({ points: ADDRESSES_MAX, duration: windowSeconds })
 
-  const takePlace = async () => (await consume(places, OTHERS)).consumedPoints <= ADDRESSES_MAX
-  const hasPlace = async () => (await places.get(OTHERS))?.remainingPoints !== 0
+  /** Both return false if ADDRESSES_MAX addresses have a count of their own. Only `startOwnCount` adds to them. */
+  const startOwnCount = async () => (await consume(ownCounts, 'started')).consumedPoints <= ADDRESSES_MAX
+  const canStartOwnCount = async () => (await ownCounts.get('started'))?.remainingPoints !== 0
 
-  async function nameOf(address: string, isPlaceFree: () => Promise<boolean>): Promise<string> {
+  /** Returns the name of the count of an address. `getsOwnCount` decides about an address without a count. */
+  async function nameOf(address: string, getsOwnCount: () => Promise<boolean>): Promise<string> {
     const network = networkOf(address)
-    return (await limit.hasCounted(network)) || (await isPlaceFree()) ? network : OTHERS
+    const hasOwnCount = (await limit.hasCounted(network)) || (await getsOwnCount())
+    return hasOwnCount ? network : OTHERS
   }
 
   return {
-    count: async (address) => void (await limit.count(await nameOf(address, takePlace))),
-    requireUnder: async (address) => limit.requireUnder(await nameOf(address, hasPlace)),
+    count: async (address) => void (await limit.count(await nameOf(address, startOwnCount))),
+    requireUnder: async (address) => limit.requireUnder(await nameOf(address, canStartOwnCount)),
   }
 }
 
+/** The same max for several counts, each with a name. The window of a count starts with its first request. */
 interface Limit {
+  /** Returns true if the name has a count in its current window. */
   hasCounted: (name: string) => Promise<boolean>
   /** Counts a request. Returns the headers of its response, or rejects it beyond the limit (429). */
   count: (name: string) => Promise<Record<string, string>>
+  /** Rejects a request if the count has reached the limit (429). Counts nothing. */
   requireUnder: (name: string) => Promise<void>
 }
 
-/** A count for each name. Its window starts with its first request. */
+/** `policy` is the name of the limit in the response headers. */
 function openLimit(policy: string, max: number, windowSeconds: number): Limit {
   const counts = new RateLimiterMemory({ points: max, duration: windowSeconds })
 
@@ -86,6 +95,7 @@ function openLimit(policy: string, max: number, windowSeconds: number): Limit {
     hasCounted: async (name) => (await counts.get(name)) !== null,
     count: async (name) => {
       const state = await consume(counts, name)
+      // Includes this request. `remainingPoints` would also be 0 for the last request within the limit.
       if (state.consumedPoints > max) throw rejection(state)
       return headersOf(state)
     },
