@@ -12,16 +12,17 @@ interface SchemaTypes extends FastifyTypeProvider {
   serializer: this['schema'] extends TSchema ? ResponseOf<this['schema']> : unknown
 }
 
-/** The part of the application that requires an API key. Requests and responses get their types from the schemas. */
+/** The part of the application that requires an API key. */
 export type V1 = ReturnType<typeof withSchemaTypes>
 
+/** Derives the types of requests and responses from the schemas of the routes. Changes only the type of `app`. */
 export function withSchemaTypes(app: FastifyInstance) {
   return app.withTypeProvider<SchemaTypes>()
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the key needs. The check, `openapi.json` and the docs follow from it. */
+    /** The scopes that the API key needs. They are checked, and shown in `openapi.json` and the docs. */
     scope?: DeclaredScope
     /** True if the response shows pets or holds, so that it needs a sweep of expired holds first. Every read declares it. */
     showsHolds?: boolean
@@ -31,6 +32,7 @@ declare module 'fastify' {
     isStream?: true
   }
   interface FastifyRequest {
+    /** Null until the API key is verified, and outside of /v1. */
     caller: Caller | null
   }
 }
@@ -75,13 +77,16 @@ export const IdempotencyKeyHeaders = Type.Object({
   ),
 })
 
+/** The description of each header, by its name. */
+type HeaderDescriptions = Record<string, string>
+
 interface ResponseDocument {
   description: string
   example: unknown
-  headers?: Record<string, string>
+  headers?: HeaderDescriptions
 }
 
-/** A success response without a body. */
+/** A success response without a body: for the type `null`, @fastify/swagger describes no content. */
 export function emptyResponse(description: string) {
   return Type.Unsafe<undefined>({ description, headers: describeHeaders({}), type: 'null' })
 }
@@ -109,30 +114,37 @@ export function streamResponse(description: string, mediaType: string, example: 
   }
 }
 
-/** Adds the possible errors of each operation to its schema: `config.errors`, and those that the schema implies. */
+/**
+ * Adds the possible errors of each operation to its schema: `config.errors`, and those that follow from its method, scope
+ * and schema.
+ */
 export function documentErrors(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, config, schema }) => {
     if (schema === undefined) return
-    const isWrite = ![method].flat().includes('GET') && ![method].flat().includes('HEAD')
-    const codes = [...schemaErrors(schema, isWrite), ...(config?.errors ?? [])]
+    const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
     if (config?.scope !== 'any') codes.push('insufficient_scope')
+    const isRead = [method].flat().some((name) => name === 'GET' || name === 'HEAD')
+    if (!isRead) codes.push('outcome_unknown')
+    // Every write can have a body. If the operation needs no body, the body is ignored but must be valid JSON.
+    if (!isRead) codes.push('invalid_json')
+    codes.push(...schemaErrors(schema), ...(config?.errors ?? []))
     schema.response = { ...(schema.response as object), ...errorResponses(codes) }
   })
 }
 
+/** The parts of a schema that imply errors. */
 interface DeclaredParts {
   body?: unknown
+  /** `notFound` is the error if no resource has this path. validation.ts also uses it. */
   params?: { notFound?: ErrorCode }
   querystring?: { properties: object }
   headers?: { properties: object }
 }
 
-function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
+function schemaErrors(schema: FastifySchema): ErrorCode[] {
   const { body, params, querystring, headers } = schema as DeclaredParts
-  const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
+  const codes: ErrorCode[] = []
   if (body !== undefined) codes.push('missing_body', 'invalid_body')
-  // Every write can have a body. If the operation needs no body, the body is ignored but must be valid JSON.
-  if (isWrite) codes.push('invalid_json', 'outcome_unknown')
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
   if (params !== undefined) codes.push(params.notFound ?? 'route_not_found')
@@ -145,19 +157,32 @@ function schemaErrors(schema: FastifySchema, isWrite: boolean): ErrorCode[] {
   return codes
 }
 
+const HELP_LINK: HeaderDescriptions = {
+  Link: 'URL of the page that explains the error (RFC 8288): `<…>; rel="help"`. Can contain further links.',
+}
+
+const HEADERS_BY_STATUS: Record<number, HeaderDescriptions> = {
+  401: { 'WWW-Authenticate': 'The required authentication scheme (RFC 6750).' },
+  403: { 'WWW-Authenticate': 'The scopes that the API key lacks, separated by blanks (RFC 6750).' },
+}
+
 /** Groups errors by status, in the order of src/contract/errors.ts. `default` stands for all other errors. */
 function errorResponses(codes: readonly ErrorCode[]) {
   const sorted = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code))
   const byStatus = Map.groupBy(sorted, (code) => ERRORS[code].status)
-  const responses = [...byStatus].map(([status, ofStatus]) => [
+  const responses = [...byStatus].map(([status, codesOfStatus]) => [
     status,
     {
-      description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-      headers: describeHeaders({ ...HELP_LINK, ...ERROR_HEADERS[status], ...describeRetryAfter(ofStatus) }),
+      description: codesOfStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
+      headers: describeHeaders({
+        ...HELP_LINK,
+        ...HEADERS_BY_STATUS[status],
+        ...describeRetryAfter(codesOfStatus),
+      }),
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
-          examples: Object.fromEntries(ofStatus.map((code) => [code, { value: errorBody(code) }])),
+          examples: Object.fromEntries(codesOfStatus.map((code) => [code, { value: errorBody(code) }])),
         },
       },
     },
@@ -178,22 +203,14 @@ function errorResponses(codes: readonly ErrorCode[]) {
   }
 }
 
-const HELP_LINK = {
-  Link: 'URL of the page that explains the error (RFC 8288): `<…>; rel="help"`. Can contain further links.',
-}
-
-const ERROR_HEADERS: Record<number, Record<string, string>> = {
-  401: { 'WWW-Authenticate': 'The required authentication scheme (RFC 6750).' },
-  403: { 'WWW-Authenticate': 'The scopes that the API key lacks, separated by blanks (RFC 6750).' },
-}
-
-function describeRetryAfter(codes: readonly ErrorCode[]): Record<string, string> {
+function describeRetryAfter(codes: readonly ErrorCode[]): HeaderDescriptions {
   const temporary = codes.filter((code) => 'retry-after' in retryAfter(code)).map((code) => `\`${code}\``)
   if (temporary.length === 0) return {}
   return { 'Retry-After': `Seconds until a retry can succeed, with ${temporary.join(', ')}.` }
 }
 
-function describeHeaders(headers: Record<string, string>) {
+/** The headers of a response in the form of openapi.json. */
+function describeHeaders(headers: HeaderDescriptions) {
   const all = { 'X-Request-Id': 'Identifies this request in the logs of the service.', ...headers }
   return Object.fromEntries(
     Object.entries(all).map(([header, description]) => [header, { type: 'string', description }]),
