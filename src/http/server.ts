@@ -1,37 +1,46 @@
 // The HTTP server under Fastify. Every request passes the same checks before Fastify routes it. This includes requests
 // with an Expect header, for which Node emits another event instead of 'request'.
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions as NodeOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionsOf, noteRequest } from './connections.ts'
 import { clientErrorSender } from './errors.ts'
-import { overloadGuard, type OverloadLimits } from './overload.ts'
+import { type Admit, overloadGuard, type OverloadOptions } from './overload.ts'
 import { resetStalledConnections } from './stalled-responses.ts'
 
-export interface ServerLimits extends OverloadLimits {
+export interface ServerOptions extends OverloadOptions {
   connectionsMax: number
   /** A connection is reset if its client accepts no bytes of the response for this long. */
   stalledAfterMs: number
-  http: ServerOptions
+  /** Passed to Node as they are. */
+  http: NodeOptions
 }
 
-export function openServer(route: RequestListener, limits: ServerLimits): Server {
-  const server = createServer(limits.http)
-  server.maxConnections = limits.connectionsMax
-  const admit = overloadGuard(connectionsOf(server), limits)
-  const serve =
-    (awaitsContinue: boolean): RequestListener =>
-    (request, response) => {
-      noteRequest(request, response)
-      if (!admit(request, response)) return
-      if (awaitsContinue) response.writeContinue()
-      route(request, response)
-    }
-  server.on('request', serve(false))
+/** `route` is the handler of Fastify. Fastify itself adds the listener for malformed HTTP. */
+export function openServer(route: RequestListener, options: ServerOptions): Server {
+  const server = createServer(options.http)
+  server.maxConnections = options.connectionsMax
+  const admit = overloadGuard(connectionsOf(server), options)
+
+  const passesChecks: Admit = (request, response) => {
+    noteRequest(request, response)
+    return admit(request, response)
+  }
+  const serve: RequestListener = (request, response) => {
+    if (passesChecks(request, response)) route(request, response)
+  }
+
+  server.on('request', serve)
   // By default, Node rejects an unknown expectation with an empty body. A server may ignore the expectation (RFC 9110).
-  server.on('checkExpectation', serve(false))
-  server.on('checkContinue', serve(true))
-  const sendClientError = clientErrorSender(limits.publicUrl)
-  server.on('connect', (_request, socket) => sendClientError(new Error('CONNECT'), socket as Socket))
-  resetStalledConnections(server, limits.stalledAfterMs)
+  server.on('checkExpectation', serve)
+  // The client sends its body only after `100 Continue`.
+  server.on('checkContinue', (request, response) => {
+    if (!passesChecks(request, response)) return
+    response.writeContinue()
+    route(request, response)
+  })
+  // CONNECT is rejected as malformed_request (400). Node provides no response for it, only the socket.
+  const rejectMalformed = clientErrorSender(options.publicUrl)
+  server.on('connect', (_request, socket) => rejectMalformed(new Error('CONNECT'), socket as Socket))
+  resetStalledConnections(server, options.stalledAfterMs)
   return server
 }

@@ -49,7 +49,7 @@ import { requestId } from '../http/request-id.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
 import { buildSerializer } from '../http/serialization.ts'
-import { openServer, type ServerLimits } from '../http/server.ts'
+import { openServer, type ServerOptions } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
 import { traceRequests } from '../http/tracing.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
@@ -210,7 +210,7 @@ function openFastify(options: AppOptions): FastifyInstance {
     genReqId: requestId,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    serverFactory: (route) => openServer(route, serverLimits(options)),
+    serverFactory: (route) => openServer(route, serverOptions(options)),
     return503OnClosing: false,
     // No path parameter can exceed this limit, so an id that is too long returns 404 instead of 414.
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
@@ -229,7 +229,7 @@ function openFastify(options: AppOptions): FastifyInstance {
   return app
 }
 
-function serverLimits(options: AppOptions): ServerLimits {
+function serverOptions(options: AppOptions): ServerOptions {
   return {
     ...options,
     inFlightMax: options.inFlightMax ?? REQUESTS_IN_FLIGHT_MAX,
