@@ -9,7 +9,7 @@ import { ERRORS_PAGE } from './page-addresses.ts'
 import { requestId } from './request-id.ts'
 import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
 
-/** The error code to respond with, for each code of an error that Fastify throws. */
+/** The error code to respond with, for each code of an error that Fastify throws. All others are `internal_error`. */
 const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
@@ -19,48 +19,57 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
 }
 
 /** The origin of the pages, as in `PUBLIC_URL`: empty for links that start with `/`; undefined on a port without pages. */
-type PagesAt = string | undefined
+type PagesOrigin = string | undefined
 
 /** The link to the entry of the code on the page of errors (RFC 8288). */
-function helpLink(pagesAt: PagesAt, code: ErrorCode): { link?: string } {
-  return pagesAt === undefined ? {} : { link: `<${pagesAt}${ERRORS_PAGE}#${code}>; rel="help"` }
+function helpLink(pagesOrigin: PagesOrigin, code: ErrorCode): { link?: string } {
+  return pagesOrigin === undefined ? {} : { link: `<${pagesOrigin}${ERRORS_PAGE}#${code}>; rel="help"` }
 }
 
 /** Returns the handler that turns errors into responses. */
-export function errorSender(pagesAt: PagesAt) {
+export function errorSender(pagesOrigin: PagesOrigin) {
   return (error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
-    const known = toAppError(error)
-    const { link } = helpLink(pagesAt, known.code)
-    // getPet already has links to its successor and its deprecation.
-    if (link !== undefined) reply.header('link', [reply.getHeader('link') ?? [], link].flat().join(', '))
-    sendError(known, request, reply)
+    sendError(toAppError(error), request, reply, pagesOrigin)
   }
 }
 
-function sendError(known: AppError, request: FastifyRequest, reply: FastifyReply): void {
-  request.errorCode = known.code
-  if (known.status >= 500)
-    request.log.error(
-      {
-        requestId: request.id,
-        ...(request.trace && { traceId: request.trace.traceId }),
-        err: known.cause ?? known,
-        code: known.code,
-      },
-      'request failed',
-    )
-  if (known.code === 'unsupported_media_type' && !('accept-encoding' in known.headers)) {
+function sendError(
+  error: AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pagesOrigin: PagesOrigin,
+): void {
+  // For access-log.ts and tracing.ts.
+  request.errorCode = error.code
+  if (error.status >= 500) logFailure(error, request)
+  const { link } = helpLink(pagesOrigin, error.code)
+  // The operation may have set links of its own, for example to its successor.
+  if (link !== undefined) reply.header('link', [reply.getHeader('link') ?? [], link].flat().join(', '))
+  // A 415 names what the service accepts. For a compressed body, json-body.ts names the content encoding instead.
+  if (error.code === 'unsupported_media_type' && !('accept-encoding' in error.headers)) {
     reply.header('accept', 'application/json')
   }
   // Fastify would close the connection while the client is still sending, so the client could not read the response.
   // Without `Connection: close`, Node discards the rest of the body until the request timeout.
-  if (known.code === 'body_too_large') reply.removeHeader('connection')
-  reply.headers(DATA_HEADERS)
+  if (error.code === 'body_too_large') reply.removeHeader('connection')
   reply
-    .code(known.status)
-    .headers(retryAfter(known.code))
-    .headers(known.headers)
-    .send(errorBody(known.code, known))
+    .code(error.status)
+    .headers(DATA_HEADERS)
+    .headers(retryAfter(error.code))
+    .headers(error.headers)
+    .send(errorBody(error.code, error))
+}
+
+function logFailure(error: AppError, request: FastifyRequest): void {
+  request.log.error(
+    {
+      requestId: request.id,
+      ...(request.trace && { traceId: request.trace.traceId }),
+      err: error.cause ?? error,
+      code: error.code,
+    },
+    'request failed',
+  )
 }
 
 function toAppError(error: FastifyError | AppError): AppError {
@@ -75,29 +84,32 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
 }
 
 /** Returns the handler of malformed HTTP. Node provides no request and no response for it, only the socket. */
-export function clientErrorSender(pagesAt: PagesAt) {
-  return (error: NodeJS.ErrnoException, socket: Socket) => sendClientError(error, socket, pagesAt)
+export function clientErrorSender(pagesOrigin: PagesOrigin) {
+  return (error: NodeJS.ErrnoException, socket: Socket) => sendClientError(error, socket, pagesOrigin)
 }
 
-function sendClientError(error: NodeJS.ErrnoException, socket: Socket, pagesAt: PagesAt): void {
+function sendClientError(error: NodeJS.ErrnoException, socket: Socket, pagesOrigin: PagesOrigin): void {
   const { request, response } = connectionOf(socket) ?? {}
-  const hasResponse = response?.headersSent ?? false
-  // These bytes belong to a request that already has a response. The client would mistake a second response for the
-  // response to its next request.
-  const isRestOfRequest = request?.complete === false && hasResponse
-  if (error.code === 'ECONNRESET' || !socket.writable || isRestOfRequest) {
+  const isConnectionLost = error.code === 'ECONNRESET' || !socket.writable
+  // The malformed bytes belong to the body of a request that already has a response. The client would mistake a second
+  // response for the response to its next request.
+  const isInBodyAfterResponse = request?.complete === false && response?.headersSent === true
+  // The malformed bytes follow a request that is still in flight. Its response must be sent first.
+  const isAfterRequestInFlight = request?.complete === true && response?.writableFinished === false
+  if (isConnectionLost || isInBodyAfterResponse) {
     socket.destroy()
-  } else if (request?.complete && response?.writableFinished === false) {
-    // The previous request is still in flight. Its response must be sent first.
-    response.once('finish', () => endWithError(error, socket, pagesAt))
+  } else if (isAfterRequestInFlight) {
+    response.once('finish', () => endWithError(error, socket, pagesOrigin))
   } else {
-    endWithError(error, socket, pagesAt)
+    endWithError(error, socket, pagesOrigin)
   }
 }
 
-function endWithError(error: NodeJS.ErrnoException, socket: Socket, pagesAt: PagesAt): void {
-  const response = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request', pagesAt)
-  const headers = { ...response.headers, 'x-request-id': requestId({ headers: {} }), connection: 'close' }
+function endWithError(error: NodeJS.ErrnoException, socket: Socket, pagesOrigin: PagesOrigin): void {
+  const response = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request', pagesOrigin)
+  // The headers of the request are unknown, so its id is always a new one.
+  const id = requestId({ headers: {} })
+  const headers = { ...response.headers, 'x-request-id': id, connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const status = `HTTP/1.1 ${response.status} ${statusName(response.status)}`
   socket.end([status, ...lines, '', response.json].join('\r\n'))
@@ -108,15 +120,15 @@ export function statusName(status: number): string {
   return STATUS_CODES[status] ?? ''
 }
 
-/** An error response for code that bypasses Fastify. The caller adds the request id. */
-export function bareError(code: ErrorCode, pagesAt: PagesAt) {
+/** An error response that is sent without Fastify. The sender adds the request id. */
+export function bareError(code: ErrorCode, pagesOrigin: PagesOrigin) {
   const body = errorBody(code)
   const json = JSON.stringify(body)
   const headers: Record<string, string> = {
     ...DATA_HEADERS,
     'content-type': JSON_TYPE,
     'content-length': String(Buffer.byteLength(json)),
-    ...helpLink(pagesAt, code),
+    ...helpLink(pagesOrigin, code),
     ...retryAfter(code),
   }
   return { status: body.status, headers, json }

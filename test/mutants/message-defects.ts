@@ -14,14 +14,14 @@ export const MESSAGE_DEFECTS: readonly Defect[] = [
   {
     name: 'errors outside of Fastify have no link to the help',
     file: 'src/http/errors.ts',
-    find: '    ...helpLink(pagesAt, code),\n',
+    find: '    ...helpLink(pagesOrigin, code),\n',
     replace: '',
     test: 'test/store/pets-get.test.ts',
   },
   {
     name: 'the link to the help ignores PUBLIC_URL',
     file: 'src/http/errors.ts',
-    find: '`<${pagesAt}${ERRORS_PAGE}#${code}>; rel="help"`',
+    find: '`<${pagesOrigin}${ERRORS_PAGE}#${code}>; rel="help"`',
     replace: '`<${ERRORS_PAGE}#${code}>; rel="help"`',
     test: 'test/store/pets-get.test.ts',
   },
