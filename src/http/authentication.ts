@@ -1,6 +1,5 @@
 // Authentication, rate limits and authorisation: 401, 429 and 403, in this order and before the body is read. A client
 // address with too many failed authentications gets 429 instead of 401.
-// `verifyApiKey` looks up the key.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../contract/caller.ts'
 import { AppError } from '../contract/errors.ts'
@@ -12,11 +11,14 @@ import { isUnknownRoute } from './unknown-routes.ts'
 
 const CHALLENGE = 'Bearer realm="petstore"'
 const SEVERAL_HEADERS = 'The request has several Authorization headers; send one.'
-const OTHER_FORM =
+const NO_BEARER =
   'The Authorization header must be "Bearer <API_KEY>"; other schemes, such as Basic, are not supported.'
 
 export interface AuthenticationOptions {
-  /** Awaits `beforeLookUp` before it looks up a key that this process does not know as valid. `beforeLookUp` may reject. */
+  /**
+   * Returns the caller of a key; undefined if the key is invalid. Returns cached results synchronously. Awaits
+   * `beforeLookUp`, which may reject, before it looks up a key that this process has not found valid before.
+   */
   verifyApiKey: (
     text: string,
     beforeLookUp?: () => Promise<void> | undefined,
@@ -25,64 +27,85 @@ export interface AuthenticationOptions {
    * Says why no look-up can find the key. Undefined if the key could exist: unknown, expired and revoked keys must get the
    * same response.
    */
-  explainApiKey: (text: string) => string | undefined
+  explainInvalidApiKey: (text: string) => string | undefined
   limitRate: LimitRate
   /** Limits requests that fail authentication. If undefined, they are not limited. */
-  unauthenticated: AddressLimiter | undefined
+  failureLimiter: AddressLimiter | undefined
   usage: { noteCall: (caller: Caller) => void }
 }
 
+/**
+ * Returns the hook that finds the caller of a request and limits its rate. It creates no promise if the key is cached and
+ * the caller has no rate limit.
+ */
 export function authenticate(options: AuthenticationOptions) {
-  const { verifyApiKey, explainApiKey, limitRate, unauthenticated, usage } = options
+  const { verifyApiKey, explainInvalidApiKey, limitRate, failureLimiter, usage } = options
 
-  /** Limits the rate of the caller. Returns undefined, not a promise, if the caller has no limit. */
-  function admit(caller: Caller, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+  /** Throws or rejects if the request must be rejected. Returns undefined if no wait is needed. */
+  function check(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const text = readBearer(request)
+    const caller = verifyApiKey(text, () => failureLimiter?.requireUnder(clientAddress(request)))
+    return caller instanceof Promise
+      ? caller.then((found) => admit(found, text, request, reply))
+      : admit(caller, text, request, reply)
+  }
+
+  function admit(
+    caller: Caller | undefined,
+    text: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | undefined {
+    if (caller === undefined) throw invalidApiKey(explainInvalidApiKey(text))
     request.caller = caller
     usage.noteCall(caller)
     return limitRate(caller, reply)
   }
 
-  function orInvalid(caller: Caller | undefined, text: string): Caller {
-    if (caller === undefined) throw invalidApiKey(explainApiKey(text))
-    return caller
-  }
-
-  /** Returns the error to send. Counts a 401 for the client address; returns 429 if the address is over the limit. */
-  async function count(error: AppError, request: FastifyRequest): Promise<AppError> {
-    if (unauthenticated === undefined || error.status !== 401) return error
-    return unauthenticated.count(clientAddress(request)).then(
+  /** Counts a 401 for the client address. Returns the error to send: 429 instead of 401 if the address is over its limit. */
+  async function countFailure(error: Error, request: FastifyRequest): Promise<Error> {
+    const is401 = error instanceof AppError && error.status === 401
+    if (failureLimiter === undefined || !is401) return error
+    return failureLimiter.count(clientAddress(request)).then(
       () => error,
-      (limited: AppError) => limited,
+      (rateLimited: AppError) => rateLimited,
     )
   }
 
-  async function settle(
-    admitted: Promise<void>,
+  async function reject(
+    error: unknown,
     request: FastifyRequest,
     done: HookHandlerDoneFunction,
   ): Promise<void> {
-    const rejection = await admitted.catch((error: AppError) => count(error, request))
-    done(rejection ?? undefined)
+    done(await countFailure(error as Error, request))
+  }
+
+  async function finish(
+    checked: Promise<void>,
+    request: FastifyRequest,
+    done: HookHandlerDoneFunction,
+  ): Promise<void> {
+    try {
+      await checked
+    } catch (error) {
+      return reject(error, request, done)
+    }
+    done()
   }
 
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     try {
-      const text = readBearer(request)
-      const caller = verifyApiKey(text, () => unauthenticated?.requireUnder(clientAddress(request)))
-      const admitted =
-        caller instanceof Promise
-          ? caller.then((found) => admit(orInvalid(found, text), request, reply))
-          : admit(orInvalid(caller, text), request, reply)
-      if (admitted === undefined) done()
-      else void settle(admitted, request, done)
+      const checked = check(request, reply)
+      if (checked === undefined) done()
+      else void finish(checked, request, done)
     } catch (error) {
-      void settle(Promise.reject(error), request, done)
+      void reject(error, request, done)
     }
   }
 }
 
 /** Throws at startup if a route declares no scope. */
-export function requireScope(app: FastifyInstance): void {
+export function requireDeclaredScope(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.scope === undefined) throw new Error(`${String(method)} ${url} declares no scope`)
   })
@@ -94,23 +117,23 @@ export function authorise(
   _reply: FastifyReply,
   done: HookHandlerDoneFunction,
 ): void {
-  // The default is never used, because requireScope guarantees a scope for every route. `admin` is the strictest scope.
+  if (isUnknownRoute(request)) return done()
+  // The default is never used, because requireDeclaredScope guarantees a scope. `admin` is the strictest scope.
   const { scope = 'admin' } = request.routeOptions.config
   const lacking = requiredScopes(scope).filter((required) => !request.caller?.scopes.includes(required))
-  const mayCall = isUnknownRoute(request) || lacking.length === 0
-  done(mayCall ? undefined : insufficientScope(...lacking))
+  done(lacking.length === 0 ? undefined : insufficientScope(...lacking))
 }
 
 function readBearer(request: FastifyRequest): string {
   // Node keeps only the first Authorization header. A request with several is rejected as ambiguous.
-  const header = request.headers.authorization ?? ''
   if (countHeader(request.raw, 'authorization') > 1) throw invalidApiKey(SEVERAL_HEADERS)
+  const header = request.headers.authorization ?? ''
   if (header === '') {
     throw new AppError('missing_api_key', { headers: { 'www-authenticate': CHALLENGE } })
   }
   const bearer = /^Bearer +([^ ]+)$/i.exec(header)?.[1]
-  // The message does not name the scheme that was sent: without a scheme, this could be the key itself.
-  if (bearer === undefined) throw invalidApiKey(OTHER_FORM)
+  // The message does not quote the scheme that was sent: if the client sent only the key, it would quote the key.
+  if (bearer === undefined) throw invalidApiKey(NO_BEARER)
   return bearer
 }
 

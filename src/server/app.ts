@@ -36,7 +36,7 @@ import {
   type WebhookServices,
 } from '../events/webhooks/routes.ts'
 import { logRequests } from '../http/access-log.ts'
-import { authenticate, authorise, requireScope } from '../http/authentication.ts'
+import { authenticate, authorise, requireDeclaredScope } from '../http/authentication.ts'
 import { allowOrigins } from '../http/cors.ts'
 import { makeDecodable } from '../http/decodable-url.ts'
 import { clientErrorSender, errorSender } from '../http/errors.ts'
@@ -257,14 +257,14 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
     done()
   })
   const { unauthenticatedLimitPerSecond: failuresMax, environment } = options
-  const unauthenticated = failuresMax > 0 ? addressLimiter(failuresMax) : undefined
+  const failureLimiter = failuresMax > 0 ? addressLimiter(failuresMax) : undefined
   const limitRate = callerLimiter(options.rateLimitPerSecond)
-  const explainApiKey = (text: string) => describeOtherEnvironment(text, environment)
-  app.addHook('onRequest', authenticate({ ...options, explainApiKey, limitRate, unauthenticated }))
+  const explainInvalidApiKey = (text: string) => describeOtherEnvironment(text, environment)
+  app.addHook('onRequest', authenticate({ ...options, explainInvalidApiKey, limitRate, failureLimiter }))
   app.addHook('onRequest', authorise)
   acceptJsonBodies(app)
   rejectUnknownRoutes(app)
-  requireScope(app)
+  requireDeclaredScope(app)
   showFreshHolds(app, options.holds)
   documentErrors(app)
   const v1 = withSchemaTypes(app)

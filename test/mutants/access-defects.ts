@@ -18,8 +18,8 @@ export const ACCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'one of several scopes is enough',
     file: 'src/http/authentication.ts',
-    find: 'isUnknownRoute(request) || lacking.length === 0',
-    replace: 'isUnknownRoute(request) || lacking.length < Math.max(1, requiredScopes(scope).length)',
+    find: 'done(lacking.length === 0 ?',
+    replace: 'done(lacking.length < Math.max(1, requiredScopes(scope).length) ?',
     test: SCOPES,
   },
   {

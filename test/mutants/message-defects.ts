@@ -35,8 +35,8 @@ export const MESSAGE_DEFECTS: readonly Defect[] = [
   {
     name: 'the 401 says that a well-formed key does not exist',
     file: 'src/http/authentication.ts',
-    find: 'throw invalidApiKey(explainApiKey(text))',
-    replace: 'throw invalidApiKey(explainApiKey(text) ?? `No key ends with ${text.slice(-4)}.`)',
+    find: 'throw invalidApiKey(explainInvalidApiKey(text))',
+    replace: 'throw invalidApiKey(explainInvalidApiKey(text) ?? `No key ends with ${text.slice(-4)}.`)',
     test: 'test/security/credentials.test.ts',
   },
   {

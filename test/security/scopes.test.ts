@@ -9,7 +9,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../src/contract/scopes.ts'
-import { requireScope } from '../../src/http/authentication.ts'
+import { requireDeclaredScope } from '../../src/http/authentication.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { declarations, operations } from './operations.ts'
@@ -80,7 +80,7 @@ test.each(operations)('the description of $operationId names its scopes', (opera
 
 test('the service does not start with an operation that declares no scope', () => {
   const app = fastify()
-  requireScope(app)
+  requireDeclaredScope(app)
   const handler = async () => 'secret'
   expect(() => app.get('/secrets', handler)).toThrow('GET /secrets declares no scope')
   expect(() => app.get('/own', { config: { scope: 'any' } }, handler)).not.toThrow()
