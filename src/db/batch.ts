@@ -9,8 +9,8 @@ import { QueryFailure } from './connection/failures.ts'
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
 export const STALLED_AFTER_MS = 250
 /**
- * Max number of stalled batches of one function or key. At this number, no further batch starts until one ends.
- * slots.ts limits the connections of all.
+ * Max number of stalled batches of one `batched` function, or of one key of `coalesced`. At this number, no further batch
+ * starts until one ends. slots.ts limits the connections of all functions and keys together.
  */
 const STALLED_MAX = 8
 
@@ -134,11 +134,14 @@ export type Coalesce<Result> = (key: string, work: () => Promise<Result>) => Pro
 
 interface Group<Result> {
   runner: Runner
-  /** Requests that arrived after the current run began. The next run serves them. */
+  /** Requests that arrived after the last run began. The next run serves them. */
   next: Waiter<() => Promise<Result>, Result>[]
 }
 
-/** Like `batched`, for identical requests: one run in flight per key. The next run serves all later requests. */
+/**
+ * Like `batched`, for identical requests: one run in flight per key, besides stalled ones. The next run serves all later
+ * requests.
+ */
 export function coalesced<Result>(
   waitingMax: number,
   onBatch: OnBatch = () => {},
@@ -154,7 +157,7 @@ export function coalesced<Result>(
     return group
   }
 
-  /** Starts the next run of the group if there is room, or forgets a group without requests. */
+  /** Starts the next run of the group if there is room, or forgets a group without requests that wait or are in flight. */
   function startNextOrClose(key: string, { runner, next }: Group<Result>): void {
     if (next.length === 0) {
       if (runner.isIdle()) groups.delete(key)

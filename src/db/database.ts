@@ -5,12 +5,18 @@ export interface Statement {
   name: string
   text: string
   values: unknown[]
-  /** Idempotent write: safe to retry even if the first attempt committed. Has no effect inside a transaction. */
+  /**
+   * Idempotent write: safe to retry even if the first attempt committed, and harmless if a failover loses it. Ignored inside
+   * a transaction.
+   */
   isIdempotent?: true
 }
 
 export interface Reader {
-  /** Runs a statement that changes no data. Outside a transaction, it is retried if the connection is lost. */
+  /**
+   * Runs a statement that changes no data. Outside a transaction, it is retried if the connection is lost or PostgreSQL
+   * rolls back.
+   */
   read<Row>(statement: Statement): Promise<Row[]>
 }
 

@@ -88,7 +88,7 @@ async function perform<Result>(parts: Parts, task: Task<Result>): Promise<Result
       if (!(error instanceof QueryFailure) || error.kind === 'fault') throw error
       const canRetry = error.kind !== 'rejected' && number < ATTEMPTS_MAX && performance.now() < giveUpAt
       if (!canRetry) throw new AppError('unavailable', { cause: error.cause })
-      // Without a connection, the attempt sent no statement, so PostgreSQL holds no locks of it.
+      // Without a connection, the attempt sent no statement of the task, so PostgreSQL holds no locks of it.
       isAfterLostConnection ||= connection !== undefined && error.kind === 'lost'
       await sleep(retryPauseMs(number))
     }
@@ -106,7 +106,7 @@ function retryPauseMs(attempts: number): number {
 }
 
 /**
- * Runs the task once, and ends the connection. Throws `outcome_unknown` if the outcome of the commit is unknown. An
+ * Runs the task once, and releases the connection. Throws `outcome_unknown` if the outcome of the commit is unknown. An
  * idempotent task throws its own error instead, which `perform` can retry, or returns its result.
  */
 async function runOnce<Result>(
@@ -124,7 +124,7 @@ async function runOnce<Result>(
     if (outcome === 'known' || isIdempotent) throw error
     throw new AppError('outcome_unknown', { cause: failure?.cause })
   }
-  // A commit without an error can be unknown too: it may not be replicated.
+  // A commit without an error can be unknown too: it may not be replicated. For an idempotent task, a loss is harmless.
   if (connection.end() === 'unknown' && !isIdempotent) throw new AppError('outcome_unknown')
   return result
 }

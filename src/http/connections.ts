@@ -9,8 +9,8 @@ export interface Connection {
   request: IncomingMessage | undefined
   /** The response to the last request. */
   response: ServerResponse | undefined
-  /** Set by stalled-responses.ts: `acceptedBytes` at its last check; undefined if no bytes were waiting. */
-  acceptedBytes: number | undefined
+  /** The bytes that the client had accepted at the last check of stalled-responses.ts; undefined if none were waiting. */
+  acceptedAtLastCheck: number | undefined
   /** Number of checks in a row in which the client accepted none of the waiting bytes. */
   stalledChecks: number
 }
@@ -58,7 +58,7 @@ export function connectionsOf(server: Server): Connections {
       socket,
       request: undefined,
       response: undefined,
-      acceptedBytes: undefined,
+      acceptedAtLastCheck: undefined,
       stalledChecks: 0,
     }
     connections.openedCount += 1

@@ -89,6 +89,7 @@ export function clientErrorSender(pagesOrigin: PagesOrigin) {
 }
 
 function sendClientError(error: NodeJS.ErrnoException, socket: Socket, pagesOrigin: PagesOrigin): void {
+  // The last well-formed request of the connection: the malformed bytes are in its body, or follow it.
   const { request, response } = connectionOf(socket) ?? {}
   const isConnectionLost = error.code === 'ECONNRESET' || !socket.writable
   // The malformed bytes belong to the body of a request that already has a response. The client would mistake a second
@@ -107,7 +108,7 @@ function sendClientError(error: NodeJS.ErrnoException, socket: Socket, pagesOrig
 
 function endWithError(error: NodeJS.ErrnoException, socket: Socket, pagesOrigin: PagesOrigin): void {
   const response = bareError(CLIENT_ERRORS[error.code ?? ''] ?? 'malformed_request', pagesOrigin)
-  // The headers of the request are unknown, so its id is always a new one.
+  // The headers of the request are usually unknown, so the id is always a new one.
   const id = requestId({ headers: {} })
   const headers = { ...response.headers, 'x-request-id': id, connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

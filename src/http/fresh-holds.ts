@@ -1,4 +1,4 @@
-// Operations that show pets or holds first wait until expired holds are swept. They declare this with `showsHolds`.
+// Operations with `showsHolds: true` first wait until expired holds are swept, so that their responses show none.
 import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import type { FreshHolds } from '../contract/fresh-holds.ts'
 

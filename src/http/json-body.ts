@@ -61,7 +61,7 @@ function unsupportedEncoding(request: FastifyRequest): AppError | null {
   }
   const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (charset !== undefined && charset.trim().toLowerCase() !== 'utf-8') {
-    return new AppError('unsupported_media_type', { headers: { accept: 'application/json' } })
+    return new AppError('unsupported_media_type')
   }
   return null
 }
@@ -79,6 +79,8 @@ function largeBodyBudget() {
     // Fastify rejects a body over BODY_LIMIT_BYTES without reading it (413).
     if (size <= LARGE_BODY_BYTES || size > BODY_LIMIT_BYTES) return null
     if (reservedBytes + size > LARGE_BODIES_MAX_BYTES) return new AppError('overloaded')
+    // If the client has gone while its key was checked, `close` does not come any more, and nothing is read.
+    if (reply.raw.closed) return null
     reservedBytes += size
     reply.raw.once('close', () => {
       reservedBytes -= size

@@ -22,9 +22,9 @@ export function withSchemaTypes(app: FastifyInstance) {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scopes that the API key needs. They are checked, and shown in `openapi.json` and the docs. */
+    /** The scopes that the API key needs; `any` if it needs none. They are checked, and shown in `openapi.json` and the docs. */
     scope?: DeclaredScope
-    /** True if the response shows pets or holds, so that it needs a sweep of expired holds first. Every read declares it. */
+    /** If true, the request first waits until expired holds are swept. Every read declares true or false. */
     showsHolds?: boolean
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
@@ -116,7 +116,7 @@ export function streamResponse(description: string, mediaType: string, example: 
 
 /**
  * Adds the possible errors of each operation to its schema: `config.errors`, and those that follow from its method, scope
- * and schema.
+ * and schema. All other errors, such as `rate_limited`, are documented as `default`.
  */
 export function documentErrors(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, config, schema }) => {

@@ -21,11 +21,12 @@ export interface AddressLimiter {
   requireUnder: (address: string) => Promise<void>
 }
 
-/** Limits the requests per second of each caller, and shows the limit in every response. */
+/** Limits the requests per second of each caller, and shows the limit, if there is one, in the responses. */
 export function callerLimiter(defaultPerSecond: number): LimitRate {
   /** By their max: keys with the same max use the same limit, with a count for each key. */
   const limits = new Map<number, Limit>()
 
+  /** In the headers, the policy is called `default` also for a key with a max of its own. */
   function limitOf(max: number): Limit {
     const limit = limits.get(max) ?? openLimit('default', max, 1)
     limits.set(max, limit)
@@ -48,12 +49,13 @@ export function addressLimiter(max: number, windowSeconds = 1): AddressLimiter {
   /** Counts the addresses that have started a count of their own, under the one name `started`. */
   const ownCounts = new RateLimiterMemory({ points: ADDRESSES_MAX, duration: windowSeconds })
 
-  /** Both return false if ADDRESSES_MAX addresses have a count of their own. Only `startOwnCount` adds to them. */
+  /** Both return false if ADDRESSES_MAX addresses have started a count in this window. Only `startOwnCount` adds to them. */
   const startOwnCount = async () => (await consume(ownCounts, 'started')).consumedPoints <= ADDRESSES_MAX
   const canStartOwnCount = async () => (await ownCounts.get('started'))?.remainingPoints !== 0
 
   /** Returns the name of the count of an address. `getsOwnCount` decides about an address without a count. */
   async function nameOf(address: string, getsOwnCount: () => Promise<boolean>): Promise<string> {
+    // All IPv6 addresses of a /64 count as one address.
     const network = networkOf(address)
     const hasOwnCount = (await limit.hasCounted(network)) || (await getsOwnCount())
     return hasOwnCount ? network : OTHERS

@@ -21,12 +21,13 @@ export function openServer(route: RequestListener, options: ServerOptions): Serv
   server.maxConnections = options.connectionsMax
   const admit = overloadGuard(connectionsOf(server), options)
 
-  const passesChecks: Admit = (request, response) => {
+  /** If it returns false, the request has got 503. */
+  const isAdmitted: Admit = (request, response) => {
     noteRequest(request, response)
     return admit(request, response)
   }
   const serve: RequestListener = (request, response) => {
-    if (passesChecks(request, response)) route(request, response)
+    if (isAdmitted(request, response)) route(request, response)
   }
 
   server.on('request', serve)
@@ -34,7 +35,7 @@ export function openServer(route: RequestListener, options: ServerOptions): Serv
   server.on('checkExpectation', serve)
   // The client sends its body only after `100 Continue`.
   server.on('checkContinue', (request, response) => {
-    if (!passesChecks(request, response)) return
+    if (!isAdmitted(request, response)) return
     response.writeContinue()
     route(request, response)
   })

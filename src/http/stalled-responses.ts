@@ -17,8 +17,8 @@ export function resetStalledConnections(server: Server, stalledAfterMs: number):
     for (const connection of open) {
       const { socket } = connection
       const accepted = socket.writableLength === 0 ? undefined : acceptedBytes(socket)
-      const isStalled = accepted !== undefined && accepted === connection.acceptedBytes
-      connection.acceptedBytes = accepted
+      const isStalled = accepted !== undefined && accepted === connection.acceptedAtLastCheck
+      connection.acceptedAtLastCheck = accepted
       connection.stalledChecks = isStalled ? connection.stalledChecks + 1 : 0
       if (connection.stalledChecks >= CHECKS_MAX) socket.resetAndDestroy()
     }

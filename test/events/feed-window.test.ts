@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openWebhookFeed } from '../../src/events/delivery/webhook-feed.ts'
 import { durableEvents, type FindDurableEvents } from '../../src/events/feed/durable.ts'
 import type { Position } from '../../src/events/feed/format.ts'
-import { findFeedState, findOldestStoredEvent, insertEpoch } from '../../src/events/feed/queries.ts'
+import { findFeedState, findNumberBeforeStored, insertEpoch } from '../../src/events/feed/queries.ts'
 import { EVENT_TYPES } from '../../src/events/feed/schema.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { openFeedWindow } from '../../src/events/feed/window.ts'
@@ -137,7 +137,7 @@ async function openWebhook() {
     ownReads += 1
     return find(...page)
   }
-  const feed = openWebhookFeed(window, own, (number) => findOldestStoredEvent(db, number))
+  const feed = openWebhookFeed(window, own, (number) => findNumberBeforeStored(db, number))
   return { window, reads, ownReads: () => ownReads, feed }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
 import { batched } from '../../src/db/batch.ts'
 import { type PetBatches, openPetBatches } from '../../src/store/pets/batches.ts'
 import type { VersionedPet } from '../../src/store/pets/schema.ts'
@@ -180,4 +181,37 @@ test('limits concurrent large bodies separately, and still accepts a small one',
 
   for (const socket of holding) socket.destroy()
   await expect.poll(async () => (await petstore.post('/pets', large)).status).toBe(400)
+})
+
+test('clients that go away while their key is checked take no memory for their bodies', async () => {
+  const db = openTestDatabase(await createTestDatabase())
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const verify = apiKeyVerifier(db, 'production')
+  let held = 0
+  const petstore = await startApp(db, {
+    verifyApiKey: async (text, beforeLookUp) => {
+      if (held < 64) {
+        held += 1
+        await released
+      }
+      return verify(text, beforeLookUp)
+    },
+  })
+  const { text: apiKey } = await issueApiKey(db)
+  const { hostname, port } = new URL(petstore.origin)
+  const leaving = Array.from({ length: 64 }, () => connect(Number(port), hostname))
+  for (const socket of leaving) {
+    socket.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nAuthorization: Bearer ${apiKey}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n',
+    )
+  }
+  await until(() => held === 64)
+  for (const socket of leaving) socket.destroy()
+  // The service reads the ends of the connections before a later request.
+  await petstore.get('/pets')
+  release()
+  const large = { name: 'x'.repeat(1_000_000), categoryId: 1 }
+  expect((await petstore.post('/pets', large)).status).toBe(400)
+  expect((await petstore.post('/pets', large)).status).toBe(400)
 })

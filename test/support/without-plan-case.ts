@@ -17,7 +17,7 @@ export const WITHOUT_PLAN_CASE: Record<string, readonly string[]> = {
     'findHold',
     'findLeasedWebhook',
     'findNumberedEvents',
-    'findOldestStoredEvent',
+    'findNumberBeforeStored',
     'findOrdersByIds',
     'findStoredResponses',
     'findValidApiKeyIds',

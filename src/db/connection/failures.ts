@@ -4,7 +4,7 @@ import { DatabaseError } from 'pg'
 import * as sqlstates from './sqlstates.ts'
 
 /**
- * - `lost`: the connection was lost; it is unknown whether the statement took effect
+ * - `lost`: the connection was lost, or no response arrived in time; it is unknown whether the statement took effect
  * - `rolled_back`: the statement took no effect; a retry may succeed
  * - `rejected`: the statement took no effect; an immediate retry would fail too
  * - `fault`: the statement itself failed, for example by violating a constraint; the calling code must handle it

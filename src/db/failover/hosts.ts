@@ -78,7 +78,7 @@ export function watchHosts({ urls, applicationName, onPrimary, onFailure }: Watc
   return { close: () => closing.abort() }
 }
 
-/** Opens a connection to the primary for a command. With a single host, the host may also be a standby. */
+/** Opens a connection to the primary, outside the pool. With a single host, the host may also be a standby. */
 export async function connectClient(databaseUrl: string, applicationName: string): Promise<Client> {
   const urls = splitDatabaseUrl(databaseUrl)
   if (urls.length === 1) return connectTo(urls[0] as string, applicationName)

@@ -7,7 +7,7 @@
  * 1. the identifier of the cluster, which a restart and a promotion keep
  * 2. the timeline, which begins the name of a WAL file; a promotion changes it
  * 3. the start time; a restart changes it
- * 4. `stats_reset`; a crash of a backend changes only this part
+ * 4. `stats_reset`; a crash of a backend changes only this part: PostgreSQL recovers and resets its statistics
  */
 export const INCARNATION = `case when pg_is_in_recovery() then null else concat_ws(' ',
     (select system_identifier from pg_control_system()),

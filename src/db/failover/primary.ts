@@ -21,7 +21,7 @@ export interface PrimaryOptions extends PoolOptions {
   observer?: DatabaseObserver
 }
 
-/** `unknown`: the connection was lost while it committed, or a failover can still lose the commit. */
+/** `unknown`: no response to the commit arrived, or a failover can still lose the commit. */
 export type Outcome = 'known' | 'unknown'
 
 export interface Connection {
@@ -29,8 +29,8 @@ export interface Connection {
   /** Must be called before the statement that commits is sent. */
   beforeCommit: () => void
   /**
-   * Must be called once, after the last statement, with the failure of this statement if it failed. Returns whether the
-   * outcome of the commit is known.
+   * Releases the connection. Must be called once, after the last statement, with the failure of the task if a statement
+   * failed. Returns whether the outcome of the commit is known.
    */
   end: (failure?: QueryFailure) => Outcome
 }
@@ -60,8 +60,9 @@ interface Use {
   client: pg.PoolClient
   slot: Slot
   /**
-   * The kind of response that this use waits for. It starts with `statement`, changes to `barrier` if the server is not
-   * trusted yet, back to `statement` for the task, and to `commit` before the statement that commits.
+   * The kind of response that this use waits for. It starts with `statement`, changes to `barrier` if this connection
+   * runs the barrier of a server that is not trusted yet, back to `statement` for the task, and to `commit` before the
+   * statement that commits.
    * PostgreSQL responds to a barrier and to a commit only once a standby has confirmed it.
    */
   waitsFor: 'statement' | 'barrier' | 'commit'

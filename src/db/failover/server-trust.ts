@@ -64,8 +64,8 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
   }
 
   /**
-   * After a crash, PostgreSQL shows commits that no standby may have received. One synchronous commit proves that the
-   * standbys have them all. A barrier that takes longer than the timeout still confirms the server later.
+   * After a crash, PostgreSQL shows commits that perhaps no standby has received. One synchronous commit proves that the
+   * standbys have them all. On a former primary it never succeeds, because the standbys follow the new one. A barrier that takes longer than the timeout still confirms the server later.
    */
   async function runBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
     unreplicated.beforeCommit(client)
@@ -89,7 +89,7 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
       onBarrier()
       return withTimeout(startBarrier(client, incarnation), timeoutMs)
     }
-    // Another connection runs the barrier. If it fails, this one is intact: a NotTrusted returns it to the pool.
+    // Another connection runs the barrier. If it fails, this one is intact: `unconfirmed` returns it to the pool.
     await withTimeout(inFlight, timeoutMs).catch((cause: unknown) => {
       throw new NotTrusted('unconfirmed', 'no standby has confirmed the commits of this server yet', {
         cause,
@@ -125,7 +125,10 @@ function trackIncarnations() {
     if (isReplaced(incarnation)) throw new NotTrusted('standby', 'another server has become the primary')
   }
 
-  /** Ignores a replaced primary: hosts.ts may report it after a connection has found its successor. */
+  /**
+   * Records the newest primary of its cluster, and distrusts those that it has replaced. Ignores a replaced primary: hosts.ts
+   * may report it after a connection has found its successor.
+   */
   function distrustReplacedBy(incarnation: string): void {
     if (isReplaced(incarnation)) return
     newest.set(clusterOf(incarnation), incarnation)

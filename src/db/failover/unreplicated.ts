@@ -5,7 +5,7 @@ import type { ClientBase } from 'pg'
 export interface UnreplicatedCommits {
   /** Must be called once for each new connection. */
   watch: (client: ClientBase) => void
-  /** Must be called before a statement that commits. Forgets the commit before. */
+  /** Must be called before a statement that commits. Forgets the previous commit. */
   beforeCommit: (client: ClientBase) => void
   /** Whether the wait of the last commit was cancelled. */
   has: (client: ClientBase) => boolean

@@ -6,7 +6,7 @@ import type { Db } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 import type { FindDurableEvents } from '../feed/durable.ts'
-import { findFeedState, findNumberedEvents, findOldestStoredEvent } from '../feed/queries.ts'
+import { findFeedState, findNumberedEvents, findNumberBeforeStored } from '../feed/queries.ts'
 import { openFeedWindow } from '../feed/window.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
 import { type EndpointServices, openEndpoint } from './endpoint.ts'
@@ -41,7 +41,7 @@ export interface DelivererOptions {
 export interface DeliveryState {
   enabled: number
   disabled: number
-  /** Webhooks of this process whose receiver is down. */
+  /** Webhooks of this process whose receiver is down. Not the same as `failingSince`, which one failure sets. */
   failing: number
   /** Seconds since the oldest event that is not delivered, for each webhook of this process. */
   lagSeconds: Map<bigint, number>
@@ -67,7 +67,7 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
     ...options,
     deliverer,
     slots,
-    feed: openWebhookFeed(window, findEvents, (number) => findOldestStoredEvent(db, number)),
+    feed: openWebhookFeed(window, findEvents, (number) => findNumberBeforeStored(db, number)),
     loadEvent: batched((numbers: bigint[]) => findNumberedEvents(db, numbers), EVENT_BATCHES),
     hasLease: leases.areValid,
   }

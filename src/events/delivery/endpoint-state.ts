@@ -8,8 +8,10 @@
 // | From             | Trigger                                                      | To      |
 // |------------------|--------------------------------------------------------------|---------|
 // | running          | a new epoch; 410 or 3 days of failures; the process stops    | closing |
-// | closing          | the last save succeeded; or it failed, and the process stops | over    |
-// | running, closing | abort: the lease was lost, or a caller changed the webhook   | over    |
+// | closing          | the last save succeeded; or the process stops, and the save  |         |
+// |                  | failed or the lease is not valid                             | over    |
+// | running, closing | abort: the lease was lost, or the webhook was restarted,     |         |
+// |                  | disabled or deleted                                          | over    |
 import type { Position } from '../feed/format.ts'
 import type { EventType } from '../feed/schema.ts'
 import type { DeliveryOutcome, DisabledReason } from '../webhooks/schema.ts'
@@ -38,7 +40,7 @@ export interface Closing {
 export interface Saving {
   /** The number of the position that is being saved. */
   number: bigint
-  /** After the last save, the phase is `over`. */
+  /** If it succeeds, the phase becomes `over`. */
   isLast: boolean
   /** Makes unsaved again what could not be saved. */
   restore: () => void
@@ -52,9 +54,12 @@ export interface EndpointState {
   readonly lanes: Lanes
   readonly unsaved: Unsaved
   readonly health: Health
-  /** All messages that are not done, also those in flight, in the order in which they were added. */
+  /** The same messages as in `lanes`, in the order in which they were added. */
   readonly unfinished: Set<Message>
-  /** Events that were done, or in webhook_retries, when the webhook was loaded. The feed may return them again. */
+  /**
+   * Events that were done, or in webhook_retries, when the webhook was loaded. Those after the position come from the feed as
+   * well, and are left out.
+   */
   readonly handledBefore: Set<bigint>
   /** The highest id of the test events and redeliveries that were added. */
   lastRequestId: bigint
@@ -77,7 +82,7 @@ export type Trigger =
   | { kind: 'tick'; newest: Position | undefined }
   | { kind: 'page_read'; page: WebhookPage | FeedMoved }
   | { kind: 'read_failed' }
-  /** The process has a free slot for an attempt. Only if `canSend` is true at the same moment. */
+  /** A slot was taken for one attempt of this webhook. Only if `canSend` is true at the same moment. */
   | { kind: 'slot_taken' }
   | { kind: 'attempt_ended'; message: Message; outcome: AttemptOutcome }
   /** The event could not be read again, so there was no attempt. */

@@ -44,7 +44,7 @@ export interface Endpoint {
   version: () => bigint
   /** Never changes: a webhook with other `restarts` needs a new endpoint. */
   restarts: bigint
-  /** True if the delivery must start again from the state in the database. */
+  /** True if this endpoint has ended. To continue, the webhook must be loaded again. */
   isOver: () => boolean
   /** Seconds since the oldest event that is not delivered; 0 if there is none. */
   lagSeconds: () => number
@@ -103,8 +103,8 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
       dispatch({ kind: 'refreshed', webhook, rows })
     },
     lagSeconds: () => {
-      // Events are added in the order of the feed.
-      const [oldest] = state.unfinished
+      // Events are added in the order of the feed. A test or a redelivery is not behind.
+      const oldest = state.unfinished.values().find(({ kind }) => kind === 'event')
       return oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.occurredAt.getTime()) / 1_000)
     },
     isReceiverDown: () => state.health.isDown(),

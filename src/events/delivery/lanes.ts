@@ -1,5 +1,6 @@
-// The messages of one webhook that are not done, in lanes: messages of one pet are sent one after the other, in the
-// order of the feed. A message that waits for its retry holds back only its own lane. Each requested message is a lane.
+// The messages of one webhook that are not done, also those in flight, in lanes: messages of one pet are sent one after the
+// other, in the order of the feed. A message that waits for its retry holds back only its own lane. Each requested message
+// is a lane.
 import type { Message } from './message.ts'
 
 export interface Lanes {

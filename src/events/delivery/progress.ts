@@ -28,7 +28,7 @@ export interface Unsaved {
   /** The message needs no further attempt. */
   finish: (message: Message) => void
   report: (result: Result) => void
-  /** Number of results that are not saved yet. */
+  /** Number of results that no save has taken yet. */
   resultCount: () => number
   /** Number of events that hold back the position. */
   heldCount: () => number
@@ -56,7 +56,7 @@ const noChanges = (): Changes => ({ stored: new Set(), finished: [], results: []
 
 /** @param doneAhead Numbers of events that need no further attempt, although they come after the position. */
 export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly bigint[] = []): Unsaved {
-  /** Events that hold back the position, in the order of the feed. Done and stored ones are removed before it is used. */
+  /** Events that hold back the position, in the order of the feed. Done ones are removed before it is used, stored ones by `take`. */
   let held: Message[] = []
   /** Numbers of done events. Those up to the position are removed when the position is saved. */
   let ahead = [...doneAhead]
@@ -67,6 +67,7 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly
     changes.stored.add(message)
   }
 
+  /** `lanes.finish` sets this state; it is called together with `finish`. */
   function removeDone(): void {
     held = held.filter(({ state }) => state !== 'done')
   }
@@ -110,7 +111,7 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly
 
 /**
  * Whether all events of a lane get rows in webhook_retries, so that they no longer hold back the position: its first message
- * waits for a retry, or its attempt takes long.
+ * has such a row, or its attempt takes long.
  */
 function mustStoreLane(first: Message | undefined, now: number): boolean {
   if (first === undefined) return false
@@ -147,7 +148,7 @@ function toRetry(
   return { id, number, petId, type, occurredAt, attempts, dueInSeconds: Math.max(0, dueAt - now) / 1_000 }
 }
 
-/** Throws LeaseLost if another process delivers the webhook now, or if a caller has changed it. */
+/** Throws LeaseLost if the lease has ended, or if the webhook was restarted, disabled or deleted. */
 export async function saveProgress(db: Db, deliverer: string, progress: Progress): Promise<void> {
   const { webhookId, newEpoch, deletedIds, deletedNumbers, retries, results } = progress
   const requested = retries.filter(({ id }) => id !== null)

@@ -3,7 +3,7 @@
 /** Each delay is longer by a random share of up to this, so that messages that failed together are retried apart. */
 const JITTER = 0.1
 
-/** Max time between two attempts to a receiver that is down. */
+/** Max delay between two probes of a receiver that is down, before the jitter. */
 const PROBE_SECONDS_MAX = 300
 
 /** A webhook is disabled if every attempt has failed for this long. */

@@ -17,9 +17,12 @@ import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 export const IN_FLIGHT_MAX = 16
 /** Max events in memory that are neither done nor in webhook_retries, and therefore hold back the position. */
 const HELD_MAX = 1_000
-/** Max messages that wait for a retry, with later events of the same pets. At this number, no further event is read. */
+/** Max unfinished messages in memory; most wait for a retry, or behind one. At this number, no further event is read. */
 export const RETRIES_MAX = 10_000
-/** No attempt starts while this many results are not saved. After a kill, the next process sends these messages again. */
+/**
+ * No attempt starts while this many results wait for a save. After a kill, the next process sends these messages again, and
+ * those of the save in flight.
+ */
 const UNSAVED_MAX = 300
 /** Min time between the starts of two saves. */
 const SAVED_EVERY_MS = 100
@@ -68,7 +71,7 @@ export function canSend(state: Readonly<EndpointState>, { now, hasLease }: Momen
   return state.lanes.hasDue(now, isRequestedOnly(state, now))
 }
 
-/** A receiver that is down, or has asked for a pause, gets only messages that a caller has just requested. */
+/** Between two probes of a receiver that is down, and during a pause that it has asked for. */
 const isRequestedOnly = ({ health, inFlight }: Readonly<EndpointState>, now: number) =>
   !health.hasRoom(now, inFlight)
 
@@ -156,7 +159,7 @@ function addPage(state: EndpointState, page: WebhookPage | FeedMoved, now: numbe
   return []
 }
 
-/** The webhook never gets the events up to `position`: the retention has deleted them, or a new epoch has begun. */
+/** The webhook never gets the events after `readUpTo` and up to `position`: the retention has deleted them, or a new epoch has begun. */
 function skipTo(state: EndpointState, { position, isNewEpoch }: FeedMoved, now: number): Effect[] {
   const fields = { from: state.readUpTo, to: position, isNewEpoch }
   const message = 'a webhook skips events that are not stored'
@@ -186,7 +189,7 @@ function addRetry(state: EndpointState, row: RetryRow, now: number): void {
   else skipUnsubscribed(state, message)
 }
 
-/** A caller has changed the types. The caller may also have changed the URL, to a receiver that must not get this event. */
+/** A caller has removed the type since. The URL may be new too, and its receiver must not get this event. */
 function skipUnsubscribed({ unsaved }: EndpointState, message: Message): void {
   unsaved.finish(message)
   // Callers look for the result of a redelivery, because they have requested it.
@@ -223,6 +226,7 @@ function sendLater({ lanes }: EndpointState, message: Message, now: number): Eff
 
 function settle(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {
   const { schedule, lanes, unsaved, health, unfinished } = state
+  // The sender was closed before the endpoint.
   if (isAborted(outcome)) return sendLater(state, message, now)
   message.attempts += 1
   // Frees memory: a retry reads the event again.

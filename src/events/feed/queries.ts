@@ -351,10 +351,10 @@ export async function findNumberedEvents(
   return numbers.map((number) => found.get(number))
 }
 
-/** The number after which the oldest event at or after `number` is stored. */
-export async function findOldestStoredEvent(db: Reader, number: bigint): Promise<bigint> {
+/** The number before the oldest stored event after `number`; `number` itself if there is none. */
+export async function findNumberBeforeStored(db: Reader, number: bigint): Promise<bigint> {
   const [row] = await db.read<{ before: bigint }>({
-    name: 'find_oldest_stored_event',
+    name: 'find_number_before_stored',
     text: `select first_number - 1 as before from event_numbers where first_number > $1 order by first_number limit 1`,
     values: [number],
   })

@@ -13,7 +13,7 @@ import {
   findWebhookRetries,
   type Progress,
 } from '../../../src/events/delivery/queries.ts'
-import { findNumberedEvents, findOldestStoredEvent } from '../../../src/events/feed/queries.ts'
+import { findNumberedEvents, findNumberBeforeStored } from '../../../src/events/feed/queries.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork } from './operation.ts'
 
@@ -232,6 +232,6 @@ export const WEBHOOKS: Operation[] = [
   { name: 'loading a webhook', prepare: work(({ db }, id) => findLeasedWebhook(db, id)) },
   { name: 'loading retries', prepare: work(({ db }, id) => findWebhookRetries(db, id, ['test'], 0n, 10)) },
   { name: 'loading events', prepare: work(({ db }) => findNumberedEvents(db, [2n])) },
-  { name: 'finding the oldest event', prepare: work(({ db }) => findOldestStoredEvent(db, 1n)) },
+  { name: 'finding the oldest event', prepare: work(({ db }) => findNumberBeforeStored(db, 1n)) },
   { name: 'purging attempts', prepare: work(({ db }, id) => deleteOldWebhookDeliveries(db, id, 0, 10)) },
 ]
