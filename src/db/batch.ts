@@ -9,8 +9,8 @@ import { QueryFailure } from './connection/failures.ts'
 /** A batch in flight for longer than this has stalled. It then no longer counts towards `inFlightMax`. */
 export const STALLED_AFTER_MS = 250
 /**
- * Max number of stalled batches of one `batched` function, or of one key of `coalesced`. At this number, no further batch
- * starts until one ends. slots.ts limits the connections of all functions and keys together.
+ * While this many batches of one `batched` function, or of one key of `coalesced`, are stalled, no further batch starts.
+ * Those already in flight can still stall. slots.ts limits the connections of all functions and keys together.
  */
 const STALLED_MAX = 8
 

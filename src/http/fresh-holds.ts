@@ -1,4 +1,5 @@
-// Operations with `showsHolds: true` first wait until expired holds are swept, so that their responses show none.
+// Operations with `showsHolds: true` first wait for a fresh sweep of expired holds. Their responses show no hold that expired
+// more than about a second ago, unless sweeps fail or cannot commit: the request then continues without one.
 import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import type { FreshHolds } from '../contract/fresh-holds.ts'
 

@@ -24,7 +24,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scopes that the API key needs; `any` if it needs none. They are checked, and shown in `openapi.json` and the docs. */
     scope?: DeclaredScope
-    /** If true, the request first waits until expired holds are swept. Every read declares true or false. */
+    /** If true, the request first waits for a fresh sweep of expired holds. Every read declares true or false. */
     showsHolds?: boolean
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]

@@ -120,7 +120,7 @@ test('the service opens connections to PostgreSQL, the identity provider and the
   ])
   expect(read('src/http/errors.ts')).toContain("import { STATUS_CODES } from 'node:http'")
   expect(read('src/http/server.ts')).toContain(
-    "import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'",
+    "import { createServer, type RequestListener, type Server, type ServerOptions as NodeOptions } from 'node:http'",
   )
   expect(read('src/http/stop-listening.ts')).toContain("import { Server as TcpServer } from 'node:net'")
   expect(read('src/values/ip-address.ts')).toContain("import { isIP } from 'node:net'")

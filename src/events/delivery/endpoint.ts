@@ -48,7 +48,7 @@ export interface Endpoint {
   isOver: () => boolean
   /** Seconds since the oldest event that is not delivered; 0 if there is none. */
   lagSeconds: () => number
-  /** Whether attempts for several pets have failed without a success in between. */
+  /** Whether attempts of several lanes have failed without a success in between. */
   isReceiverDown: () => boolean
   /** Waits for the attempts in flight, and saves the progress. */
   stop: () => Promise<void>
@@ -103,7 +103,7 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
       dispatch({ kind: 'refreshed', webhook, rows })
     },
     lagSeconds: () => {
-      // Events are added in the order of the feed. A test or a redelivery is not behind.
+      // Events are added in the order of the feed; only after a load, stored retries come first. Tests and redeliveries do not count.
       const oldest = state.unfinished.values().find(({ kind }) => kind === 'event')
       return oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.occurredAt.getTime()) / 1_000)
     },
