@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     ...SHARED_OPTIONS,
     include: ['test/proof/**/*.test.ts'],
-    // One file at a time, because each test uses all cores.
-    fileParallelism: false,
+    // Each test uses about one core.
+    maxWorkers: 2,
     testTimeout: 1_800_000,
     hookTimeout: 300_000,
   },
