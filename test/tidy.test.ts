@@ -75,6 +75,15 @@ test('every planted defect can be planted: its file has the text once', () => {
   expect(changed.map(({ name, file }) => `${file}: ${name}`)).toEqual([])
 })
 
+test('every planted defect names a test that exists', () => {
+  // These make their titles from the names of files.
+  const withMadeTitles = ['test/db/statements.test.ts', 'test/dependencies.test.ts']
+  const missing = DEFECTS.filter(
+    ({ test: file, title = '' }) => !withMadeTitles.includes(file) && !read(file).includes(title),
+  )
+  expect(missing.map(({ test: file, title }) => `${file}: ${title}`)).toEqual([])
+})
+
 test('migrations are numbered without gaps', () => {
   const numbers = readdirSync(join(ROOT, 'migrations'))
     .sort()

@@ -519,7 +519,7 @@ export const DEFECTS: readonly Defect[] = [
     find: `after: progress.position, type }`,
     replace: `after: progress.attempts > 1 ? 'latest' : progress.position, type }`,
     test: 'test/client/events.test.ts',
-    title: '2,000 events',
+    title: '500 events',
   },
   {
     name: 'the stream skips on reconnect: the position of an incomplete event counts',
