@@ -121,7 +121,7 @@ export async function sql<Row = Record<string, unknown>>(
   }
 }
 
-/** One connection for all files of a worker, because a new one takes as long as creating a database. */
+/** Shared by all files of a worker, because PostgreSQL starts a process for each new connection. */
 let server: Pool | undefined
 
 async function onServer(text: string): Promise<void> {
