@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../contract/errors.ts'
 import { parseJson } from '../values/json.ts'
+import { afterClose } from './after-close.ts'
 import { findJsonFault } from './json-fault.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
@@ -79,10 +80,9 @@ function largeBodyBudget() {
     // Fastify rejects a body over BODY_LIMIT_BYTES without reading it (413).
     if (size <= LARGE_BODY_BYTES || size > BODY_LIMIT_BYTES) return null
     if (reservedBytes + size > LARGE_BODIES_MAX_BYTES) return new AppError('overloaded')
-    // If the client has gone while its key was checked, `close` does not come any more, and nothing is read.
-    if (reply.raw.closed) return null
     reservedBytes += size
-    reply.raw.once('close', () => {
+    // The client may have gone while its key was checked.
+    afterClose(reply.raw, () => {
       reservedBytes -= size
     })
     return null

@@ -90,8 +90,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a client that goes away while its key is checked keeps the memory of its body',
-    file: 'src/http/json-body.ts',
-    find: `if (reply.raw.closed) return null`,
+    file: 'src/http/after-close.ts',
+    find: `if (response.closed) return release()`,
     replace: '',
     test: 'test/http/overload.test.ts',
   },

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../contract/errors.ts'
 import type { Db } from '../../db/database.ts'
+import { afterClose } from '../../http/after-close.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import { cookieHeader, readCookie } from '../../http/cookies.ts'
 import { errorSender } from '../../http/errors.ts'
@@ -84,8 +85,8 @@ function limitSignIns(app: FastifyInstance): void {
   app.addHook('preHandler', (_request, reply, done) => {
     if (inFlight >= IN_FLIGHT_MAX) return done(new AppError('overloaded'))
     inFlight += 1
-    // `close` is also emitted if the client disconnects.
-    reply.raw.once('close', () => {
+    // A response also closes if the client disconnects.
+    afterClose(reply.raw, () => {
       inFlight -= 1
     })
     done()
