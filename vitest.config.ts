@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
-import { CLIENT_SOURCES, SHARED_OPTIONS } from './test/support/vitest-options.ts'
+import { CLIENT_SOURCES, GLOBAL_SETUP, SHARED_OPTIONS } from './test/support/vitest-options.ts'
 
 /** Files whose tests start commands, services or servers of their own. They take most of the time. */
 const WITH_PROCESSES = 'test/**/*.process.test.ts'
@@ -19,6 +19,7 @@ const OPTIONS = {
 
 export default defineConfig({
   test: {
+    globalSetup: GLOBAL_SETUP,
     projects: [
       {
         resolve: CLIENT_SOURCES,

@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { CLIENT_SOURCES, SHARED_OPTIONS } from './test/support/vitest-options.ts'
+import { CLIENT_SOURCES, GLOBAL_SETUP, SHARED_OPTIONS } from './test/support/vitest-options.ts'
 import { IS_FULL } from './test/support/volume.ts'
 
 /** Only with TEST_VOLUME=full, or if the command line names them. test/README.md says what every merge runs instead. */
@@ -28,6 +28,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    globalSetup: GLOBAL_SETUP,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

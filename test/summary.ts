@@ -18,9 +18,9 @@ interface Report {
 
 const [folder = ''] = process.argv.slice(2)
 const root = resolve(import.meta.dirname, '..')
-const reports = readdirSync(folder).map(
-  (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Report,
-)
+const reports = readdirSync(folder)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Report)
 
 for (const { name, status, message, assertionResults } of reports.flatMap(({ testResults }) => testResults)) {
   const file = relative(root, name)

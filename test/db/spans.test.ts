@@ -1,14 +1,14 @@
-// The spans of statements that fail, are retried or wait for a connection.
+// The spans of batches, and of statements that fail, are retried or wait for a connection.
 import { SpanStatusCode } from '@opentelemetry/api'
 import { hrTimeToMilliseconds } from '@opentelemetry/core'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { batchTrace } from '../../src/db/batch-spans.ts'
 import { batched } from '../../src/db/batch.ts'
 import type { Db } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
 import { createTestDatabase, sql, TEST_TIMEOUTS, withServerTimeouts } from '../support/database.ts'
-import { errorTypeOf, recordTracing } from '../support/recorded-tracing.ts'
+import { errorTypeOf, recordRequests, recordTracing } from '../support/recorded-tracing.ts'
 
 const databaseUrl = await createTestDatabase()
 await sql(databaseUrl, 'create sequence tries; grant usage on sequence tries to public')
@@ -86,6 +86,48 @@ test('every attempt to reach an unavailable database is shown', async () => {
   expect(spans).toHaveLength(20)
   expect(spans.map(errorTypeOf)).toEqual(spans.map(() => 'ECONNREFUSED'))
   expect(spans.slice(0, 3).map(({ attributes }) => attributes['petstore.attempt'])).toEqual([undefined, 2, 3])
+})
+
+test('concurrent calls share one batch span, which begins when their waits end; the others have a link to it', async () => {
+  // The first batch does not count as stalled, however busy the host is.
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { tracing, spans } = recordRequests()
+  const first = Promise.withResolvers<void>()
+  const double = batched(
+    async (numbers: number[]) => {
+      await (numbers.includes(1) ? first.promise : undefined)
+      return numbers.map((number) => number * 2)
+    },
+    { sizeMax: 10, inFlightMax: 1, waitingMax: 10 },
+    undefined,
+    batchTrace(tracing, 'double'),
+  )
+  const [one, two, three] = ['one', 'two', 'three'].map((name) => tracing.startRequest(name, {}).span)
+  const results = [one, two, three].map((request, index) => tracing.run(request, () => double(index + 1)))
+  const batches = () => spans.filter(({ name }) => name === 'batch double')
+  const waits = spans.filter(({ name }) => name === 'wait for batch')
+  expect(batches()).toHaveLength(1)
+  expect(waits.map(({ ended }) => ended)).toEqual([true, false, false])
+  first.resolve()
+  expect(await Promise.all(results)).toEqual([2, 4, 6])
+
+  const [, batch] = batches() as [ReadableSpan, ReadableSpan]
+  expect(batches()).toHaveLength(2)
+  expect(batch).toMatchObject({ attributes: { 'petstore.batch.size': 2 }, links: [], ended: true })
+  expect(batch.parentSpanContext).toEqual(two?.spanContext())
+  const linksOf = (name: string) => spans.find((span) => span.name === name)?.links
+  expect([linksOf('one'), linksOf('two')]).toEqual([[], []])
+  expect(linksOf('three')).toEqual([{ context: batch.spanContext() }])
+
+  const parents = waits.map(({ parentSpanContext }) => parentSpanContext?.spanId)
+  expect(parents).toEqual([one, two, three].map((request) => request?.spanContext().spanId))
+  for (const wait of waits.slice(1)) {
+    expect(wait.ended).toBe(true)
+    const beganAfterMs = hrTimeToMilliseconds(batch.startTime) - hrTimeToMilliseconds(wait.endTime)
+    // The start of a span is a whole millisecond of the clock of the host. Its duration is exact.
+    expect(beganAfterMs).toBeGreaterThanOrEqual(-1)
+  }
 })
 
 test('if one item makes a batch fail, each item has a batch span of its own', async () => {

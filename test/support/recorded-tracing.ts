@@ -1,10 +1,24 @@
-// Tracing that keeps its spans in memory. All code runs in the context of one request.
+// Tracing that keeps its spans in memory.
 import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace'
 import { tracingWith } from '../../src/telemetry/tracing/open-tracing.ts'
 import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'
 
-/** `spans` are the spans of the request, in the order in which they were started. They change until they end. */
-export function recordTracing(): { tracing: Tracing; spans: ReadableSpan[] } {
+interface Recorded {
+  tracing: Tracing
+  /** In the order in which they were started. They change until they end. */
+  spans: ReadableSpan[]
+}
+
+/** All code runs in the context of one request, whose own span is not recorded. */
+export function recordTracing(): Recorded {
+  const { tracing, spans } = recordRequests()
+  const { span: request } = tracing.startRequest('request', {})
+  spans.length = 0
+  return { tracing: { ...tracing, active: () => request }, spans }
+}
+
+/** Records the spans of requests that the test starts. */
+export function recordRequests(): Recorded {
   const spans: ReadableSpan[] = []
   const provider = new TracerProvider({
     spanProcessors: [
@@ -16,10 +30,7 @@ export function recordTracing(): { tracing: Tracing; spans: ReadableSpan[] } {
       },
     ],
   })
-  const tracing = tracingWith(provider, () => provider.shutdown())
-  const { span: request } = tracing.startRequest('request', {})
-  spans.length = 0
-  return { tracing: { ...tracing, active: () => request }, spans }
+  return { tracing: tracingWith(provider, () => provider.shutdown()), spans }
 }
 
 export const errorTypeOf = ({ attributes }: ReadableSpan) => attributes['error.type']

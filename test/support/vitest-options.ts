@@ -19,8 +19,10 @@ export const CLIENT_SOURCES = {
   },
 }
 
+/** Runs once for all projects of a configuration, if the options outside of the projects name it. */
+export const GLOBAL_SETUP = ['test/support/global-setup.ts']
+
 export const SHARED_OPTIONS = {
-  globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/stop-processes.ts', 'test/support/failure-report.ts'],
   // Show more of the values in titles than the default of 40 characters.
   taskTitleValueFormatTruncate: 90,
