@@ -13,8 +13,8 @@ const OPTIONS = {
   maxWorkers: 6,
   maxConcurrency: 20,
   // Much longer than any test takes, so that no test fails because the host is busy.
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
 }
 
 export default defineConfig({

@@ -48,7 +48,7 @@ async function openWithDns(
 }> {
   const dns = await startDnsServer(addressesOf)
   onTestFinished(() => dns.stop())
-  const lookup = (name: string) => resolveWith(dns.resolver, name)
+  const lookup = (name: string) => resolveWith(dns.newResolver(), name)
   const sender = openTestSender({ allowedNetworks: [`${PUBLIC}/32`], lookup })
   const send = (name: string) =>
     sender.send(deliveryTo(internal, { url: `http://${name}:${internal.port}/` }))
@@ -149,7 +149,7 @@ test('tries the next address if one rejects the connection, but at most four add
   const silent = ['127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']
   const dns = await startDnsServer((name) => [...silent.slice(name.startsWith('four') ? 1 : 0), PUBLIC])
   onTestFinished(() => dns.stop())
-  const lookup = (name: string) => resolveWith(dns.resolver, name)
+  const lookup = (name: string) => resolveWith(dns.newResolver(), name)
   const sender = openTestSender({ allowedNetworks: [PUBLIC, ...silent], lookup })
   const send = (name: string) =>
     sender.send(deliveryTo(internal, { url: `http://${name}:${internal.port}/` }))
@@ -176,7 +176,7 @@ test('an unknown name, a name without addresses and a failed lookup are dns_fail
 test('a DNS server that does not respond causes a timeout, and other names are not affected', async () => {
   const { dns, send } = await openWithDns(() => [PUBLIC])
   const lookup = (name: string) =>
-    name.startsWith('stuck') ? new Promise<never>(() => {}) : resolveWith(dns.resolver, name)
+    name.startsWith('stuck') ? new Promise<never>(() => {}) : resolveWith(dns.newResolver(), name)
   const sender = openTestSender({ allowedNetworks: [PUBLIC], lookup })
   const stuck = Array.from({ length: 20 }, (_, index) =>
     sender.send(deliveryTo(internal, { url: `http://stuck-${index}.example/`, timeoutMs: 300 })),
