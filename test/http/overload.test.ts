@@ -13,6 +13,8 @@ import { until } from '../support/until.ts'
 
 type FindPet = PetBatches['findPet']
 
+const db = openTestDatabase(await createTestDatabase())
+
 /** Counts the calls, so that a test can wait until its first requests have arrived. */
 function counted(work: FindPet): { findPet: FindPet; calls: () => number } {
   let calls = 0
@@ -24,7 +26,6 @@ function counted(work: FindPet): { findPet: FindPet; calls: () => number } {
 }
 
 test('rejects a request at once if the queue is full (503 overloaded); queued requests complete', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const findPets = async (ids: bigint[]) => {
     await released
@@ -49,7 +50,6 @@ test('rejects a request at once if the queue is full (503 overloaded); queued re
 })
 
 test('rejects a request beyond inFlightMax before any other check (503 overloaded)', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
   const { findPet, calls } = counted(() => released)
   const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
@@ -72,7 +72,6 @@ test('rejects a request beyond inFlightMax before any other check (503 overloade
 })
 
 test('limits writes to three quarters of inFlightMax, so that reads succeed while every write waits', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const batches = openPetBatches(db, true, 1, () => {})
   const insertPet: typeof batches.insertPet = async (pet) => {
@@ -95,7 +94,6 @@ test('limits writes to three quarters of inFlightMax, so that reads succeed whil
 })
 
 test('a request with an Expect header counts against the limit', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
   const batches = { ...openPetBatches(db, true, 1, () => {}), findPet: () => released }
   const petstore = await startApp(db, { batches, inFlightMax: 2 })
@@ -127,7 +125,6 @@ test('a request with an Expect header counts against the limit', async () => {
 })
 
 test('closing a connection frees the slots of all its pipelined requests', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const batches = {
     ...openPetBatches(db, true, 1, () => {}),
     findPet: () => new Promise<undefined>(() => {}),
@@ -143,7 +140,6 @@ test('closing a connection frees the slots of all its pipelined requests', async
 })
 
 test('aborting a request frees its slot', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const { findPet, calls } = counted(() => new Promise<undefined>(() => {}))
   const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
   const petstore = await startApp(db, { batches, inFlightMax: 1 })
@@ -161,7 +157,6 @@ test('aborting a request frees its slot', async () => {
 })
 
 test('limits concurrent large bodies separately, and still accepts a small one', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const petstore = await startApp(db)
   const { text: apiKey } = await issueApiKey(db)
   const { hostname, port } = new URL(petstore.origin)
@@ -184,7 +179,6 @@ test('limits concurrent large bodies separately, and still accepts a small one',
 })
 
 test('clients that go away while their key is checked take no memory for their bodies', async () => {
-  const db = openTestDatabase(await createTestDatabase())
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const verify = apiKeyVerifier(db, 'production')
   let held = 0
