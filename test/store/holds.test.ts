@@ -1,7 +1,6 @@
 // Expiry of holds. The app has no background sweep, so an overdue hold stays open until the test itself sends a request
-// or sweeps. One test starts `petstore serve`, which sweeps in the background.
+// or sweeps. test/store/holds.process.test.ts starts `petstore serve`, which sweeps in the background.
 import { describe, expect, test } from 'vitest'
-import { SCOPES } from '../../src/contract/scopes.ts'
 import { trackHolds } from '../../src/store/holds/sweep.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import {
@@ -10,18 +9,18 @@ import {
   openApiFixtureOn,
   shareApiFixture,
   type ApiFixture,
-  apiFixtureAt,
 } from '../support/api-fixture.ts'
-import { issueApiKey, NO_TIMEOUT_MS } from '../support/app.ts'
+import { NO_TIMEOUT_MS } from '../support/app.ts'
 import type { TestResponse } from '../support/client.ts'
-import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import type { Pet } from '../support/pets.ts'
-import { startService } from '../support/service.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+
+/** An empty store whose requests do not sweep. */
+const openUnswept = shareApiFixture(() => openApiFixture({ holds: { waitUntilFresh: () => undefined } }))
 
 describe('while a hold is overdue and not yet swept,', () => {
   let api: ApiFixture
   const overdue = async () => {
-    api ??= await openApiFixture({ holds: { waitUntilFresh: () => undefined } })
+    api ??= await openUnswept()
     const order = await api.hold()
     await api.makeOverdue(order.id)
     return order
@@ -157,7 +156,7 @@ describe('more than a second after the last sweep, no overdue hold is visible in
 })
 
 test('a sweep expires any number of overdue holds and no others', async () => {
-  const api = await openApiFixture()
+  const api = await openUnswept()
   const orders = await Promise.all(Array.from({ length: 40 }, () => api.hold()))
   await api.sql(
     `update orders set created_at = now() - interval '1 day', expires_at = now() - interval '1 ms' where id % 2 = 0`,
@@ -174,61 +173,13 @@ test('a sweep expires any number of overdue holds and no others', async () => {
   expect((await api.get('/store/inventory')).body).toEqual({ available: 1220, pending: 20, sold: 0 })
 })
 
-test('every instance shows a pet as available after its hold has expired, and not earlier', async () => {
-  const DATABASE_URL = await createTestDatabase()
-  const db = openTestDatabase(DATABASE_URL)
-  const { text: apiKey } = await issueApiKey(db, { scopes: SCOPES })
-  const services = await Promise.all([startService({ DATABASE_URL }), startService({ DATABASE_URL })])
-  const instances = services.map(({ origin }) => apiFixtureAt({ origin, apiKey }, DATABASE_URL, db))
-  // Has no background sweep, and longer timeouts than the services.
-  const patient = await openApiFixtureOn(DATABASE_URL, db, { holds: { waitUntilFresh: () => undefined } })
-  const { id, petId } = await patient.hold({ holdMinutes: 1 })
-  const [row] = await sql<{ expiresAt: Date }>(
-    DATABASE_URL,
-    `update orders set expires_at = now() + interval '5 s' where id = $1 returning expires_at as "expiresAt"`,
-    [id],
-  )
-  const expiresAt = row?.expiresAt.getTime() ?? 0
-  /** Undefined if the service rejects the request, because the host is busy. */
-  const statusIn = async (api: ApiFixture) => {
-    const { status, body } = await api.get(`/pets?id=${petId}`)
-    return status === 200 ? (body as Pet[])[0]?.status : undefined
-  }
-  const freed = new Set<ApiFixture>()
-  const wrong: string[] = []
-  // That this takes at most a second is proven with a clock, by the tests above.
-  await expect
-    .poll(async () => {
-      for (const api of instances) {
-        const status = await statusIn(api)
-        if (status === 'available') {
-          if (Date.now() < expiresAt) wrong.push('available before the expiry')
-          freed.add(api)
-        }
-        if (status === 'pending' && freed.has(api)) wrong.push('pending after it was available')
-      }
-      return freed.size
-    })
-    .toBe(2)
-  for (const api of instances) expect(await statusIn(api)).not.toBe('pending')
-  expect(wrong).toEqual([])
-  expect((await patient.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'expired' })
-  expect((await patient.history(petId)).map(({ event }) => event)).toEqual([
-    'order_expired',
-    'order_placed',
-    'created',
-  ])
-  await Promise.all(services.map((service) => service.stop()))
-})
-
 test('a hold that expired while no instance was running is swept before the next instance responds', async () => {
-  const DATABASE_URL = await createTestDatabase()
-  const db = openTestDatabase(DATABASE_URL)
-  const former = await openApiFixtureOn(DATABASE_URL, db, {})
+  const former = await openUnswept()
+  const { db, databaseUrl } = former
   const { id, petId } = await former.hold()
   await former.makeOverdue(id)
   // Its clock stands still: the first read sweeps although no time has passed since the start.
   const holds = trackHolds(db, openLog('silent'), () => 0, NO_TIMEOUT_MS)
-  const next = await openApiFixtureOn(DATABASE_URL, db, { holds })
+  const next = await openApiFixtureOn(databaseUrl, db, { holds })
   expect(await next.findPet(petId)).toMatchObject({ status: 'available' })
 })
