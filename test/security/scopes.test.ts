@@ -9,7 +9,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../src/contract/scopes.ts'
-import { requireDeclaredScope } from '../../src/http/authentication.ts'
+import { authorise, insufficientScope, requireDeclaredScope } from '../../src/http/authentication.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { declarations, operations } from './operations.ts'
@@ -88,7 +88,7 @@ test('the service does not start with an operation that declares no scope', () =
 
 const SETS: { set: string; scopes: (required: readonly Scope[]) => readonly Scope[] }[] = [
   { set: 'no scope', scopes: () => [] },
-  ...SCOPES.map((scope) => ({ set: `${scope} alone`, scopes: () => [scope] })),
+  { set: 'exactly the required scopes', scopes: (required) => required },
   {
     set: 'every scope except the first required one',
     scopes: (required) => SCOPES.filter((scope) => scope !== required.at(0)),
@@ -146,6 +146,27 @@ describe.each(SETS)('a key with $set', ({ scopes: scopesFor }) => {
       }
     },
   )
+})
+
+test('a key with one scope can call exactly the operations that require no other', () => {
+  for (const [operationId, declared] of Object.entries(REQUIRED_SCOPES)) {
+    for (const scope of SCOPES) {
+      const lacking = requiredScopes(declared).filter((required) => required !== scope)
+      const request = {
+        is404: false,
+        params: {},
+        routeOptions: { config: { scope: declared } },
+        caller: { ...scopeless, scopes: [scope] },
+      }
+      let error: Error | undefined
+      authorise(request as never, undefined as never, (rejection) => {
+        error = rejection
+      })
+      expect(error, `${operationId} with ${scope}`).toEqual(
+        lacking.length === 0 ? undefined : insufficientScope(...lacking),
+      )
+    }
+  }
 })
 
 test('an unknown path or method returns 404 or 405, whatever the scopes', async () => {
