@@ -10,8 +10,8 @@ import {
   ROLE_PRIVILEGES,
   toRows,
 } from '../../src/db/inspect/privileges.ts'
-import { openTestClient } from '../support/client.ts'
-import { createTestDatabase, sql } from '../support/database.ts'
+import { startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import {
   asDelivery,
   asOwner,
@@ -22,7 +22,6 @@ import {
   VERIFIER,
 } from '../support/roles.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { startService } from '../support/service.ts'
 
 const databaseUrl = await createTestDatabase()
 const TABLES = Object.keys(NEEDED_PRIVILEGES)
@@ -230,11 +229,9 @@ const defaultsIn = (url: string) =>
 test('after deploy/roles.sql, petstore migrate grants exactly the needed privileges, and the service runs', async () => {
   const url = await createTestDatabase('empty')
   const environment = { DATABASE_URL: url, MIGRATION_DATABASE_URL: asOwner(url) }
-  const running = await startService(environment, { args: ['serve', '--migrate'] })
-  const made = await runInProcess(['api-keys', 'create', '--name', 'x'], environment)
-  const client = openTestClient({ origin: running.origin, apiKey: made.stdout.trim() })
+  expect((await runInProcess(['migrate'], environment)).code).toBe(0)
+  const client = await startApp(openTestDatabase(url))
   expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
-  expect(await running.stop()).toBe(0)
   expect(await grantsIn(url)).toEqual(stated(ROLE_PRIVILEGES['petstore_app'] ?? {}))
   expect(await grantsIn(url, DELIVERY_ROLE)).toEqual(stated(DELIVERY_PRIVILEGES))
   expect(await grantsIn(url, VERIFIER)).toEqual(await grantsIn(databaseUrl, VERIFIER))
