@@ -35,13 +35,15 @@ async function createDurableDatabase(): Promise<string> {
   return databaseUrl
 }
 
+/** For tests that change nothing that the doctor reports. */
+const valid = await createDurableDatabase()
+
 test('reports ok for every check of a valid installation and exits with 0', async () => {
-  const DATABASE_URL = await createDurableDatabase()
   await sql(
-    DATABASE_URL,
+    valid,
     `insert into restore_checks (is_proven, duration_ms, message) values (true, 1000, '10 checks done')`,
   )
-  const { code, found } = await examine({ DATABASE_URL }, petstore)
+  const { code, found } = await examine({ DATABASE_URL: valid }, petstore)
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
@@ -51,8 +53,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
 })
 
 test('warns about a role whose statements PostgreSQL plans at each execution', async () => {
-  const databaseUrl = await createDurableDatabase()
-  expect(await examineFor('planner', { DATABASE_URL: asSuperuser(databaseUrl) })).toMatchObject({
+  expect(await examineFor('planner', { DATABASE_URL: asSuperuser(valid) })).toMatchObject({
     state: 'warning',
     message: expect.stringContaining('plan_cache_mode = auto'),
     remedy: 'Run deploy/roles.sql again.',
@@ -80,8 +81,10 @@ test.each([
     'MIGRATION_DATABASE_URL connects to 127.example.com without encryption',
   ],
 ])('reports the encryption of %s', async (_what, settings, state, message) => {
-  const environment = { DATABASE_URL: await createDurableDatabase(), ...settings }
-  expect(await examineFor('encryption', environment)).toMatchObject({ state, message })
+  expect(await examineFor('encryption', { DATABASE_URL: valid, ...settings })).toMatchObject({
+    state,
+    message,
+  })
 })
 
 test.each([
@@ -124,16 +127,15 @@ test('reports an empty database and says to migrate it', async () => {
 })
 
 test('migrate rejects a database whose encoding is not UTF-8, and says how to create one with UTF-8', async () => {
-  const databaseUrl = await createTestDatabase('empty')
-  const name = `${new URL(databaseUrl).pathname.slice(1)}_ascii`
+  const name = `${new URL(valid).pathname.slice(1)}_ascii`
   await sql(
-    databaseUrl,
+    valid,
     `create database ${name} template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`,
   )
-  const url = new URL(asOwner(databaseUrl))
+  const url = new URL(asOwner(valid))
   url.pathname = name
   const { code, stderr } = await runInProcess(['migrate'], { DATABASE_URL: url.href })
-  await sql(databaseUrl, `drop database ${name} with (force)`)
+  await sql(valid, `drop database ${name} with (force)`)
   expect(code).toBe(1)
   expect(stderr).toContain('has the encoding SQL_ASCII')
   expect(stderr).toContain("encoding 'UTF8'")
@@ -281,12 +283,11 @@ test('warns about webhooks that a key without pets:read may have created, until 
 })
 
 test('names the session whose lock blocks the service', async () => {
-  const databaseUrl = await createTestDatabase()
-  const holder = new Client({ connectionString: asSuperuser(databaseUrl), application_name: 'report' })
+  const holder = new Client({ connectionString: asSuperuser(valid), application_name: 'report' })
   await holder.connect()
   onTestFinished(() => holder.end())
   await holder.query('begin; lock table orders, webhooks in access exclusive mode')
-  const { code, found } = await examine({ DATABASE_URL: databaseUrl })
+  const { code, found } = await examine({ DATABASE_URL: valid })
   expect(code).toBe(1)
   const [waits, ...others] = found.filter(({ check }) => ['waits', 'webhooks', 'restores'].includes(check))
   // Without the check of the webhooks, which would wait too.
@@ -306,21 +307,21 @@ test('names the session whose lock blocks the service', async () => {
   await holder.query(`begin; select from categories where id = 7777 for update`)
   // The limits of the role would end the wait before a busy host has noticed it.
   const waiting = new Client({
-    connectionString: databaseUrl,
+    connectionString: valid,
     lock_timeout: 120_000,
     statement_timeout: 120_000,
   })
   await waiting.connect()
   onTestFinished(() => waiting.end())
   const update = waiting.query(`update categories set name = 'other' where id = 7777`)
-  await untilBlocked(databaseUrl)
-  expect(await examineFor('waits', { DATABASE_URL: databaseUrl })).toMatchObject({
+  await untilBlocked(valid)
+  expect(await examineFor('waits', { DATABASE_URL: valid })).toMatchObject({
     code: 1,
     message: `pid ${pid} (application report, role postgres) locks rows that the service needs: requests fail with 503`,
   })
   await holder.query('rollback')
   await update
-  expect(await examineFor('waits', { DATABASE_URL: databaseUrl })).toMatchObject({ state: 'ok' })
+  expect(await examineFor('waits', { DATABASE_URL: valid })).toMatchObject({ state: 'ok' })
 })
 
 test('a check that fails is a fault, and the other checks go on', async () => {
@@ -401,11 +402,10 @@ test('warns about a collation whose version has changed, and says which index to
 })
 
 test("names every text index when the version of the database's collation has changed", async () => {
-  const databaseUrl = await createTestDatabase('empty')
-  const name = `${new URL(databaseUrl).pathname.slice(1)}_icu`
-  await sql(databaseUrl, `create database ${name} template template0 locale_provider icu icu_locale 'en-US'`)
-  onTestFinished(async () => void (await sql(databaseUrl, `drop database ${name} with (force)`)))
-  const url = new URL(databaseUrl)
+  const name = `${new URL(valid).pathname.slice(1)}_icu`
+  await sql(valid, `create database ${name} template template0 locale_provider icu icu_locale 'en-US'`)
+  onTestFinished(async () => void (await sql(valid, `drop database ${name} with (force)`)))
+  const url = new URL(valid)
   url.pathname = name
   await prepareDatabase(url.href)
   expect(await collationsOf(url.href)).toMatchObject({ state: 'ok' })
@@ -428,7 +428,7 @@ test.runIf(process.platform === 'linux')('prints colours on a terminal only', as
 
 test('exits without a message if its reader, such as `head`, closes the pipe', async () => {
   const line = 'petstore doctor | true; echo "${PIPESTATUS[0]}"'
-  const { stdout, stderr } = await shell(line, { DATABASE_URL: await createDurableDatabase() })
+  const { stdout, stderr } = await shell(line, { DATABASE_URL: valid })
   expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' })
 })
 
