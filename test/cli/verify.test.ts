@@ -79,8 +79,8 @@ async function verify(DATABASE_URL: string) {
 }
 
 /**
- * Damages the store in a transaction, runs the checks in it, and rolls it back. Another copy of the store would take ten
- * times the CPU time.
+ * Damages the store in a transaction, runs the checks in it, and rolls it back, so that no test needs a copy of the store
+ * to damage.
  */
 async function verifyWith(damage: string) {
   const client = new Client(asSuperuser(store))
