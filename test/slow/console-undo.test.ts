@@ -9,13 +9,13 @@ const { service, signIn, issueKey } = await startConsole(addDemoPets)
 const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
 
 /** Messages disappear after ten seconds. In these tests they stay, so that a slow host sees the same ones. */
+const KEEP_MESSAGES = `{
+  const start = window.setTimeout
+  window.setTimeout = (work, ms, ...values) => (ms === 10_000 ? 0 : start(work, ms, ...values))
+}`
+
 async function openList(): Promise<Page> {
-  const { page } = await signIn('/')
-  await page.addInitScript(`{
-    const start = window.setTimeout
-    window.setTimeout = (work, ms, ...values) => (ms === 10_000 ? 0 : start(work, ms, ...values))
-  }`)
-  await page.reload()
+  const { page } = await signIn('/', { initScript: KEEP_MESSAGES })
   await page.getByRole('listitem').first().waitFor()
   return page
 }

@@ -37,10 +37,12 @@ export interface Visit {
 export interface Look {
   width?: number
   scheme?: 'light' | 'dark'
+  /** Runs before the scripts of each page. */
+  initScript?: string
 }
 
 export async function visit(browser: Browser, address: string, look: Look = {}): Promise<Visit> {
-  const { width = 1440, scheme = 'light' } = look
+  const { width = 1440, scheme = 'light', initScript } = look
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme })
   const page = await context.newPage()
   const requests: string[] = []
@@ -55,6 +57,7 @@ export async function visit(browser: Browser, address: string, look: Look = {}):
     `addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
       console.error('CSP violation', effectiveDirective, blockedURI, sample))`,
   )
+  if (initScript !== undefined) await page.addInitScript(initScript)
   await page.goto(address)
   return { page, requests, faults }
 }
