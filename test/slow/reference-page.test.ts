@@ -20,12 +20,13 @@ await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
 const test = serialTest.concurrent
 
 const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
-const LOOKS: Required<Look>[] = [1440, 390].flatMap((width) => [
+type ReferenceLook = Required<Pick<Look, 'width' | 'scheme'>>
+const LOOKS: ReferenceLook[] = [1440, 390].flatMap((width) => [
   { width, scheme: 'light' as const },
   { width, scheme: 'dark' as const },
 ])
 /** The largest page, of a dependency, takes 30 s. Only the nightly run opens it in every width and scheme. */
-const isOpened = (path: string, { width, scheme }: Required<Look>) =>
+const isOpened = (path: string, { width, scheme }: ReferenceLook) =>
   IS_FULL || path !== '/docs' || (width === 1440 && scheme === 'light')
 /** The accessibility check of the largest page takes 30 s, so only the nightly run makes it. */
 const isAccessibilityChecked = (path: string) => IS_FULL || path !== '/docs'
@@ -76,12 +77,9 @@ async function tryListPets(page: Visit['page']): Promise<void> {
     .click()
 }
 
-test.each([
-  { what: 'without PUBLIC_URL', publicUrl: '' },
-  { what: 'with the PUBLIC_URL of another host', publicUrl: 'https://api.petstore.example' },
-])('a test request with a key goes to this host and shows the response, $what', async ({ publicUrl }) => {
-  const service = await startApp(db, { publicUrl })
-  const name = `Tried out ${publicUrl || 'here'}`
+/** Sends a test request. It must go to the host of the page, and the page must show the response. */
+async function expectTestRequest(service: TestClient): Promise<Visit['page']> {
+  const name = `Tried out at ${service.origin}`
   await service.post('/pets', { name, categoryId: 1 })
   const { page, requests, faults } = await open('/docs', {}, service)
   const accepted = page.waitForResponse((response) => response.url().includes('/v1/'))
@@ -94,13 +92,18 @@ test.each([
   await page.getByText(name).first().waitFor()
   expect(faults).toEqual([])
   expect(requests.filter((address) => new URL(address).origin !== service.origin)).toEqual([])
+  return page
+}
+
+test('a test request goes to this host, also with the PUBLIC_URL of another host', async () => {
+  const service = await startApp(db, { publicUrl: 'https://api.petstore.example' })
+  const page = await expectTestRequest(service)
   await page.context().close()
 })
 
-test('the page does not store the key: a reload clears it', async () => {
-  const { page } = await open('/docs')
-  await tryListPets(page)
-  await page.getByText('200 OK').first().waitFor()
+// One test, because each load of the page takes several seconds of CPU time.
+test('after a test request, a reload clears the key, and the keyboard reaches the error codes', async () => {
+  const page = await expectTestRequest(petstore)
   const kept = await page.evaluate<string>(
     'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
   )
@@ -108,10 +111,16 @@ test('the page does not store the key: a reload clears it', async () => {
   await page.reload()
   await page.getByPlaceholder('Token').first().waitFor()
   expect(await page.getByPlaceholder('Token').first().inputValue()).toBe('')
+  await page
+    .getByRole('link', { name: /all codes/ })
+    .first()
+    .focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${petstore.origin}/docs/errors`)
   await page.context().close()
 })
 
-test('the error codes can be reached with the keyboard alone, on their page and from the reference page', async () => {
+test('the page of an error code can be reached with the keyboard alone', async () => {
   const { page } = await open('/docs/errors')
   await page.keyboard.press('Tab')
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
@@ -120,12 +129,5 @@ test('the error codes can be reached with the keyboard alone, on their page and 
   await page.keyboard.press('Enter')
   expect(new URL(page.url()).hash).toBe('#missing_body')
   expect(await page.locator(':target h3').textContent()).toBe('missing_body')
-  await page.goto(`${petstore.origin}/docs`)
-  await page
-    .getByRole('link', { name: /all codes/ })
-    .first()
-    .focus()
-  await page.keyboard.press('Enter')
-  await page.waitForURL(`${petstore.origin}/docs/errors`)
   await page.context().close()
 })
