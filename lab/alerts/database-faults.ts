@@ -80,6 +80,20 @@ export const DATABASE_FAULTS = {
       }
     },
   },
+  'archive-full': {
+    description: 'PostgreSQL can no longer archive WAL, as if the disk of the backups were full',
+    expected: ['PetstoreArchivingFails'],
+    needs: { settings: { archive_mode: 'on' } },
+    plant: async ({ servers: { query } }) => {
+      const archiveWith = async (command: string) => {
+        await query(`alter system set archive_command = '${command}'`)
+        await query('select pg_reload_conf()')
+        await query('select pg_switch_wal()')
+      }
+      await archiveWith('false')
+      return { heal: () => archiveWith('true') }
+    },
+  },
   'sequencer-blocked': {
     description: 'A session holds the lock of the sequencer, so no event gets a number',
     expected: ['PetstoreFeedLate'],

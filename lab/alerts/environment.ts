@@ -21,6 +21,8 @@ export interface Needs {
   /** Streaming standbys. The primary waits for one of them. */
   standbys?: number
   tls?: boolean
+  /** Of the primary. */
+  settings?: Record<string, string>
   /** A proxy between `petstore serve` and PostgreSQL that can delay responses. */
   slowNetwork?: boolean
   /** A file that Node loads before `petstore serve`. */
@@ -117,7 +119,7 @@ async function startDatabase({ folder, template, needs }: EnvironmentOptions, on
     folder,
     template,
     standbys: needs.standbys ?? 0,
-    ...(certificates && { settings: certificates.settings }),
+    settings: { ...needs.settings, ...certificates?.settings },
   })
   onClose(servers.stop)
   const parameters = certificates ? '?sslmode=require' : ''

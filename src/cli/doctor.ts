@@ -8,6 +8,7 @@ import { TOO_MANY_CONNECTIONS } from '../db/connection/sqlstates.ts'
 import type { Reader } from '../db/database.ts'
 import { connectClient, readHostStates } from '../db/failover/hosts.ts'
 import { isLoopbackHost } from '../values/ip-address.ts'
+import { checkArchiving } from './doctor/archiving.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
 import { type Finding, messageOf } from './doctor/finding.ts'
@@ -106,6 +107,7 @@ const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding |
   connections: ({ db, config, pooler }) => checkConnections(db, config, pooler.isPooled),
   planner: ({ db }) => checkPlanner(db),
   replication: ({ db }) => checkReplication(db),
+  archiving: ({ db }) => checkArchiving(db),
   waits: ({ db }) => checkWaits(db),
   webhooks: ({ db }) => checkWebhooks(db),
   restores: ({ db }) => checkRestores(db),

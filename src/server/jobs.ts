@@ -10,6 +10,7 @@ import {
   RESTORE_CHECKS_READ_EVERY_MS,
 } from '../data/verify/restore-check-rules.ts'
 import type { Db } from '../db/database.ts'
+import { isArchivingFailing, readArchiving } from '../db/inspect/archiving.ts'
 import {
   OLD_EVENTS_DELETED_EVERY_MS,
   purgeEvents,
@@ -86,6 +87,7 @@ export function measuringJobs({ db, metrics }: Pick<JobServices, 'db' | 'metrics
         metrics.observeStore({
           ...(await readStoreState(db)),
           replication: await readReplicationState(db),
+          isArchivingFailing: isArchivingFailing(await readArchiving(db)),
         }),
     },
     {

@@ -199,6 +199,14 @@ export const ALERTS = {
     summary: '{{ $labels.job }} {{ $labels.instance }} uses {{ $value | humanize1024 }}B',
     heading: 'A process uses much memory',
   },
+  PetstoreArchivingFails: {
+    expr: (limit) => `max by (job) (petstore_wal_archiving_failing) > ${limit}`,
+    limit: 0,
+    forSeconds: 300,
+    severity: 'ticket',
+    summary: 'PostgreSQL cannot archive WAL: backups lack newer writes, and the disk fills',
+    heading: 'WAL is not archived',
+  },
   PetstoreRestoreNotProven: {
     expr: (limit) =>
       lines(

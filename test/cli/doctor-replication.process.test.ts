@@ -47,7 +47,7 @@ describe('a primary and a standby', () => {
     databaseUrl = await prepareDatabase(prepared.url('postgres'))
     await prepared.stop()
     execFileSync('cp', ['-a', primaryFolder, standbyFolder])
-    await start(primaryFolder, port)
+    await start(primaryFolder, port, { archive_mode: 'on' })
   })
 
   const countStandbys = async () => (await sql(databaseUrl, 'select from pg_stat_replication')).length
@@ -69,6 +69,23 @@ describe('a primary and a standby', () => {
       state: 'ok',
       message: 'no standby: if the server is lost, all writes since the last backup are lost',
     })
+  })
+
+  test('WAL that cannot be archived is a fault until PostgreSQL has archived it', async () => {
+    const archiving = () => examine('archiving', databaseUrl)
+    const archiveWith = async (command: string, state: string) => {
+      await configure(`archive_command = '${command}'`)
+      await sql(databaseUrl, 'select pg_switch_wal()')
+      await until(async () => (await archiving()).state === state)
+    }
+    expect(await archiving()).toMatchObject({ code: 0, message: 'PostgreSQL can archive WAL' })
+    await archiveWith('false', 'fault')
+    expect(await archiving()).toMatchObject({
+      code: 1,
+      message: expect.stringMatching(/^PostgreSQL cannot archive WAL; the last success was 0 minutes ago/),
+      remedy: expect.stringContaining('never delete files in pg_wal'),
+    })
+    await archiveWith('true', 'ok')
   })
 
   test('synchronous_commit off: warns and names the statement that turns it on', async () => {

@@ -47,7 +47,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges owners collations connections planner replication waits webhooks restores clock',
+    'configuration database pooler encryption schema privileges owners collations connections planner replication archiving waits webhooks restores clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })

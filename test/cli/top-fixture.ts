@@ -15,6 +15,7 @@ export const STORE = {
   nextKeyExpiry: null,
   deprecatedCalls: {},
   replication: { connected: 2, required: 1 },
+  isArchivingFailing: false,
 }
 
 /** The metrics of a `petstore serve` process. */

@@ -78,6 +78,11 @@ test.each<[string, (serve: ReturnType<typeof openServeMetrics>) => void, string]
     'warning: A standby is lost: no write waits for a standby',
   ],
   [
+    'WAL that cannot be archived',
+    (serve) => serve.observeStore({ ...STORE, isArchivingFailing: true }),
+    'warning: WAL is not archived: backups lack newer writes',
+  ],
+  [
     'an API key that expires',
     (serve) => serve.observeStore({ ...STORE, nextKeyExpiry: days(3) }),
     'warning: An API key is about to expire: in 3 d',

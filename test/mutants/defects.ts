@@ -142,6 +142,14 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/http/overload.test.ts',
   },
   {
+    name: 'WAL that cannot be archived is not noticed',
+    file: 'src/db/inspect/archiving.ts',
+    find: 'return isOn && failingSeconds !== null',
+    replace: 'return isOn && failingSeconds === -1',
+    test: 'test/cli/doctor-replication.process.test.ts',
+    title: 'WAL that cannot be archived is a fault until PostgreSQL has archived it',
+  },
+  {
     name: 'a stalled batch holds up the next one',
     file: 'src/db/batch.ts',
     find: 'STALLED_AFTER_MS = 250',

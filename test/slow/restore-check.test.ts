@@ -78,6 +78,10 @@ test('proves a good backup with all archived WAL, and leaves the store and the a
   expect(store.files('archive')).toEqual(archive)
 })
 
+test('reports and records that the newest backup is too old', async () => {
+  expect(await check(['--max-age', '0'])).toMatchObject(failure('is 0 hours old: no backup was made since'))
+})
+
 test('reports and records a missing WAL segment, which PostgreSQL takes for the end of the WAL', async () => {
   const segments = store.files('archive').filter((path) => /[0-9A-F]{24}-/.test(path))
   const missing = segments.at(-2) ?? ''

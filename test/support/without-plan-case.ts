@@ -107,6 +107,7 @@ export const WITHOUT_PLAN_CASE: Record<string, readonly string[]> = {
     'listStaleCollations',
     'lockIdempotencyKeys',
     'lockWebhooks',
+    'readArchiving',
     'readConnectionLimits',
     'readOwners',
     'readPlannerSettings',

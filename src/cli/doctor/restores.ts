@@ -2,12 +2,9 @@
 import { canReadRestoreChecks, readRestoreState } from '../../data/verify/restore-check-queries.ts'
 import { PROVEN_SECONDS_AGO_MAX } from '../../data/verify/restore-check-rules.ts'
 import type { Reader } from '../../db/database.ts'
-import { countOf } from '../../values/count-text.ts'
 import { visible } from '../terminal/terminal.ts'
-import type { Finding } from './finding.ts'
+import { ageOf, type Finding } from './finding.ts'
 
-const HOUR_SECONDS = 3_600
-const DAY_SECONDS = 24 * HOUR_SECONDS
 const READ_LOG =
   'Read the log on the host that checks the backups: journalctl --unit petstore-restore-check. See docs/backups.md.'
 
@@ -33,10 +30,4 @@ export async function checkRestores(db: Reader): Promise<Finding[]> {
     return [{ check, state: 'warning', message: proven, remedy: READ_LOG }]
   }
   return [{ check, state: 'ok', message: proven }]
-}
-
-function ageOf(seconds: number): string {
-  if (seconds >= 2 * DAY_SECONDS) return countOf(Math.floor(seconds / DAY_SECONDS), 'day')
-  if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), 'hour')
-  return countOf(Math.floor(Math.max(0, seconds) / 60), 'minute')
 }

@@ -132,6 +132,8 @@ const FIGURES: Record<Exclude<AlertName, 'PetstoreRestarts'>, (seen: Seen) => Fi
         (bytes) => `${name} uses ${megabytes(bytes)}`,
       ),
     ),
+  PetstoreArchivingFails: ({ metrics }) =>
+    figure(maxOf(metrics, 'petstore_wal_archiving_failing'), () => 'backups lack newer writes'),
   PetstoreRestoreNotProven: ({ metrics, nowSeconds }) => sinceProven(metrics, nowSeconds),
   PetstoreRemovalNear: ({ metrics, nowSeconds }) => removals(metrics, nowSeconds),
 }

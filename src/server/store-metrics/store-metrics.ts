@@ -9,7 +9,7 @@ import type { ReplicationState } from './replication.ts'
 
 export interface StoreMetrics {
   /** Called several times a minute. */
-  observeStore: (state: StoreState & { replication: ReplicationState }) => void
+  observeStore: (state: StoreState & { replication: ReplicationState; isArchivingFailing: boolean }) => void
   /** Called many times a second, with the state of the event feed. */
   observeFeed: (state: { head: bigint; unnumberedSeconds: number | null }) => void
   /** Called with the results of restore checks. Before the first call, the metrics are absent. */
@@ -72,15 +72,20 @@ function addStoreGauges(
     'Standbys of PostgreSQL: connected, and how many of them must confirm a write before it is acknowledged (required).',
     'state',
   )
-  // A gauge without labels begins at 0, which would mean that nothing is overdue and that no key expires.
+  const archiving = gauge(
+    'petstore_wal_archiving_failing',
+    '1 if PostgreSQL could not archive WAL in its newest attempt, otherwise 0.',
+  )
+  // A gauge without labels begins at 0, which would mean that nothing is overdue, no key expires and WAL is archived.
   overdue.remove()
   keyExpiry.remove()
+  archiving.remove()
   for (const [operation, time] of Object.entries(removals)) {
     removal.set({ operation }, time.getTime() / 1_000)
     calls.set({ operation }, 0)
   }
 
-  return ({ nextKeyExpiry, deprecatedCalls, replication, ...store }) => {
+  return ({ nextKeyExpiry, deprecatedCalls, replication, isArchivingFailing, ...store }) => {
     holds.set({ state: 'open' }, store.holds)
     holds.set({ state: 'expiring' }, store.holdsExpiring)
     overdue.set(store.overdueSeconds)
@@ -88,6 +93,7 @@ function addStoreGauges(
     for (const operation of Object.keys(removals)) calls.set({ operation }, deprecatedCalls[operation] ?? 0)
     standbys.set({ state: 'connected' }, replication.connected)
     standbys.set({ state: 'required' }, replication.required)
+    archiving.set(isArchivingFailing ? 1 : 0)
   }
 }
 
