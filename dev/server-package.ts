@@ -12,9 +12,9 @@ const COPIED = [
   'README.md',
   'openapi.json',
   'bin/package.json',
+  'bin/petstore',
   'console/dist',
-  'deploy/passwords.sql',
-  'deploy/roles.sql',
+  'deploy',
   'src/pages/assets',
 ]
 

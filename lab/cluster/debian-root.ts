@@ -1,21 +1,28 @@
-// Builds the Debian root that holds PostgreSQL, Patroni, etcd and HAProxy for the drill.
+// Builds a Debian root for a drill, such as the one that holds PostgreSQL, Patroni, etcd and HAProxy.
 // Runs once, before the drill enters its namespaces, because it needs the network.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { runChecked } from '../parts/processes.ts'
 
-const SUITE = 'trixie'
-const PACKAGES = [
-  'etcd-client',
-  'etcd-server',
-  'haproxy',
-  'iproute2',
-  'nftables',
-  'patroni',
-  'pgbackrest',
-  'postgresql-17',
-  'python3-etcd',
-]
+export interface RootContents {
+  suite: 'bookworm' | 'trixie'
+  packages: readonly string[]
+}
+
+const CLUSTER: RootContents = {
+  suite: 'trixie',
+  packages: [
+    'etcd-client',
+    'etcd-server',
+    'haproxy',
+    'iproute2',
+    'nftables',
+    'patroni',
+    'pgbackrest',
+    'postgresql-17',
+    'python3-etcd',
+  ],
+}
 const BUILD_TIMEOUT_MS = 15 * 60_000
 const TOOL_FOLDERS = ['/usr/bin', '/usr/sbin', '/bin', '/sbin', '/usr/local/bin']
 /** If the drill is killed, the kernel ends all processes of the build and removes its mounts. */
@@ -30,9 +37,8 @@ const CONTAINED = [
   '--mount-proc',
 ]
 const BUILDING = '.building-'
-/** Names the content of the root, so that a root built from another list of packages is not used. */
+/** Names the contents of the root, so that a root built from another list of packages is not used. */
 const STAMP_FILE = 'etc/petstore-drill-root'
-const STAMP = `${SUITE} ${PACKAGES.join(' ')}\n`
 
 interface Mirrors {
   main: string
@@ -44,13 +50,18 @@ interface Mirrors {
  * Builds the root if the folder does not exist, or is a root with other packages, and installs missing tools. An
  * interrupted build leaves no folder with this name.
  */
-export async function ensureRoot(folder: string, say: (text: string) => void): Promise<void> {
+export async function ensureRoot(
+  folder: string,
+  say: (text: string) => void,
+  { suite, packages }: RootContents = CLUSTER,
+): Promise<void> {
   // The lab uses `ip` of the host.
   await ensureTool('ip', 'iproute2', say)
+  const stamp = `${suite} ${packages.join(' ')}\n`
   const stampFile = join(folder, STAMP_FILE)
-  const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : undefined
-  if (stamp === STAMP) return
-  if (stamp !== undefined) {
+  const found = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : undefined
+  if (found === stamp) return
+  if (found !== undefined) {
     say(`removing ${folder}, which has the packages of another version of the drill`)
     rmSync(folder, { recursive: true, force: true })
   }
@@ -58,38 +69,40 @@ export async function ensureRoot(folder: string, say: (text: string) => void): P
     throw new Error(`${folder} is not a Debian root of the drill. Remove it, or use another folder.`)
   const building = `${resolve(folder)}${BUILDING}${process.pid}`
   mkdirSync(dirname(building), { recursive: true })
-  removeInterruptedBuilds(resolve(folder))
+  removeLeftovers(`${resolve(folder)}${BUILDING}`)
   await ensureTool('mmdebstrap', 'mmdebstrap', say)
-  say(`building a Debian ${SUITE} root in ${folder}; this takes about two minutes`)
+  say(`building a Debian ${suite} root in ${folder}; this takes about two minutes`)
   const { main, security } = readMirrors()
-  const sources = [`deb ${main} ${SUITE} main`]
-  if (security) sources.push(`deb ${security} ${SUITE}-security main`)
-  const packages = `--include=${PACKAGES.join(',')}`
+  const sources = [`deb ${main} ${suite} main`]
+  if (security) sources.push(`deb ${security} ${suite}-security main`)
+  const include = `--include=${packages.join(',')}`
   try {
     await runChecked(
       'setpriv',
-      [...CONTAINED, 'mmdebstrap', '--variant=apt', packages, SUITE, building, ...sources],
+      [...CONTAINED, 'mmdebstrap', '--variant=apt', include, suite, building, ...sources],
       {
         timeoutMs: BUILD_TIMEOUT_MS,
       },
     )
-    writeFileSync(join(building, STAMP_FILE), STAMP)
+    writeFileSync(join(building, STAMP_FILE), stamp)
     renameSync(building, folder)
   } finally {
     rmSync(building, { recursive: true, force: true })
   }
 }
 
-/** Removes what killed builds left behind. Their process id is in the name of the folder. */
-function removeInterruptedBuilds(folder: string): void {
-  const prefix = `${basename(folder)}${BUILDING}`
-  for (const name of readdirSync(dirname(folder))) {
-    if (!name.startsWith(prefix) || existsSync(`/proc/${name.slice(prefix.length)}`)) continue
-    rmSync(join(dirname(folder), name), { recursive: true, force: true })
+/** Removes the folders that killed processes left behind. Their name is the prefix and the id of the process. */
+export function removeLeftovers(prefix: string): void {
+  const folder = dirname(prefix)
+  for (const name of readdirSync(folder)) {
+    const [start = '', pid = ''] = name.split(basename(prefix))
+    if (start !== '' || !/^\d+$/.test(pid) || existsSync(`/proc/${pid}`)) continue
+    rmSync(join(folder, name), { recursive: true, force: true })
   }
 }
 
-async function ensureTool(name: string, packageName: string, say: (text: string) => void): Promise<void> {
+/** Installs a Debian package on the host if the host does not have its tool. */
+export async function ensureTool(name: string, packageName: string, say: (text: string) => void): Promise<void> {
   if (TOOL_FOLDERS.some((folder) => existsSync(join(folder, name)))) return
   say(`installing ${packageName}`)
   await runChecked('apt-get', ['update', '-q'], { timeoutMs: BUILD_TIMEOUT_MS })
