@@ -19,6 +19,8 @@ import { emptyHistory, openHistoryFile } from './load/history.ts'
 import { startLoad } from './load/load.ts'
 import { startSampler } from './load/sampler.ts'
 import { checkEvents, findViolations } from './load/verdict.ts'
+import { runProductionDrill } from './one-server/production-drill.ts'
+import { productionHelpText, readProductionOptions } from './one-server/production-options.ts'
 import { openActivity } from './parts/activity.ts'
 import { openProgress, type Progress } from './parts/progress.ts'
 import type { Violations } from './parts/violations.ts'
@@ -38,6 +40,7 @@ await main().catch((error: unknown) => {
 
 async function main(): Promise<void> {
   if (process.argv[2] === 'alerts') return runAlerts(process.argv.slice(3))
+  if (process.argv[2] === 'production') return runProduction(process.argv.slice(3))
   const options = readArguments(() => readOptions(process.argv.slice(2)), helpText)
   if (options === undefined) return
   const progress = openProgress(process.stdout)
@@ -58,6 +61,14 @@ async function runAlerts(args: string[]): Promise<void> {
   if (options === undefined) return
   const { say } = openProgress(process.stdout)
   process.exit((await runAlertsDrill(options, say)) ? 0 : EXIT_VIOLATION)
+}
+
+/** Has a Debian root and namespaces of its own. */
+async function runProduction(args: string[]): Promise<void> {
+  const options = readArguments(() => readProductionOptions(args), productionHelpText)
+  if (options === undefined) return
+  const { say } = openProgress(process.stdout)
+  process.exit((await runProductionDrill(options, say)) ? 0 : EXIT_VIOLATION)
 }
 
 /** Returns undefined after it has printed the help text, or what is wrong. */

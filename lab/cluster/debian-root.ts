@@ -102,7 +102,11 @@ export function removeLeftovers(prefix: string): void {
 }
 
 /** Installs a Debian package on the host if the host does not have its tool. */
-export async function ensureTool(name: string, packageName: string, say: (text: string) => void): Promise<void> {
+export async function ensureTool(
+  name: string,
+  packageName: string,
+  say: (text: string) => void,
+): Promise<void> {
   if (TOOL_FOLDERS.some((folder) => existsSync(join(folder, name)))) return
   say(`installing ${packageName}`)
   await runChecked('apt-get', ['update', '-q'], { timeoutMs: BUILD_TIMEOUT_MS })

@@ -137,6 +137,7 @@ export function helpText(): string {
   return `Usage: npm run drill -- [fault…] [options]
        npm run drill -- restore [--rounds N] [options]
        npm run drill -- alerts [fault…] [options]
+       npm run drill -- production [options]
 
 Starts a three-node PostgreSQL cluster and two service processes, puts load on them, causes faults, and checks
 that no acknowledged write is lost or duplicated, and that a mirror that follows the event feed equals the database.
@@ -148,6 +149,8 @@ backups, and at last loses all nodes and restores the cluster. Takes about ten m
 
 With alerts, checks that each fault of a store causes exactly the alerts that an operator must get. It has its own
 faults and options: npm run drill -- alerts --help
+
+With production, runs the commands of docs/production.md on a fresh Debian: npm run drill -- production --help
 
 Options:
   --short                 only isolate and kill-node, in at most six minutes

@@ -13,7 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { ensureRoot, ensureTool, type RootContents, removeLeftovers } from '../cluster/debian-root.ts'
 import { type CommandResult, type RunOptions, run, runChecked } from '../parts/processes.ts'
 import { waitUntil } from '../parts/wait-until.ts'
@@ -107,8 +107,17 @@ export class Machine {
     const file = '/root/.drill.sh'
     writeFileSync(join(this.root, file), script)
     const session = ['--quiet', '--pipe', '--wait', '--collect', '--property=WorkingDirectory=/root']
-    const environment = ['HOME=/root', `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`].map((pair) => `--setenv=${pair}`)
-    const command = ['systemd-run', ...session, ...environment, 'bash', '-c', `exec bash ${file} 2>&1 < /dev/null`]
+    const environment = ['HOME=/root', `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`].map(
+      (pair) => `--setenv=${pair}`,
+    )
+    const command = [
+      'systemd-run',
+      ...session,
+      ...environment,
+      'bash',
+      '-c',
+      `exec bash ${file} 2>&1 < /dev/null`,
+    ]
     const child = spawn('nsenter', [`--target=${this.#init}`, ...INSIDE, ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: SESSION_TIMEOUT_MS,
@@ -122,7 +131,9 @@ export class Machine {
 
   /** Ends the server at once, as if it lost power. Its root stays. */
   async cutPower(): Promise<void> {
-    const running = this.#processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+    const running = this.#processes.filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    )
     this.#processes = []
     const exits = running.map((child) => once(child, 'exit'))
     for (const child of running) child.kill('SIGKILL')

@@ -1,0 +1,115 @@
+// What must be true of the server after an operator has followed docs/production.md.
+import { waitUntil } from '../parts/wait-until.ts'
+import type { Machine } from './machine.ts'
+
+const ADMIN = '/usr/local/sbin/petstore-admin'
+const ORIGIN = 'https://shop.example'
+/** After this time, Prometheus has read every target, and a fault has had the time to become an alert. */
+const ALERTS_TIMEOUT_MS = 120_000
+const READY_TIMEOUT_MS = 120_000
+const LISTENING = '0A'
+const PUBLIC_PORTS = [443]
+const CURL = ['curl', '-sS', '--max-time', '15', '--cacert', '/etc/haproxy/test.pem']
+const RESOLVE = ['--resolve', 'shop.example:443:127.0.0.1']
+
+/** Only HAProxy may listen on an address that other hosts can reach. */
+export async function checkPorts(machine: Machine): Promise<void> {
+  const table = await machine.runChecked(['cat', '/proc/net/tcp', '/proc/net/tcp6'])
+  const ports = publicPorts(table).filter((port) => !PUBLIC_PORTS.includes(port))
+  if (ports.length > 0) throw new Error(`other hosts can connect to the ports ${ports.join(', ')}`)
+}
+
+/** The ports that listen on other addresses than 127.0.0.0/8 and ::1, of the tables in /proc/net. */
+export function publicPorts(table: string): number[] {
+  const sockets = [...table.matchAll(/^ *\d+: ([\dA-F]+):([\dA-F]{4}) \S+ ([\dA-F]{2}) /gm)]
+  const open = sockets.filter(
+    ([, address = '', , state]) =>
+      // The bytes of each group of 4 are in the order of the CPU.
+      state === LISTENING && !/^(?:[\dA-F]{6}7F|0{24}01000000|0{16}FFFF0000[\dA-F]{6}7F)$/.test(address),
+  )
+  return [...new Set(open.map(([, , port = '']) => Number.parseInt(port, 16)))].toSorted((a, b) => a - b)
+}
+
+/** Files with passwords are readable for root only. */
+export async function checkSettings(machine: Machine): Promise<void> {
+  const folders = ['/etc/petstore', '/etc/pgbackrest/conf.d/passphrase.conf', '/etc/haproxy/certs']
+  const readable = await machine.runChecked(['find', ...folders, '-perm', '/077'])
+  if (readable !== '') throw new Error(`other users can read ${readable.trim().replaceAll('\n', ', ')}`)
+}
+
+/** All targets of Prometheus are up, and no alert fires. */
+export async function checkAlerts(machine: Machine): Promise<void> {
+  const query = async (expression: string) => {
+    const url = `http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent(expression)}`
+    const text = await machine.runChecked(['curl', '-sS', '--max-time', '15', url])
+    const { data } = JSON.parse(text) as { data: { result: { metric: Record<string, string> }[] } }
+    return data.result.map(({ metric }) => metric)
+  }
+  await waitUntil(
+    'all targets of Prometheus',
+    ALERTS_TIMEOUT_MS,
+    async () => (await query('up == 1')).length === 3,
+  )
+  const firing = (await query('ALERTS{alertstate="firing"}')).map(({ alertname }) => alertname)
+  if (firing.length > 0) throw new Error(`alerts fire: ${firing.join(', ')}`)
+}
+
+export interface Store {
+  /** Adds a pet through HAProxy, and returns its id. */
+  addPet: (name: string) => Promise<string>
+  hasPet: (id: string) => Promise<boolean>
+  /** The time of PostgreSQL. */
+  now: () => Promise<string>
+}
+
+export async function openStore(machine: Machine): Promise<Store> {
+  const key = (await machine.runChecked([ADMIN, 'api-keys', 'create', '--name', 'drill'])).trim()
+  const request = async (path: string, ...args: string[]) => {
+    const authorization = ['--header', `Authorization: Bearer ${key}`]
+    const command = [...CURL, ...RESOLVE, ...authorization, '--write-out', '\n%{http_code}', ...args]
+    const output = await machine.runChecked([...command, `${ORIGIN}${path}`])
+    const [body = '', status = ''] = output.split(/\n(?=\d+$)/)
+    return { body, status: Number(status) }
+  }
+  return {
+    addPet: async (name) => {
+      const json = [
+        '--header',
+        'Content-Type: application/json',
+        '--data',
+        JSON.stringify({ name, categoryId: 1 }),
+      ]
+      const { body, status } = await request('/v1/pets', ...json)
+      if (status !== 201) throw new Error(`a pet cannot be added: ${status} ${body}`)
+      return String((JSON.parse(body) as { id: number }).id)
+    },
+    hasPet: async (id) => {
+      const { body, status } = await request(`/v1/pets?id=${id}`)
+      if (status !== 200) throw new Error(`pet ${id} cannot be read: ${status} ${body}`)
+      return (JSON.parse(body) as unknown[]).length === 1
+    },
+    now: async () => {
+      const psql = [
+        'runuser',
+        '-u',
+        'postgres',
+        '--',
+        'psql',
+        '--no-psqlrc',
+        '-Atc',
+        'select clock_timestamp()',
+      ]
+      return (await machine.runChecked(psql)).trim()
+    },
+  }
+}
+
+/** After the loss of power, the server starts the store by itself, with every acknowledged pet. */
+export async function checkPowerCut(machine: Machine, store: Store): Promise<void> {
+  const id = await store.addPet('before the power cut')
+  await machine.cutPower()
+  await machine.start()
+  await waitUntil('the store after the power cut', READY_TIMEOUT_MS, () =>
+    store.hasPet(id).catch(() => false),
+  )
+}

@@ -1,0 +1,57 @@
+// The command line of `npm run drill -- production`. Checks only the form of each value; starts nothing.
+import { resolve } from 'node:path'
+import { FOLDER_DEFAULT, parseCommandLine, UsageError } from '../failover/options.ts'
+import type { DebianVersion } from './machine.ts'
+
+const VERSIONS: readonly DebianVersion[] = ['12', '13']
+
+export interface ProductionOptions {
+  versions: readonly DebianVersion[]
+  /** Folder with the files of a release. If undefined, they are built from the checkout. */
+  release: string | undefined
+  folder: string
+  json: string | undefined
+}
+
+/** Returns 'help' if the command line asks for the help text. */
+export function readProductionOptions(args: readonly string[]): ProductionOptions | 'help' {
+  const { values, positionals } = parseCommandLine(args, {
+    help: { type: 'boolean', short: 'h', default: false },
+    debian: { type: 'string' },
+    release: { type: 'string' },
+    folder: { type: 'string', default: FOLDER_DEFAULT },
+    json: { type: 'string' },
+  })
+  if (values.help) return 'help'
+  if (positionals.length > 0) throw new UsageError(`production has no argument "${positionals.join(' ')}".`)
+  const versions = VERSIONS.filter((version) => values.debian === undefined || values.debian === version)
+  if (versions.length === 0) throw new UsageError(`--debian must be 12 or 13, not "${values.debian}".`)
+  return {
+    versions,
+    release: values.release === undefined ? undefined : resolve(values.release),
+    folder: resolve(values.folder),
+    json: values.json === undefined ? undefined : resolve(values.json),
+  }
+}
+
+export function productionHelpText(): string {
+  return `Usage: npm run drill -- production [options]
+
+Runs every command of docs/production.md on a fresh Debian with systemd, in namespaces of its own, with a package built
+from this checkout. Then cuts its power, restores a moment, and checks the store. Needs root on Linux and a network.
+
+Options:
+  --debian VERSION  12 or 13 (default: first 12, then 13)
+  --release DIR     folder with the files of a release (default: build them)
+  --folder DIR      folder for the Debian roots and the runs (default: ${FOLDER_DEFAULT})
+  --json FILE       write the report as JSON
+  --help            print this text
+
+Exit codes:
+  0  every command and every check succeeded
+  1  a command or a check failed
+  2  wrong usage
+
+Examples:
+  npm run drill -- production --debian 13`
+}
