@@ -7,7 +7,7 @@ import { buildConsole } from './console.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 /** Files that are not compiled. */
-const COPIED = [
+export const COPIED = [
   'LICENSE',
   'README.md',
   'openapi.json',

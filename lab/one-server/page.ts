@@ -8,9 +8,9 @@ export interface Section {
   script: string
 }
 
-const MARK = '@@line '
+const FAILED = '@@failed at line '
 /** Ends the session at the first command that fails. `pipefail`: also inside of a pipe. */
-const PROLOGUE = `set -eE -o pipefail; trap 'echo "@@failed \${BASH_COMMAND}"' ERR`
+const PROLOGUE = `set -eE -o pipefail; trap 'echo "${FAILED}$LINENO"' ERR`
 
 /** Leaves out sections without commands. `isRun` says which blocks run. */
 export function sectionsOf(page: string, isRun: (block: string) => boolean = () => true): Section[] {
@@ -43,8 +43,6 @@ function scriptOf(
       loops += Number(/\bdo$/.test(line)) - Number(/^done\b/.test(line))
       continues = loops > 0 || /(\\|\||&&)$/.test(line)
     }
-    // The line of the fence is free.
-    script[firstLine + start - 2] = `echo "${MARK}${firstLine + start}"`
   }
   return `${script.join('\n')}\n`
 }
@@ -64,12 +62,7 @@ function blocksOf(lines: readonly string[]): { start: number; text: string[] }[]
   return blocks
 }
 
-/** The page's line of the newest block that the output names. */
-export function lastLineIn(output: string): number {
-  return Number(output.split(MARK).at(-1)?.split('\n')[0] ?? 0)
-}
-
-/** The command that failed, as bash has run it. */
-export function failedCommandIn(output: string): string {
-  return /@@failed (.*)/.exec(output)?.[1] ?? ''
+/** The page's line of the command that failed. */
+export function failedLineIn(output: string): number {
+  return Number(output.split(FAILED)[1]?.split('\n')[0] ?? 0)
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { buildRelease } from '../../dev/release.ts'
 import { checkAlerts, checkPorts, checkPowerCut, checkSettings, openStore, type Store } from './checks.ts'
 import { type DebianVersion, Machine } from './machine.ts'
-import { failedCommandIn, lastLineIn, type Section, sectionsOf } from './page.ts'
+import { failedLineIn, type Section, sectionsOf } from './page.ts'
 import type { ProductionOptions } from './production-options.ts'
 
 const PAGE = resolve(import.meta.dirname, '../../docs/production.md')
@@ -119,7 +119,7 @@ async function runSection(machine: Machine, section: Section, log: NodeJS.Writab
   if (code === 0) return
   const tail = output.split('\n').slice(-TAIL_LINES).join('\n')
   throw new Error(
-    `docs/production.md, "${section.heading}", block at line ${lastLineIn(output)}: exit code ${code} of ${failedCommandIn(output)}\n${tail}`,
+    `docs/production.md, "${section.heading}": exit code ${code} at line ${failedLineIn(output)}\n${tail}`,
   )
 }
 
