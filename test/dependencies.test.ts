@@ -22,7 +22,14 @@ const SRC_LEVELS = [
   ['cli'],
 ]
 const EVENTS_LEVELS = [['feed'], ['webhooks'], ['delivery']]
-const LAB_LEVELS = [['parts'], ['cluster'], ['load'], ['soak'], ['failover'], ['restore', 'alerts', 'bench']]
+const LAB_LEVELS = [
+  ['parts'],
+  ['cluster'],
+  ['load'],
+  ['soak'],
+  ['failover'],
+  ['restore', 'alerts', 'one-server', 'bench'],
+]
 
 /** A rule for each folder: it must not import from the same level or a higher one. */
 function levelRules(folder: string, levels: readonly (readonly string[])[]): IForbiddenRuleType[] {

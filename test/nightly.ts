@@ -44,6 +44,10 @@ const PARTS: Record<string, Part> = {
   drill: { text: 'all faults of the cluster', command: ['run', 'drill'] },
   soak: { text: 'half capacity with a fault every three minutes', command: ['run', 'drill', '--', '--soak'] },
   restore: { text: 'backups and restores', command: ['run', 'drill', '--', 'restore'] },
+  production: {
+    text: 'docs/production.md on a fresh Debian 12, then 13',
+    command: ['run', 'drill', '--', 'production'],
+  },
   alerts: { text: 'each alert for its fault', command: ['run', 'drill', '--', 'alerts', '--parallel', '2'] },
 }
 

@@ -22,7 +22,10 @@ const OUTPUT_ONLY = new Set(['text', 'http'])
 
 const forReaders = readerPaths(documents)
 const places = [...forReaders, ...documents.map(({ path }) => path)]
+/** Its commands install and change a whole server. `npm run drill -- production` runs them. */
+const OF_A_SERVER = 'docs/production.md'
 const guides = documents
+  .filter(({ path }) => path !== OF_A_SERVER)
   .map(guideOf)
   .filter(({ steps }) => steps.length > 0)
   .toSorted((a, b) => places.indexOf(a.path) - places.indexOf(b.path))

@@ -17,21 +17,52 @@ const UNITS = [
   'petstore-deliver.service',
   'backup/petstore-restore-check.service',
 ]
-const TIMERS = ['backup/petstore-restore-check.timer']
-for (const path of [...UNITS, ...TIMERS]) {
-  // systemd-analyze requires that the executable exists, so use the one in this repository.
-  const unit = readFileSync(join(ROOT, 'deploy', path), 'utf8').replaceAll('/opt/petstore', ROOT)
-  writeFileSync(join(folder, basename(path)), unit)
-}
+const BACKUP_UNIT = 'backup/petstore-backup@.service'
+const TIMERS = [
+  'backup/petstore-restore-check.timer',
+  'backup/petstore-backup@full.timer',
+  'backup/petstore-backup@incr.timer',
+]
+/** systemd-analyze requires that the executable exists, so use the one in this repository. */
+const readUnit = (path: string) =>
+  readFileSync(join(ROOT, 'deploy', path), 'utf8').replaceAll('/opt/petstore', ROOT)
+for (const path of [...UNITS, BACKUP_UNIT, ...TIMERS])
+  writeFileSync(join(folder, basename(path)), readUnit(path))
+// The timers start these instances.
+for (const kind of ['full', 'incr'])
+  writeFileSync(join(folder, `petstore-backup@${kind}.service`), readUnit(BACKUP_UNIT))
 
 test('systemd-analyze verify accepts every unit', () => {
-  const instances = [...UNITS, ...TIMERS].map((path) => join(folder, basename(path).replace('@', '@1')))
+  const names = [...UNITS, ...TIMERS, 'petstore-backup@full.service'].map((path) => basename(path))
+  const instances = names.map((name) => join(folder, name.replace('@.', '@1.')))
   writeFileSync(join(folder, 'petstore@1.service'), readFileSync(join(folder, 'petstore@.service')))
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...instances], {
     encoding: 'utf8',
   })
   const ours = (stdout + stderr).split('\n').filter((line) => line.includes('petstore'))
   expect(ours).toEqual([])
+  expect(status, stderr).toBe(0)
+})
+
+test('systemd-analyze verify accepts the changes for one server', () => {
+  const one = mkdtempSync(join(folder, 'one-server-'))
+  const changed = {
+    backup: 'petstore-backup@full.service',
+    'restore-check': 'petstore-restore-check.service',
+  }
+  const units = Object.entries(changed).map(([dropIn, name]) => {
+    const unit = join(one, name)
+    writeFileSync(unit, readFileSync(join(folder, name)))
+    const text = readUnit(`backup/one-server/${dropIn}.conf`)
+    expect(text).toContain(`/etc/systemd/system/${name.replace('full', '')}.d/one-server.conf`)
+    mkdirSync(`${unit}.d`)
+    writeFileSync(join(`${unit}.d`, 'one-server.conf'), text)
+    return unit
+  })
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
+    encoding: 'utf8',
+  })
+  expect((stdout + stderr).split('\n').filter((line) => line.includes('one-server'))).toEqual([])
   expect(status, stderr).toBe(0)
 })
 

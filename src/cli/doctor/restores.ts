@@ -19,7 +19,7 @@ export async function checkRestores(db: Reader): Promise<Finding[]> {
       : `a backup was last restored and verified ${ageOf(provenSecondsAgo)} ago`
   if (isNewestProven === null) {
     const remedy =
-      'Install deploy/backup/petstore-restore-check.timer on the repository host. See docs/backups.md.'
+      'Install deploy/backup/petstore-restore-check.timer: with one server, see docs/production.md, otherwise docs/backups.md.'
     return [{ check, state: 'warning', message: proven, remedy }]
   }
   if (!isNewestProven) {
