@@ -64,6 +64,8 @@ export class Machine {
     const machine = new Machine(`${running}${process.pid}`, logFolder)
     await runChecked('cp', ['--archive', '--reflink=auto', prepared, machine.root])
     mkdirSync(machine.secondPlace, { recursive: true })
+    writeFileSync(join(machine.root, 'etc/hostname'), 'store\n')
+    // The address of slirp4netns.
     writeFileSync(join(machine.root, 'etc/resolv.conf'), 'nameserver 10.0.2.3\n')
     // A host behind a proxy that signs its own certificates trusts it here.
     if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(machine.root, CERTIFICATES))

@@ -46,7 +46,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   ],
   [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
   [
-    /^(deploy\/backup\/\S+|patronictl|pg_basebackup|pg_ctl|pg_receivewal|pg_verifybackup|pgbackrest|runuser|touch)\b/,
+    /^(deploy\/backup\/\S+|patronictl|pg_ctl|pgbackrest|runuser)\b/,
     'needs a cluster; npm run drill -- restore follows docs/backups.md',
   ],
   [
@@ -63,10 +63,10 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `amtool apt apt-get break case cat cd chmod cp createdb curl docker done dpkg echo esac etcdctl export fi for git grep gzip head initdb
-  install journalctl kill mkdir nats-server openssl patronictl pg_basebackup pg_ctl pg_dump pg_receivewal pg_restore
-  pg_upgrade pg_verifybackup pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail
-  tar touch useradd vacuumdb wc zcat [`.split(/\s+/),
+  `amtool apt apt-get break case cat cd chmod cp createdb curl date df dirname docker done dpkg echo esac etcdctl export fi for git
+  grep gzip haproxy head initdb install journalctl kill mkdir mountpoint mv nats-server openssl patronictl pg_ctl pg_dump pg_restore
+  pg_upgrade pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail tar timeout
+  umask useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
 const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit', 'prune'])
@@ -160,7 +160,7 @@ export function problemsOf({ words }: SimpleCommand, created: readonly string[] 
 function petstoreWords(words: readonly string[]): string[] | undefined {
   const rest = words
     .join(' ')
-    .match(/^(?:npm run (?:--silent )?petstore --|(?:node )?bin\/petstore\.ts|petstore)(?: (.*))?$/)
+    .match(/^(?:npm run (?:--silent )?petstore --|(?:node )?bin\/petstore\.ts|petstore(?:-admin)?)(?: (.*))?$/)
   if (rest === null) return undefined
   return (rest[1] ?? '').split(' ').filter(Boolean)
 }
