@@ -8,14 +8,14 @@ const ORIGIN = 'https://shop.example'
 const ALERTS_TIMEOUT_MS = 120_000
 const READY_TIMEOUT_MS = 120_000
 const LISTENING = '0A'
-const PUBLIC_PORTS = [443]
+const HTTPS_PORT = 443
 const CURL = ['curl', '-sS', '--max-time', '15', '--cacert', '/etc/haproxy/test.pem']
 const RESOLVE = ['--resolve', 'shop.example:443:127.0.0.1']
 
 /** Only HAProxy may listen on an address that other hosts can reach. */
 export async function checkPorts(machine: Machine): Promise<void> {
   const table = await machine.runChecked(['cat', '/proc/net/tcp', '/proc/net/tcp6'])
-  const ports = publicPorts(table).filter((port) => !PUBLIC_PORTS.includes(port))
+  const ports = publicPorts(table).filter((port) => port !== HTTPS_PORT)
   if (ports.length > 0) throw new Error(`other hosts can connect to the ports ${ports.join(', ')}`)
 }
 

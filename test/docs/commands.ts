@@ -160,7 +160,9 @@ export function problemsOf({ words }: SimpleCommand, created: readonly string[] 
 function petstoreWords(words: readonly string[]): string[] | undefined {
   const rest = words
     .join(' ')
-    .match(/^(?:npm run (?:--silent )?petstore --|(?:node )?bin\/petstore\.ts|petstore(?:-admin)?)(?: (.*))?$/)
+    .match(
+      /^(?:npm run (?:--silent )?petstore --|(?:node )?bin\/petstore\.ts|petstore(?:-admin)?)(?: (.*))?$/,
+    )
   if (rest === null) return undefined
   return (rest[1] ?? '').split(' ').filter(Boolean)
 }
