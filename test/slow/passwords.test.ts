@@ -40,6 +40,22 @@ test('sets the passwords of the roles of the service from the environment, with 
   ])
 })
 
+test('sets the password of petstore_verify only if it is in the environment', async () => {
+  const passwords = {
+    PETSTORE_APP_PASSWORD: 'one',
+    PETSTORE_DELIVER_PASSWORD: 'two',
+    PETSTORE_MIGRATOR_PASSWORD: 'three',
+    PETSTORE_VERIFY_PASSWORD: 'four',
+  }
+  const { status, stderr } = setPasswords(passwords)
+  expect(status, stderr).toBe(0)
+  const [, , , verify] = await kept()
+  expect(verify).toEqual({
+    rolname: 'petstore_verify',
+    rolpassword: expect.stringContaining('SCRAM-SHA-256$'),
+  })
+})
+
 test.each(['PETSTORE_APP_PASSWORD', 'PETSTORE_DELIVER_PASSWORD', 'PETSTORE_MIGRATOR_PASSWORD'])(
   'fails and changes no password if %s is missing',
   async (missing) => {
