@@ -7,6 +7,8 @@ const ORIGIN = 'https://shop.example'
 /** After this time, Prometheus has read every target, and a fault has had the time to become an alert. */
 const ALERTS_TIMEOUT_MS = 120_000
 const READY_TIMEOUT_MS = 120_000
+/** archive_timeout is 60 s. */
+const ARCHIVE_TIMEOUT_MS = 150_000
 const LISTENING = '0A'
 const HTTPS_PORT = 443
 const CURL = ['curl', '-sS', '--max-time', '15', '--cacert', '/etc/haproxy/test.pem']
@@ -39,7 +41,7 @@ export async function checkSettings(machine: Machine): Promise<void> {
 
 /** All targets of Prometheus are up, and no alert fires. */
 export async function checkAlerts(machine: Machine): Promise<void> {
-  const query = async (expression: string) => {
+  const metricsOf = async (expression: string) => {
     const url = `http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent(expression)}`
     const text = await machine.runChecked(['curl', '-sS', '--max-time', '15', url])
     const { data } = JSON.parse(text) as { data: { result: { metric: Record<string, string> }[] } }
@@ -48,9 +50,9 @@ export async function checkAlerts(machine: Machine): Promise<void> {
   await waitUntil(
     'all targets of Prometheus',
     ALERTS_TIMEOUT_MS,
-    async () => (await query('up == 1')).length === 3,
+    async () => (await metricsOf('up == 1')).length === 3,
   )
-  const firing = (await query('ALERTS{alertstate="firing"}')).map(({ alertname }) => alertname)
+  const firing = (await metricsOf('ALERTS{alertstate="firing"}')).map(({ alertname }) => alertname)
   if (firing.length > 0) throw new Error(`alerts fire: ${firing.join(', ')}`)
 }
 
@@ -88,20 +90,25 @@ export async function openStore(machine: Machine): Promise<Store> {
       if (status !== 200) throw new Error(`pet ${id} cannot be read: ${status} ${body}`)
       return (JSON.parse(body) as unknown[]).length === 1
     },
-    now: async () => {
-      const psql = [
-        'runuser',
-        '-u',
-        'postgres',
-        '--',
-        'psql',
-        '--no-psqlrc',
-        '-Atc',
-        'select clock_timestamp()',
-      ]
-      return (await machine.runChecked(psql)).trim()
-    },
+    now: () => query(machine, 'select clock_timestamp()'),
   }
+}
+
+/** Waits until the archive has all WAL that is written now. It does not end the segment itself: archive_timeout must. */
+export async function waitForArchive(machine: Machine): Promise<void> {
+  const segment = await query(machine, 'select pg_walfile_name(pg_current_wal_lsn())')
+  const archived = 'select last_archived_wal from pg_stat_archiver'
+  await waitUntil(
+    'the archive',
+    ARCHIVE_TIMEOUT_MS,
+    async () => (await query(machine, archived)) >= segment,
+    500,
+  )
+}
+
+async function query(machine: Machine, statement: string): Promise<string> {
+  const psql = ['psql', '--no-psqlrc', '--tuples-only', '--no-align', `--command=${statement}`]
+  return (await machine.runChecked(['runuser', '-u', 'postgres', '--', ...psql])).trim()
 }
 
 /** After the loss of power, the server starts the store by itself, with every acknowledged pet. */

@@ -28,6 +28,9 @@ const SESSION_TIMEOUT_MS = 60 * 60_000
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 /** If the drill is killed, the kernel kills this process, and with it the namespaces. */
 const WITH_DRILL = ['--pdeathsig', 'KILL']
+/** Both are followed by the id of the process of the drill. */
+const RUNNING = '.running-'
+const GROUP = 'petstore-one-server-'
 const INSIDE = ['--all', '--']
 
 export interface MachineOptions {
@@ -43,13 +46,15 @@ export class Machine {
   readonly root: string
   /** What an operator mounts at /mnt/backup. It survives the loss of the root. */
   readonly secondPlace: string
-  readonly #cgroup = `petstore-one-server-${process.pid}`
+  readonly #cgroup = `${GROUP}${process.pid}`
   readonly #logFolder: string
+  readonly #prepared: string
   #processes: ChildProcess[] = []
   #init = 0
 
-  private constructor(root: string, logFolder: string) {
-    this.root = root
+  private constructor(prepared: string, logFolder: string) {
+    this.#prepared = prepared
+    this.root = `${prepared}${RUNNING}${process.pid}`
     this.secondPlace = join(logFolder, 'second-place')
     this.#logFolder = logFolder
   }
@@ -59,17 +64,29 @@ export class Machine {
     const prepared = join(folder, `one-server-${debian}`)
     await ensureTool('slirp4netns', 'slirp4netns', say)
     await ensureRoot(prepared, say, { suite: SUITES[debian], packages: PACKAGES })
-    const running = `${prepared}.running-`
-    removeLeftovers(running)
-    const machine = new Machine(`${running}${process.pid}`, logFolder)
-    await runChecked('cp', ['--archive', '--reflink=auto', prepared, machine.root])
+    removeLeftovers(`${prepared}${RUNNING}`)
+    await removeGroups()
+    const machine = new Machine(prepared, logFolder)
     mkdirSync(machine.secondPlace, { recursive: true })
-    writeFileSync(join(machine.root, 'etc/hostname'), 'store\n')
-    // The address of slirp4netns.
-    writeFileSync(join(machine.root, 'etc/resolv.conf'), 'nameserver 10.0.2.3\n')
-    // A host behind a proxy that signs its own certificates trusts it here.
-    if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(machine.root, CERTIFICATES))
+    await machine.#install()
     return machine
+  }
+
+  /** Replaces the server with a new one. Only what is in the second place stays. */
+  async replace(): Promise<void> {
+    await this.cutPower()
+    rmSync(this.root, { recursive: true })
+    await this.#install()
+    await this.start()
+  }
+
+  async #install(): Promise<void> {
+    await runChecked('cp', ['--archive', '--reflink=auto', this.#prepared, this.root])
+    writeFileSync(join(this.root, 'etc/hostname'), 'store\n')
+    // The address of slirp4netns.
+    writeFileSync(join(this.root, 'etc/resolv.conf'), 'nameserver 10.0.2.3\n')
+    // A host behind a proxy that signs its own certificates trusts it here.
+    if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(this.root, CERTIFICATES))
   }
 
   /** Starts systemd, and waits until it has started all units. */
@@ -141,9 +158,7 @@ export class Machine {
     for (const child of running) child.kill('SIGKILL')
     await Promise.all(exits)
     await waitUntil('the end of the server', BOOT_TIMEOUT_MS, () => !existsSync(`/proc/${this.#init}`))
-    const group = `/sys/fs/cgroup/${this.#cgroup}`
-    const clean = `mount -t cgroup2 cgroup2 /sys/fs/cgroup && find ${group} -depth -type d -exec rmdir {} +`
-    await runChecked('unshare', ['--mount', 'sh', '-c', clean])
+    await removeGroups(this.#cgroup)
   }
 
   async remove(): Promise<void> {
@@ -159,4 +174,12 @@ export class Machine {
     this.#processes.push(child)
     return child
   }
+}
+
+/** Removes the empty groups of processes of a server, or of all servers whose drill was killed. */
+async function removeGroups(name?: string): Promise<void> {
+  const remove = 'find "$group" -depth -type d -exec rmdir {} +'
+  const ofKilled = `for group in /sys/fs/cgroup/${GROUP}*; do [ ! -d "$group" ] || [ -d "/proc/\${group##*-}" ] || ${remove}; done`
+  const script = name === undefined ? ofKilled : `group=/sys/fs/cgroup/${name}; ${remove}`
+  await runChecked('unshare', ['--mount', 'sh', '-c', `mount -t cgroup2 cgroup2 /sys/fs/cgroup; ${script}`])
 }

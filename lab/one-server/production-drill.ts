@@ -2,13 +2,23 @@
 import { copyFileSync, createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildRelease } from '../../dev/release.ts'
-import { checkAlerts, checkPorts, checkPowerCut, checkSettings, openStore, type Store } from './checks.ts'
+import {
+  checkAlerts,
+  checkPorts,
+  checkPowerCut,
+  checkSettings,
+  openStore,
+  type Store,
+  waitForArchive,
+} from './checks.ts'
 import { type DebianVersion, Machine } from './machine.ts'
 import { failedLineIn, type Section, sectionsOf } from './page.ts'
 import type { ProductionOptions } from './production-options.ts'
 
-const PAGE = resolve(import.meta.dirname, '../../docs/production.md')
+const DOCS = resolve(import.meta.dirname, '../../docs')
 const RESTORE = 'Restore'
+const NEW_SERVER = 'Restore on a new server'
+const UPGRADE = 'Debian 12 to 13 on one server'
 /** The page restores the newest state or a moment. The first run follows the one, and the second run the other. */
 const isOfMoment = (block: string) => block.includes('--type=time')
 const isOfNewest = (block: string) => /pgbackrest --stanza=petstore restore$/m.test(block)
@@ -73,8 +83,7 @@ async function followPage(options: RunOptions): Promise<void> {
   const release = options.release ?? (await buildHere(logFolder, say))
   const machine = await Machine.create(options)
   const log = createWriteStream(join(logFolder, 'output.log'))
-  const page = readFileSync(PAGE, 'utf8')
-  const step = async (name: string, commands: number, work: () => Promise<unknown>) => {
+  const step: Follower['step'] = async (name, commands, work) => {
     const startedAt = performance.now()
     await work()
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10
@@ -83,24 +92,81 @@ async function followPage(options: RunOptions): Promise<void> {
   }
   const follow = (section: Section) =>
     step(section.heading, section.commandLines.length, () => runSection(machine, section, log))
-  try {
-    await step('boot', 0, () => machine.start())
+  const copyRelease = () => {
     for (const name of readdirSync(release))
       copyFileSync(join(release, name), join(machine.root, 'root', name))
-    for (const section of sectionsOf(page, (block) => !isOfMoment(block))) await follow(section)
-    await step('check the ports and the settings', 0, async () => {
-      await checkPorts(machine)
-      await checkSettings(machine)
-    })
-    await step('check the alerts', 0, () => checkAlerts(machine))
-    const store = await openStore(machine)
-    await step('cut the power and boot', 0, () => checkPowerCut(machine, store))
-    await restoreMoment(store, page, follow)
-    await step('check the alerts again', 0, () => checkAlerts(machine))
+  }
+  try {
+    await step('boot', 0, () => machine.start())
+    await runDrill({ machine, page: readPage('production.md'), step, follow, copyRelease }, options)
   } finally {
     log.end()
     await machine.remove()
   }
+}
+
+interface Follower {
+  machine: Machine
+  page: string
+  step: (name: string, commands: number, work: () => Promise<unknown>) => Promise<void>
+  /** Runs the commands of a section. */
+  follow: (section: Section) => Promise<void>
+  copyRelease: () => void
+}
+
+async function runDrill(follower: Follower, { upgrade, debian }: RunOptions): Promise<void> {
+  const { machine, page, step, follow, copyRelease } = follower
+  copyRelease()
+  const sections = sectionsOf(page, (block) => !isOfMoment(block)).filter(
+    ({ heading }) => heading !== NEW_SERVER,
+  )
+  const restoreAt = sections.findIndex(({ heading }) => heading === RESTORE)
+  for (const section of sections.slice(0, restoreAt)) await follow(section)
+  const store = await openStore(machine)
+  const newest = await store.addPet('just before the restore')
+  for (const section of sections.slice(restoreAt)) await follow(section)
+  if (!(await store.hasPet(newest))) throw new Error('the restore of the newest state lost the newest pet')
+  await step('check the ports and the settings', 0, async () => {
+    await checkPorts(machine)
+    await checkSettings(machine)
+  })
+  await step('check the alerts', 0, () => checkAlerts(machine))
+  await step('cut the power and boot', 0, () => checkPowerCut(machine, store))
+  await restoreMoment(store, follower)
+  await step('check the alerts again', 0, () => checkAlerts(machine))
+  await replaceServer(store, follower)
+  if (!upgrade || debian !== '12') return
+  const pet = await store.addPet('before the upgrade')
+  await follow(sectionOf(readPage('upgrading.md'), UPGRADE))
+  if (!(await store.hasPet(pet))) throw new Error('the pet before the upgrade is lost')
+  await step('cut the power and boot', 0, () => checkPowerCut(machine, store))
+}
+
+/** Loses the server and everything on it. The second place must have every pet of more than a minute ago. */
+async function replaceServer(store: Store, follower: Follower): Promise<void> {
+  const { machine, page, step, follow, copyRelease } = follower
+  const pet = await store.addPet('before the loss of the server')
+  await step('wait until the pet is archived', 0, () => waitForArchive(machine))
+  // The copy in the secret store of the operator.
+  const settings = join(machine.root, 'root/petstore-settings.tgz')
+  const copy = readFileSync(settings)
+  await step('replace the server', 0, () => machine.replace())
+  copyRelease()
+  writeFileSync(settings, copy)
+  for (const heading of ['1. Install Node', '2. Install Petstore', NEW_SERVER])
+    await follow(sectionOf(page, heading))
+  await follow(sectionOf(page, '4. Start the service', (block) => !block.includes('api-keys create')))
+  await follow(sectionOf(page, '5. Add HTTPS'))
+  await follow(sectionOf(page, '6. Back up', (block) => block.includes('petstore-restore-check')))
+  if (!(await store.hasPet(pet))) throw new Error('the pet before the loss of the server is lost')
+}
+
+const readPage = (name: string) => readFileSync(join(DOCS, name), 'utf8')
+
+function sectionOf(page: string, heading: string, isRun?: (block: string) => boolean): Section {
+  const section = sectionsOf(page, isRun).find((found) => found.heading === heading)
+  if (section === undefined) throw new Error(`the page has no section "${heading}"`)
+  return section
 }
 
 async function buildHere(logFolder: string, say: Say): Promise<string> {
@@ -118,27 +184,17 @@ async function runSection(machine: Machine, section: Section, log: NodeJS.Writab
   })
   if (code === 0) return
   const tail = output.split('\n').slice(-TAIL_LINES).join('\n')
-  throw new Error(
-    `docs/production.md, "${section.heading}": exit code ${code} at line ${failedLineIn(output)}\n${tail}`,
-  )
+  throw new Error(`"${section.heading}": exit code ${code} at line ${failedLineIn(output)}\n${tail}`)
 }
 
 /** A pet before the moment must be there after the restore, and one after the moment must not. */
-async function restoreMoment(
-  store: Store,
-  page: string,
-  follow: (section: Section) => Promise<void>,
-): Promise<void> {
+async function restoreMoment(store: Store, { page, follow }: Follower): Promise<void> {
   const before = await store.addPet('before the moment')
   const moment = await store.now()
   const after = await store.addPet('after the moment')
   const withMoment = page.replace(EXAMPLE_MOMENT, moment)
   if (withMoment === page) throw new Error(`docs/production.md has no example "${EXAMPLE_MOMENT}"`)
-  const section = sectionsOf(withMoment, (block) => !isOfNewest(block)).find(
-    ({ heading }) => heading === RESTORE,
-  )
-  if (section === undefined) throw new Error(`docs/production.md has no section "${RESTORE}"`)
-  await follow(section)
+  await follow(sectionOf(withMoment, RESTORE, (block) => !isOfNewest(block)))
   if (!(await store.hasPet(before))) throw new Error(`the pet before the moment ${moment} is lost`)
   if (await store.hasPet(after)) throw new Error(`the pet after the moment ${moment} is still there`)
 }

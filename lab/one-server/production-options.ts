@@ -7,6 +7,8 @@ const VERSIONS: readonly DebianVersion[] = ['12', '13']
 
 export interface ProductionOptions {
   versions: readonly DebianVersion[]
+  /** Whether to upgrade Debian 12 to 13 after the page, as in docs/upgrading.md. */
+  upgrade: boolean
   /** Folder with the files of a release. If undefined, they are built from the checkout. */
   release: string | undefined
   folder: string
@@ -18,6 +20,7 @@ export function readProductionOptions(args: readonly string[]): ProductionOption
   const { values, positionals } = parseCommandLine(args, {
     help: { type: 'boolean', short: 'h', default: false },
     debian: { type: 'string' },
+    upgrade: { type: 'boolean', default: false },
     release: { type: 'string' },
     folder: { type: 'string', default: FOLDER_DEFAULT },
     json: { type: 'string' },
@@ -26,8 +29,10 @@ export function readProductionOptions(args: readonly string[]): ProductionOption
   if (positionals.length > 0) throw new UsageError(`production has no argument "${positionals.join(' ')}".`)
   const versions = VERSIONS.filter((version) => values.debian === undefined || values.debian === version)
   if (versions.length === 0) throw new UsageError(`--debian must be 12 or 13, not "${values.debian}".`)
+  if (values.upgrade && !versions.includes('12')) throw new UsageError('--upgrade needs --debian 12.')
   return {
     versions,
+    upgrade: values.upgrade,
     release: values.release === undefined ? undefined : resolve(values.release),
     folder: resolve(values.folder),
     json: values.json === undefined ? undefined : resolve(values.json),
@@ -42,6 +47,7 @@ from this checkout. Then cuts its power, restores a moment, and checks the store
 
 Options:
   --debian VERSION  12 or 13 (default: first 12, then 13)
+  --upgrade         also upgrade Debian 12 to 13, with the commands of docs/upgrading.md
   --release DIR     folder with the files of a release (default: build them)
   --folder DIR      folder for the Debian roots and the runs (default: ${FOLDER_DEFAULT})
   --json FILE       write the report as JSON

@@ -41,8 +41,12 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'needs two PostgreSQL servers; test/slow/restore.test.ts runs it',
   ],
   [
-    /^(initdb|patronictl|pg_ctl|pg_upgrade|vacuumdb)\b|^cp \$old_data/,
+    /^(initdb|patronictl|pg_ctl|pg_dropcluster|pg_upgrade|pg_upgradecluster|vacuumdb)\b|^cp \$old_data/,
     'needs two versions of PostgreSQL, or Patroni; test/slow/major-upgrade.test.ts and the drill run the same steps',
+  ],
+  [
+    /^petstore-admin\b|^cd \/$|^curl -fsS --retry \d+ /,
+    'needs an installed server; npm run drill -- production runs it',
   ],
   [/^(apt|apt-get|docker|dpkg|install|journalctl|systemctl|systemd-run|useradd)\b/, 'changes the machine'],
   [
@@ -63,9 +67,9 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `amtool apt apt-get break case cat cd chmod cp createdb curl date df dirname docker done dpkg echo esac etcdctl export fi for git
-  grep gzip haproxy head initdb install journalctl kill mkdir mountpoint mv nats-server openssl patronictl pg_ctl pg_dump pg_restore
-  pg_upgrade pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail tar timeout
+  `amtool apt apt-get basename break case cat cd chmod cp createdb curl date df dirname docker done dpkg echo esac etcdctl export fi for git
+  grep gzip haproxy head initdb install journalctl kill mkdir mountpoint mv nats-server openssl patronictl pg_ctl pg_dropcluster pg_dump pg_restore
+  pg_upgrade pg_upgradecluster pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail tar timeout
   umask useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])

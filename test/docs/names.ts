@@ -131,7 +131,7 @@ const VARIABLES_OF_TOOLS = new Set(
 )
 /** Variables of programs that pages use. */
 const VARIABLES_OF_PROGRAMS =
-  /^(?:ARGS|NODE_EXTRA_CA_CERTS|OTEL_SDK_DISABLED|EXTRAOPTS|PATRONICTL_CONFIG_FILE|ETCDCTL_(?:CACERT|CERT|KEY|ENDPOINTS))$/
+  /^(?:DEBIAN_FRONTEND|ARGS|NODE_EXTRA_CA_CERTS|OTEL_SDK_DISABLED|EXTRAOPTS|PATRONICTL_CONFIG_FILE|ETCDCTL_(?:CACERT|CERT|KEY|ENDPOINTS))$/
 /** Words in capitals that are not variables. */
 const NOT_VARIABLES =
   /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|SIG[A-Z]+|NO_COLOR|PATH|FOLDER|API_KEY|JSON|CSV|UTF|NUL|LINK)$/
@@ -192,7 +192,7 @@ const OTHER_NAMES = new Set([
   'not_subscribed',
   'select_account',
   'signed_in',
-  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections pg_cancel_backend pg_dump pg_is_in_recovery pg_receivewal pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(
+  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections pg_cancel_backend pg_createcluster pg_dump pg_is_in_recovery pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_upgradecluster pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict`.split(
     ' ',
   ),
 ])

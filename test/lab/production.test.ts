@@ -11,6 +11,7 @@ import { readProductionOptions } from '../../lab/one-server/production-options.t
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(ROOT, 'docs/production.md'), 'utf8')
+const upgrading = readFileSync(join(ROOT, 'docs/upgrading.md'), 'utf8')
 const INSTALLED = '/opt/petstore'
 
 describe('docs/production.md', () => {
@@ -27,6 +28,7 @@ describe('docs/production.md', () => {
       '7. Monitor',
       'Upgrade',
       'Restore',
+      'Restore on a new server',
       'If something is wrong',
     ])
     expect(sections.flatMap(({ commandLines }) => commandLines).length).toBeGreaterThan(100)
@@ -80,6 +82,13 @@ describe('docs/production.md', () => {
   })
 })
 
+test('bash accepts the commands that upgrade Debian', () => {
+  const section = sectionsOf(upgrading).find(({ heading }) => heading === 'Debian 12 to 13 on one server')
+  expect(section?.commandLines.length).toBeGreaterThan(20)
+  const { status, stderr } = spawnSync('bash', ['-n'], { input: section?.script ?? '', encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})
+
 describe('sectionsOf', () => {
   const text =
     'intro\n\n## One\n\n1. Do:\n\n   ```sh\n   a \\\n     b\n   for x in 1; do\n     c\n   done\n   ```\n\n```json\n{}\n```\n\n## Two\n\n```sh\nd | \n```\n'
@@ -119,11 +128,15 @@ test('finds the ports that other hosts can reach', () => {
 })
 
 test('reads the options of the drill, and rejects others', () => {
-  const line = '--debian 13 --release /srv/r --folder /srv/f --json /srv/j'
+  const line = '--debian 12 --upgrade --release /srv/r --folder /srv/f --json /srv/j'
   const others = { release: '/srv/r', folder: '/srv/f', json: '/srv/j' }
-  expect(readProductionOptions(line.split(' '))).toEqual({ versions: ['13'], ...others })
-  expect(readProductionOptions([])).toMatchObject({ versions: ['12', '13'], release: undefined })
+  expect(readProductionOptions(line.split(' '))).toEqual({ versions: ['12'], upgrade: true, ...others })
+  expect(readProductionOptions([])).toMatchObject({
+    versions: ['12', '13'],
+    upgrade: false,
+    release: undefined,
+  })
   expect(readProductionOptions(['--help'])).toBe('help')
-  for (const wrong of [['--debian', '11'], ['isolate'], ['--seed', '1']])
+  for (const wrong of [['--debian', '11'], ['--debian', '13', '--upgrade'], ['isolate'], ['--seed', '1']])
     expect(() => readProductionOptions(wrong)).toThrow(UsageError)
 })
