@@ -45,8 +45,8 @@ const PARTS: Record<string, Part> = {
   soak: { text: 'half capacity with a fault every three minutes', command: ['run', 'drill', '--', '--soak'] },
   restore: { text: 'backups and restores', command: ['run', 'drill', '--', 'restore'] },
   production: {
-    text: 'docs/production.md on a fresh Debian 12, then 13',
-    command: ['run', 'drill', '--', 'production'],
+    text: 'docs/production.md on a fresh Debian 12, its upgrade, then a fresh Debian 13',
+    command: ['run', 'drill', '--', 'production', '--upgrade'],
   },
   alerts: { text: 'each alert for its fault', command: ['run', 'drill', '--', 'alerts', '--parallel', '2'] },
 }
