@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
 import type { NewApiKey } from '../../src/access/api-keys/schema.ts'
 import { SCOPES, type Scope } from '../../src/contract/scopes.ts'
-import type { Db } from '../../src/db/database.ts'
+import type { Db, Statement } from '../../src/db/database.ts'
 import { durableEvents } from '../../src/events/feed/durable.ts'
 import { findFeedState, insertEpoch } from '../../src/events/feed/queries.ts'
 import { EVENT_TYPES } from '../../src/events/feed/schema.ts'
@@ -18,6 +18,7 @@ import { issueApiKey } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { openStream, type StreamOptions, type TestStream } from '../support/event-stream.ts'
 import { openApiFixtureOn } from '../support/api-fixture.ts'
+import { until } from '../support/until.ts'
 
 const databaseUrl = await createTestDatabase()
 const db = openTestDatabase(databaseUrl)
@@ -225,6 +226,29 @@ test('ends within a second when the key is revoked or expires, and other streams
   await addPet()
   await expect.poll(() => keptStream.events).toHaveLength(1)
   expect(revokedStream.events).toEqual([])
+})
+
+test('a stream that is opened while the keys of others are checked goes on', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let isChecking = false
+  const slow: Db = {
+    ...db,
+    read: async <Row>(statement: Statement) => {
+      const rows = await db.read<Row>(statement)
+      if (statement.name !== 'find_valid_api_key_ids') return rows
+      isChecking = true
+      await released
+      return rows
+    },
+  }
+  const another = await startAnother({ db: slow })
+  await another.open()
+  await until(() => isChecking)
+  const { text: apiKey } = await newKey()
+  const stream = await another.open({ apiKey })
+  release()
+  await addPet()
+  await expect.poll(() => typesOf(stream)).toEqual(['pet.created'])
 })
 
 test('limits the streams of a key (429) and of the process (503)', async () => {

@@ -164,16 +164,17 @@ async function forEachStream(streams: ReadonlySet<Stream>, work: (stream: Stream
   }
 }
 
-/** Ends the streams whose key was revoked or has expired. */
+/** Ends the streams whose key was revoked or has expired. A stream that is opened meanwhile belongs to the next check. */
 async function checkKeys(db: Db, streams: ReadonlySet<Stream>, onFailure: OnFailure): Promise<void> {
-  const ids = [...new Set([...streams].map(({ apiKeyId }) => apiKeyId))]
+  const checked = [...streams]
+  const ids = [...new Set(checked.map(({ apiKeyId }) => apiKeyId))]
   // While the database is unavailable, streams stay open, but they send nothing new.
   const valid = await findValidApiKeyIds(db, ids).catch((error: unknown) => {
     onFailure('api_keys', error)
     return undefined
   })
   if (valid === undefined) return
-  for (const stream of streams) if (!valid.has(stream.apiKeyId)) stream.cut()
+  for (const stream of checked) if (streams.has(stream) && !valid.has(stream.apiKeyId)) stream.cut()
 }
 
 /** Intervals that run only while a stream is open. */
