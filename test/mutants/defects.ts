@@ -488,7 +488,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a stream outlives its key',
     file: 'src/events/feed/streams.ts',
-    find: 'if (!valid.has(stream.apiKeyId)) stream.cut()',
+    find: 'if (streams.has(stream) && !valid.has(stream.apiKeyId)) stream.cut()',
     replace: 'void stream',
     test: 'test/events/feed-stream.test.ts',
     title: 'ends within a second',
