@@ -1,6 +1,6 @@
 // An HTTP client with keep-alive: counts every response, and reports those that are not documented.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type HttpResponse, openHttpClient } from '../parts/http-client.ts'
+import { type HttpResponse, openHttpClient, type TrustedServer } from '../parts/http-client.ts'
 import type { Random } from '../parts/random.ts'
 import type { Violations } from '../parts/violations.ts'
 import { changedNothing, type OperationName, undocumented } from './documented.ts'
@@ -47,14 +47,16 @@ interface ClientOptions {
   baseUrl: string
   apiKey: string
   violations: Violations
+  trusted?: TrustedServer
 }
 
-export function openClient({ baseUrl, apiKey, violations }: ClientOptions): Client {
+export function openClient({ baseUrl, apiKey, violations, trusted }: ClientOptions): Client {
   const http = openHttpClient({
     origin: `${baseUrl.replace(/\/+(v1\/?)?$/, '')}/v1`,
     apiKey,
     socketsMax: SOCKETS_MAX,
     timeoutMs: REQUEST_TIMEOUT_MS,
+    trusted,
   })
   let counts: Record<string, number> = {}
   let responses = 0

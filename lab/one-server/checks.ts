@@ -61,6 +61,7 @@ export async function checkAlerts(machine: Machine): Promise<void> {
 }
 
 export interface Store {
+  apiKey: string
   /** Adds a pet through HAProxy, and returns its id. */
   addPet: (name: string) => Promise<string>
   hasPet: (id: string) => Promise<boolean>
@@ -78,6 +79,7 @@ export async function openStore(machine: Machine): Promise<Store> {
     return { body, status: Number(status) }
   }
   return {
+    apiKey: key,
     addPet: async (name) => {
       const json = [
         '--header',

@@ -1,7 +1,7 @@
 // A Debian server with systemd as its first process, in namespaces of its own. `boot` makes the namespaces. The network is
 // a namespace with slirp4netns, which needs no forwarding, no address and no firewall rule on the host, so that no port of
 // the server meets one of the host, while apt and npm reach their mirrors.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync,
@@ -13,7 +13,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { ensureRoot, ensureTool, type RootContents, removeLeftovers } from '../cluster/debian-root.ts'
 import { type CommandResult, type RunOptions, run, runChecked } from '../parts/processes.ts'
 import { waitUntil } from '../parts/wait-until.ts'
@@ -48,6 +51,7 @@ export class Machine {
   readonly secondPlace: string
   readonly #cgroup = `${GROUP}${process.pid}`
   readonly #logFolder: string
+  readonly #networkSocket: string
   readonly #prepared: string
   #processes: ChildProcess[] = []
   #init = 0
@@ -57,6 +61,7 @@ export class Machine {
     this.root = `${prepared}${RUNNING}${process.pid}`
     this.secondPlace = join(logFolder, 'second-place')
     this.#logFolder = logFolder
+    this.#networkSocket = join(logFolder, 'network.sock')
   }
 
   /** Makes a fresh server from the Debian root of this version. */
@@ -103,13 +108,35 @@ export class Machine {
       if (outside.exitCode !== null) throw new Error(`systemd did not start: see ${this.#logFolder}/boot.log`)
       return nameOfInit() === 'systemd'
     })
-    this.#spawn('network', 'setpriv', [...WITH_DRILL, 'slirp4netns', '--configure', `${this.#init}`, 'tap0'])
+    const network = ['--configure', '--api-socket', this.#networkSocket, `${this.#init}`, 'tap0']
+    this.#spawn('network', 'setpriv', [...WITH_DRILL, 'slirp4netns', ...network])
     await waitUntil('the units of the server', BOOT_TIMEOUT_MS, async () => {
       const { stdout } = await this.run(['systemctl', 'is-system-running'])
       if (stdout.trim() === 'degraded')
         throw new Error((await this.run(['systemctl', '--failed', '--no-pager'])).stdout)
       return stdout.trim() === 'running'
     })
+  }
+
+  /** Forwards a free loopback port of the host to a port of the server, and returns it. Ends with the power of the server. */
+  async forwardPort(guestPort: number): Promise<number> {
+    const free = createServer()
+    await once(free.listen(0, '127.0.0.1'), 'listening')
+    const { port } = free.address() as AddressInfo
+    await once(free.close(), 'close')
+    const socket = connect(this.#networkSocket)
+    const forward = { proto: 'tcp', host_addr: '127.0.0.1', host_port: port, guest_port: guestPort }
+    // slirp4netns reads until the end of the request.
+    socket.end(JSON.stringify({ execute: 'add_hostfwd', arguments: forward }))
+    const reply = await text(socket)
+    if (!('return' in JSON.parse(reply))) throw new Error(`slirp4netns forwards no port: ${reply}`)
+    return port
+  }
+
+  /** Starts a command, as root, with a pipe to its input and from its output. */
+  spawn(command: string[]): ChildProcessByStdio<Writable, Readable, null> {
+    const args = [...WITH_DRILL, 'nsenter', `--target=${this.#init}`, ...INSIDE, ...command]
+    return spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] })
   }
 
   /** Runs a command to its end, as root. */

@@ -2,6 +2,7 @@
 import { copyFileSync, createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildRelease } from '../../dev/release.ts'
+import { type BackupFaultRow, runBackupFaults } from './backup-faults.ts'
 import {
   checkAlerts,
   checkPorts,
@@ -14,10 +15,12 @@ import {
 import { type DebianVersion, Machine } from './machine.ts'
 import { failedLineIn, type Section, sectionsOf } from './page.ts'
 import type { ProductionOptions } from './production-options.ts'
+import { type RestoreRow, runRestores } from './restores.ts'
 
 const DOCS = resolve(import.meta.dirname, '../../docs')
 const RESTORE = 'Restore'
 const NEW_SERVER = 'Restore on a new server'
+const BEFORE_USE = 'Upgrade'
 const UPGRADE = 'Debian 12 to 13 on one server'
 /** The page restores the newest state or a moment. The first run follows the one, and the second run the other. */
 const isOfMoment = (block: string) => block.includes('--type=time')
@@ -32,10 +35,15 @@ interface Step {
   seconds: number
 }
 
-interface Report {
+interface Results {
+  steps: Step[]
+  restores?: RestoreRow[]
+  backupFaults?: BackupFaultRow[]
+}
+
+interface Report extends Results {
   debian: DebianVersion
   startedAt: string
-  steps: Step[]
   commands: number
   minutes: number
 }
@@ -53,16 +61,16 @@ export async function runProductionDrill(options: ProductionOptions, say: Say): 
     const logFolder = join(options.folder, 'runs', name)
     mkdirSync(logFolder, { recursive: true })
     say(`Files of this run: ${logFolder}`)
-    const steps: Step[] = []
+    const results: Results = { steps: [] }
     try {
-      await followPage({ ...options, debian, logFolder, say, steps })
+      await followPage({ ...options, debian, logFolder, say, results })
     } catch (error) {
       isClean = false
       say(`violation on Debian ${debian}: ${error instanceof Error ? error.message : error}`)
     }
-    const commands = steps.reduce((sum, step) => sum + step.commands, 0)
+    const commands = results.steps.reduce((sum, step) => sum + step.commands, 0)
     const minutes = Math.round((Date.now() - startedAt.getTime()) / 6_000) / 10
-    reports.push({ debian, startedAt: startedAt.toISOString(), steps, commands, minutes })
+    reports.push({ debian, startedAt: startedAt.toISOString(), ...results, commands, minutes })
     say(
       `Debian ${debian}: ${commands} commands in ${minutes} min, ${isClean ? 'no violation' : 'a violation'}`,
     )
@@ -75,11 +83,11 @@ interface RunOptions extends ProductionOptions {
   debian: DebianVersion
   logFolder: string
   say: Say
-  steps: Step[]
+  results: Results
 }
 
 async function followPage(options: RunOptions): Promise<void> {
-  const { logFolder, say, steps } = options
+  const { logFolder, say, results } = options
   const release = options.release ?? (await buildHere(logFolder, say))
   const machine = await Machine.create(options)
   const log = createWriteStream(join(logFolder, 'output.log'))
@@ -87,7 +95,7 @@ async function followPage(options: RunOptions): Promise<void> {
     const startedAt = performance.now()
     await work()
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-    steps.push({ name, commands, seconds })
+    results.steps.push({ name, commands, seconds })
     say(`${name}: ${commands > 0 ? `${commands} commands, ` : ''}${seconds} s`)
   }
   const follow = (section: Section) =>
@@ -114,7 +122,9 @@ interface Follower {
   copyRelease: () => void
 }
 
-async function runDrill(follower: Follower, { upgrade, debian }: RunOptions): Promise<void> {
+async function runDrill(follower: Follower, options: RunOptions): Promise<void> {
+  const { upgrade, debian } = options
+  if (options.restores || options.backupFaults) return runBackupParts(follower, options)
   const { machine, page, step, follow, copyRelease } = follower
   copyRelease()
   const sections = sectionsOf(page, (block) => !isOfMoment(block)).filter(
@@ -140,6 +150,36 @@ async function runDrill(follower: Follower, { upgrade, debian }: RunOptions): Pr
   await follow(sectionOf(readPage('upgrading.md'), UPGRADE))
   if (!(await store.hasPet(pet))) throw new Error('the pet before the upgrade is lost')
   await step('cut the power and boot', 0, () => checkPowerCut(machine, store))
+}
+
+/** Follows the page until the store is installed and monitored, then restores it, or damages its backups. */
+async function runBackupParts(
+  { machine, page, step, follow, copyRelease }: Follower,
+  options: RunOptions,
+): Promise<void> {
+  const { logFolder, say, results } = options
+  copyRelease()
+  const sections = sectionsOf(page)
+  const installed = sections.findIndex(({ heading }) => heading === BEFORE_USE)
+  for (const section of sections.slice(0, installed)) await follow(section)
+  const store = await openStore(machine)
+  const restore = (moment?: string) => follow(restoreSection(page, moment))
+  if (options.restores)
+    await step('restore under load', 0, async () => {
+      results.restores = await runRestores({ machine, apiKey: store.apiKey, logFolder, say, restore })
+    })
+  if (options.backupFaults)
+    await step('damage the backups', 0, async () => {
+      results.backupFaults = await runBackupFaults({ machine, store, say })
+    })
+}
+
+/** The commands that restore this moment, or else the newest state. */
+function restoreSection(page: string, moment?: string): Section {
+  if (moment === undefined) return sectionOf(page, RESTORE, (block) => !isOfMoment(block))
+  const withMoment = page.replace(EXAMPLE_MOMENT, moment)
+  if (withMoment === page) throw new Error(`docs/production.md has no example "${EXAMPLE_MOMENT}"`)
+  return sectionOf(withMoment, RESTORE, (block) => !isOfNewest(block))
 }
 
 /** Loses the server and everything on it. The second place must have every pet of more than a minute ago. */
@@ -192,9 +232,7 @@ async function restoreMoment(store: Store, { page, follow }: Follower): Promise<
   const before = await store.addPet('before the moment')
   const moment = await store.now()
   const after = await store.addPet('after the moment')
-  const withMoment = page.replace(EXAMPLE_MOMENT, moment)
-  if (withMoment === page) throw new Error(`docs/production.md has no example "${EXAMPLE_MOMENT}"`)
-  await follow(sectionOf(withMoment, RESTORE, (block) => !isOfNewest(block)))
+  await follow(restoreSection(page, moment))
   if (!(await store.hasPet(before))) throw new Error(`the pet before the moment ${moment} is lost`)
   if (await store.hasPet(after)) throw new Error(`the pet after the moment ${moment} is still there`)
 }

@@ -9,6 +9,10 @@ export interface ProductionOptions {
   versions: readonly DebianVersion[]
   /** Whether to upgrade Debian 12 to 13 after the page, as in docs/upgrading.md. */
   upgrade: boolean
+  /** Whether to delete the data of PostgreSQL under load and to restore it, instead of the other checks. */
+  restores: boolean
+  /** Whether to damage the backups, instead of the other checks. */
+  backupFaults: boolean
   /** Folder with the files of a release. If undefined, they are built from the checkout. */
   release: string | undefined
   folder: string
@@ -21,6 +25,8 @@ export function readProductionOptions(args: readonly string[]): ProductionOption
     help: { type: 'boolean', short: 'h', default: false },
     debian: { type: 'string' },
     upgrade: { type: 'boolean', default: false },
+    restores: { type: 'boolean', default: false },
+    'backup-faults': { type: 'boolean', default: false },
     release: { type: 'string' },
     folder: { type: 'string', default: FOLDER_DEFAULT },
     json: { type: 'string' },
@@ -30,9 +36,14 @@ export function readProductionOptions(args: readonly string[]): ProductionOption
   const versions = VERSIONS.filter((version) => values.debian === undefined || values.debian === version)
   if (versions.length === 0) throw new UsageError(`--debian must be 12 or 13, not "${values.debian}".`)
   if (values.upgrade && !versions.includes('12')) throw new UsageError('--upgrade needs --debian 12.')
+  const [restores, backupFaults] = [values.restores, values['backup-faults']]
+  if (values.upgrade && (restores || backupFaults))
+    throw new UsageError('--upgrade cannot follow --restores or --backup-faults.')
   return {
     versions,
     upgrade: values.upgrade,
+    restores,
+    backupFaults,
     release: values.release === undefined ? undefined : resolve(values.release),
     folder: resolve(values.folder),
     json: values.json === undefined ? undefined : resolve(values.json),
@@ -48,6 +59,9 @@ from this checkout. Then cuts its power, restores a moment, and checks the store
 Options:
   --debian VERSION  12 or 13 (default: first 12, then 13)
   --upgrade         also upgrade Debian 12 to 13, with the commands of docs/upgrading.md
+  --restores        after the installation, only delete the data of PostgreSQL under load and restore it: three times the
+                    newest state, and three times a moment
+  --backup-faults   after the installation, only damage the backups, and check that each fault is reported
   --release DIR     folder with the files of a release (default: build them)
   --folder DIR      folder for the Debian roots and the runs (default: ${FOLDER_DEFAULT})
   --json FILE       write the report as JSON
@@ -59,5 +73,6 @@ Exit codes:
   2  wrong usage
 
 Examples:
-  npm run drill -- production --debian 13`
+  npm run drill -- production --debian 13
+  npm run drill -- production --debian 13 --restores`
 }

@@ -28,11 +28,20 @@ interface HttpClientOptions {
   socketsMax: number
   /** Default: none. Also limits a response that arrives byte by byte, which the timeout of a socket does not. */
   timeoutMs?: number
+  trusted?: TrustedServer | undefined
 }
 
-export function openHttpClient({ origin, apiKey, socketsMax, timeoutMs }: HttpClientOptions): HttpClient {
+/** A server whose certificate Node does not trust, at an address that its certificate does not name. */
+export interface TrustedServer {
+  /** As PEM. */
+  ca: string
+  servername: string
+}
+
+export function openHttpClient(options: HttpClientOptions): HttpClient {
+  const { origin, apiKey, socketsMax, timeoutMs, trusted } = options
   const { Agent, request } = origin.startsWith('https:') ? https : http
-  const agent = new Agent({ keepAlive: true, maxSockets: socketsMax })
+  const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, ...trusted })
 
   async function send({ method, path, body, headers }: HttpRequest): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()

@@ -145,8 +145,8 @@ async function untilStatus(
   return seconds()
 }
 
-/** Acknowledged changes that the restored database does not have. */
-function findLost(
+/** Changes acknowledged before the loss that the restored database does not have. */
+export function findLost(
   journal: Journal,
   rows: RestoredRows,
   lostAt: number,

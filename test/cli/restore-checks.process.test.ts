@@ -137,6 +137,7 @@ test('doctor warns if the last proven restore is older than 3 days, or if the ne
   expect(await restoresOf(store)).toMatchObject({
     state: 'warning',
     message: 'a backup was last restored and verified 3 days ago',
+    remedy: expect.stringContaining('systemctl list-timers petstore-restore-check.timer'),
   })
   await addCheck(store, true, '5 hours')
   await addCheck(store, false, '1 hour', 'no space left')

@@ -96,7 +96,7 @@ test('reports and records a damaged file of the backup', async () => {
   const damaged = Buffer.from(bytes)
   damaged.write('damage', Math.floor(damaged.length / 2))
   writeFileSync(bundle, damaged)
-  expect(await check()).toMatchObject(failure('pgbackrest verify reports errors'))
+  expect(await check()).toMatchObject(failure('repository 1: pgbackrest verify reports errors'))
   writeFileSync(bundle, bytes)
 })
 

@@ -27,7 +27,8 @@ export async function checkRestores(db: Reader): Promise<Finding[]> {
     return [{ check, state: 'warning', message, remedy: READ_LOG }]
   }
   if (provenSecondsAgo !== null && provenSecondsAgo > PROVEN_SECONDS_AGO_MAX) {
-    return [{ check, state: 'warning', message: proven, remedy: READ_LOG }]
+    const remedy = `Check that the timer runs: systemctl list-timers petstore-restore-check.timer. ${READ_LOG}`
+    return [{ check, state: 'warning', message: proven, remedy }]
   }
   return [{ check, state: 'ok', message: proven }]
 }
