@@ -7,7 +7,9 @@ import type { PetRow } from '../parts/store-rows.ts'
 import type { Moment } from '../restore/journal.ts'
 import type { Machine } from './machine.ts'
 
-const PSQL = ['runuser', '-u', 'postgres', '--', 'psql', '--no-psqlrc', '-At', '--dbname=petstore']
+/** Ends at the first statement that fails, because its result is missing. */
+const OPTIONS = ['--no-psqlrc', '-At', '--set=ON_ERROR_STOP=1', '--dbname=petstore']
+const PSQL = ['runuser', '-u', 'postgres', '--', 'psql', ...OPTIONS]
 const PETS =
   "select coalesce(json_agg(json_build_object('id', id, 'name', name, 'categoryId', category_id, 'status', status, 'version', version)), '[]') from pets"
 const POSITION = 'select pg_walfile_name(pg_current_wal_lsn())'

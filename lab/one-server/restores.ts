@@ -158,7 +158,7 @@ export function firstCreated({ pets: sent }: Journal, pets: readonly PetRow[]): 
 }
 
 /** The pets from before the round are archived, and no request of the round changes them. */
-function checkEarlier(earlier: readonly PetRow[], restored: readonly PetRow[], prefix: string): void {
+export function checkEarlier(earlier: readonly PetRow[], restored: readonly PetRow[], prefix: string): void {
   const others = restored.filter(({ name }) => !name.startsWith(prefix))
   const textOf = (pets: readonly PetRow[]) => JSON.stringify(pets.toSorted((a, b) => a.id - b.id))
   if (textOf(earlier) !== textOf(others))

@@ -130,13 +130,23 @@ test('finds the ports that other hosts can reach', () => {
 test('reads the options of the drill, and rejects others', () => {
   const line = '--debian 12 --upgrade --release /srv/r --folder /srv/f --json /srv/j'
   const others = { release: '/srv/r', folder: '/srv/f', json: '/srv/j' }
-  expect(readProductionOptions(line.split(' '))).toEqual({ versions: ['12'], upgrade: true, ...others })
+  expect(readProductionOptions(line.split(' '))).toEqual({
+    versions: ['12'],
+    upgrade: true,
+    restores: false,
+    backupFaults: false,
+    ...others,
+  })
+  expect(readProductionOptions(['--restores', '--backup-faults'])).toMatchObject({
+    restores: true,
+    backupFaults: true,
+  })
   expect(readProductionOptions([])).toMatchObject({
     versions: ['12', '13'],
     upgrade: false,
     release: undefined,
   })
   expect(readProductionOptions(['--help'])).toBe('help')
-  for (const wrong of [['--debian', '11'], ['--debian', '13', '--upgrade'], ['isolate'], ['--seed', '1']])
+  for (const wrong of [['--debian', '11'], ['--debian', '13', '--upgrade'], ['--restores', '--upgrade'], ['isolate'], ['--seed', '1']])
     expect(() => readProductionOptions(wrong)).toThrow(UsageError)
 })
