@@ -73,7 +73,8 @@ const FAULTS = {
   'no-backups': {
     ...DAMAGED,
     description: `no backup was made for ${AHEAD_DAYS} days`,
-    message: /newest check failed: repository 1: the newest backup, \S+, is 16[89] hours old.*systemctl start petstore-backup@full/,
+    message:
+      /newest check failed: repository 1: the newest backup, \S+, is 16[89] hours old.*systemctl start petstore-backup@full/,
     plant: stopBackups,
   },
   'no-checks': {
@@ -88,7 +89,12 @@ const FAULTS = {
 type FaultName = keyof typeof FAULTS
 
 /** Each group runs at the same time, because its alerts differ. */
-const GROUPS: FaultName[][] = [['damaged-second'], ['damaged-first', 'disk-full'], ['no-backups'], ['no-checks']]
+const GROUPS: FaultName[][] = [
+  ['damaged-second'],
+  ['damaged-first', 'disk-full'],
+  ['no-backups'],
+  ['no-checks'],
+]
 
 /** Throws an error if a fault is not reported, or is still reported after its end. */
 export async function runBackupFaults(
@@ -149,8 +155,16 @@ async function findingOf(machine: Machine, check: string): Promise<Finding> {
 }
 
 async function isFiring(machine: Machine, alert: AlertName): Promise<boolean> {
-  const text = await machine.runChecked(['curl', '-sS', '--max-time', '15', 'http://127.0.0.1:9090/api/v1/alerts'])
-  const { data } = JSON.parse(text) as { data: { alerts: { state: string; labels: { alertname: string } }[] } }
+  const text = await machine.runChecked([
+    'curl',
+    '-sS',
+    '--max-time',
+    '15',
+    'http://127.0.0.1:9090/api/v1/alerts',
+  ])
+  const { data } = JSON.parse(text) as {
+    data: { alerts: { state: string; labels: { alertname: string } }[] }
+  }
   return data.alerts.some(({ state, labels }) => state === 'firing' && labels.alertname === alert)
 }
 
@@ -160,7 +174,12 @@ const systemctl = (machine: Machine, ...args: string[]) => machine.run(['systemc
 async function checkBackups(machine: Machine, isGood: boolean): Promise<void> {
   const { exitCode } = await systemctl(machine, 'start', 'petstore-restore-check')
   if ((exitCode === 0) === isGood) return
-  const { stdout } = await machine.run(['journalctl', '--unit=petstore-restore-check', '--lines=30', '--no-pager'])
+  const { stdout } = await machine.run([
+    'journalctl',
+    '--unit=petstore-restore-check',
+    '--lines=30',
+    '--no-pager',
+  ])
   throw new Error(`the check of the backups ${isGood ? 'failed' : 'found nothing'}:\n${stdout}`)
 }
 
@@ -173,7 +192,13 @@ async function damage(machine: Machine, repository: string): Promise<() => Promi
   const bytes = Buffer.alloc(DAMAGED_BYTES)
   const file = openSync(largest, 'r+')
   readSync(file, bytes, 0, bytes.length, middle)
-  writeSync(file, bytes.map((byte) => byte ^ 0xff), 0, bytes.length, middle)
+  writeSync(
+    file,
+    bytes.map((byte) => byte ^ 0xff),
+    0,
+    bytes.length,
+    middle,
+  )
   closeSync(file)
   await checkBackups(machine, false)
   return async () => {
@@ -200,7 +225,11 @@ async function fillSecondPlace({ machine, store }: BackupFaultsOptions): Promise
   try {
     await session.ask('select pg_switch_wal()')
     const isFailing = 'select last_failed_time > last_archived_time from pg_stat_archiver'
-    await waitUntil('archiving fails', NOTICED_WITHIN_MS, async () => (await session.ask(isFailing)).text === 't')
+    await waitUntil(
+      'archiving fails',
+      NOTICED_WITHIN_MS,
+      async () => (await session.ask(isFailing)).text === 't',
+    )
   } finally {
     await session.close()
   }
@@ -210,7 +239,11 @@ async function fillSecondPlace({ machine, store }: BackupFaultsOptions): Promise
     const archived = 'select last_archived_time > last_failed_time from pg_stat_archiver'
     const reader = openPsqlSession(machine)
     try {
-      await waitUntil('archiving works', NOTICED_WITHIN_MS, async () => (await reader.ask(archived)).text === 't')
+      await waitUntil(
+        'archiving works',
+        NOTICED_WITHIN_MS,
+        async () => (await reader.ask(archived)).text === 't',
+      )
     } finally {
       await reader.close()
     }

@@ -117,7 +117,7 @@ async function query(machine: Machine, statement: string): Promise<string> {
   return (await machine.runChecked(['runuser', '-u', 'postgres', '--', ...psql])).trim()
 }
 
-/** After the loss of power, the server starts the store by itself, with every acknowledged pet. */
+/** After the loss of power, the server starts the store by itself, with every acknowledged pet, and archives new ones. */
 export async function checkPowerCut(machine: Machine, store: Store): Promise<void> {
   const id = await store.addPet('before the power cut')
   await machine.cutPower()
@@ -125,4 +125,12 @@ export async function checkPowerCut(machine: Machine, store: Store): Promise<voi
   await waitUntil('the store after the power cut', READY_TIMEOUT_MS, () =>
     store.hasPet(id).catch(() => false),
   )
+  // PostgreSQL itself would begin to archive only minutes after a crash.
+  await waitUntil('a new pet after the power cut', READY_TIMEOUT_MS, () =>
+    store.addPet('after the power cut').then(
+      () => true,
+      () => false,
+    ),
+  )
+  await waitForArchive(machine)
 }

@@ -67,9 +67,7 @@ export async function startPetWriters(options: PetWritersOptions): Promise<PetWr
   })
   context.paceFactor = PACE_FACTOR
   const writing = Promise.all(
-    Array.from({ length: WRITERS }, (_, index) =>
-      unkeyedWriter(context, createRandom(index, prefix), index),
-    ),
+    Array.from({ length: WRITERS }, (_, index) => unkeyedWriter(context, createRandom(index, prefix), index)),
   )
   return {
     journal,

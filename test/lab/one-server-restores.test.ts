@@ -54,7 +54,12 @@ test('splits the journal at the start of the restore', () => {
 
 describe('firstCreated', () => {
   test('ignores pets that the lost database acknowledged', () => {
-    const journal = journalOf({ lost: change(1, 2), first: change(8, 10), failed: change(9), next: change(11, 12) })
+    const journal = journalOf({
+      lost: change(1, 2),
+      first: change(8, 10),
+      failed: change(9),
+      next: change(11, 12),
+    })
     expect(firstCreated(journal, [petOf('first'), petOf('next', 2)])).toBe(10)
   })
 

@@ -147,6 +147,12 @@ test('reads the options of the drill, and rejects others', () => {
     release: undefined,
   })
   expect(readProductionOptions(['--help'])).toBe('help')
-  for (const wrong of [['--debian', '11'], ['--debian', '13', '--upgrade'], ['--restores', '--upgrade'], ['isolate'], ['--seed', '1']])
+  for (const wrong of [
+    ['--debian', '11'],
+    ['--debian', '13', '--upgrade'],
+    ['--restores', '--upgrade'],
+    ['isolate'],
+    ['--seed', '1'],
+  ])
     expect(() => readProductionOptions(wrong)).toThrow(UsageError)
 })
