@@ -17,9 +17,10 @@ import { endOfArchive, openPsqlSession, readPets, watchPosition } from './psql-s
 const NOTICED_AFTER_MS = 3_000
 /** Load after a moment, so that the archive has a later commit. Otherwise no restore could stop at the moment. */
 const LOAD_AFTER_MS = 2_000
-/** Seconds from the end of an archived segment until the loss. archive_timeout is 60 s. */
-const LOST_AFTER_SECONDS = [10, 30, 50]
-const MOMENT_ROUNDS = 3
+/** Seconds from the end of an archived segment until the loss. archive_timeout is 60 s. Undefined: restore a moment. */
+const ROUNDS: LostAfterSeconds[] = [10, undefined, 30, undefined, 50, undefined]
+
+type LostAfterSeconds = number | undefined
 
 export interface RestoreRow {
   target: 'newest' | 'moment'
@@ -46,9 +47,8 @@ export interface RestoresOptions {
 }
 
 /** Throws an error if a restore has lost or invented a pet. */
-export async function runRestores(options: RestoresOptions): Promise<RestoreRow[]> {
+export async function runRestores(options: RestoresOptions, rounds = ROUNDS): Promise<RestoreRow[]> {
   const rows: RestoreRow[] = []
-  const rounds = [...LOST_AFTER_SECONDS, ...Array.from({ length: MOMENT_ROUNDS }, () => undefined)]
   for (const [index, lostAfterSeconds] of rounds.entries()) {
     const row = await runRound(options, `round-${index + 1}-`, lostAfterSeconds)
     rows.push(row)
@@ -61,7 +61,7 @@ export async function runRestores(options: RestoresOptions): Promise<RestoreRow[
 async function runRound(
   options: RestoresOptions,
   prefix: string,
-  lostAfterSeconds: number | undefined,
+  lostAfterSeconds: LostAfterSeconds,
 ): Promise<RestoreRow> {
   const { machine, restore } = options
   const earlier = await readPets(machine)
