@@ -1,14 +1,13 @@
 // Damages the backups of a store on one server in each way that an operator must learn of. `petstore doctor` must name the
 // fault and its remedy, and the alert must fire in the Prometheus of the server.
-import { closeSync, openSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { globSync } from 'node:fs'
+import { closeSync, globSync, openSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { type AlertName, alertOf } from '../../src/telemetry/alerts.ts'
 import { waitUntil } from '../parts/wait-until.ts'
 import type { Store } from './checks.ts'
 import type { Machine } from './machine.ts'
-import { openPsqlSession } from './psql-session.ts'
+import { askOnce } from './psql-session.ts'
 
 /** Time to scrape and to evaluate the condition, in addition to the pending time of the alert. */
 const NOTICED_WITHIN_MS = 180_000
@@ -221,33 +220,19 @@ async function fillSecondPlace({ machine, store }: BackupFaultsOptions): Promise
     df --output=avail /mnt/backup | tail -n 1 | grep -qx ' *0'`,
   ])
   await store.addPet('while the second place is full')
-  const session = openPsqlSession(machine)
-  try {
-    await session.ask('select pg_switch_wal()')
-    const isFailing = 'select last_failed_time > last_archived_time from pg_stat_archiver'
-    await waitUntil(
-      'archiving fails',
-      NOTICED_WITHIN_MS,
-      async () => (await session.ask(isFailing)).text === 't',
-    )
-  } finally {
-    await session.close()
-  }
+  await askOnce(machine, 'select pg_switch_wal()')
+  await waitForArchiver(machine, 'last_failed_time > last_archived_time')
   return async () => {
     await machine.runChecked(['rm', '/mnt/backup/other-files'])
     // PostgreSQL retries every minute.
-    const archived = 'select last_archived_time > last_failed_time from pg_stat_archiver'
-    const reader = openPsqlSession(machine)
-    try {
-      await waitUntil(
-        'archiving works',
-        NOTICED_WITHIN_MS,
-        async () => (await reader.ask(archived)).text === 't',
-      )
-    } finally {
-      await reader.close()
-    }
+    await waitForArchiver(machine, 'last_archived_time > last_failed_time')
   }
+}
+
+async function waitForArchiver(machine: Machine, condition: string): Promise<void> {
+  const isTrue = async () =>
+    (await askOnce(machine, `select ${condition} from pg_stat_archiver`)).text === 't'
+  await waitUntil(condition, NOTICED_WITHIN_MS, isTrue, POLL_MS)
 }
 
 const TIMERS = ['petstore-backup@full.timer', 'petstore-backup@incr.timer']
@@ -278,9 +263,8 @@ async function stopBackups({ machine }: BackupFaultsOptions): Promise<() => Prom
 /** The results become three days older, as if the timer had not started the check since. */
 async function stopChecks({ machine }: BackupFaultsOptions): Promise<() => Promise<unknown>> {
   await systemctl(machine, 'stop', 'petstore-restore-check.timer')
-  const session = openPsqlSession(machine)
   const age = "update restore_checks set checked_at = checked_at - interval '3 days'"
-  await session.ask(`with aged as (${age} returning 1) select count(*) from aged`).finally(session.close)
+  await askOnce(machine, `with aged as (${age} returning 1) select count(*) from aged`)
   return async () => {
     await systemctl(machine, 'start', 'petstore-restore-check.timer')
     await checkBackups(machine, true)

@@ -2,7 +2,7 @@
 // find out when something happened.
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '../parts/repeat.ts'
 import type { PetRow } from '../parts/store-rows.ts'
 import type { Moment } from '../restore/journal.ts'
 import type { Machine } from './machine.ts'
@@ -43,13 +43,18 @@ export function openPsqlSession(machine: Machine): PsqlSession {
   }
 }
 
-export async function readPets(machine: Machine): Promise<PetRow[]> {
+/** Runs one statement in a session of its own. */
+export async function askOnce(machine: Machine, statement: string): Promise<Moment> {
   const session = openPsqlSession(machine)
   try {
-    return JSON.parse((await session.ask(PETS)).text) as PetRow[]
+    return await session.ask(statement)
   } finally {
     await session.close()
   }
+}
+
+export async function readPets(machine: Machine): Promise<PetRow[]> {
+  return JSON.parse((await askOnce(machine, PETS)).text) as PetRow[]
 }
 
 export interface PositionWatch {
@@ -61,17 +66,11 @@ export interface PositionWatch {
 export function watchPosition(machine: Machine): PositionWatch {
   const session = openPsqlSession(machine)
   const positions: Moment[] = []
-  let stopping = false
-  const watching = (async () => {
-    while (!stopping) {
-      positions.push(await session.ask(POSITION))
-      await sleep(POSITION_EVERY_MS)
-    }
-  })().catch(() => {})
+  const stop = repeat(POSITION_EVERY_MS, async () => positions.push(await session.ask(POSITION)))
   return {
     stop: async () => {
-      stopping = true
-      await watching
+      // A server without its data ends the session.
+      await stop().catch(() => {})
       await session.close()
       return positions
     },

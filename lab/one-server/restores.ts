@@ -11,7 +11,7 @@ import { findLost } from '../restore/total-loss.ts'
 import { waitForArchive } from './checks.ts'
 import type { Machine } from './machine.ts'
 import { startPetWriters } from './pet-writers.ts'
-import { endOfArchive, openPsqlSession, readPets, watchPosition } from './psql-session.ts'
+import { askOnce, endOfArchive, readPets, watchPosition } from './psql-session.ts'
 
 /** The load continues after the loss, until an operator has noticed it. */
 const NOTICED_AFTER_MS = 3_000
@@ -72,7 +72,7 @@ async function runRound(
   let lostAt: number
   try {
     await waitForArchive(machine)
-    moment = lostAfterSeconds === undefined ? await readMoment(machine) : undefined
+    moment = lostAfterSeconds === undefined ? await askOnce(machine, 'select clock_timestamp()') : undefined
     await sleep(lostAfterSeconds === undefined ? LOAD_AFTER_MS : lostAfterSeconds * 1000)
     if (moment !== undefined) await waitForArchive(machine)
     lostAt = performance.now()
@@ -105,15 +105,6 @@ async function runRound(
     lost: lostChanges,
     lostSeconds,
     recoverySeconds,
-  }
-}
-
-async function readMoment(machine: Machine): Promise<Moment> {
-  const session = openPsqlSession(machine)
-  try {
-    return await session.ask('select clock_timestamp()')
-  } finally {
-    await session.close()
   }
 }
 
