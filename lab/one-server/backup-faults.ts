@@ -221,7 +221,7 @@ async function fillSecondPlace({ machine, store }: BackupFaultsOptions): Promise
   ])
   await store.addPet('while the second place is full')
   await askOnce(machine, 'select pg_switch_wal()')
-  await waitForArchiver(machine, 'last_failed_time > last_archived_time')
+  await waitForArchiver(machine, "last_failed_time > coalesce(last_archived_time, '-infinity')")
   return async () => {
     await machine.runChecked(['rm', '/mnt/backup/other-files'])
     // PostgreSQL retries every minute.
