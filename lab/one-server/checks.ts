@@ -67,10 +67,14 @@ export interface Store {
   hasPet: (id: string) => Promise<boolean>
   /** The time of PostgreSQL. */
   now: () => Promise<string>
+  /** Sends a request through HAProxy. `args` are arguments of curl. */
+  request: (path: string, ...args: string[]) => Promise<{ body: string; status: number }>
 }
 
-export async function openStore(machine: Machine): Promise<Store> {
-  const key = (await machine.runChecked([ADMIN, 'api-keys', 'create', '--name', 'drill'])).trim()
+/** Creates an API key. Without `scopes`, it has the default scopes. */
+export async function openStore(machine: Machine, scopes: readonly string[] = []): Promise<Store> {
+  const limits = scopes.length > 0 ? ['--scopes', scopes.join()] : []
+  const key = (await machine.runChecked([ADMIN, 'api-keys', 'create', '--name', 'drill', ...limits])).trim()
   const request = async (path: string, ...args: string[]) => {
     const authorization = ['--header', `Authorization: Bearer ${key}`]
     const command = [...CURL, ...RESOLVE, ...authorization, '--write-out', '\n%{http_code}', ...args]
@@ -97,6 +101,7 @@ export async function openStore(machine: Machine): Promise<Store> {
       return (JSON.parse(body) as unknown[]).length === 1
     },
     now: () => query(machine, 'select clock_timestamp()'),
+    request,
   }
 }
 

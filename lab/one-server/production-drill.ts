@@ -16,12 +16,15 @@ import { type DebianVersion, Machine } from './machine.ts'
 import { failedLineIn, type Section, sectionsOf } from './page.ts'
 import type { ProductionOptions } from './production-options.ts'
 import { type RestoreRow, runRestores } from './restores.ts'
+import { type UpgradeFigures, upgradeWithPets } from './upgrade-check.ts'
 
 const DOCS = resolve(import.meta.dirname, '../../docs')
 const RESTORE = 'Restore'
 const NEW_SERVER = 'Restore on a new server'
 const BEFORE_USE = 'Upgrade'
 const UPGRADE = 'Debian 12 to 13 on one server'
+/** Sections 1 to 6, with the backups. */
+const INSTALLATION = /^[1-6]\. /
 /** The page restores the newest state or a moment. The first run follows the one, and the second run the other. */
 const isOfMoment = (block: string) => block.includes('--type=time')
 const isOfNewest = (block: string) => /pgbackrest --stanza=petstore restore$/m.test(block)
@@ -39,6 +42,7 @@ interface Results {
   steps: Step[]
   restores?: RestoreRow[]
   backupFaults?: BackupFaultRow[]
+  upgrade?: UpgradeFigures
 }
 
 interface Report extends Results {
@@ -123,8 +127,8 @@ interface Follower {
 }
 
 async function runDrill(follower: Follower, options: RunOptions): Promise<void> {
-  const { upgrade, debian } = options
   if (options.restores || options.backupFaults) return runBackupParts(follower, options)
+  if (options.upgradeOnly) return installAndUpgrade(follower, options)
   const { machine, page, step, follow, copyRelease } = follower
   copyRelease()
   const sections = sectionsOf(page, (block) => !isOfMoment(block)).filter(
@@ -145,11 +149,28 @@ async function runDrill(follower: Follower, options: RunOptions): Promise<void> 
   await step('cut the power and boot', 0, () => checkPowerCut(machine, store))
   await restoreMoment(store, follower)
   await replaceServer(store, follower)
-  if (!upgrade || debian !== '12') return
-  const pet = await store.addPet('before the upgrade')
-  await follow(sectionOf(readPage('upgrading.md'), UPGRADE))
-  if (!(await store.hasPet(pet))) throw new Error('the pet before the upgrade is lost')
+  if (!options.upgrade || options.debian !== '12') return
+  await upgradeServer(follower, options)
   await step('cut the power and boot', 0, () => checkPowerCut(machine, store))
+}
+
+/** Follows the page as far as the backups, which the upgrade needs. */
+async function installAndUpgrade(follower: Follower, options: RunOptions): Promise<void> {
+  const { page, follow, copyRelease } = follower
+  copyRelease()
+  for (const section of sectionsOf(page).filter(({ heading }) => INSTALLATION.test(heading)))
+    await follow(section)
+  await upgradeServer(follower, options)
+}
+
+async function upgradeServer(follower: Follower, options: RunOptions): Promise<void> {
+  const section = sectionOf(readPage('upgrading.md'), UPGRADE)
+  const figures = await upgradeWithPets({ ...follower, pets: options.pets, section })
+  const { commands, ...others } = figures
+  for (const [name, value] of Object.entries(others)) options.say(`${name}: ${value}`)
+  for (const { command, seconds } of commands.filter((time) => time.seconds >= 1))
+    options.say(`${seconds} s: ${command}`)
+  options.results.upgrade = figures
 }
 
 /** Follows the page until the store is installed and monitored, then restores it, or damages its backups. */

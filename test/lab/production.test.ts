@@ -128,14 +128,15 @@ test('finds the ports that other hosts can reach', () => {
 })
 
 test('reads the options of the drill, and rejects others', () => {
-  const line = '--debian 12 --upgrade --release /srv/r --folder /srv/f --json /srv/j'
+  const line = '--debian 12 --upgrade --pets 20 --release /srv/r --folder /srv/f --json /srv/j'
   const others = { release: '/srv/r', folder: '/srv/f', json: '/srv/j' }
-  expect(readProductionOptions(line.split(' '))).toEqual({
+  const parts = { upgrade: true, upgradeOnly: false, pets: 20, restores: false, backupFaults: false }
+  expect(readProductionOptions(line.split(' '))).toEqual({ versions: ['12'], ...parts, ...others })
+  expect(readProductionOptions(['--upgrade-only'])).toMatchObject({
     versions: ['12'],
     upgrade: true,
-    restores: false,
-    backupFaults: false,
-    ...others,
+    upgradeOnly: true,
+    pets: 1000,
   })
   expect(readProductionOptions(['--restores', '--backup-faults'])).toMatchObject({
     restores: true,
@@ -150,6 +151,8 @@ test('reads the options of the drill, and rejects others', () => {
   for (const wrong of [
     ['--debian', '11'],
     ['--debian', '13', '--upgrade'],
+    ['--debian', '13', '--upgrade-only'],
+    ['--pets', '0'],
     ['--restores', '--upgrade'],
     ['isolate'],
     ['--seed', '1'],
