@@ -48,7 +48,7 @@ const PARTS: Record<string, Part> = {
     text: 'docs/production.md on a fresh Debian 12, its upgrade, then a fresh Debian 13',
     command: ['run', 'drill', '--', 'production', '--upgrade'],
   },
-  'production-faults': {
+  losses: {
     text: 'one server whose data is deleted under load, and whose backups are damaged',
     command: ['run', 'drill', '--', 'production', '--restores', '--backup-faults'],
   },
@@ -60,7 +60,7 @@ const HELP = `npm run nightly -- [options] [part ...]
 Runs the given parts, or all of them, one after the other. Run .ci/install first: it installs what the tests need.
 
 ${Object.entries(PARTS)
-  .map(([name, { text }]) => `  ${name.padEnd(20)}${text}`)
+  .map(([name, { text }]) => `  ${name.padEnd(14)}${text}`)
   .join('\n')}
 
   --folder FOLDER  where to write the logs and report.md (default .nightly)
