@@ -31,7 +31,7 @@ export async function startTestServer(): Promise<TestServer> {
   // To test with another PostgreSQL, for example Debian's: TEST_POSTGRES=/usr/lib/postgresql/15/bin
   const binaries = process.env['TEST_POSTGRES'] ?? embeddedBinaries()
   const dataFolder = `/var/tmp/petstore-test-${randomUUID()}`
-  const remove = () => rmSync(dataFolder, { recursive: true, force: true })
+  const remove = () => rmSync(dataFolder, { recursive: true, force: true, maxRetries: 10 })
   const cluster = await startCluster({
     binaries,
     dataFolder,
