@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { type AlertName, alertOf } from '../../src/telemetry/alerts.ts'
 import { waitUntil } from '../parts/wait-until.ts'
-import type { Store } from './checks.ts'
+import { ADMIN, type Store } from './checks.ts'
 import type { Machine } from './machine.ts'
 import { askOnce } from './psql-session.ts'
 
@@ -147,7 +147,7 @@ async function checkEnd({ machine }: BackupFaultsOptions, name: FaultName): Prom
 
 async function findingOf(machine: Machine, check: string): Promise<Finding> {
   // It fails if it finds a fault.
-  const { stdout } = await machine.run(['/usr/local/sbin/petstore-admin', 'doctor', '--json'])
+  const { stdout } = await machine.run([ADMIN, 'doctor', '--json'])
   const found = (JSON.parse(stdout) as Finding[]).find((finding) => finding.check === check)
   if (found === undefined) throw new Error(`petstore doctor has no check "${check}": ${stdout}`)
   return found

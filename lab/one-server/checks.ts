@@ -2,7 +2,8 @@
 import { waitUntil } from '../parts/wait-until.ts'
 import type { Machine } from './machine.ts'
 
-const ADMIN = '/usr/local/sbin/petstore-admin'
+/** Runs a command of petstore on the server. */
+export const ADMIN = '/usr/local/sbin/petstore-admin'
 const ORIGIN = 'https://shop.example'
 /** Two instances and the delivery of webhooks. */
 const TARGETS = 3

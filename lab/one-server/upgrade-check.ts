@@ -2,22 +2,13 @@
 // that all of them continue after the upgrade.
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { SCOPES } from '../../src/contract/scopes.ts'
 import { waitUntil } from '../parts/wait-until.ts'
-import { openStore, type Store } from './checks.ts'
+import { ADMIN, openStore, type Store } from './checks.ts'
 import type { Machine } from './machine.ts'
 import type { Section } from './page.ts'
 import type { Witnessed } from './upgrade-witness.ts'
 
-const SCOPES = [
-  'pets:read',
-  'pets:write',
-  'orders:read',
-  'orders:write',
-  'events:read',
-  'webhooks:read',
-  'webhooks:write',
-]
-const ADMIN = '/usr/local/sbin/petstore-admin'
 const WITNESS = '/root/upgrade-witness.ts'
 const RECEIVED = '/root/upgrade-received.jsonl'
 const REQUESTED = '/root/upgrade-requested.jsonl'
@@ -83,7 +74,10 @@ interface Before {
 
 export async function upgradeWithPets(options: UpgradeOptions): Promise<UpgradeFigures> {
   const { machine, pets, section, follow, step } = options
-  const store = await openStore(machine, SCOPES)
+  const store = await openStore(
+    machine,
+    SCOPES.filter((scope) => scope !== 'admin'),
+  )
   let importSeconds = 0
   await step(`import ${pets} pets`, 0, async () => {
     importSeconds = await importPets(machine, pets)
