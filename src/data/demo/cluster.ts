@@ -1,6 +1,7 @@
 // Creates, starts and stops a PostgreSQL cluster for the demo, development and tests, with binaries from npm or from the system.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -78,13 +79,24 @@ export function runningPort(dataFolder: string): number | undefined {
   }
 }
 
-/** At random, so that two processes that choose at the same time get different ports. */
+/** Returns a free port, which no other call of any process returns until this process ends. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
     const port = randomInt(PORT_MIN, PORT_MAX + 1)
-    if (await isFree(port)) return port
+    if ((await isFree(port)) && (await reserve(port))) return port
   }
   throw new Error(`found no free port from ${PORT_MIN} to ${PORT_MAX} in ${PORT_ATTEMPTS} attempts`)
+}
+
+/** By an open UDP socket of the same number, which does not disturb a server that listens on the port. */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').bind({ port, address: '127.0.0.1', exclusive: true }).unref()
+  try {
+    await once(socket, 'listening')
+    return true
+  } catch {
+    return false
+  }
 }
 
 export async function isFree(port: number): Promise<boolean> {
