@@ -7,6 +7,9 @@ import { clientErrorSender } from './errors.ts'
 import { type Admit, overloadGuard, type OverloadOptions } from './overload.ts'
 import { resetStalledConnections } from './stalled-responses.ts'
 
+/** How long the client of a CONNECT request has to read its response and to close the connection. */
+const CLOSED_AFTER_MS = 1_000
+
 export interface ServerOptions extends OverloadOptions {
   connectionsMax: number
   /** A connection is reset if its client accepts no bytes of the response for this long. */
@@ -41,7 +44,20 @@ export function openServer(route: RequestListener, options: ServerOptions): Serv
   })
   // CONNECT is rejected as malformed_request (400). Node provides no response for it, only the socket.
   const rejectMalformed = clientErrorSender(options.publicUrl)
-  server.on('connect', (_request, socket) => rejectMalformed(new Error('CONNECT'), socket as Socket))
+  server.on('connect', (_request, socket) => {
+    rejectMalformed(new Error('CONNECT'), socket as Socket)
+    closeSoon(socket as Socket)
+  })
   resetStalledConnections(server, options.stalledAfterMs)
   return server
+}
+
+/**
+ * Node has left the socket of a CONNECT request to us: it neither reads it nor closes it after a timeout. Discards what the
+ * client still sends, so that the client can read the response, and then closes the connection.
+ */
+function closeSoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), CLOSED_AFTER_MS)
+  socket.once('close', () => clearTimeout(timer))
+  socket.resume()
 }
