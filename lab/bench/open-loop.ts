@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
+import { randomCursor } from './workloads.ts'
 
 const { values } = parseArgs({
   options: {
@@ -55,6 +56,9 @@ function nextRequest(): string {
   if (values.workload === 'create') {
     const body = `{"name":"Pet ${inFlight}","categoryId":1}`
     return `POST /v1/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  }
+  if (values.workload === 'list random') {
+    return `GET /v1/pets?status=available&cursor=${randomCursor(pets)} HTTP/1.1\r\n${HEAD}\r\n`
   }
   return `GET /v1/pets/${1 + Math.floor(Math.random() * pets)} HTTP/1.1\r\n${HEAD}\r\n`
 }
@@ -148,6 +152,7 @@ function finish(): void {
   clearInterval(timer)
   const percentile = (times: number[], part: number) =>
     times.sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0
+  const allAcceptedMs = results.flatMap(({ acceptedMs }) => acceptedMs)
   const perSecond = results.map(({ acceptedMs, rejectedMs, ...counts }) => ({
     ...counts,
     p50Ms: percentile(acceptedMs, 0.5),
@@ -155,6 +160,9 @@ function finish(): void {
     rejectedP99Ms: percentile(rejectedMs, 0.99),
     slowestRejectionMs: percentile(rejectedMs, 1),
   }))
-  process.stdout.write(`${JSON.stringify({ rate, seconds, notSent, unacknowledged: inFlight, perSecond })}\n`)
+  const [p50Ms, p99Ms] = [percentile(allAcceptedMs, 0.5), percentile(allAcceptedMs, 0.99)]
+  process.stdout.write(
+    `${JSON.stringify({ rate, seconds, notSent, unacknowledged: inFlight, p50Ms, p99Ms, perSecond })}\n`,
+  )
   process.exit()
 }

@@ -1,39 +1,17 @@
 // Overload test: sends requests at twice the capacity of the service, while a thousand idle connections are open.
 // Measures how many requests succeed, how fast the others are rejected, and how soon latency recovers.
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Setup } from './setup.ts'
-import { runWrk, usedBy } from './tools.ts'
+import { runOpenLoop, runWrk, usedBy } from './tools.ts'
 import { wrkScript } from './workloads.ts'
 
-const run = promisify(execFile)
 const IDLE_CONNECTIONS = 1_000
 const SECONDS = 8
 /** Normal load, as a share of the capacity. */
 const NORMAL = 0.3
 /** Latency has recovered once its p99 is at most this many times the p99 before the overload. */
 const RECOVERED_FACTOR = 3
-
-interface PerSecond {
-  sent: number
-  accepted: number
-  rejected: number
-  cut: number
-  other: number
-  p50Ms: number
-  p99Ms: number
-  rejectedP99Ms: number
-  slowestRejectionMs: number
-}
-
-interface OpenLoop {
-  notSent: number
-  unacknowledged: number
-  perSecond: PerSecond[]
-}
 
 export interface Overload {
   workload: string
@@ -74,7 +52,9 @@ export async function measureOverload(
   try {
     const script = wrkScript(workload, pets, setup.apiKey, setup.folder)
     const capacity = (await runWrk(script, setup.on.origin, 64, 4, setup.folder)).perSecond
-    const load = (share: number) => openLoop(setup, workload, pets, capacity * share)
+    const { apiKey } = setup
+    const load = (share: number) =>
+      runOpenLoop(setup.on.origin, { key: apiKey, workload, pets, rate: capacity * share, seconds: SECONDS })
     const before = await load(NORMAL)
     const overloaded = await load(2)
     const after = await load(NORMAL)
@@ -104,13 +84,6 @@ export async function measureOverload(
   } finally {
     for (const socket of idle) socket.destroy()
   }
-}
-
-async function openLoop(setup: Setup, workload: string, pets: number, rate: number): Promise<OpenLoop> {
-  const options = { origin: setup.on.origin, key: setup.apiKey, workload, pets, rate, seconds: SECONDS }
-  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
-  const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'open-loop.ts'), ...args])
-  return JSON.parse(stdout) as OpenLoop
 }
 
 async function openIdle(origin: string): Promise<Socket[]> {

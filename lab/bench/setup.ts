@@ -13,7 +13,7 @@ import { DEFAULT_SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import { freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { loadPets } from './pets.ts'
 
-const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
+export const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
 /** Database connections of each service. */
 const POOL_SIZE = 20
@@ -33,6 +33,8 @@ export const SETTINGS = {
 
 export interface Server {
   origin: string
+  /** Of the admin port. Absent for a server without one. */
+  adminOrigin?: string
   pid: number
   stop: () => Promise<void>
 }
@@ -133,6 +135,8 @@ interface ServiceOptions {
   checkout?: string | undefined
   /** Networks to which webhooks may be delivered. */
   webhookNetworks?: string
+  /** DATABASE_READ_URL, with the settings of the role. Default: none. */
+  readUrl?: string | undefined
 }
 
 const executableIn = (checkout: string) => join(checkout, 'bin/petstore.ts')
@@ -145,7 +149,7 @@ export function nodeFlags(checkout = OWN_CHECKOUT): string[] {
 /** Starts the service as an operator would, with the Node flags in the first line of the executable. */
 export async function startService(
   databaseUrl: string,
-  { isBatching = true, checkout = OWN_CHECKOUT, webhookNetworks = '' }: ServiceOptions = {},
+  { isBatching = true, checkout = OWN_CHECKOUT, webhookNetworks = '', readUrl }: ServiceOptions = {},
 ): Promise<Server> {
   const program = isBatching ? [executableIn(checkout), 'serve'] : [UNBATCHED_SERVICE]
   const child = spawn(process.execPath, [...nodeFlags(checkout), ...program], {
@@ -155,15 +159,18 @@ export async function startService(
       ADMIN_PORT: '0',
       WEBHOOK_NETWORKS: webhookNetworks,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
+      ...(readUrl !== undefined && { DATABASE_READ_URL: readUrl }),
     }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit').then(() => {
     throw new Error(`the service in ${checkout} did not start`)
   })
-  const [{ address }] = (await Promise.race([once(child, 'message'), exited])) as [{ address: string }]
+  const [{ address, admin }] = (await Promise.race([once(child, 'message'), exited])) as [
+    { address: string; admin: string },
+  ]
   await sleep(1_000)
-  return toServer(child, address)
+  return { ...toServer(child, address), adminOrigin: admin }
 }
 
 /** Adds the settings that deploy/roles.sql of the checkout gives to the role of the service. */

@@ -68,6 +68,45 @@ export async function runPgbench(
   return { perSecond, requests, failed: Number(/failed transactions: ([0-9]+)/.exec(stdout)?.[1] ?? 0) }
 }
 
+interface OpenLoopOptions {
+  key: string
+  workload: 'list random' | 'get' | 'create'
+  pets: number
+  /** Requests per second. */
+  rate: number
+  seconds: number
+  /** Default: 900. */
+  connections?: number
+}
+
+interface OpenLoopSecond {
+  sent: number
+  accepted: number
+  rejected: number
+  cut: number
+  other: number
+  p50Ms: number
+  p99Ms: number
+  rejectedP99Ms: number
+  slowestRejectionMs: number
+}
+
+interface OpenLoop {
+  notSent: number
+  unacknowledged: number
+  /** Of all accepted requests. */
+  p50Ms: number
+  p99Ms: number
+  perSecond: OpenLoopSecond[]
+}
+
+/** Runs open-loop.ts, which explains the results. */
+export async function runOpenLoop(origin: string, options: OpenLoopOptions): Promise<OpenLoop> {
+  const args = Object.entries({ origin, ...options }).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'open-loop.ts'), ...args])
+  return JSON.parse(stdout) as OpenLoop
+}
+
 /** Returns the CPU seconds that a process has used so far, and its current memory. */
 export function usedBy(pid: number): { cpuSeconds: number; megabytes: number } {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

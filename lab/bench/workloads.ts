@@ -39,9 +39,7 @@ export function wrkScript(workload: Workload, pets: number, apiKey: string, fold
   }
   const cursorFile = join(folder, 'cursors')
   if (workload === 'list random') {
-    const cursors = Array.from({ length: CURSORS }, () =>
-      writeCursor({ id: BigInt(1 + Math.floor(Math.random() * pets)), sortKey: '' }, { status: 'available' }),
-    )
+    const cursors = Array.from({ length: CURSORS }, () => randomCursor(pets))
     writeFileSync(cursorFile, cursors.join('\n'))
   }
   return `local headers = ${headers}
@@ -56,4 +54,12 @@ function done(summary, latency)
     summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout))
 end
 `
+}
+
+/** The cursor of a random page of available pets. */
+export function randomCursor(pets: number): string {
+  return writeCursor(
+    { id: BigInt(1 + Math.floor(Math.random() * pets)), sortKey: '' },
+    { status: 'available' },
+  )
 }

@@ -10,6 +10,7 @@ const SOURCE = resolve(import.meta.dirname, '../../deploy/ha')
 /** Inside the root. */
 const FOLDER = '/srv/ha'
 export const SUPERUSER_PASSWORD = 'drill-superuser-password'
+export const REPLICATION_PASSWORD = 'drill-replication-password'
 export const APP_PASSWORD = 'drill-app-password'
 
 export interface ClusterMember {
@@ -73,7 +74,7 @@ const VALUES = {
   SLOT_WAL_MAX: '256MB',
   WATCHDOG: 'off',
   SUPERUSER_PASSWORD,
-  REPLICATION_PASSWORD: 'drill-replication-password',
+  REPLICATION_PASSWORD,
   REWIND_PASSWORD: 'drill-rewind-password',
   HAPROXY_LISTEN: '127.0.0.1',
   HAPROXY_PORT: '5000',

@@ -45,6 +45,21 @@ export async function findSynchronousStandbys(leader: NodeAddress): Promise<stri
   return members.filter(({ role }) => /^(sync|quorum)_standby$/.test(role)).map(({ name }) => name)
 }
 
+/**
+ * The standbys of which Patroni must ask enough before it promotes one. findSynchronousStandbys() leaves out those whose
+ * Patroni does not run.
+ */
+export async function findVoters(node: NodeAddress): Promise<string[]> {
+  const key = Buffer.from('/service/petstore/sync').toString('base64')
+  const found = await requestEtcd<{ kvs?: { value: string }[] }>(node, '/v3/kv/range', { key })
+  const value = found?.kvs?.[0]?.value
+  if (value === undefined) return []
+  const { sync_standby: names } = JSON.parse(Buffer.from(value, 'base64').toString()) as {
+    sync_standby: string | null
+  }
+  return (names ?? '').split(',').filter((name) => name !== '')
+}
+
 /** Whether the standby on this node streams from the primary. */
 export async function isNodeStreaming(node: NodeAddress): Promise<boolean> {
   const state = await readJson<NodeState>(node, '/patroni')
@@ -103,15 +118,20 @@ export async function findEtcdLeader<Node extends NodeAddress>(nodes: Node[]): P
   throw new Error('etcd has no leader.')
 }
 
-async function readEtcdStatus(node: NodeAddress) {
+function readEtcdStatus(node: NodeAddress) {
+  return requestEtcd<{ leader: string; header: { member_id: string } }>(node, '/v3/maintenance/status', {})
+}
+
+/** Undefined if the etcd of the node does not respond in time. */
+async function requestEtcd<Body>(node: NodeAddress, path: string, sent: object): Promise<Body | undefined> {
   try {
-    const { body } = await sendHttps(`https://${node.address}:${ETCD_PORT}/v3/maintenance/status`, {
+    const { body } = await sendHttps(`https://${node.address}:${ETCD_PORT}${path}`, {
       method: 'POST',
-      body: '{}',
+      body: JSON.stringify(sent),
       tls: node.tls,
       timeoutMs: REQUEST_TIMEOUT_MS,
     })
-    return JSON.parse(body) as { leader: string; header: { member_id: string } }
+    return JSON.parse(body) as Body
   } catch {
     return undefined
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lab } from '../cluster/cluster.ts'
 import type { FeedCheck } from '../load/feed-check.ts'
 import type { Load } from '../load/load.ts'
+import type { ReadSources } from '../load/read-sources.ts'
 import type { Sampler } from '../load/sampler.ts'
 import type { Activity, Series } from '../parts/activity.ts'
 import type { Violations } from '../parts/violations.ts'
@@ -22,6 +23,8 @@ export interface RoundsOptions {
   sampler: Sampler
   activity: Activity
   feed: FeedCheck
+  /** Undefined if everything is read from the primary. */
+  readSources: ReadSources | undefined
   violations: Violations
   plan: readonly PlannedFault[]
   settleMs: number
@@ -59,13 +62,12 @@ export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
   return rows
 }
 
-async function runRound(
-  fault: PlannedFault,
-  number: number,
-  { lab, load, sampler, activity, feed, violations, settleMs }: RoundsOptions,
-): Promise<FaultRow> {
+async function runRound(fault: PlannedFault, number: number, options: RoundsOptions): Promise<FaultRow> {
+  const { lab, load, sampler, activity, feed, readSources, settleMs } = options
   const leaderBefore = await lab.leader()
   load.client.takeCounts()
+  load.takeSlowestReadMs()
+  await readSources?.take()
   sampler.takePeak()
   activity.startWindow()
   feed.startWindow()
@@ -78,19 +80,8 @@ async function runRound(
   const { holdMs, detail, heal } = await lab.startFault(fault)
   await sleep(holdMs)
   await heal()
-  const healedMs = performance.now()
   const healedAt = secondsNow()
-  const [secondsUntilHealthy, resumed] = await Promise.all([
-    untilHealthy(lab),
-    untilWrites(activity, healedMs),
-  ])
-  if (!resumed) {
-    const text = `none within ${RESUME_TIMEOUT_MS / 1000} s after fault ${number}, ${fault} (${detail})`
-    violations.add({ kind: 'notResumed', subject: `${number}`, text })
-  }
-  if (secondsUntilHealthy === null) {
-    violations.add({ kind: 'notHealthy', subject: `${number}`, text: `after fault ${number}, ${fault}` })
-  }
+  const recovered = await waitForRecovery(`fault ${number}, ${fault} (${detail})`, options)
   await sleep(settleMs)
 
   ownDelay.disable()
@@ -106,15 +97,49 @@ async function runRound(
     readGapSeconds: gap('reads'),
     orderGapSeconds: gap('orders'),
     feedGapSeconds: gap('events'),
+    slowestReadSeconds: round(load.takeSlowestReadMs() / 1000),
     feedLagSeconds: round(feed.worstLagMs() / 1000),
-    secondsUntilHealthy: secondsUntilHealthy === null ? null : round(secondsUntilHealthy),
+    secondsUntilHealthy: recovered.untilHealthy,
     acknowledged: load.acknowledged() - acknowledgedBefore,
     responses: load.client.takeCounts(),
     peak: sampler.takePeak(),
     ownDelayMs: Math.round(ownDelay.max / 1e6),
+    ...(readSources && {
+      standbyReads: { ...(await readSources.take()), secondsUntilServed: recovered.untilStandbysServe },
+    }),
   }
   // Last, because it pauses the load.
   return { ...measured, mirror: await feed.check(`after fault ${number}, ${fault}`) }
+}
+
+/** Seconds since the fault ended; null if it took too long. */
+interface Recovery {
+  untilHealthy: number | null
+  untilStandbysServe: number | null
+}
+
+/** Waits until the cluster is healthy, writes are acknowledged, and all standbys serve reads. */
+async function waitForRecovery(
+  fault: string,
+  { lab, activity, readSources, violations }: RoundsOptions,
+): Promise<Recovery> {
+  const healedMs = performance.now()
+  const [untilHealthySeconds, resumed] = await Promise.all([
+    untilHealthy(lab),
+    untilWrites(activity, healedMs),
+  ])
+  const withinText = `within ${RESUME_TIMEOUT_MS / 1000} s after ${fault}`
+  if (!resumed) violations.add({ kind: 'notResumed', subject: fault, text: `no writes ${withinText}` })
+  if (untilHealthySeconds === null) {
+    violations.add({ kind: 'notHealthy', subject: fault, text: `after ${fault}` })
+  }
+  const untilStandbys = readSources ? await untilStandbysServe(readSources, lab, healedMs) : null
+  if (readSources && untilStandbys === null) {
+    const text = `not every standby served reads ${withinText}`
+    violations.add({ kind: 'notResumed', subject: `standbys, ${fault}`, text })
+  }
+  const rounded = (value: number | null) => (value === null ? null : round(value))
+  return { untilHealthy: rounded(untilHealthySeconds), untilStandbysServe: rounded(untilStandbys) }
 }
 
 async function untilHealthy(lab: Lab): Promise<number | null> {
@@ -132,6 +157,20 @@ async function untilWrites(activity: Activity, afterMs: number): Promise<boolean
     await sleep(POLL_MS)
   }
   return true
+}
+
+/** Waits until every standby has served a read of each instance. Null if that takes too long. */
+async function untilStandbysServe(
+  readSources: ReadSources,
+  lab: Lab,
+  healedMs: number,
+): Promise<number | null> {
+  const isServed = await readSources.watch(lab.nodes.length - 1)
+  while (!isServed()) {
+    if (performance.now() > healedMs + RESUME_TIMEOUT_MS) return null
+    await sleep(POLL_MS)
+  }
+  return (performance.now() - healedMs) / 1000
 }
 
 function round(value: number): number {

@@ -1,7 +1,7 @@
 // Clients that compete for the same pet in each round. One of them gets it, and completes or cancels the order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pick, type Random } from '../parts/random.ts'
-import { type LoadContext, retry, type Worker } from './context.ts'
+import { type LoadContext, offerOrder, retry, type Worker } from './context.ts'
 import { idOf } from './writers.ts'
 
 const ROUND_MS = 150
@@ -85,6 +85,7 @@ async function place(
   }
   context.ordersByPet.set(petId, [...earlier, orderId])
   history.orders.set(orderId, { petId, state: 'placed' })
+  offerOrder(context, orderId)
   context.historyFile.append({ order: orderId, petId, note })
   context.activity.record('orders')
   context.totals.orders += 1

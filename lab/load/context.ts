@@ -10,6 +10,7 @@ import type { History, HistoryFile } from './history.ts'
 /** Longer than the longest fault and the recovery from it. */
 const RETRY_MAX_MS = 300_000
 const RECENT_PETS_MAX = 2_000
+const RECENT_ORDERS_MAX = 50
 
 export interface LoadTotals {
   keyedPets: number
@@ -32,9 +33,14 @@ export interface LoadContext {
   totals: LoadTotals
   /** Ids of recently acknowledged pets with a key, for buyers and readers. */
   recentPets: number[]
+  /** Of all pets that were acknowledged, or that any reader has read. */
   newestPetId: number
+  /** The highest version of each pet that any reader has read. */
+  versionsRead: Map<number, number>
   /** Acknowledged orders of each pet. */
   ordersByPet: Map<number, number[]>
+  /** Ids of recently acknowledged orders, for readers. */
+  recentOrders: number[]
   /** Set once: clients then finish what they have begun. */
   stopping: boolean
   /** Time by which the clients end, in milliseconds of performance.now(). */
@@ -61,7 +67,9 @@ export function newContext(shared: Shared): LoadContext {
     },
     recentPets: [],
     newestPetId: 0,
+    versionsRead: new Map(),
     ordersByPet: new Map(),
+    recentOrders: [],
     stopping: false,
     endsAt: Number.POSITIVE_INFINITY,
     paceFactor: 1,
@@ -121,4 +129,9 @@ export function acknowledgePet(context: LoadContext, id: number, name: string): 
 export function offerPet(context: LoadContext, id: number): void {
   context.recentPets.push(id)
   if (context.recentPets.length > RECENT_PETS_MAX) context.recentPets.shift()
+}
+
+export function offerOrder(context: LoadContext, id: number): void {
+  context.recentOrders.push(id)
+  if (context.recentOrders.length > RECENT_ORDERS_MAX) context.recentOrders.shift()
 }

@@ -7,6 +7,7 @@ export type OperationName =
   | 'completeOrder'
   | 'cancelOrder'
   | 'listPets'
+  | 'getOrder'
   | 'getInventory'
   | 'listEvents'
 
@@ -28,6 +29,8 @@ const DOCUMENTED: Record<OperationName, ReadonlySet<string>> = {
   completeOrder: new Set(['200', ...ORDER_GONE, ...WRITE_FAILED]),
   cancelOrder: new Set(['200', ...ORDER_GONE, ...WRITE_FAILED]),
   listPets: new Set(['200', ...NOTHING_CHANGED]),
+  // readers.ts reports 404.
+  getOrder: new Set(['200', '404 order_not_found', ...NOTHING_CHANGED]),
   getInventory: new Set(['200', ...NOTHING_CHANGED]),
   // feed-follower.ts reports 410.
   listEvents: new Set(['200', '410 events_expired', ...NOTHING_CHANGED]),

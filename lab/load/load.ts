@@ -42,6 +42,8 @@ export interface Load {
   follower: Follower
   totals: LoadTotals
   acknowledged: () => number
+  /** The longest time that a read of a client took since the last call, also if it failed. */
+  takeSlowestReadMs: () => number
   /** Multiplies the periods of the clients; see LoadContext. */
   setPace: (factor: number) => void
   /** Lets the clients finish what they have begun; returns how many did not finish in time. */
@@ -52,12 +54,7 @@ export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions
   const client = openClient({ ...lab, violations: shared.violations })
   const follower = startFollower({ ...shared, client, random: createRandom(seed, 'follower') })
   const gate = openGate()
-  const send: Client['send'] = async (operation, request) => {
-    const onReply = observe?.(operation, request)
-    const reply = await client.send(operation, request)
-    onReply?.(reply)
-    return reply
-  }
+  const { send, takeSlowestReadMs } = measuringSend(client, observe)
   const gated: Client = { ...client, send: (...sent) => gate.pass(() => send(...sent)) }
   const runCommand: Lab['runCommand'] = (...sent) => gate.pass(() => lab.runCommand(...sent))
   const context = newContext({ ...shared, client: gated, lag: follower.lag })
@@ -91,6 +88,7 @@ export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions
       const { reads: _, ...changes } = context.totals
       return Object.values(changes).reduce((sum, count) => sum + count, 0)
     },
+    takeSlowestReadMs,
     setPace: (factor) => {
       context.paceFactor = factor
     },
@@ -99,6 +97,28 @@ export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions
       context.endsAt = performance.now() + DRAIN_MS
       await Promise.race([finished, sleep(DRAIN_MS + LAST_ATTEMPT_MS, undefined, { ref: false })])
       return running
+    },
+  }
+}
+
+function measuringSend(
+  client: Client,
+  observe: Observe | undefined,
+): Pick<Client, 'send'> & Pick<Load, 'takeSlowestReadMs'> {
+  let slowestReadMs = 0
+  return {
+    send: async (operation, request) => {
+      const onReply = observe?.(operation, request)
+      const sentAt = performance.now()
+      const reply = await client.send(operation, request)
+      if (request.method === 'GET') slowestReadMs = Math.max(slowestReadMs, performance.now() - sentAt)
+      onReply?.(reply)
+      return reply
+    },
+    takeSlowestReadMs: () => {
+      const taken = slowestReadMs
+      slowestReadMs = 0
+      return taken
     },
   }
 }

@@ -18,6 +18,7 @@ import { checkPooler, type PoolerResult } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
+import { checkStandbyReads } from './doctor/standby-reads.ts'
 import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
@@ -107,6 +108,7 @@ const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding |
   connections: ({ db, config, pooler }) => checkConnections(db, config, pooler.isPooled),
   planner: ({ db }) => checkPlanner(db),
   replication: ({ db }) => checkReplication(db),
+  'standby reads': ({ db, config }) => checkStandbyReads(db, config, APPLICATION_NAME),
   archiving: ({ db }) => checkArchiving(db),
   waits: ({ db }) => checkWaits(db),
   webhooks: ({ db }) => checkWebhooks(db),
@@ -197,16 +199,18 @@ async function checkHosts({ DATABASE_URL }: Config): Promise<Finding[]> {
 /** Checks the URL, not the server: behind a pooler, PostgreSQL sees only the connection of the pooler. */
 function checkEncryption(config: Config): Finding {
   const check = 'encryption'
-  const toOtherHosts = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
-    const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
-    return (
-      urls
-        .map((url) => openClient(url, APPLICATION_NAME))
-        // The traffic of a Unix socket and of the loopback interface stays on the host.
-        .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
-        .map(({ host, ssl }) => ({ name, host, ssl }))
-    )
-  })
+  const toOtherHosts = (['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATABASE_READ_URL'] as const).flatMap(
+    (name) => {
+      const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
+      return (
+        urls
+          .map((url) => openClient(url, APPLICATION_NAME))
+          // The traffic of a Unix socket and of the loopback interface stays on the host.
+          .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
+          .map(({ host, ssl }) => ({ name, host, ssl }))
+      )
+    },
+  )
   // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
   const plain = toOtherHosts.filter(({ ssl }) => !ssl)
   if (plain.length > 0) {

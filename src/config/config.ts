@@ -11,6 +11,7 @@ import {
   readDelays,
   readIssuer,
   readNetworks,
+  readNodesUrl,
   readOidcScopes,
   readOrigins,
   readProxies,
@@ -42,8 +43,13 @@ export const VARIABLES = {
     help: 'URL of the database in which `petstore verify --record` records its result, with the role `petstore_verify`. `DATABASE_URL` is then the restored database. Default: none.',
     read: (text) => (text === undefined ? undefined : readDatabaseUrl(text)),
   },
+  DATABASE_READ_URL: {
+    help: 'URL that lists every node of a replicated cluster, the primary too, without a load balancer or pooler in between. Pets, orders and their history are then read from the standbys, exactly. The standbys must form a quorum. Default: none; everything is read from the primary.',
+    example: 'postgres://petstore_app:secret@node1:5432,node2:5432,node3:5432/petstore?sslmode=verify-full',
+    read: readNodesUrl,
+  },
   DATABASE_POOL_SIZE: {
-    help: 'Max connections to PostgreSQL per process, 1 to 200. Default: 10.',
+    help: 'Max connections to PostgreSQL per process, 1 to 200; with `DATABASE_READ_URL`, also to each standby. Default: 10.',
     read: integer(10, 1, 200),
   },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },

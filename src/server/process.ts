@@ -23,7 +23,7 @@ import { followingJobs, measuringJobs, openWakeups, storeJobs } from './jobs.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openServiceMetrics } from './store-metrics/store-metrics.ts'
-import { openStore, waitForSchema } from './store.ts'
+import { openStore, openStoreReads, readingFrom, waitForSchema } from './store.ts'
 
 /** Runs the service until a signal ends the process. `isBatching`: see openPetBatches. */
 export async function runService(config: Config, { isBatching = true } = {}): Promise<void> {
@@ -31,7 +31,7 @@ export async function runService(config: Config, { isBatching = true } = {}): Pr
   process.on('exit', log.writer.flushSync)
   for (const warning of removedVariableWarnings()) log.warn(warning)
   const services = await openServices(config, log, isBatching)
-  const { db, holds, eventStreams, metrics, tracing } = services
+  const { db, reads, holds, eventStreams, metrics, tracing } = services
   const state: ProcessState = {
     isDraining: false,
     readiness: { ready: false, reason: 'the schema has not been checked yet' },
@@ -61,6 +61,7 @@ export async function runService(config: Config, { isBatching = true } = {}): Pr
     afterwards: async () => {
       await background.stop()
       await admin.close()
+      await reads.close()
       await db.close()
       await tracing?.close()
     },
@@ -91,7 +92,11 @@ type Services = Awaited<ReturnType<typeof openServices>>
 async function openServices(config: Config, log: Log, isBatching: boolean) {
   const metrics = openServiceMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const tracing = await startTracing(config, log)
-  const db = openStore(config, log, { observer: metrics.database, tracing })
+  const db = openStore(config, log, {
+    observer: metrics.database,
+    tracing,
+    recordsTerm: config.DATABASE_READ_URL !== undefined,
+  })
   const wakeups = openWakeups()
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log, undefined, undefined, {
@@ -109,22 +114,25 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     },
     onFailure: reportStreamFailures(log, metrics),
   })
+  const reads = openStoreReads(config, log, db, { holds, metrics, tracing })
   /** The background jobs follow the changes of requests at once. */
-  const followedDb = afterWrites(db, wakeups.onChange)
+  const followedDb = afterWrites(reads.db, wakeups.onChange)
   const batches = openPetBatches(
-    followedDb,
+    readingFrom(reads.readers.rows, followedDb),
     isBatching,
     config.DATABASE_POOL_SIZE,
     metrics.observeBatch,
     tracing,
   )
-  return { metrics, tracing, db, followedDb, batches, wakeups, usage, holds, findEvents, eventStreams }
+  return { metrics, tracing, db, reads, followedDb, batches, wakeups, usage, holds, findEvents, eventStreams }
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, followedDb, batches, usage, holds, findEvents, eventStreams } = services
+  const { metrics, tracing, db, reads, followedDb, batches, usage, holds, findEvents, eventStreams } =
+    services
   return {
     db: followedDb,
+    readers: reads.readers,
     batches,
     categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,

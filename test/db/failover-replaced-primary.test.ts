@@ -1,6 +1,6 @@
 // A primary that a failover has replaced is never trusted again, in whichever order its reports arrive.
-import { Pool } from 'pg'
 import { onTestFinished, expect, test } from 'vitest'
+import { openPool } from '../../src/db/connection/pool.ts'
 import { INCARNATION } from '../../src/db/failover/incarnation.ts'
 import { type ServerTrust, trackServers } from '../../src/db/failover/server-trust.ts'
 import { trackUnreplicatedCommits } from '../../src/db/failover/unreplicated.ts'
@@ -10,7 +10,8 @@ const databaseUrl = await createTestDatabase()
 
 /** A connection to the server, and the incarnations that the same and another cluster report after failovers. */
 async function openServer() {
-  const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+  // Its connections may still be closing when the database is dropped, which ends them with an error.
+  const pool = openPool({ databaseUrl, applicationName: 'petstore-test', size: 1, onError: () => {} })
   const client = await pool.connect()
   onTestFinished(async () => {
     client.release()
@@ -25,6 +26,7 @@ async function openServer() {
     timeoutMs: 60_000,
     unreplicated: trackUnreplicatedCommits(),
     requireSession: () => Promise.reject(new Error('the connection is direct')),
+    recordsTerm: false,
   })
   return { servers, client, current, promoted, elsewhere }
 }

@@ -187,13 +187,14 @@ const OTHER_NAMES = new Set([
   ...Object.keys(SIGN_IN_ERRORS),
   ...FAILURE_REASONS,
   ...SAMPLERS,
-  // The name of a statement, which names its span.
+  // The name of a statement, which names its span; names of outcomes and reasons.
   'insert_pets',
+  'no_standby',
   'not_stored',
   'not_subscribed',
   'select_account',
   'signed_in',
-  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections pg_cancel_backend pg_createcluster pg_dump pg_is_in_recovery pg_lsclusters pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_upgradecluster pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict synchronous_standby_names`.split(
+  ...`archive_mode bin_dir data_dir idle_in_transaction_session_timeout loop_wait max_connections max_standby_streaming_delay pg_cancel_backend pg_createcluster pg_dump pg_is_in_recovery pg_lsclusters pg_read_all_stats pg_restore pg_rewind pg_stat_bgwriter pg_stat_statements pg_terminate_backend pg_upgrade pg_upgradecluster pg_wal query_wait_timeout remote_apply remote_write restore_command retry_timeout shared_buffers statement_timeout stats_reset synchronous_commit synchronous_mode synchronous_mode_strict synchronous_node_count synchronous_standby_names`.split(
     ' ',
   ),
 ])

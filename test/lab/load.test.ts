@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openMarket } from '../../lab/load/buyers.ts'
 import { openClient } from '../../lab/load/client.ts'
 import { type LoadContext, newContext, type Worker } from '../../lab/load/context.ts'
-import { emptyHistory } from '../../lab/load/history.ts'
+import { type AcknowledgedOrder, emptyHistory } from '../../lab/load/history.ts'
 import { importerOf } from '../../lab/load/importer.ts'
 import { reader } from '../../lab/load/readers.ts'
 import { statusChanger } from '../../lab/load/status-changers.ts'
@@ -123,6 +123,64 @@ test.each([
   context.history.pets.set(9, 'run-k0.0')
   await run(reader, context)
   expect(kinds(context)).toEqual([kind])
+})
+
+test('a reader reports a list without a pet that another reader has seen', async () => {
+  const context: LoadContext = await openContext((_request, _body, number) => {
+    context.stopping = true
+    return { status: 200, body: [{ id: number === 1 ? 5 : 4, name: 'run-k0.0' }] }
+  }, 1)
+  await run(reader, context, 0)
+  expect(kinds(context)).toEqual([])
+  context.stopping = false
+  await run(reader, context, 1)
+  expect(kinds(context)).toEqual(['staleRead'])
+})
+
+test.each([
+  ['acknowledged', 3, 2, 2],
+  ['seen by a reader', 1, 2, 1],
+])(
+  'a reader reports a version of a pet before the one that was %s',
+  async (_, acknowledged, first, later) => {
+    let version = first
+    const context = await openContext((request) => {
+      if (!request.url?.includes('id=')) return { status: 200, body: [{ id: 9 }] }
+      const headers = { etag: `"${version}"` }
+      version = later
+      return { status: 200, body: [{ id: 9, name: 'run-s0.0' }], headers }
+    }, 20)
+    context.history.pets.set(9, 'run-s0.0')
+    context.history.statuses.set(9, { version: acknowledged, status: 'available', possible: undefined })
+    await run(reader, context)
+    expect(kinds(context)).toEqual(['staleRead'])
+  },
+)
+
+test.each<[string, AcknowledgedOrder['state'], Scripted, string[]]>([
+  ['a missing order', 'placed', { status: 404, body: { code: 'order_not_found' } }, ['staleRead']],
+  ['a completed order that is open', 'completed', { status: 200, body: { status: 'open' } }, ['staleRead']],
+  [
+    'a cancelled order that is completed',
+    'cancelled',
+    { status: 200, body: { status: 'completed' } },
+    ['staleRead'],
+  ],
+  [
+    'nothing about an order that is being completed',
+    'completing',
+    { status: 200, body: { status: 'open' } },
+    [],
+  ],
+])('a reader reports %s', async (_, state, found, reported) => {
+  const context = await openContext(
+    (request) => (request.url?.includes('orders') ? found : { status: 200, body: [{ id: 9 }] }),
+    20,
+  )
+  context.recentOrders.push(3)
+  context.history.orders.set(3, { petId: 9, state })
+  await run(reader, context)
+  expect(kinds(context)).toEqual(reported)
 })
 
 test('buyers report a pet that is acknowledged to two of them', async () => {

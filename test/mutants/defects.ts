@@ -7,6 +7,7 @@ import { DELIVERY_DEFECTS } from './delivery-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
 import { MESSAGE_DEFECTS } from './message-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
+import { STANDBY_DEFECTS } from './standby-defects.ts'
 import { WEBHOOK_DEFECTS } from './webhook-defects.ts'
 
 export const DEFECTS: readonly Defect[] = [
@@ -17,6 +18,14 @@ export const DEFECTS: readonly Defect[] = [
     find: 'elapsedTime >= timeoutMs',
     replace: 'false',
     test: 'test/http/response-timeout.test.ts',
+  },
+  {
+    name: 'a CONNECT request keeps its connection',
+    file: 'src/http/server.ts',
+    find: '    closeSoon(socket as Socket)\n',
+    replace: '',
+    test: 'test/http/connect-requests.test.ts',
+    title: 'the service closes the connection, also if the client does not',
   },
   {
     name: 'petstore top warns of keys that expire late instead of soon',
@@ -716,4 +725,5 @@ export const DEFECTS: readonly Defect[] = [
   ...WEBHOOK_DEFECTS,
   ...DELIVERY_DEFECTS,
   ...DEPENDENCY_DEFECTS,
+  ...STANDBY_DEFECTS,
 ]

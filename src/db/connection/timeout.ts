@@ -13,7 +13,8 @@ export class NoResponse extends Error {
 
 export function withTimeout<Result>(response: Promise<Result>, timeoutMs: number): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new NoResponse(response, timeoutMs)), timeoutMs)
+    // Not negative: Node would print a warning.
+    const timer = setTimeout(() => reject(new NoResponse(response, timeoutMs)), Math.max(timeoutMs, 0))
     response.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

@@ -41,7 +41,8 @@ export function trackUnacknowledgedWrites(
 
   async function check(): Promise<void> {
     const checked = [...unacknowledged]
-    const busy = await findBusy(checked.map(({ pid }) => pid)).catch(() => undefined)
+    const pids = checked.map(({ pid }) => pid)
+    const busy = pids.length === 0 ? [] : await findBusy(pids).catch(() => undefined)
     if (busy !== undefined) {
       for (const write of checked) if (!busy.includes(write.pid)) releaseOnce(write, true)
     }

@@ -1,7 +1,7 @@
 // Rules for categories: list them and name them.
 import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, toPage } from '../../contract/paging.ts'
-import type { Db } from '../../db/database.ts'
+import type { Db, Reader } from '../../db/database.ts'
 import {
   type Category,
   type CategoryCounts,
@@ -11,7 +11,10 @@ import {
 } from './queries.ts'
 
 /** Lists the categories that have a name or at least one pet, sorted by id. */
-export async function listCategories(db: Db, { after, limit }: PageRequest): Promise<Page<CategoryCounts>> {
+export async function listCategories(
+  db: Reader,
+  { after, limit }: PageRequest,
+): Promise<Page<CategoryCounts>> {
   const found: CategoryCounts[] = []
   let afterId = after?.id
   // A category that has no name and no pets left keeps its counts of 0 until deleteEmptyCounts deletes them. The filter

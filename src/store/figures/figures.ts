@@ -2,7 +2,7 @@
 import { AppError } from '../../contract/errors.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { INVALID_PARAMETER_VALUE } from '../../db/connection/sqlstates.ts'
-import type { Db } from '../../db/database.ts'
+import type { Db, Reader } from '../../db/database.ts'
 import { deleteOldFigures, findFigures } from './queries.ts'
 import { DAYS_MAX, type Figures } from './schema.ts'
 
@@ -31,7 +31,7 @@ export function databaseTimeZone(timeZone: string): string {
   return ZONES_OF_ABBREVIATIONS[timeZone.toUpperCase()] ?? timeZone
 }
 
-export async function getFigures(db: Db, days: number, timeZone: string): Promise<Figures> {
+export async function getFigures(db: Reader, days: number, timeZone: string): Promise<Figures> {
   const rows = await findFigures(db, days, databaseTimeZone(timeZone)).catch((error: unknown) => {
     if (error instanceof QueryFailure && error.state === INVALID_PARAMETER_VALUE)
       throw unknownTimeZone(timeZone)

@@ -1,15 +1,15 @@
 // HTTP route for the figures per day.
 // Contains no SQL; the rules are in figures.ts.
-import type { Db } from '../../db/database.ts'
+import type { Readers } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getFigures } from './figures.ts'
 import { DAYS_DEFAULT, FiguresSchema, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
 
 export interface FiguresServices {
-  db: Db
+  readers: Readers
 }
 
-export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
+export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
   app.route({
     method: 'GET',
     url: '/store/figures',
@@ -36,7 +36,7 @@ export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
     },
     handler: (request) => {
       const { days = DAYS_DEFAULT, timeZone = TIME_ZONE_DEFAULT } = request.query
-      return getFigures(db, days, timeZone)
+      return getFigures(readers.counts, days, timeZone)
     },
   })
 }

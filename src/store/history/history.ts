@@ -1,12 +1,12 @@
 // Rules for the history of a pet: lists its changes, newest first, then its creation.
 import { AppError } from '../../contract/errors.ts'
 import type { Page, PageRequest } from '../../contract/paging.ts'
-import type { Db } from '../../db/database.ts'
+import type { Reader } from '../../db/database.ts'
 import { findCreation, findHistoryBefore } from './queries.ts'
 import type { HistoryEntry } from './schema.ts'
 
 export async function getPetHistory(
-  db: Db,
+  db: Reader,
   petId: bigint,
   { after, limit }: PageRequest,
 ): Promise<Page<HistoryEntry>> {

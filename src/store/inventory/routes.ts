@@ -1,14 +1,14 @@
 // HTTP route for the inventory.
-import type { Db } from '../../db/database.ts'
+import type { Readers } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { countPets } from './queries.ts'
 import { CountsSchema } from './schema.ts'
 
 export interface InventoryServices {
-  db: Db
+  readers: Readers
 }
 
-export function getInventoryRoute(app: V1, { db }: InventoryServices): void {
+export function getInventoryRoute(app: V1, { readers }: InventoryServices): void {
   app.route({
     method: 'GET',
     url: '/store/inventory',
@@ -26,6 +26,6 @@ export function getInventoryRoute(app: V1, { db }: InventoryServices): void {
         }),
       },
     },
-    handler: () => countPets(db),
+    handler: () => countPets(readers.counts),
   })
 }

@@ -7,7 +7,7 @@ import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { FOREIGN_KEY_VIOLATION, UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
-import type { Db, Tx } from '../../db/database.ts'
+import type { Db, Reader, Tx } from '../../db/database.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
 import { movePet, releaseExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
@@ -133,13 +133,13 @@ export async function endOrder(
   })
 }
 
-export async function getOrder(db: Db, id: bigint): Promise<Order> {
+export async function getOrder(db: Reader, id: bigint): Promise<Order> {
   return findOrder(db, id)
 }
 
 /** Lists orders, newest first, or open orders with the one first that expires next. */
 export async function listOrders(
-  db: Db,
+  db: Reader,
   { sort, ...filters }: OrderFilters & { sort?: OrderSort | undefined },
   { after, limit }: PageRequest,
 ): Promise<Page<Order>> {
@@ -162,7 +162,7 @@ function toExpiryPosition({ id, sortKey }: PagePosition): ExpiryPosition {
   return { id, expiresAtMicros: BigInt(sortKey) }
 }
 
-async function findOrder(db: Pick<Db, 'read'>, id: bigint): Promise<Order> {
+async function findOrder(db: Reader, id: bigint): Promise<Order> {
   const [order] = await findOrdersByIds(db, [id])
   if (order === undefined) throw new AppError('order_not_found')
   return order

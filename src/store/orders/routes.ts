@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
-import type { Db } from '../../db/database.ts'
+import type { Db, Readers } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import {
@@ -17,6 +17,7 @@ import {
 
 export interface OrderServices {
   db: Db
+  readers: Readers
   publicUrl: string
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
@@ -121,7 +122,7 @@ function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, de
   })
 }
 
-export function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
+export function listOrdersRoute(app: V1, { readers, publicUrl }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders',
@@ -146,14 +147,14 @@ export function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void
       const filters = { status, petId, sort }
       const boundTo = { list: 'orders', ...filters }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
-      const { items, next } = await listOrders(db, filters, page)
+      const { items, next } = await listOrders(readers.rows, filters, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/store/orders`, next, boundTo, { ...filters, limit }))
       return items
     },
   })
 }
 
-export function getOrderRoute(app: V1, { db }: OrderServices): void {
+export function getOrderRoute(app: V1, { readers }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders/:orderId',
@@ -167,7 +168,7 @@ export function getOrderRoute(app: V1, { db }: OrderServices): void {
         200: response(OrderSchema, { description: 'The order.', example: EXAMPLE }),
       },
     },
-    handler: (request) => getOrder(db, request.params.orderId),
+    handler: (request) => getOrder(readers.rows, request.params.orderId),
   })
 }
 

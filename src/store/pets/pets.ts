@@ -4,7 +4,7 @@ import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
 import type { PetStatus } from '../../contract/pet-status.ts'
-import type { Db, Tx } from '../../db/database.ts'
+import type { Db, Reader, Tx } from '../../db/database.ts'
 import { findCategoriesByIds } from '../categories/queries.ts'
 import { insertHistory } from '../history/queries.ts'
 import type { ChangedFields } from '../history/schema.ts'
@@ -40,7 +40,7 @@ export async function listPets(
 
 /** Lists pets whose name starts with the prefix, of one status or of all, sorted by name. */
 export async function listPetsByName(
-  db: Db,
+  db: Reader,
   search: NameSearch,
   { after, limit }: PageRequest,
 ): Promise<JsonPage> {
@@ -52,7 +52,7 @@ export async function listPetsByName(
 
 /** Lists the pets that have one of the ids and match the filters, newest first. */
 export async function listPetsByIds(
-  db: Db,
+  db: Reader,
   { status, categoryId }: PetFilters,
   ids: readonly bigint[],
   limit: number,
@@ -177,7 +177,7 @@ function differences(before: Pet, after: Pet): [from: ChangedFields, to: Changed
   return [from, to]
 }
 
-async function requireCategory(db: Pick<Db, 'read'>, categoryId: bigint): Promise<void> {
+async function requireCategory(db: Reader, categoryId: bigint): Promise<void> {
   const [category] = await findCategoriesByIds(db, [categoryId])
   if (category !== undefined) return
   throw new AppError('unknown_category', {
