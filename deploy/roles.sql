@@ -97,7 +97,7 @@ begin
       and relname in (
         'api_keys', 'categories', 'deprecated_calls', 'event_epochs', 'event_numbers', 'finished_sign_ins',
         'idempotency_keys', 'imports', 'orders', 'outbox', 'pet_count_deltas', 'pet_count_position', 'pet_counts',
-        'pet_counts_by_category', 'pet_figures', 'pet_figures_start', 'pet_history', 'pets', 'petstore_migrations',
+        'pet_counts_by_category', 'pet_figures', 'pet_figures_start', 'pet_history', 'pet_profiles', 'pets', 'petstore_migrations',
         'primary_term', 'restore_checks', 'sign_ins', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
       )
     union all
@@ -111,9 +111,9 @@ begin
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
         'count_deleted_pets', 'count_inserted_pets', 'count_numbered_events', 'count_truncated_pets',
-        'count_updated_pets', 'event_api_key_id', 'event_request_id', 'order_event_type', 'pet_name_key', 'pet_search_key', 'record_created_pets',
+        'count_updated_pets', 'event_api_key_id', 'event_request_id', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key', 'record_created_pets',
         'record_deleted_pets', 'record_ended_orders', 'record_placed_order', 'record_truncated_pets',
-        'record_updated_pets', 'unfolded_pet_counts'
+        'record_updated_pets', 'record_written_profiles', 'unfolded_pet_counts'
       )
   loop
     execute format('alter %s owner to petstore_migrator', object.name);

@@ -31,6 +31,7 @@ export async function interfaceDocument(): Promise<object> {
     eventStreams: openEventStreams({ db, max: 0 }),
     webhookAddresses: addressRule([]),
     webhooksMax: 100,
+    currency: 'EUR',
     holdMinutes: 60,
     environment: 'production',
     isDraining: () => false,

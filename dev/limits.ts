@@ -129,6 +129,11 @@ export const LIST_DEFAULTS: string[][] = [
     'the order that expires next first, then by id',
     count(ORDERS_DEFAULT),
   ],
+  [
+    'completed orders with `sort=closedAt`',
+    'the order that was completed last first, then by id, newest first',
+    count(ORDERS_DEFAULT),
+  ],
   ['categories', 'by id; only categories that have a name or a pet', count(CATEGORIES_DEFAULT)],
   ['API keys', 'newest first, including revoked keys', count(API_KEYS_DEFAULT)],
 ]

@@ -43,21 +43,84 @@ export interface PetChange {
   reason?: string | undefined
 }
 
+/** The price of a pet and facts about it. A field without a value is absent. */
+export interface PetProfile {
+  /** Id of the pet. */
+  petId: Id
+  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  currency?: string
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string
+  /** Must not be blank and must have no control characters. */
+  breed?: string
+  sex?: 'female' | 'male' | 'unknown'
+  /** Date of birth, in or after 1900. Must not be in the future. */
+  bornOn?: string
+  /** Number of the microchip: letters and digits. Several pets can have the same number. */
+  chipNumber?: string
+  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+  description?: string
+}
+
+/** The whole profile of a pet: a field that is absent here has no value afterwards. The price is in the currency of the store. */
+export interface NewPetProfile {
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string | undefined
+  /** Must not be blank and must have no control characters. */
+  breed?: string | undefined
+  sex?: 'female' | 'male' | 'unknown' | undefined
+  /** Date of birth, in or after 1900. Must not be in the future. */
+  bornOn?: string | undefined
+  /** Number of the microchip: letters and digits. Several pets can have the same number. */
+  chipNumber?: string | undefined
+  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+  description?: string | undefined
+}
+
+/** Profiles, the newest pet first. */
+export type PetProfiles = PetProfile[]
+
 /** A change to a pet. */
 export interface HistoryEntry {
   at: string
   event: 'created' | 'updated' | 'order_placed' | 'order_completed' | 'order_cancelled' | 'order_expired'
-  /** The values of the changed fields before the change. */
+  /** The values of the changed fields before the change, also those of the profile. A field that had no value is absent. */
   from?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
+    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+    currency?: string
+    /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+    price?: string
+    /** Must not be blank and must have no control characters. */
+    breed?: string
+    sex?: 'female' | 'male' | 'unknown'
+    /** Date of birth, in or after 1900. Must not be in the future. */
+    bornOn?: string
+    /** Number of the microchip: letters and digits. Several pets can have the same number. */
+    chipNumber?: string
+    /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+    description?: string
   }
-  /** The values of the changed fields after the change. */
+  /** The values of the changed fields after the change. A field that has no value any more is absent. */
   to?: {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
+    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+    currency?: string
+    /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+    price?: string
+    /** Must not be blank and must have no control characters. */
+    breed?: string
+    sex?: 'female' | 'male' | 'unknown'
+    /** Date of birth, in or after 1900. Must not be in the future. */
+    bornOn?: string
+    /** Number of the microchip: letters and digits. Several pets can have the same number. */
+    chipNumber?: string
+    /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+    description?: string
   }
   /** Name of the API key that made the change; `petstore` if the service itself made it. */
   apiKeyName: string
@@ -76,7 +139,22 @@ export interface Counts {
   sold: number
 }
 
-/** How many pets were added and sold on a day. */
+/** The completed orders of a day. */
+export interface DaySales {
+  /** Number of orders that were completed. A pet whose status was changed to `sold` without an order is not included. */
+  orders: number
+  /** How many of these orders have no price. */
+  withoutPrice: number
+  /** The sum of the prices in each currency. Empty if no order has a price. */
+  totals: {
+    /** ISO 4217 code of the currency. */
+    currency: string
+    /** The exact sum, with the decimal places of the currency. */
+    amount: string
+  }[]
+}
+
+/** How many pets were added and sold on a day. `sales` is absent if the API key lacks the scope `orders:read`. */
 export interface DayFigures {
   /** The day in the time zone of the request. */
   day: string
@@ -84,6 +162,7 @@ export interface DayFigures {
   added: number
   /** How often the status of a pet changed to `sold`. A pet that was created as `sold` is not included. */
   sold: number
+  sales?: DaySales
 }
 
 /** How many pets were added and sold on each of the last days. */
@@ -120,6 +199,14 @@ export interface NewOrder {
   holdMinutes?: number | undefined
   /** Note for the staff, such as the buyer and the time of pickup. */
   note?: string | undefined
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string | undefined
+}
+
+/** How the order ends. */
+export interface OrderCompletion {
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string | undefined
 }
 
 /** A hold on a pet, and how it ended. */
@@ -131,6 +218,10 @@ export interface Order {
   status: 'open' | 'completed' | 'cancelled' | 'expired'
   /** Note for the staff, such as the buyer and the time of pickup. */
   note?: string
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string
+  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  currency?: string
   /** Name of the API key that placed the order. */
   placedBy: string
   /** When the order was placed. */
@@ -141,10 +232,10 @@ export interface Order {
   closedAt?: string
 }
 
-/** Orders, newest first, or sorted by the time of expiry if `sort=expiresAt` is given. */
+/** Orders, newest first, or sorted by the time that `sort` names. */
 export type Orders = Order[]
 
-/** A change. `pet.created` and `pet.updated` contain the whole pet after the change. `order.*` events contain the order. */
+/** A change. `pet.created` and `pet.updated` contain the whole pet after the change, `pet.profile_updated` contains the whole profile, and `order.*` events contain the order. */
 export interface Event {
   /** The position of the event in the feed. Send it as `after` to read the events that follow. */
   position: string
@@ -157,6 +248,7 @@ export interface Event {
   pet?: Pet
   /** The fields that changed. Present only in `pet.updated`. */
   changed?: ('name' | 'categoryId' | 'status')[]
+  profile?: PetProfile
   order?: Order
   /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
   apiKeyName?: string
@@ -237,7 +329,7 @@ export interface NewWebhook {
   /** What the webhook is for. */
   description?: string | undefined
   /** Types of the events to send. `order.*` types require the scope `orders:read`. Default: all types that the API key can read. */
-  types?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  types?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
 }
 
 /** The fields to change. */
@@ -247,7 +339,7 @@ export interface WebhookChanges {
   /** What the webhook is for. */
   description?: string | undefined
   /** Types of the events to send. `order.*` types require the scope `orders:read`. Default: all types that the API key can read. */
-  types?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  types?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
   /** Starts or stops the delivery. Delivery continues where it stopped. */
   enabled?: boolean | undefined
 }
@@ -308,6 +400,7 @@ export interface WebhookMessage {
     pet?: Pet
     /** The fields that changed. Present only in `pet.updated`. */
     changed?: string[]
+    profile?: PetProfile
     order?: Order
     /** Id of the webhook. Present only in `webhook.test`. */
     webhookId?: Id
@@ -433,6 +526,13 @@ export interface GetPetHistoryQuery {
   cursor?: string | undefined
 }
 
+export interface ListPetProfilesQuery {
+  /** Return the profiles of these pets. Repeat the parameter for each id. Required without `chipNumber`, and cannot be combined with it. */
+  petId?: readonly IdInput[] | undefined
+  /** Return the profiles that have exactly this chip number. */
+  chipNumber?: string | undefined
+}
+
 export interface ListCategoriesQuery {
   /** Max number of items to return. */
   limit?: number | undefined
@@ -445,10 +545,14 @@ export interface ListOrdersQuery {
   limit?: number | undefined
   /** Return only orders with this status. */
   status?: 'open' | 'completed' | 'cancelled' | 'expired' | undefined
-  /** Return only orders for this pet. */
+  /** Return only orders for this pet. Cannot be combined with `sort=closedAt`. */
   petId?: IdInput | undefined
-  /** Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first. Requires `status=open`. */
-  sort?: 'expiresAt' | undefined
+  /** Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first; requires `status=open`. With `closedAt`, the order that was completed last comes first; requires `status=completed`. */
+  sort?: 'expiresAt' | 'closedAt' | undefined
+  /** Return only orders that were completed at this time or later. Requires `sort=closedAt`. */
+  closedFrom?: string | undefined
+  /** Return only orders that were completed before this time. Requires `sort=closedAt`. */
+  closedTo?: string | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
@@ -464,7 +568,7 @@ export interface ListEventsQuery {
   /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
   after?: string | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
-  type?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
   /** Max number of events to return. */
   limit?: number | undefined
 }
@@ -473,7 +577,7 @@ export interface StreamEventsQuery {
   /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
   after?: string | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
-  type?: readonly ('pet.created' | 'pet.updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
 }
 
 export interface ListWebhooksQuery {
@@ -601,6 +705,27 @@ export interface Operations {
     body: undefined
     response: History
   }
+  getPetProfile: {
+    method: 'GET'
+    path: `/pets/${string}/profile`
+    query: undefined
+    body: undefined
+    response: PetProfile
+  }
+  putPetProfile: {
+    method: 'PUT'
+    path: `/pets/${string}/profile`
+    query: undefined
+    body: NewPetProfile
+    response: PetProfile
+  }
+  listPetProfiles: {
+    method: 'GET'
+    path: '/pet-profiles'
+    query: ListPetProfilesQuery
+    body: undefined
+    response: PetProfiles
+  }
   listCategories: {
     method: 'GET'
     path: '/categories'
@@ -640,7 +765,7 @@ export interface Operations {
     method: 'POST'
     path: `/store/orders/${string}/complete`
     query: undefined
-    body: undefined
+    body: OrderCompletion
     response: Order
   }
   cancelOrder: {

@@ -6,11 +6,19 @@ import type { IdInput, ListOrdersQuery, NewOrder, Order } from './interface.ts'
 import { listOf } from './lists.ts'
 import type { OnceOptions } from './pets.ts'
 
+export interface CompleteOptions extends CallOptions {
+  /** The price of the sale, if it differs from that of the order, such as `119.00`. */
+  price?: string | undefined
+}
+
 export type Orders = ReturnType<typeof ordersOf>
 
 export function ordersOf(send: Send) {
   return {
-    /** Lists orders, newest first. With `sort: 'expiresAt'`, the open order that expires next comes first. */
+    /**
+     * Lists orders, newest first. With `sort: 'expiresAt'`, the open order that expires next comes first. With
+     * `sort: 'closedAt'`, the order that was completed last comes first.
+     */
     list: (query?: ListOrdersQuery, options?: CallOptions) =>
       listOf(send, 'listOrders', () => '/store/orders', query, options),
 
@@ -27,11 +35,13 @@ export function ordersOf(send: Send) {
       return (await send({ ...call, idempotent: true }, options)).value
     },
 
-    /** Sells the pet. Idempotent. */
-    complete: async (id: IdInput, options?: CallOptions): Promise<Order> => {
+    /** Sells the pet. Idempotent: if the order is completed already, its price does not change. */
+    complete: async (id: IdInput, options: CompleteOptions = {}): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/complete` as const
-      return (await send({ operation: 'completeOrder', method: 'POST', path, idempotent: true }, options))
-        .value
+      const { price } = options
+      const body = price === undefined ? undefined : { price }
+      const call = { operation: 'completeOrder', method: 'POST', path, body, idempotent: true } as const
+      return (await send(call, options)).value
     },
 
     /** Releases the pet. Idempotent. */

@@ -3,24 +3,16 @@ import { type CallOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
 import type { GetPetHistoryQuery, IdInput, ListPetsQuery, NewPet, Pet, PetChange } from './interface.ts'
 import { listOf } from './lists.ts'
+import { profilesOf } from './profiles.ts'
+import { type IfMatchOptions, isOneVersion, type Versioned, versioned } from './versions.ts'
 
 /** A pet with its version, which you can pass as `ifMatch`. */
-export interface VersionedPet extends Pet {
-  etag: string
-}
+export type VersionedPet = Pet & Versioned
 
 export interface OnceOptions extends CallOptions {
   /** Set a key to retry the call safely after your process crashed. Valid for 24 hours. Default: a new key per call. */
   idempotencyKey?: string | undefined
 }
-
-export interface IfMatchOptions extends CallOptions {
-  /** The `etag` that you read. If the pet has changed since then, the call fails with `precondition_failed`. */
-  ifMatch?: string | undefined
-}
-
-/** Matches one version. With `*` or a list of versions, a retry could match a later version and overwrite it. */
-const ONE_VERSION = /^"[^"]*"$/
 
 export type Pets = ReturnType<typeof petsOf>
 
@@ -72,7 +64,7 @@ export function petsOf(send: Send) {
             path: `/pets/${idText(id)}`,
             body: change,
             headers: { 'if-match': ifMatch },
-            idempotent: ONE_VERSION.test(ifMatch ?? ''),
+            idempotent: isOneVersion(ifMatch),
           },
           options,
         ),
@@ -97,10 +89,7 @@ export function petsOf(send: Send) {
     /** Lists the history of a pet, newest first. */
     history: (id: IdInput, query?: GetPetHistoryQuery, options?: CallOptions) =>
       listOf(send, 'getPetHistory', () => `/pets/${idText(id)}/history`, query, options),
-  }
-}
 
-function versioned({ value, headers }: { value: Pet; headers: Headers }): VersionedPet {
-  // An empty ETag matches no version. If the header is missing, a change with `ifMatch` fails instead of overwriting.
-  return { ...value, etag: headers.get('etag') ?? '' }
+    ...profilesOf(send),
+  }
 }

@@ -19,6 +19,7 @@ export type {
   OrderEvent,
   PetCreated,
   PetDeleted,
+  PetProfileUpdated,
   PetUpdated,
   StoreEvent,
 } from './store-event.ts'
@@ -30,6 +31,7 @@ export type {
   Counts,
   CreatedWebhook,
   DayFigures,
+  DaySales,
   Delivery,
   DeprecatedCall,
   ErrorCode,
@@ -47,16 +49,20 @@ export type {
   ListDeprecatedCallsQuery,
   ListEventsQuery,
   ListOrdersQuery,
+  ListPetProfilesQuery,
   ListPetsQuery,
   ListWebhooksQuery,
   NewApiKey,
   NewOrder,
   NewPet,
+  NewPetProfile,
   NewWebhook,
   Order,
+  OrderCompletion,
   OwnApiKey,
   Pet,
   PetChange,
+  PetProfile,
   PetStatus,
   Replay,
   Rotation,
@@ -66,7 +72,10 @@ export type {
   WebhookSecret,
 } from './interface.ts'
 export type { List, Page } from './lists.ts'
-export type { IfMatchOptions, OnceOptions, VersionedPet } from './pets.ts'
+export type { CompleteOptions } from './orders.ts'
+export type { OnceOptions, VersionedPet } from './pets.ts'
+export type { VersionedPetProfile } from './profiles.ts'
+export type { IfMatchOptions } from './versions.ts'
 
 export class Petstore {
   readonly pets: Pets

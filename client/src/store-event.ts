@@ -1,5 +1,5 @@
 // The events of the feed, as types.
-import type { Id, ListEventsQuery, Order, Pet } from './interface.ts'
+import type { Id, ListEventsQuery, Order, Pet, PetProfile } from './interface.ts'
 
 export type EventType = NonNullable<ListEventsQuery['type']>[number]
 
@@ -18,6 +18,7 @@ export interface PetCreated extends EventFields {
   type: 'pet.created'
   pet: Pet
   changed?: undefined
+  profile?: undefined
   order?: undefined
 }
 
@@ -26,6 +27,16 @@ export interface PetUpdated extends EventFields {
   /** The whole pet after the change. */
   pet: Pet
   changed: ('name' | 'categoryId' | 'status')[]
+  profile?: undefined
+  order?: undefined
+}
+
+export interface PetProfileUpdated extends EventFields {
+  type: 'pet.profile_updated'
+  pet?: undefined
+  changed?: undefined
+  /** The whole profile after the change. */
+  profile: PetProfile
   order?: undefined
 }
 
@@ -33,6 +44,7 @@ export interface PetDeleted extends EventFields {
   type: 'pet.deleted'
   pet?: undefined
   changed?: undefined
+  profile?: undefined
   order?: undefined
 }
 
@@ -40,6 +52,7 @@ interface OrderEventOf<Type extends string> extends EventFields {
   type: Type
   pet?: undefined
   changed?: undefined
+  profile?: undefined
   order: Order
 }
 
@@ -57,11 +70,12 @@ export interface FutureEvent extends EventFields {
   type: `${string} (a type of a later version)`
   pet?: Pet
   changed?: string[]
+  profile?: PetProfile
   order?: Order
 }
 
 /** A change, told apart by its `type`. Ignore types that you do not know. */
-export type StoreEvent = PetCreated | PetUpdated | PetDeleted | OrderEvent | FutureEvent
+export type StoreEvent = PetCreated | PetUpdated | PetProfileUpdated | PetDeleted | OrderEvent | FutureEvent
 
 export interface EventPage {
   /** Oldest first. */

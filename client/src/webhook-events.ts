@@ -1,6 +1,13 @@
 // The events that webhooks deliver: the changes of the feed, without the fields that do not leave the store.
 import type { Id, Order } from './interface.ts'
-import type { FutureEvent, OrderEvent, PetCreated, PetDeleted, PetUpdated } from './store-event.ts'
+import type {
+  FutureEvent,
+  OrderEvent,
+  PetCreated,
+  PetDeleted,
+  PetProfileUpdated,
+  PetUpdated,
+} from './store-event.ts'
 
 interface Webhook<Type extends string, Data> {
   /** The header `webhook-id`. It is the same in every attempt: store it, and ignore a message whose id you have stored. */
@@ -24,6 +31,10 @@ interface NotInPetChanges extends NotInChanges {
 
 export type PetCreatedWebhook = Webhook<'pet.created', DataOf<PetCreated> & NotInPetChanges>
 export type PetUpdatedWebhook = Webhook<'pet.updated', DataOf<PetUpdated> & NotInPetChanges>
+export type PetProfileUpdatedWebhook = Webhook<
+  'pet.profile_updated',
+  DataOf<PetProfileUpdated> & NotInPetChanges
+>
 export type PetDeletedWebhook = Webhook<'pet.deleted', DataOf<PetDeleted> & NotInPetChanges>
 
 /** Webhooks never contain the note of an order. */
@@ -44,6 +55,7 @@ export type TestWebhook = Webhook<
     petId?: undefined
     pet?: undefined
     changed?: undefined
+    profile?: undefined
     order?: undefined
   }
 >
@@ -58,6 +70,7 @@ export type FutureWebhook = Webhook<
 export type WebhookEvent =
   | PetCreatedWebhook
   | PetUpdatedWebhook
+  | PetProfileUpdatedWebhook
   | PetDeletedWebhook
   | OrderWebhook
   | TestWebhook

@@ -8,6 +8,7 @@ export type {
   OrderWebhook,
   PetCreatedWebhook,
   PetDeletedWebhook,
+  PetProfileUpdatedWebhook,
   PetUpdatedWebhook,
   TestWebhook,
   WebhookEvent,

@@ -9,7 +9,10 @@ export interface MirrorEvent {
   petId: Id
   pet?: { name: string; categoryId: Id; status: string } | undefined
   changed?: readonly string[] | undefined
-  order?: { id: Id; petId: Id; status: string } | undefined
+  profile?: Record<string, unknown> | undefined
+  order?:
+    | { id: Id; petId: Id; status: string; price?: string | undefined; currency?: string | undefined }
+    | undefined
 }
 
 /** The fields of a pet that its events have. */
@@ -24,11 +27,16 @@ export interface MirroredPet extends PetFields {
   updates: string[]
   /** Whether the feed had its pet.created. */
   isCreated: boolean
+  /** The fields of the profile after its last event, and the number of these events. */
+  profile: string
+  profileUpdates: number
 }
 
 export interface MirroredOrder {
   petId: Id
   status: string
+  /** The amount with its currency; empty without a price. */
+  price?: string
 }
 
 export interface StoredPet extends PetFields {
@@ -85,6 +93,8 @@ export class Mirror {
       case 'pet.created':
       case 'pet.updated':
         return this.#put(petId, event)
+      case 'pet.profile_updated':
+        return this.#putProfile(petId, event)
       case 'pet.deleted':
         if (this.wasCreated(petId)) this.#deleted.add(petId)
         return this.#pets.delete(petId) ? undefined : 'the pet does not exist'
@@ -105,6 +115,8 @@ export class Mirror {
       updates: before === undefined || isCreated ? [] : before.updates,
       // An update of an unknown pet must not hide that its pet.created is missing.
       isCreated: isCreated || wasCreated,
+      profile: before?.profile ?? NO_PROFILE,
+      profileUpdates: before?.profileUpdates ?? 0,
     }
     this.#pets.set(id, after)
     if (isCreated) return wasCreated || before !== undefined ? 'the pet was created before' : undefined
@@ -116,11 +128,22 @@ export class Mirror {
     return differing.join() === changed.join() ? undefined : `changed ${changed}, but ${differing} differs`
   }
 
+  #putProfile(petId: Id, { profile }: MirrorEvent): string | undefined {
+    if (profile === undefined) return 'without the profile'
+    const pet = this.#pets.get(petId)
+    if (pet === undefined) return 'the pet does not exist'
+    const before = pet.profile
+    pet.profile = describeProfile(profile)
+    pet.profileUpdates += 1
+    return pet.profile === before ? 'without a difference' : undefined
+  }
+
   #putOrder(petId: Id, { type, order }: MirrorEvent): string | undefined {
     if (order === undefined) return 'without the order'
     const id = idOf(order.id)
     const before = this.#orders.get(id)
-    this.#orders.set(id, { petId, status: order.status })
+    const { status, price, currency } = order
+    this.#orders.set(id, { petId, status, price: price === undefined ? '' : `${price} ${currency}` })
     if (idOf(order.petId) !== petId) return `order ${id} is for pet ${order.petId}`
     const pet = this.#pets.get(petId)
     if (pet === undefined) return `the pet of order ${id} does not exist`
@@ -133,6 +156,14 @@ export class Mirror {
     if (type !== 'order.placed' || pet.status === 'pending') return undefined
     return `order ${id} was placed, but the pet is ${pet.status}`
   }
+}
+
+const NO_PROFILE = describeProfile({})
+
+/** The fields of a profile that have a value, in one order. */
+export function describeProfile({ petId: _petId, ...fields }: Record<string, unknown>): string {
+  const given = Object.keys(fields).filter((name) => fields[name] !== null && fields[name] !== undefined)
+  return JSON.stringify(given.toSorted().map((name) => [name, fields[name]]))
 }
 
 /** The new values of the fields that changed. */
@@ -165,9 +196,11 @@ export function comparePets(mirror: Mirror, pages: Pages<StoredPet>): Promise<Di
 }
 
 export function compareOrders(mirror: Mirror, pages: Pages<StoredOrder>): Promise<Difference[]> {
-  return compare('order', mirror.orders, pages, (mirrored, { petId, status }) => {
-    if (mirrored.petId === idOf(petId) && mirrored.status === status) return undefined
-    return `${mirrored.status}, pet ${mirrored.petId} in the mirror; ${status}, pet ${petId} in the database`
+  return compare('order', mirror.orders, pages, (mirrored, { petId, status, price }) => {
+    const isSamePrice = price === undefined || mirrored.price === price
+    if (mirrored.petId === idOf(petId) && mirrored.status === status && isSamePrice) return undefined
+    const copy = `${mirrored.status}, pet ${mirrored.petId}, price ${mirrored.price}`
+    return `${copy} in the mirror; ${status}, pet ${petId}, price ${price} in the database`
   })
 }
 

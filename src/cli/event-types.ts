@@ -5,6 +5,7 @@ import type { Style } from './terminal/terminal.ts'
 export const TYPE_STYLES: Record<EventType, Style> = {
   'pet.created': 'green',
   'pet.updated': 'yellow',
+  'pet.profile_updated': 'yellow',
   'pet.deleted': 'red',
   'order.placed': 'yellow',
   'order.completed': 'green',

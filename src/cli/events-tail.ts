@@ -104,8 +104,9 @@ function toRow(event: StoreEvent): Cell[] {
 }
 
 /** What changed. */
-function detailsOf({ type, pet, changed, order }: StoreEvent): string {
+function detailsOf({ type, pet, changed, profile, order }: StoreEvent): string {
   if (order !== undefined) return `order ${order.id}`
+  if (profile?.price !== undefined) return `price ${profile.price} ${profile.currency}`
   if (pet === undefined) return ''
   if (type === 'pet.created') return pet.status
   const texts = { name: 'renamed', categoryId: `category ${pet.categoryId}`, status: pet.status }

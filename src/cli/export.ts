@@ -18,6 +18,7 @@ const FORMATS: readonly ExportFormat[] = ['csv', 'ndjson']
 interface Options {
   format: ExportFormat
   output?: string
+  profiles?: boolean
   /** True without the name of a file. */
   withPosition?: string | true
 }
@@ -31,6 +32,7 @@ export function addExport(program: Command): void {
         .choices(FORMATS)
         .default('csv'),
     )
+    .option('--profiles', 'also write the price of each pet and the facts about it')
     .option(
       '--output <file>',
       'write to this file instead of standard output; the file appears when the export is complete',
@@ -49,6 +51,7 @@ already contain the changes of the first events. Apply them anyway.
 
 Examples:
   petstore export --output pets.csv
+  petstore export --profiles --output pets.csv
   petstore export --format ndjson | gzip > pets.ndjson.gz
   POSITION=$(petstore export --output pets.csv --with-position)
   petstore export --with-position pets.position | gzip > pets.csv.gz`,
@@ -71,7 +74,7 @@ async function exportPets(options: Options): Promise<void> {
     const { copyPetsTo, startSnapshot } = await import('../data/import-export/export-queries.ts')
     await liftTimeouts(client)
     const position = options.withPosition === undefined ? undefined : await startSnapshot(client)
-    const copy = copyPetsTo(client, options.format)
+    const copy = copyPetsTo(client, options.format, { profiles: options.profiles ?? false })
     let bytes = 0
     const meter = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {

@@ -37,7 +37,7 @@ export function addImport(program: Command): void {
     .description('add the pets in a CSV file; after a failure, run the same command again to continue')
     .argument(
       '<file>',
-      'CSV file with the columns name, categoryId and, optionally, status; use - for standard input',
+      'CSV file with the columns name, categoryId and, optionally, status and those of a profile; use - for standard input',
     )
     .option(
       '--id <name>',
@@ -155,6 +155,7 @@ async function add(
     if (config.CATEGORIES === 'strict') lookup = await connect(config)
     const result = await importPets(client, source, {
       findNamed: lookup && namedCategories(lookup),
+      currency: config.CURRENCY,
       rejectedPath,
       again: options.again ?? false,
       signal,
@@ -187,6 +188,7 @@ async function check(source: Source, config: Config): Promise<ImportSummary> {
   try {
     const result = await checkPets(source, {
       findNamed: client && namedCategories(client),
+      currency: config.CURRENCY,
       onProgress: ({ bytes, rows }) => progress.update({ bytes, rows, bytesTotal: source.bytesTotal }),
       onRejected: ({ line, reason }) => {
         if (shown.length < REJECTED_SHOWN_MAX) shown.push(`line ${line}: ${reason}`)

@@ -31,11 +31,12 @@ const STATUS_STYLES: Record<Order['status'], Style> = {
 const STATUSES = Object.keys(STATUS_STYLES)
 
 const COLUMNS: Columns<Order> = {
-  headings: ['ID', 'STATUS', 'PET', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE'],
-  toRow: ({ id, status, petId, createdAt, expiresAt, closedAt, placedBy, note }) => [
+  headings: ['ID', 'STATUS', 'PET', 'PRICE', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE'],
+  toRow: ({ id, status, petId, price, currency, createdAt, expiresAt, closedAt, placedBy, note }) => [
     id,
     { text: status, style: STATUS_STYLES[status] },
     petId,
+    price === undefined ? '-' : `${price} ${currency}`,
     localTime(createdAt),
     localTime(expiresAt),
     closedAt === undefined ? '-' : localTime(closedAt),
@@ -47,12 +48,19 @@ const COLUMNS: Columns<Order> = {
 interface OrderListOptions extends ListOptions {
   pet?: bigint
   status?: Order['status']
-  sort?: 'expiresAt'
+  sort?: 'expiresAt' | 'closedAt'
+  closedFrom?: string
+  closedTo?: string
 }
 
 interface PlaceOptions extends RemoteOptions {
   holdMinutes?: number
   note?: string
+  price?: string
+}
+
+interface ClosingOptions extends RemoteOptions {
+  price?: string
 }
 
 export function addOrders(program: Command): void {
@@ -66,7 +74,10 @@ export function addOrders(program: Command): void {
   addList(orders)
   addGet(orders)
   addPlace(orders)
-  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold')
+  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold').option(
+    '--price <amount>',
+    'price of the sale, such as 119.00 (default: that of the order, otherwise that of the pet)',
+  )
   addClosing(orders, 'cancel', 'cancel an open order; its pet becomes available', 'released')
 }
 
@@ -77,21 +88,34 @@ function addList(orders: Command): void {
     .option('--pet <id>', 'list only orders for this pet', parseIdArgument)
     .addOption(new Option('--status <status>', 'list only orders with this status').choices(STATUSES))
     .addOption(
-      new Option('--sort <field>', 'list the orders that expire next first; only with --status open').choices(
-        ['expiresAt'],
-      ),
+      new Option(
+        '--sort <field>',
+        'expiresAt lists the orders that expire next first, only with --status open; closedAt lists the last sales first, only with --status completed',
+      ).choices(['expiresAt', 'closedAt']),
+    )
+    .option(
+      '--closed-from <time>',
+      'list only orders that were completed at this time or later, such as 2026-11-15T00:00:00+01:00; only with --sort closedAt',
+    )
+    .option(
+      '--closed-to <time>',
+      'list only orders that were completed before this time; only with --sort closedAt',
     )
     .action((options: OrderListOptions) =>
       callService(options, async (remote) => {
-        const { pet: petId, status, sort } = options
-        const query = { petId, status, sort, limit: pageSize(options) }
+        const { pet: petId, status, sort, closedFrom, closedTo } = options
+        const query = { petId, status, sort, closedFrom, closedTo, limit: pageSize(options) }
         await printList(remote.store.orders.list(query, remote.call), options, COLUMNS, remote)
       }),
     )
   addListOptions(list)
   addRemoteOptions(
     list,
-    ['petstore orders list --status open --sort expiresAt', 'petstore orders list --pet 42 --all'],
+    [
+      'petstore orders list --status open --sort expiresAt',
+      'petstore orders list --status completed --sort closedAt --closed-from 2026-11-15T00:00:00Z --all',
+      'petstore orders list --pet 42 --all',
+    ],
     LIST_HELP,
   )
 }
@@ -122,11 +146,13 @@ function addPlace(orders: Command): void {
       parseInteger(1, HOLD_MINUTES_MAX),
     )
     .option('--note <text>', 'note for the staff, such as the name of the customer')
+    .option('--price <amount>', 'price, such as 129.00 (default: that of the pet, if it has one)')
     .action((petId: bigint, parsed: PlaceOptions) => {
       const options = withIdempotencyKey(parsed)
       return callService(options, async ({ store, call }) => {
-        const { holdMinutes, note, idempotencyKey } = options
-        const order = await store.orders.place({ petId, holdMinutes, note }, { ...call, idempotencyKey })
+        const { holdMinutes, note, price, idempotencyKey } = options
+        const wanted = { petId, holdMinutes, note, price }
+        const order = await store.orders.place(wanted, { ...call, idempotencyKey })
         if (options.json) return print(toJson(order))
         say(`Held pet ${order.petId} until ${localTime(order.expiresAt)}. Order id:`)
         print(order.id)
@@ -136,19 +162,25 @@ function addPlace(orders: Command): void {
   addRemoteOptions(place, ['petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"'])
 }
 
-function addClosing(orders: Command, verb: 'complete' | 'cancel', description: string, done: string): void {
+function addClosing(
+  orders: Command,
+  verb: 'complete' | 'cancel',
+  description: string,
+  done: string,
+): Command {
   const closing = orders
     .command(verb)
     .description(description)
     .argument('<id>', 'id of the order', parseIdArgument)
-    .action((id: bigint, options: RemoteOptions) =>
+    .action((id: bigint, options: ClosingOptions) =>
       callService(options, async ({ store, call }) => {
-        const order = await store.orders[verb](id, call)
+        const order = await store.orders[verb](id, { ...call, price: options.price })
         if (options.json) return print(toJson(order))
         say(`Order ${order.id} is ${order.status}: pet ${order.petId} was ${done}${closingTime(order)}.`)
       }),
     )
   addRemoteOptions(closing, [`petstore orders ${verb} 7`])
+  return closing
 }
 
 function closingTime({ closedAt }: Order): string {

@@ -1,7 +1,8 @@
-// `petstore pets`: calls a running service to list, show, add, change and delete pets.
-import { type Command, InvalidArgumentError, Option } from 'commander'
+// `petstore pets`: calls a running service to list, show, add, change and delete pets. pet-profiles.ts has their profiles.
+import { type Command, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
-import { parseIdArgument, requireArguments } from './terminal/arguments.ts'
+import { addProfiles } from './pet-profiles.ts'
+import { collectIds, parseEtagOf, parseIdArgument, requireArguments } from './terminal/arguments.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import {
   addListOptions,
@@ -49,6 +50,19 @@ const HISTORY_COLUMNS: Columns<HistoryEntry> = {
   ],
 }
 
+const CHANGEABLE = [
+  'status',
+  'name',
+  'categoryId',
+  'price',
+  'currency',
+  'breed',
+  'sex',
+  'bornOn',
+  'chipNumber',
+  'description',
+] as const satisfies (keyof NonNullable<HistoryEntry['to']>)[]
+
 interface PetListOptions extends ListOptions {
   status?: PetStatus
   category?: bigint
@@ -71,10 +85,10 @@ interface UpdateOptions extends RemoteOptions {
 export function addPets(program: Command): void {
   const pets = program
     .command('pets')
-    .description('list, get, add, update and delete pets, and show the history of a pet')
+    .description('list, get, add, update and delete pets, their profiles, and show the history of a pet')
     .addHelpText(
       'after',
-      '\nThe API key needs the scope pets:read for list, get and history, and pets:write for the other commands.',
+      '\nThe API key needs the scope pets:read for list, get, history, profile and profiles, and pets:write for the other commands.',
     )
 
   const list = pets
@@ -117,6 +131,7 @@ export function addPets(program: Command): void {
   addUpdate(pets)
   addDelete(pets)
   addHistory(pets)
+  addProfiles(pets)
 }
 
 function addAdd(pets: Command): void {
@@ -158,7 +173,7 @@ function addUpdate(pets: Command): void {
     .option(
       '--if-match <etag>',
       'change the pet only if it still has this ETag, which an earlier `petstore pets update` printed',
-      parseEtag,
+      parseEtagOf('petstore pets update'),
     )
     .action((id: bigint, options: UpdateOptions) => {
       const { name, category: categoryId, status, reason, ifMatch } = options
@@ -190,7 +205,7 @@ function addDelete(pets: Command): void {
     .option(
       '--if-match <etag>',
       'delete the pet only if it still has this ETag, which `petstore pets update` prints',
-      parseEtag,
+      parseEtagOf('petstore pets update'),
     )
     .action((id: bigint, options: UpdateOptions) =>
       callService(options, async ({ store, call }) => {
@@ -237,22 +252,8 @@ function showPets(ids: readonly bigint[], options: RemoteOptions): Promise<void>
 }
 
 function describeChange(from: HistoryEntry['from'] = {}, to: HistoryEntry['to'] = {}): string {
-  const fields = ['status', 'name', 'categoryId'] as const
-  const changes = fields
-    .filter((field) => to[field] !== undefined)
-    .map((field) => `${field} ${from[field] ?? '-'} -> ${to[field]}`)
+  const changes = CHANGEABLE.filter((field) => from[field] !== undefined || to[field] !== undefined).map(
+    (field) => `${field} ${from[field] ?? '-'} -> ${to[field] ?? '-'}`,
+  )
   return changes.join(', ') || '-'
-}
-
-/** Accepts the ETag with or without quotes, because a shell removes them. */
-function parseEtag(text: string): string {
-  const [, version] = /^"?([0-9]{1,19})"?$/.exec(text) ?? []
-  if (version !== undefined) return `"${version}"`
-  throw new InvalidArgumentError('Use an ETag as printed by `petstore pets update`, such as 3.')
-}
-
-/** Drops duplicate ids. */
-function collectIds(text: string, ids: bigint[] = []): bigint[] {
-  const id = parseIdArgument(text)
-  return ids.includes(id) ? ids : [...ids, id]
 }

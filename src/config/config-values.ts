@@ -2,6 +2,7 @@
 // config.ts lists the settings by name.
 import { parseRoleRules, type RoleRules } from '../contract/roles.ts'
 import { isLoopbackHost, parseNetwork } from '../values/ip-address.ts'
+import { isCurrency } from '../values/money.ts'
 import { splitDatabaseUrl } from './database-url.ts'
 
 /** A setting. The documentation lists its help text. */
@@ -111,6 +112,11 @@ export function readNetworks(text: string | undefined): string[] {
     }
   }
   return networks
+}
+
+export function readCurrency(text = 'EUR'): string {
+  if (!isCurrency(text)) throw new Fault(`must be a code of ISO 4217 such as EUR, not "${text}"`)
+  return text
 }
 
 export function readDelays(fallback: readonly number[]) {

@@ -7,6 +7,7 @@ import {
   Fault,
   integer,
   oneOf,
+  readCurrency,
   readDatabaseUrl,
   readDelays,
   readIssuer,
@@ -90,6 +91,10 @@ export const VARIABLES = {
   HOLD_MINUTES: {
     help: 'How many minutes an order holds its pet, 1 to 10080, if the request has no `holdMinutes`. Default: 60.',
     read: integer(60, 1, HOLD_MINUTES_MAX),
+  },
+  CURRENCY: {
+    help: 'Currency of new prices, a code of ISO 4217 such as JPY. Prices that are already stored keep their currency. Default: EUR.',
+    read: readCurrency,
   },
   EVENT_RETENTION_DAYS: {
     help: 'How many days the service keeps events, 1 to 3650. A reader that falls further behind gets 410. Default: 30.',

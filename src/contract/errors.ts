@@ -243,7 +243,8 @@ export const DETAIL_CODES = {
   too_short: 'The text has too few characters.',
   too_long: 'The text has too many characters.',
   blank: 'The text has only blanks.',
-  invalid_text: 'The text is not well-formed Unicode, or contains NUL.',
+  invalid_text:
+    'The text is not well-formed Unicode, or contains NUL or another control character that is not allowed.',
   invalid_format: 'The text does not have the required form.',
   too_few: 'The list has too few entries.',
   too_many: 'The list has too many entries.',

@@ -8,6 +8,18 @@ export function refTo<Schema extends TSchema & object>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` })
 }
 
+/**
+ * Marks the schema of a body that can be missing, because the operation had none in an earlier version. A body that is not
+ * an object is then ignored, as it was.
+ */
+export function optionalBody<Schema extends TSchema & object>(schema: Schema) {
+  return Type.Unsafe<Static<Schema>>({ ...schema, 'x-optional': true })
+}
+
+export function isOptionalBody(schema: unknown): boolean {
+  return (schema as { 'x-optional'?: true } | undefined)?.['x-optional'] === true
+}
+
 /** What the code returns for a schema. An optional field may also be explicitly undefined, and no list is changed. */
 export type ResponseOf<Schema extends TSchema> = ResponseValue<Static<Schema>>
 

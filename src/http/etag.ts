@@ -1,15 +1,15 @@
 // Entity tags (RFC 9110): the version of a resource as an ETag, and the If-Match header.
 import { Type } from 'typebox'
 
-export const IfMatchHeaders = Type.Object({
-  'if-match': Type.Optional(
-    Type.String({
-      'x-etags': true,
-      description:
-        'The `ETag` of the pet as you read it, in its quotes. If the pet has changed since, the service returns 412 and changes nothing.',
-    }),
-  ),
-})
+export const ifMatchHeaders = (resource: 'pet' | 'profile') =>
+  Type.Object({
+    'if-match': Type.Optional(
+      Type.String({
+        'x-etags': true,
+        description: `The \`ETag\` of the ${resource} as you read it, in its quotes. If the ${resource} has changed since, the service returns 412 and changes nothing.`,
+      }),
+    ),
+  })
 
 export function etag(version: number): string {
   return `"${version}"`

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastif
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Caller } from '../contract/caller.ts'
 import { DETAIL_CODES, ERRORS, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
-import { refTo, type ResponseOf } from '../contract/named-schema.ts'
+import { isOptionalBody, refTo, type ResponseOf } from '../contract/named-schema.ts'
 import type { DeclaredScope } from '../contract/scopes.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
 
@@ -144,7 +144,8 @@ interface DeclaredParts {
 function schemaErrors(schema: FastifySchema): ErrorCode[] {
   const { body, params, querystring, headers } = schema as DeclaredParts
   const codes: ErrorCode[] = []
-  if (body !== undefined) codes.push('missing_body', 'invalid_body')
+  if (body !== undefined) codes.push('invalid_body')
+  if (body !== undefined && !isOptionalBody(body)) codes.push('missing_body')
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
   if (params !== undefined) codes.push(params.notFound ?? 'route_not_found')

@@ -3,6 +3,8 @@
 // other types and does not fill in defaults.
 import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv'
 import { AppError, type DetailCode, type ErrorCode, type ErrorDetail } from '../contract/errors.ts'
+import { isOptionalBody } from '../contract/named-schema.ts'
+import { parseDateTime } from '../values/date-time.ts'
 import { idInRange, INT64_MAX, parseId } from '../values/int64.ts'
 import { isEntityTagList } from './etag.ts'
 
@@ -25,10 +27,12 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
       notFound?: ErrorCode
     }
     const isBody = httpPart === 'body'
+    const isOptional = isBody && isOptionalBody(schema)
     let compiled: ValidateFunction | undefined
     const lists = Object.keys(properties).filter((name) => !isBody && properties[name]?.['type'] === 'array')
 
     return (data) => {
+      if (isOptional && !isObject(data)) return { value: {} }
       // Fastify passes null for a missing body. json-body.ts replaces the JSON value null with a symbol.
       if (isBody && data === null) return { error: new AppError('missing_body') }
       for (const name of lists) wrapInList(data as Record<string, unknown>, name)
@@ -49,6 +53,10 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
   }
 }
 
+function isObject(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && !Array.isArray(data)
+}
+
 /** If a repeatable query parameter is sent only once, Fastify parses it as text instead of an array. */
 function wrapInList(query: Record<string, unknown>, name: string): void {
   if (typeof query[name] === 'string') query[name] = [query[name]]
@@ -59,12 +67,16 @@ function translate(schema: unknown, isText: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((part) => translate(part, isText))
   if (typeof schema !== 'object' || schema === null) return schema
   const { type, format, minimum, maximum, ...rest } = schema as Schema
-  if (type === 'integer' && format === 'int64') return { int64: true }
+  if (type === 'integer' && format === 'int64') {
+    return { int64: true, ...defined({ 'x-not-with': rest['x-not-with'] }) }
+  }
   if (type === 'integer' && isText) return { digits: [minimum, maximum] }
   const translated = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : translate(value, isText)]),
   )
   if (type === 'array') return { type, ...boundWork(translated) }
+  const alternatives = requireAlternatives((rest['properties'] ?? {}) as Record<string, Schema>)
+  if (alternatives.length > 0) translated['allOf'] = alternatives
   // With an enum, the type is redundant. Checking both would report one fault twice.
   if (rest['enum'] !== undefined) return translated
   return {
@@ -86,7 +98,18 @@ function boundWork({ items, uniqueItems, ...rest }: Schema): Schema {
   return { ...rest, if: { maxItems: rest['maxItems'] }, then: entries }
 }
 
-/** Removes the additional fault that Ajv reports for the `if` of `boundWork`. */
+/** A parameter that is required if another one is absent. JSON Schema cannot express this at the parameter itself. */
+function requireAlternatives(properties: Record<string, Schema>): Schema[] {
+  return Object.entries(properties)
+    .filter(([, schema]) => schema['x-required-without'] !== undefined)
+    .map(([name, schema]) => ({
+      if: { not: { required: [schema['x-required-without']] } },
+      // oxlint-disable-next-line unicorn/no-thenable -- as above.
+      then: { required: [name] },
+    }))
+}
+
+/** Removes the additional fault that Ajv reports for each `if` above. */
 function faultsOf(errors: ErrorObject[]): ErrorObject[] {
   return errors.filter(({ keyword }) => keyword !== 'if')
 }
@@ -130,30 +153,54 @@ function newAjv(shared: Schema[], readId: (data: unknown) => bigint | undefined)
     errors: false,
     validate: (_schema: unknown, text: string) => isEntityTagList(text),
   })
-  // Parameters that cannot be combined. JSON Schema can express this only for the whole query, not for one parameter.
+  // Parameters that cannot be combined: `name`, or `name=value` for one value. JSON Schema can express this only for the
+  // whole query, not for one parameter.
   ajv.addKeyword({
     keyword: 'x-not-with',
     errors: false,
     validate: ((others: string[], _data, _parentSchema, context) =>
-      !others.some((other) => other in (context?.parentData ?? {}))) as SchemaValidateFunction,
+      !others.some((other) => {
+        const [name = '', value] = other.split('=')
+        const sent: unknown = context?.parentData?.[name]
+        return sent !== undefined && (value === undefined || sent === value)
+      })) as SchemaValidateFunction,
   })
   // A parameter that is allowed only if other parameters have these values.
   ajv.addKeyword({
     keyword: 'x-only-with',
     errors: false,
-    validate: ((needed: Record<string, string>, data, schema, context) =>
+    validate: ((needed: Needed, data, schema, context) =>
       // Otherwise, an invalid value would be reported twice.
       (schema?.['enum'] as unknown[] | undefined)?.includes(data) === false ||
-      Object.entries(needed).every(
+      neededBy(needed, data).every(
         ([name, value]) => context?.parentData?.[name] === value,
       )) as SchemaValidateFunction,
   })
-  ajv.addFormat('time-zone', isTimeZone)
-  ajv.addFormat('uri', isWebUrl)
-  // Only the feed knows which positions are valid.
-  ajv.addFormat('position', true)
+  addFormats(ajv)
   for (const schema of shared) ajv.addSchema(translate(schema, readId === readTextId) as Schema)
   return ajv
+}
+
+function addFormats(ajv: Ajv): void {
+  ajv.addFormat('time-zone', isTimeZone)
+  ajv.addFormat('date-time', (text: string) => parseDateTime(text) !== undefined)
+  ajv.addFormat('uri', isWebUrl)
+  ajv.addFormat('amount', /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,4})?$/)
+  ajv.addFormat('date', isDate)
+  ajv.addFormat('single-line', (text) => text.isWellFormed() && !/\p{Cc}/u.test(text))
+  ajv.addFormat('multi-line', (text) => text.isWellFormed() && !/[^\P{Cc}\r\n]/u.test(text))
+  // Only the feed knows which positions are valid.
+  ajv.addFormat('position', true)
+}
+
+/** The value that another parameter must have, for each value of this parameter if it depends on that. */
+type Needed = Record<string, string | Record<string, string>>
+
+function neededBy(needed: Needed, data: unknown): [name: string, value: string | undefined][] {
+  return Object.entries(needed).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : value[String(data)],
+  ])
 }
 
 /** Makes a check that parses a value and replaces it with the result. The check fails if `read` returns undefined. */
@@ -198,6 +245,13 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** A date of the calendar in or after 1900. PostgreSQL also accepts other forms, such as `infinity`. */
+function isDate(text: string): boolean {
+  if (!/^(?!0|1[0-8])[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return false
+  const time = Date.parse(text)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
 /** The max length of a URL in the schemas. A longer text has one fault, not two. */
 const URL_LENGTH_MAX = 2_048
 
@@ -208,11 +262,25 @@ function isWebUrl(text: string): boolean {
 }
 
 type Description = [code: DetailCode, message: string]
-type Describe = (params: Record<string, unknown>, schema: unknown) => Description
+type Describe = (params: Record<string, unknown>, schema: unknown, data: unknown) => Description
 
 const UNKNOWN_FAULT: Description = ['invalid_value', 'is not valid.']
 
 const FORMATS: Record<string, Description> = {
+  amount: [
+    'invalid_format',
+    'must be an amount as text, such as 129.00, with at most 10 digits before the point.',
+  ],
+  date: ['invalid_format', 'must be a date in or after 1900, such as 2025-05-31.'],
+  'date-time': [
+    'invalid_format',
+    'must be a date-time of RFC 3339 with at most 6 decimal places, such as 2026-11-15T00:00:00Z.',
+  ],
+  'single-line': ['invalid_text', 'must be well-formed Unicode without control characters.'],
+  'multi-line': [
+    'invalid_text',
+    'must be well-formed Unicode without control characters other than line breaks.',
+  ],
   'time-zone': ['unknown_time_zone', 'must be the name of a time zone, such as Europe/Berlin.'],
   uri: ['invalid_url', 'must be an absolute URL, such as https://shop.example/hooks.'],
 }
@@ -245,9 +313,9 @@ const FAULTS: Record<string, Describe> = {
     'not_allowed',
     `cannot be combined with ${(others as string[]).join(' or ')}.`,
   ],
-  'x-only-with': (_params, needed) => [
+  'x-only-with': (_params, needed, data) => [
     'not_allowed',
-    `can be used only with ${Object.entries(needed as Record<string, string>)
+    `can be used only with ${neededBy(needed as Needed, data)
       .map(([name, value]) => `${name}=${value}`)
       .join(' and ')}.`,
   ],
@@ -263,8 +331,8 @@ function charactersText(limit: unknown): string {
   return `${limit} ${limit === 1 ? 'character' : 'characters'}`
 }
 
-function describe({ keyword, params, schema }: ErrorObject): Description {
-  return FAULTS[keyword]?.(params, schema) ?? UNKNOWN_FAULT
+function describe({ keyword, params, schema, data }: ErrorObject): Description {
+  return FAULTS[keyword]?.(params, schema, data) ?? UNKNOWN_FAULT
 }
 
 function describeBodyFault(fault: ErrorObject): ErrorDetail {

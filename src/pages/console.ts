@@ -19,11 +19,15 @@ export interface ConsoleFiles {
   assets: Asset[]
 }
 
+/** The setting that the page contains: its forms show the currency before the first price is stored. */
+const CURRENCY_SETTING = /(?<=<meta name="petstore-currency" content=")[A-Z]*/
+
 /** Reads the files of `npm run build`. Without them, the page says how to build the console. */
-export function consoleFiles(folder = BUILT_FOLDER): ConsoleFiles {
+export function consoleFiles(currency: string, folder = BUILT_FOLDER): ConsoleFiles {
   const page = join(folder, 'index.html')
   if (!existsSync(page)) return { page: pageFile(HTML, notBuiltPage('console', '/')), assets: [] }
-  return { page: pageFile(HTML, readFileSync(page)), assets: readAssets(join(folder, CONSOLE_ASSETS)) }
+  const html = readFileSync(page, 'utf8').replace(CURRENCY_SETTING, currency)
+  return { page: pageFile(HTML, html), assets: readAssets(join(folder, CONSOLE_ASSETS)) }
 }
 
 function readAssets(folder: string): Asset[] {

@@ -20,7 +20,7 @@ import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
-export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Promise<void> {
+export async function pageRoutes(app: FastifyInstance, limits: PageLimits, currency: string): Promise<void> {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(PAGE_HEADERS)
     done()
@@ -56,7 +56,7 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits): Prom
   for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)
   if (scalar !== undefined) serve(scalar.address, CACHED_FOREVER, scalar.file)
 
-  const { page, assets } = consoleFiles()
+  const { page, assets } = consoleFiles(currency)
   for (const path of CONSOLE_PAGES) serve(path, CACHED_AND_REVALIDATED, () => page, CONSOLE_HEADERS)
   for (const { address, file } of assets) serve(address, CACHED_FOREVER, () => file, CONSOLE_HEADERS)
 }

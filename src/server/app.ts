@@ -76,6 +76,12 @@ import {
   type PetServices,
   updatePetRoute,
 } from '../store/pets/routes.ts'
+import {
+  getPetProfileRoute,
+  listPetProfilesRoute,
+  type ProfileServices,
+  putPetProfileRoute,
+} from '../store/profiles/routes.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Tracing } from '../telemetry/tracing/tracing.ts'
@@ -104,6 +110,9 @@ export const OPERATIONS = [
   updatePetRoute,
   deletePetRoute,
   getPetHistoryRoute,
+  getPetProfileRoute,
+  putPetProfileRoute,
+  listPetProfilesRoute,
   listCategoriesRoute,
   putCategoryRoute,
   placeOrderRoute,
@@ -144,6 +153,7 @@ export interface AppOptions
     InventoryServices,
     OrderServices,
     PetServices,
+    ProfileServices,
     SignInServices,
     WebhookServices {
   verifyApiKey: VerifyApiKey
@@ -194,7 +204,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('preClose', async () => options.eventStreams.close())
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
-  await app.register((pages) => pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS))
+  await app.register((pages) => pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS, options.currency))
   await app.register((auth) => signInRoutes(auth, options), { prefix: '/auth' })
   await app.register((v1) => v1Routes(v1, options), { prefix: '/v1' })
   await app.ready()

@@ -3,6 +3,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { API_KEY_SCHEMAS } from '../access/api-keys/schema.ts'
+import { isOptionalBody } from '../contract/named-schema.ts'
 import { type DeclaredScope, requiredScopes } from '../contract/scopes.ts'
 import { EVENT_SCHEMAS } from '../events/feed/schema.ts'
 import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../events/webhooks/message-schema.ts'
@@ -15,6 +16,7 @@ import { HISTORY_SCHEMAS } from '../store/history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../store/inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../store/orders/schema.ts'
 import { PET_SCHEMAS } from '../store/pets/schema.ts'
+import { PROFILE_SCHEMAS } from '../store/profiles/schema.ts'
 
 /** The version of the API. It does not change with the version of the service. */
 const INTERFACE_VERSION = '1.0.0'
@@ -30,12 +32,14 @@ without NUL; its length is counted in code points. Write numbers in a URL as pla
 parameters are ignored.
 
 The \`x-scope\` of an operation contains the scopes that it requires, separated by blanks; \`any\` stands for none. The
-\`x-not-with\` of a parameter lists the parameters that cannot be combined with it, and \`x-only-with\` lists the
-parameters and values that it requires.`
+\`x-not-with\` of a parameter lists the parameters that cannot be combined with it, or \`name=value\` for one value.
+\`x-only-with\` lists the parameters and values that it requires, for each of its own values if that differs.
+\`x-required-without\` names the parameter without which it is required.`
 
 const SCHEMAS = [
   ErrorSchema,
   ...PET_SCHEMAS,
+  ...PROFILE_SCHEMAS,
   ...HISTORY_SCHEMAS,
   ...INVENTORY_SCHEMAS,
   ...FIGURES_SCHEMAS,
@@ -48,7 +52,7 @@ const SCHEMAS = [
 ]
 
 const TAGS = [
-  { name: 'pets', description: 'The pets of the catalogue and their history.' },
+  { name: 'pets', description: 'The pets of the catalogue, their profiles and their history.' },
   { name: 'categories', description: 'The categories of pets.' },
   {
     name: 'store',
@@ -62,6 +66,7 @@ const TAGS = [
 
 export async function describeInterface(app: FastifyInstance): Promise<void> {
   for (const schema of SCHEMAS) app.addSchema(schema)
+  const withOptionalBody = new Set<unknown>()
 
   await app.register(swagger, {
     openapi: {
@@ -85,17 +90,36 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       security: [{ apiKey: [] }],
     },
     // The plugin describes routes only.
-    transformObject: (document) =>
-      'openapiObject' in document
-        ? ({ ...document.openapiObject, webhooks: WEBHOOKS_SECTION } as typeof document.openapiObject)
-        : document.swaggerObject,
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) return document.swaggerObject
+      const { openapiObject } = document
+      makeBodiesOptional(openapiObject.paths ?? {}, withOptionalBody)
+      return { ...openapiObject, webhooks: WEBHOOKS_SECTION } as typeof openapiObject
+    },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
-    transform: ({ schema, url, route }) => ({
-      // Not in `security`: there, tools would treat a changed scope as a changed way to authenticate.
-      schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) } as typeof schema,
-      url: url.replace(VERSION_PREFIX, ''),
-    }),
+    transform: ({ schema, url, route }) => {
+      if (isOptionalBody(schema?.body)) withOptionalBody.add(schema?.operationId)
+      return {
+        // Not in `security`: there, tools would treat a changed scope as a changed way to authenticate.
+        schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) },
+        url: url.replace(VERSION_PREFIX, ''),
+      }
+    },
   })
+}
+
+interface DescribedOperation {
+  operationId?: string
+  requestBody?: { required?: boolean }
+}
+
+/** The plugin describes every body as required. */
+function makeBodiesOptional(paths: object, operationIds: ReadonlySet<unknown>): void {
+  for (const verbs of Object.values(paths) as Record<string, DescribedOperation>[]) {
+    for (const { operationId, requestBody } of Object.values(verbs)) {
+      if (requestBody !== undefined && operationIds.has(operationId)) requestBody.required = false
+    }
+  }
 }
 
 /** Adds the scopes as `x-scope` for programs, and as the last sentence of the description for readers. */

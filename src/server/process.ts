@@ -143,6 +143,7 @@ function appOptions(config: Config, log: Log, services: Services, state: Process
     findEvents,
     eventStreams,
     holdMinutes: config.HOLD_MINUTES,
+    currency: config.CURRENCY,
     environment: config.PETSTORE_ENV,
     rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
     corsOrigins: config.CORS_ORIGINS,

@@ -27,24 +27,26 @@ test('prints one line per event, at most 80 columns wide', async () => {
   await api.patch(id, { categoryId: 4, status: 'available' })
   const order = await api.hold({ petId: id })
   await api.end('cancel', order.id)
+  await api.put(`/pets/${id}/profile`, { price: '129.00' })
   const long = await api.addPet({ name: '犬'.repeat(100) })
   await api.remove(`/pets/${long.id}`)
-  const { code, stdout, stderr } = await tail('--after', start, '--limit', '9')
+  const { code, stdout, stderr } = await tail('--after', start, '--limit', '10')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const lines = stdout.trimEnd().split('\n')
   expect(lines.map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}/, ''))).toEqual([
-    `pet.created      ${id}  Biscuit: available  by staff`,
-    `pet.updated      ${id}  Rex: renamed, pending  by staff`,
-    `pet.updated      ${id}  Rex: category 4, available  by staff`,
-    `pet.updated      ${id}  Rex: pending  by staff`,
-    `order.placed     ${id}  order ${order.id}  by staff`,
-    `order.cancelled  ${id}  order ${order.id}  by staff`,
-    `pet.updated      ${id}  Rex: available  by staff`,
-    expect.stringMatching(/^pet\.created {6}\d+ {2}犬{3,}…: available {2}by staff$/),
-    `pet.deleted      ${long.id}  by staff`,
+    `pet.created          ${id}  Biscuit: available  by staff`,
+    `pet.updated          ${id}  Rex: renamed, pending  by staff`,
+    `pet.updated          ${id}  Rex: category 4, available  by staff`,
+    `pet.updated          ${id}  Rex: pending  by staff`,
+    `order.placed         ${id}  order ${order.id}  by staff`,
+    `order.cancelled      ${id}  order ${order.id}  by staff`,
+    `pet.updated          ${id}  Rex: available  by staff`,
+    `pet.profile_updated  ${id}  price 129.00 EUR  by staff`,
+    expect.stringMatching(/^pet\.created {10}\d+ {2}犬{3,}…: available {2}by staff$/),
+    `pet.deleted          ${long.id}  by staff`,
   ])
   // Each 犬 is two columns wide.
-  expect((lines[7] ?? '').replaceAll('犬', '##').length).toBeLessThanOrEqual(80)
+  expect((lines[8] ?? '').replaceAll('犬', '##').length).toBeLessThanOrEqual(80)
 })
 
 test('--json prints the events as JSON lines with exact ids, and --type filters', async () => {

@@ -50,6 +50,81 @@ test('the file of rejected rows contains each row unchanged, and can be imported
   expect(names.map(({ name }) => name)).toEqual(added)
 })
 
+const TEXT = '"two\nlines, a \\ and a ""quote"""'
+
+test('imports profiles, and an export with --profiles can be imported again', async () => {
+  const profiles = join(folder, 'profiles.csv')
+  const rows = [
+    'name,price,categoryId,breed,sex,bornOn,chipNumber,description,colour',
+    `Rex,129.00,1,Beagle,male,2024-02-29,276098106123456,${TEXT},brown`,
+    'Tom,,2,,,,,,',
+    'Luna,0.50,3,,,,,,',
+  ]
+  writeFileSync(profiles, rows.join('\n'))
+  await sql(DATABASE_URL, 'delete from pets')
+  const imported = await run('import', profiles)
+  expect(imported).toMatchObject({ code: 0, stderr: expect.stringMatching(/^3 rows added/) })
+  const withoutIds = (text: string) => text.replaceAll(/^\d+,/gm, '').trimEnd()
+  const exported = (await run('export', '--profiles')).stdout
+  expect(withoutIds(exported)).toBe(
+    [
+      'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,description',
+      `Rex,1,available,129.00,EUR,Beagle,male,2024-02-29,276098106123456,${TEXT}`,
+      'Tom,2,available,,,,,,,',
+      'Luna,3,available,0.50,EUR,,,,,',
+    ].join('\n'),
+  )
+  const again = join(folder, 'again.csv')
+  writeFileSync(again, exported)
+  await sql(DATABASE_URL, 'delete from pets')
+  expect((await run('import', again)).code).toBe(0)
+  expect(withoutIds((await run('export', '--profiles')).stdout)).toBe(withoutIds(exported))
+  const lines = (await run('export', '--profiles', '--format', 'ndjson')).stdout.trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ name: 'Rex', price: '129.00', currency: 'EUR', bornOn: '2024-02-29' }),
+    { id: expect.any(Number), name: 'Tom', categoryId: 2, status: 'available' },
+    expect.objectContaining({ name: 'Luna', price: '0.50' }),
+  ])
+  const requestId = expect.stringMatching(/^import:[0-9a-f]{12}$/)
+  const newest = 'select type::text, request_ids from outbox order by id desc limit 2'
+  expect(await sql(DATABASE_URL, newest)).toEqual([
+    { type: 'pet.profile_updated', request_ids: [requestId, requestId] },
+    { type: 'pet.created', request_ids: [requestId, requestId, requestId] },
+  ])
+})
+
+test('rejects rows with an invalid profile, and lists the values of their profiles', async () => {
+  const invalid = join(folder, 'invalid.csv')
+  const rows = [
+    'name,categoryId,price,currency,sex,bornOn',
+    'Rex,1,129,,,',
+    'Tom,1,129.00,USD,,',
+    'Luna,1,,,f,2999-01-01',
+    '"",1,1,,,',
+    'Max,1,1.00,EUR,male,2024-02-29',
+  ]
+  writeFileSync(invalid, rows.join('\n'))
+  await sql(DATABASE_URL, 'delete from pets')
+  expect((await run('import', invalid)).code).toBe(2)
+  const list = readFileSync(`${invalid}.rejected.csv`)
+  const [header, ...records] = [...openCsvParser().push(list, true)].map(({ fields }) => fields)
+  expect(header?.join()).toBe('line,reason,name,categoryId,status,price,sex,bornOn,currency,row')
+  expect(records.map(([, , ...values]) => values)).toEqual([
+    ['Rex', '1', '', '129', '', '', '', rows[1]],
+    ['Tom', '1', '', '129.00', '', '', 'USD', rows[2]],
+    ['Luna', '1', '', '', 'f', '2999-01-01', '', rows[3]],
+    ['', '1', '', '1', '', '', '', rows[4]],
+  ])
+  expect(records.map(([, reason]) => reason)).toEqual([
+    expect.stringMatching(/^price must have 2 decimal places/),
+    'currency must be EUR, the currency of the store.',
+    'sex must be one of female, male, unknown.',
+    expect.stringMatching(/^name must have at least 1 character\. price must have 2/),
+  ])
+  const stored = 'select name, price::text, currency from pets left join pet_profiles on pet_id = id'
+  expect(await sql(DATABASE_URL, stored)).toEqual([{ name: 'Max', price: '1.00', currency: 'EUR' }])
+})
+
 test('messages use the singular for a count of one', async () => {
   const one = join(folder, 'one.csv')
   writeFileSync(one, 'categoryId,name\n1\n')

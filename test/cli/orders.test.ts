@@ -6,16 +6,17 @@ import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
 const cli = await openCliFixture()
 const { run, json, api } = cli
 
-const HEADS = ['ID', 'STATUS', 'PET', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
+const HEADS = ['ID', 'STATUS', 'PET', 'PRICE', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE']
 const MINUTE_MS = 60_000
 
 /** A time as the table shows it in the time zone UTC. */
 const minute = (instant: string | undefined) => instant?.slice(0, 16).replace('T', ' ') ?? '-'
 
 function rowOf(order: Order): string[] {
-  const { id, status, petId, createdAt, expiresAt, closedAt, placedBy, note } = order
+  const { id, status, petId, price, currency, createdAt, expiresAt, closedAt, placedBy, note } = order
   const times = [createdAt, expiresAt, closedAt].map(minute)
-  return [String(id), status, String(petId), ...times, placedBy, note ?? '-']
+  const shownPrice = price === undefined ? '-' : `${price} ${currency}`
+  return [String(id), status, String(petId), shownPrice, ...times, placedBy, note ?? '-']
 }
 
 test('place prints only the id, get shows the order, complete sells the pet', async () => {
@@ -84,6 +85,21 @@ test('list filters by pet and by status, as a table and as JSON', async () => {
   )
 })
 
+test('--price sets the price when an order is placed, and replaces it when the order is completed', async () => {
+  const { id: petId } = await api.addPet()
+  const placed = (await json('orders', 'place', String(petId), '--price', '129.00')) as Order
+  expect(placed).toMatchObject({ price: '129.00', currency: 'EUR' })
+  const sold = (await json('orders', 'complete', String(placed.id), '--price', '119.00')) as Order
+  expect(sold).toMatchObject({ status: 'completed', price: '119.00' })
+  const sales = ['orders', 'list', '--status', 'completed', '--sort', 'closedAt', '--limit', '1']
+  expect(cellsOf((await run(...sales)).stdout)).toEqual([HEADS, rowOf(sold)])
+  const { closedAt = '' } = sold
+  expect(await json(...sales, '--closed-from', closedAt)).toEqual([sold])
+  expect(await json(...sales, '--closed-from', closedAt, '--closed-to', closedAt)).toEqual([])
+  const wrong = await run('orders', 'complete', String((await api.hold()).id), '--price', '119')
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('such as 129.00') })
+})
+
 test('place creates one order if it is run twice with the same --idempotency-key', async () => {
   const { id: petId } = await api.addPet()
   const args = ['orders', 'place', String(petId), '--idempotency-key', 'staff-1']
@@ -98,7 +114,7 @@ test('times are in the time zone of the terminal', async () => {
   const ahead = { ...environment, TZ: 'Asia/Kathmandu' }
   const { stdout } = await runInProcess(['orders', 'get', String(id)], ahead)
   const there = new Date(Date.parse(createdAt) + (5 * 60 + 45) * MINUTE_MS).toISOString()
-  expect(cellsOf(stdout)[1]?.[3]).toBe(minute(there))
+  expect(cellsOf(stdout)[1]?.[4]).toBe(minute(there))
 })
 
 test('inventory counts pets by status, as a table and as JSON', async () => {

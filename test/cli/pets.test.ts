@@ -162,3 +162,32 @@ test.each([
   expect(stderr).toContain(explanation)
   expect(stderr).toContain('--help')
 })
+
+test('set-profile replaces the profile, and profile and profiles show it', async () => {
+  const { id } = await api.addPet()
+  const facts = ['--price', '129.00', '--breed', 'Beagle', '--sex', 'female', '--born-on', '2025-05-31']
+  const set = await run('pets', 'set-profile', String(id), ...facts, '--chip-number', `chip${id}`)
+  expect(set).toMatchObject({ code: 0, stderr: 'The ETag of the profile: "1"\n' })
+  const shown = [
+    ['PET', 'PRICE', 'SEX', 'BORN', 'CHIP', 'BREED', 'DESCRIPTION'],
+    [String(id), '129.00 EUR', 'female', '2025-05-31', `chip${id}`, 'Beagle', '-'],
+  ]
+  expect(cellsOf(set.stdout)).toEqual(shown)
+  expect(cellsOf((await run('pets', 'profile', String(id))).stdout)).toEqual(shown)
+  expect(cellsOf((await run('pets', 'profiles', String(id))).stdout)).toEqual(shown)
+  expect(cellsOf((await run('pets', 'profiles', '--chip-number', `chip${id}`)).stdout)).toEqual(shown)
+  const late = await run('pets', 'set-profile', String(id), '--price', '99.00', '--if-match', '0')
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('precondition_failed') })
+  const changed = await json('pets', 'set-profile', String(id), '--description', 'Calm.', '--if-match', '1')
+  expect(changed).toEqual({ petId: id, description: 'Calm.' })
+  const history = await run('pets', 'history', String(id))
+  expect(history.stdout).toContain('price 129.00 -> -, currency EUR -> -, breed Beagle -> -')
+  expect(history.stdout).toContain('description - -> Calm.')
+})
+
+test('profiles needs either ids or a chip number', async () => {
+  const message = 'error: give either ids or --chip-number'
+  expect(await run('pets', 'profiles')).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  const both = await run('pets', 'profiles', '1', '--chip-number', 'x')
+  expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+})

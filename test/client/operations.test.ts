@@ -38,6 +38,9 @@ test('calls every operation of openapi.json and no other', async () => {
   await pets.get(pet.id)
   await pets.update(pet.id, { name: 'Crumb' })
   await pets.history(pet.id).page()
+  await pets.setProfile(pet.id, { price: '129.00' })
+  await pets.profile(pet.id)
+  await pets.profiles({ petId: [pet.id] })
   await categories.put(1, { name: 'Dogs' })
   await categories.list().page()
   const order = await orders.place({ petId: pet.id })
@@ -90,6 +93,22 @@ test('sells a pet: hold, completion, history and inventory', async () => {
   expect(await store.inventory()).toEqual({ ...before, sold: before.sold + 1 })
 })
 
+test('sells a pet for the price of the bargain, and returns the sales of the day', async () => {
+  const today = async () => (await store.figures({ days: 1 })).days[0]?.sales
+  const before = await today()
+  const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5 })
+  const order = await store.orders.place({ petId: pet.id, price: '129.00' })
+  expect(order).toMatchObject({ price: '129.00', currency: 'EUR' })
+  const sold = await store.orders.complete(order.id, { price: '119.00' })
+  expect(sold).toMatchObject({ status: 'completed', price: '119.00', currency: 'EUR' })
+  expect(await store.orders.complete(order.id, { price: '1.00' })).toEqual(sold)
+  const sales = await collect(
+    store.orders.list({ status: 'completed', sort: 'closedAt', closedFrom: sold.closedAt }),
+  )
+  expect(sales).toContainEqual(sold)
+  expect(await today()).toMatchObject({ orders: (before?.orders ?? 0) + 1 })
+})
+
 test('finds a pet by its id, and returns undefined for an unknown id', async () => {
   const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
   expect(await store.pets.find(pet.id)).toEqual(pet)
@@ -114,6 +133,19 @@ test('a change with the etag of a stale version in ifMatch is rejected (412)', a
   expect(await errorOf(store.pets.delete(pet.id, { ifMatch: '' }))).toMatchObject({ status: 412 })
   expect(await store.pets.delete(pet.id, { ifMatch: changed.etag })).toBeUndefined()
   expect(await store.pets.find(pet.id)).toBeUndefined()
+})
+
+test('sets the price of a pet and facts about it, and finds pets by their chip number', async () => {
+  const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
+  expect(await store.pets.profile(pet.id)).toEqual({ petId: pet.id, etag: '"0"' })
+  const facts = { price: '129.00', breed: 'Beagle', chipNumber: `chip${pet.id}` }
+  const profile = { petId: pet.id, currency: 'EUR', ...facts }
+  expect(await store.pets.setProfile(pet.id, facts, { ifMatch: '"0"' })).toEqual({ ...profile, etag: '"1"' })
+  const late = await errorOf(store.pets.setProfile(pet.id, {}, { ifMatch: '"0"' }))
+  expect(late).toMatchObject({ code: 'precondition_failed' })
+  expect(await store.pets.profiles({ petId: [pet.id, 1n] })).toContainEqual(profile)
+  expect(await store.pets.profiles({ chipNumber: facts.chipNumber })).toEqual([profile])
+  expect((await store.pets.find(pet.id))?.etag).toBe(pet.etag)
 })
 
 test('names a category and returns its counts', async () => {

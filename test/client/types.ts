@@ -6,6 +6,7 @@ import type {
   Id,
   Order,
   Pet,
+  PetProfile,
   PetstoreError,
   StoreEvent,
   VersionedPet,
@@ -128,6 +129,7 @@ export async function events({ events: feed }: Petstore) {
     if (event.type === 'pet.created') same<typeof event.pet, Pet>(true)
     else if (event.type === 'pet.updated')
       same<(typeof event.changed)[number], 'name' | 'categoryId' | 'status'>(true)
+    else if (event.type === 'pet.profile_updated') same<typeof event.profile, PetProfile>(true)
     else if (event.type === 'pet.deleted') same<typeof event.pet, undefined>(true)
     else if (event.type === 'order.placed') same<typeof event.order, Order>(true)
     else if (event.type === 'order.expired' || event.type === 'order.completed') take(event.order.status)
@@ -163,6 +165,7 @@ export async function receivedWebhooks(request: Request, node: IncomingHttpHeade
   if (event.type === 'pet.created') same<typeof event.data.pet, Pet>(true)
   else if (event.type === 'pet.updated')
     same<(typeof event.data.changed)[number], 'name' | 'categoryId' | 'status'>(true)
+  else if (event.type === 'pet.profile_updated') same<typeof event.data.profile, PetProfile>(true)
   else if (event.type === 'pet.deleted') same<typeof event.data.petId, Id>(true)
   else if (event.type === 'webhook.test') same<typeof event.data.webhookId, Id>(true)
   else if (event.type === 'order.placed' || event.type === 'order.expired') {

@@ -50,6 +50,17 @@ async function rename(petId: number, name: string): Promise<void> {
 
 const until = (condition: () => Promise<boolean>) => expect.poll(condition).toBe(true)
 
+test('delivers the whole profile of a pet', async () => {
+  const receiver = await openReceiver()
+  await createWebhook(receiver, ['pet.profile_updated'])
+  const { id } = await api.addPet()
+  const { body: profile } = await api.put(`/pets/${id}/profile`, { price: '129.00', description: 'a\nb' })
+  await receiver.until((received) => received.length === 1)
+  const [received] = receiver.received as [Received]
+  expect(received.type).toBe('pet.profile_updated')
+  expect(received.data).toEqual({ position: received.id.slice('evt_'.length), petId: id, profile })
+})
+
 test('delivers the events of the chosen types, signed, with the position and without the actor', async () => {
   const receiver = await openReceiver()
   const webhook = await createWebhook(receiver, ['pet.created', 'pet.deleted'])
@@ -83,9 +94,10 @@ test('delivers the events of the chosen types, signed, with the position and wit
 test('never sends the note of an order', async () => {
   const receiver = await openReceiver()
   await createWebhook(receiver, ['order.placed'])
-  await api.hold({ note: 'Ms Okafor, comes at noon' })
+  await api.hold({ note: 'Ms Okafor, comes at noon', price: '129.00' })
   await receiver.until((received) => received.length === 1)
-  expect(receiver.received[0]?.data.order).toMatchObject({ status: 'open', placedBy: 'staff' })
+  const order = { status: 'open', placedBy: 'staff', price: '129.00', currency: 'EUR' }
+  expect(receiver.received[0]?.data.order).toMatchObject(order)
   expect(receiver.received[0]?.text).not.toContain('Okafor')
 })
 

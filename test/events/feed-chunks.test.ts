@@ -20,11 +20,13 @@ const created = (number: bigint): EventRow => ({
   categoryId: 1n,
   status: 'available',
   changed: null,
+  profile: null,
   apiKeyId: null,
   apiKeyName: null,
   requestId: null,
   orderState: null,
   orderPlacedBy: null,
+  orderPrice: null,
 })
 
 /** A window on a feed to which the test adds events. */

@@ -186,7 +186,7 @@ test('an import causes "pet.created" by petstore, with the id of the import', as
   const { signal } = new AbortController()
   const source = await fileSource(path, { signal, onDigest: () => {} })
   const options = { findNamed: undefined, rejectedPath: `${path}.rejected`, again: false, signal }
-  await importPets(client, source, { ...options, onProgress: () => {} })
+  await importPets(client, source, { ...options, currency: 'EUR', onProgress: () => {} })
 
   const seen: FeedEvent[] = []
   await sequenceEvents(db)

@@ -35,7 +35,9 @@ describe('a key without orders:read', async () => {
 
   test('gets only events of pets by default', async () => {
     const { body } = await send('POST', '/webhooks', { url: URL })
-    expect(body).toMatchObject({ types: ['pet.created', 'pet.updated', 'pet.deleted'] })
+    expect(body).toMatchObject({
+      types: ['pet.created', 'pet.updated', 'pet.profile_updated', 'pet.deleted'],
+    })
   })
 
   test('cannot redirect, sign or repeat events of orders (403)', async () => {

@@ -161,6 +161,11 @@ describe('reports in the mirror', () => {
     ['an order that is missing in the database', PETS, ORDERS.slice(1)],
     ['an order without events', PETS, [...ORDERS, { id: 3, petId: 2, status: 'open' }]],
     ['another status of an order', PETS, ORDERS.map((row) => ({ ...row, status: 'completed' }))],
+    [
+      'another price of an order',
+      PETS,
+      ORDERS.map((row) => ({ ...row, price: row.id === 1 ? '5.00 EUR' : '' })),
+    ],
     ['an order for another pet', PETS, ORDERS.map((row) => ({ ...row, petId: 2 }))],
   ]
 

@@ -6,6 +6,8 @@ import type { Defect } from './defect.ts'
 import { DELIVERY_DEFECTS } from './delivery-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
 import { MESSAGE_DEFECTS } from './message-defects.ts'
+import { PROFILE_DEFECTS } from './profile-defects.ts'
+import { SALES_DEFECTS } from './sales-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
 import { STANDBY_DEFECTS } from './standby-defects.ts'
 import { WEBHOOK_DEFECTS } from './webhook-defects.ts'
@@ -721,6 +723,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   ...ACCESS_DEFECTS,
   ...MESSAGE_DEFECTS,
+  ...PROFILE_DEFECTS,
+  ...SALES_DEFECTS,
   ...SIGN_IN_DEFECTS,
   ...WEBHOOK_DEFECTS,
   ...DELIVERY_DEFECTS,

@@ -8,7 +8,8 @@ import { consoleFiles } from '../../src/pages/console.ts'
 import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
-const petstore = await startApp(openTestDatabase(await createTestDatabase()))
+const db = openTestDatabase(await createTestDatabase())
+const petstore = await startApp(db)
 
 test.each(CONSOLE_PAGES)('%s returns the page without an API key, and it cannot be framed', async (path) => {
   const { status, headers, text } = await petstore.call('GET', path.replace(':petId', '5'), { apiKey: null })
@@ -31,8 +32,14 @@ test.each(['/pets', '/pets/5/edit', '/console', '/console/..%2findex.html', '/in
   },
 )
 
+test('the page contains the currency of new prices', async () => {
+  const inYen = await startApp(db, { currency: 'JPY' })
+  const { text } = await inYen.call('GET', '/', { apiKey: null })
+  expect(text).toContain('<meta name="petstore-currency" content="JPY"')
+})
+
 test('without a build, the page says how to build the console', () => {
-  const { page, assets } = consoleFiles('/nonexistent')
+  const { page, assets } = consoleFiles('EUR', '/nonexistent')
   expect(Buffer.from(page.bytes).toString()).toContain('npm run build')
   expect(assets).toEqual([])
 })
@@ -43,7 +50,7 @@ test('serves every file of a build with its type', () => {
   mkdirSync(join(folder, 'console'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Petstore</title>')
   for (const name of ['a.js', 'b.css', 'c.svg']) writeFileSync(join(folder, 'console', name), name)
-  const { page, assets } = consoleFiles(folder)
+  const { page, assets } = consoleFiles('EUR', folder)
   expect(Buffer.from(page.bytes).toString()).toContain('<title>Petstore</title>')
   expect(Object.fromEntries(assets.map(({ address, file }) => [address, file.type]))).toEqual({
     '/console/a.js': 'text/javascript; charset=utf-8',

@@ -55,15 +55,32 @@ const CASES: Record<string, Case> = {
     send: (body, petId) => api.patch(petId, body),
     status: 200,
   },
+  putPetProfile: {
+    body: () => ({
+      price: '5.00',
+      breed: 'x',
+      sex: 'male',
+      bornOn: '2025-05-31',
+      chipNumber: 'x',
+      description: 'x',
+    }),
+    send: (body, petId) => api.put(`/pets/${petId}/profile`, body),
+    status: 200,
+  },
   putCategory: {
     body: () => ({ name: 'Cats' }),
     send: (body) => api.put('/categories/9', body),
     status: 200,
   },
   placeOrder: {
-    body: (petId) => ({ petId, holdMinutes: 5, note: 'x' }),
+    body: (petId) => ({ petId, holdMinutes: 5, note: 'x', price: '129.00' }),
     send: (body) => api.post('/store/orders', body),
     status: 201,
+  },
+  completeOrder: {
+    body: () => ({ price: '119.00' }),
+    send: async (body) => api.post(`/store/orders/${(await api.hold()).id}/complete`, body),
+    status: 200,
   },
   createWebhook: {
     body: () => ({ url: 'https://shop.example', description: 'x', types: ['pet.created'] }),

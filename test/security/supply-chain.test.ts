@@ -111,6 +111,7 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/forwarder.ts',
     'cli/inventory.ts',
     'cli/orders.ts',
+    'cli/pet-profiles.ts',
     'cli/pets.ts',
     'cli/terminal/output.ts',
     'cli/terminal/remote.ts',

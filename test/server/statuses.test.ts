@@ -132,6 +132,20 @@ const CASES: Record<string, Record<string, Case>> = {
     400: withPet((api, id) => api.get(`/pets/${id}/history?limit=0`)),
     404: simply((api) => api.get(`/pets/${UNKNOWN_ID}/history`)),
   },
+  getPetProfile: {
+    200: withPet((api, id) => api.get(`/pets/${id}/profile`)),
+    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}/profile`)),
+  },
+  putPetProfile: {
+    200: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129.00' })),
+    400: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129' })),
+    404: simply((api) => api.put(`/pets/${UNKNOWN_ID}/profile`, {})),
+    412: withPet((api, id) => api.put(`/pets/${id}/profile`, {}, { 'if-match': '"9"' })),
+  },
+  listPetProfiles: {
+    200: withPet((api, id) => api.get(`/pet-profiles?petId=${id}`)),
+    400: simply((api) => api.get('/pet-profiles')),
+  },
   listCategories: {
     200: simply((api) => api.get('/categories')),
     400: simply((api) => api.get('/categories?limit=0')),
@@ -317,7 +331,7 @@ describe('if the connection is lost during the commit,', () => {
       if (select is_enabled from fault) then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`)
-    for (const table of ['pets', 'orders', 'categories', 'api_keys', 'webhooks']) {
+    for (const table of ['pets', 'pet_profiles', 'orders', 'categories', 'api_keys', 'webhooks']) {
       await api.sql(`create constraint trigger fault after insert or update or delete on ${table}
         deferrable initially deferred for each row execute function break_connection()`)
     }

@@ -5,7 +5,12 @@ import { afterAll, expect, test } from 'vitest'
 import { PET_STATUSES } from '../../src/contract/pet-status.ts'
 import type { Reader, Statement } from '../../src/db/database.ts'
 import { findHistoryBefore } from '../../src/store/history/queries.ts'
-import { findOpenOrdersByExpiry, findOrdersBefore } from '../../src/store/orders/queries.ts'
+import { findFigures } from '../../src/store/figures/queries.ts'
+import {
+  findCompletedOrdersByClosing,
+  findOpenOrdersByExpiry,
+  findOrdersBefore,
+} from '../../src/store/orders/queries.ts'
 import { ORDER_STATUSES } from '../../src/store/orders/schema.ts'
 import {
   filterKind,
@@ -14,6 +19,7 @@ import {
   findPetsByName,
   type PetPage,
 } from '../../src/store/pets/queries.ts'
+import { findProfilesByChipNumber } from '../../src/store/profiles/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 
@@ -55,12 +61,13 @@ async function load(): Promise<void> {
     reset allow_system_table_mods`,
   )
   // Three old orders are open, and none is cancelled. Two of three orders, and of three history entries, belong to one pet.
+  // One order was closed in each of the last 100,000 minutes.
   await client.query(`alter table orders set (autovacuum_enabled = off); alter table pet_history set (autovacuum_enabled = off);
     insert into api_keys (hash, name, scopes) values (sha256('x'), 'x', '{}')`)
   await client.query(
     `insert into orders (pet_id, placed_by, created_at, expires_at, closed_at, status)
       select case when n % 3 = 0 then 100 + n else 1 end, 1, now(), now() + interval '1 hour',
-        case when n <= 10 then null else now() end,
+        case when n <= 10 then null else now() - make_interval(mins => 100000 - n) end,
         case when n <= 10 then 'open' when n % 100 = 0 then 'expired' else 'completed' end::order_status
       from generate_series(1, 100000) as n
       where n > 10 or n % 3 = 0`,
@@ -74,6 +81,10 @@ async function load(): Promise<void> {
     `insert into pet_history (pet_id, event, api_key_id, request_id)
       select case when n % 3 = 0 then 100 + n else 1 end, 'updated', 1, 'x' from generate_series(1, 100000) as n`,
   )
+  // One of three profiles has no chip number, and one of three has the same.
+  await client.query(`alter table pet_profiles set (autovacuum_enabled = off);
+    insert into pet_profiles (pet_id, chip_number)
+      select n, case n % 3 when 0 then 'same' when 1 then 'chip' || n end from generate_series(1, 100000) as n`)
   await client.query('reset session_replication_role')
 }
 
@@ -128,6 +139,7 @@ async function explain({
 }
 
 const LIMIT = 21
+const DAY_MICROS = 86_400_000_000n
 const STATUSES = ['available', 'pending', 'sold', undefined] as const
 const CATEGORIES = [1n, 7n, 9n, 102n, undefined]
 const POSITIONS = [undefined, BigInt(PETS - 1_000), BigInt(PETS / 2), 30n]
@@ -142,6 +154,19 @@ async function checkOne(
   const { read, accepted, plan } = await explain(statement)
   const where = `${state}, ${mode}: ${statement.name} ${statement.values.join(' ')}\n${plan}`
   expect(read, where).toBeLessThanOrEqual((ranges === 1 ? 2 : ranges) * accepted + ranges)
+}
+
+/** The figures read the orders of their days, and without sales none. */
+async function checkFigures(state: string, mode: string): Promise<void> {
+  for (const [withSales, orders] of [
+    [true, 3 * 24 * 60],
+    [false, 0],
+  ] as const) {
+    const { read, plan } = await explain(await statementOf((db) => findFigures(db, 3, 'UTC', withSales)))
+    if (withSales) expect(plan, `${state}, ${mode}`).toContain('orders_completed_by_closing')
+    // Each day is read several times, as a row of the statement itself.
+    expect(read, `${state}, ${mode}: ${plan}`).toBeLessThanOrEqual(orders + 40)
+  }
 }
 
 async function checkAll(state: string): Promise<void> {
@@ -181,13 +206,26 @@ async function checkAll(state: string): Promise<void> {
         }
       }
     }
-    for (const after of [undefined, { expiresAtMicros: BigInt(Date.now()) * 1_000n, id: 5n }]) {
+    for (const after of [undefined, { atMicros: BigInt(Date.now()) * 1_000n, id: 5n }]) {
       // Sorting equal times by id reads the first order of the next time too, and its API key.
       await checkOne(state, mode, (db) => findOpenOrdersByExpiry(db, after, LIMIT), 2)
       checked += 1
     }
+    const now = BigInt(Date.now()) * 1_000n
+    for (const daysAgo of [-1n, 0n, 30n, 60n]) {
+      const before = { atMicros: now - daysAgo * DAY_MICROS, id: 5n }
+      for (const from of [0n, before.atMicros - DAY_MICROS, before.atMicros]) {
+        await checkOne(state, mode, (db) => findCompletedOrdersByClosing(db, from, before, LIMIT))
+        checked += 1
+      }
+    }
+    await checkFigures(state, mode)
     for (const petId of [1n, 2n, 900_000n]) {
       await checkOne(state, mode, (db) => findHistoryBefore(db, petId, undefined, LIMIT))
+      checked += 1
+    }
+    for (const chipNumber of ['same', 'chip1', 'chip99998', 'none', 'zzz']) {
+      await checkOne(state, mode, (db) => findProfilesByChipNumber(db, chipNumber))
       checked += 1
     }
     const ids = Array.from({ length: 100 }, (_, index) => BigInt(index * 9_973 + 1))

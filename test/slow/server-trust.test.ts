@@ -119,6 +119,13 @@ test.each([
       return () => api.patch(id, { name: 'same' })
     },
   ],
+  [
+    'putPetProfile',
+    async () => {
+      const { id } = await api.addPet()
+      return () => api.put(`/pets/${id}/profile`, { breed: 'same' })
+    },
+  ],
   ['putCategory', async () => () => api.put('/categories/7', { name: 'same' })],
 ])('a second %s that changes nothing waits for a standby too', async (_operation, prepare) => {
   const send = await prepare()

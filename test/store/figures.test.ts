@@ -1,19 +1,28 @@
-// GET /v1/store/figures: how many pets were added and sold on each day, in any time zone.
+// GET /v1/store/figures: how many pets were added and sold on each day, and the sales, in any time zone.
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { databaseTimeZone, purgeFigures } from '../../src/store/figures/figures.ts'
 import { type ApiFixture, openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
+import { issueApiKey } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { migrateUpTo } from '../support/earlier-schema.ts'
 import { faultyFields, rows } from '../support/pets.ts'
 import { asOwner } from '../support/roles.ts'
 
+interface Sales {
+  orders: number
+  withoutPrice: number
+  totals: { currency: string; amount: string }[]
+}
+
 interface Figures {
   timeZone: string
   countedSince?: string
-  days: { day: string; added: number; sold: number }[]
+  days: { day: string; added: number; sold: number; sales?: Sales }[]
 }
+
+const NO_SALES = { orders: 0, withoutPrice: 0, totals: [] }
 
 const api = await openApiFixture()
 
@@ -39,7 +48,7 @@ test('returns 30 days of zeros in UTC if there are no changes', async () => {
   const found = await figures('', own)
   expect(found.timeZone).toBe('UTC')
   expect(found.days).toHaveLength(30)
-  expect(found.days.at(-1)).toEqual({ day: dayIn('UTC'), added: 0, sold: 0 })
+  expect(found.days.at(-1)).toEqual({ day: dayIn('UTC'), added: 0, sold: 0, sales: NO_SALES })
   expect(total(found)).toEqual({ added: 0, sold: 0 })
   const days = found.days.map(({ day }) => Date.parse(day))
   expect(days).toEqual(days.map((_, index) => (days[0] as number) + index * 86_400_000))
@@ -123,6 +132,83 @@ test.each(ZONES)('a day starts and ends at midnight in %s', async (timeZone) => 
   const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
   expect(days.at(-1)?.day).toBe(dayIn(timeZone))
   expect(days.map(({ added }) => added)).toEqual(Array.from({ length: 90 }, (_, index) => 2 * (index + 1)))
+})
+
+describe('sales', () => {
+  /** Completes an order with this price. */
+  async function sell(own: ApiFixture, price?: string, currency = 'EUR'): Promise<number> {
+    const { id } = await own.hold()
+    await own.end('complete', id)
+    if (price !== undefined) {
+      await own.sql('update orders set price = $2, currency = $3 where id = $1', [id, price, currency])
+    }
+    return id
+  }
+  const salesOfToday = async (own: ApiFixture) => (await figures('?days=1', own)).days[0]?.sales
+
+  test('are the completed orders of the day, with the exact sum of their prices in each currency', async () => {
+    const own = await openApiFixture()
+    for (const price of ['0.10', '9999999999.99', '0.00']) await sell(own, price)
+    for (const price of ['1200', '300']) await sell(own, price, 'JPY')
+    // In binary floating point, 0.10 + 0.20 is not 0.30.
+    for (const price of ['0.10', '0.20']) await sell(own, price, 'USD')
+    await sell(own)
+    const totals = [
+      { currency: 'EUR', amount: '10000000000.09' },
+      { currency: 'JPY', amount: '1500' },
+      { currency: 'USD', amount: '0.30' },
+    ]
+    expect(await salesOfToday(own)).toEqual({ orders: 8, withoutPrice: 1, totals })
+
+    await own.end('cancel', (await own.hold()).id)
+    await own.makeOverdue((await own.hold()).id)
+    await own.hold()
+    await own.sql(`update orders set price = 5, currency = 'EUR' where status <> 'completed'`)
+    await own.patch((await own.addPet()).id, { status: 'sold' })
+    const { days } = await figures('?days=1', own)
+    expect(days).toMatchObject([{ sold: 9, sales: { orders: 8, withoutPrice: 1, totals } }])
+  })
+
+  test('include an order as soon as it is completed', async () => {
+    const own = await openApiFixture()
+    const { id } = await own.hold()
+    await own.end('complete', id)
+    const { body } = await own.get('/store/figures?days=1')
+    expect((body as Figures).days[0]).toMatchObject({ sales: { ...NO_SALES, orders: 1, withoutPrice: 1 } })
+  })
+
+  test('are absent for an API key without the scope orders:read', async () => {
+    const { text: apiKey } = await issueApiKey(api.db, { scopes: ['pets:read'] })
+    const { body } = await api.get('/store/figures?days=3', { apiKey })
+    for (const day of (body as Figures).days) expect(Object.keys(day)).toEqual(['day', 'added', 'sold'])
+  })
+
+  let shared: Promise<ApiFixture> | undefined
+  test.each(ZONES)('of a day start and end at midnight in %s', async (timeZone) => {
+    shared ??= openApiFixture()
+    const own = await shared
+    // The first day has one order at its start and one at its end, the second day has two of each, and so on.
+    await own.sql(
+      `truncate orders restart identity; insert into pets (id, name, category_id) values (1, 'x', 1) on conflict do nothing;
+        insert into orders (pet_id, placed_by, created_at, expires_at, closed_at, status, price, currency)
+        select 1, 1, at - interval '1 minute', at + interval '1 hour', at, 'completed', 0.01, 'EUR'
+        from generate_series(1, 90) as n
+        cross join lateral (select (now() at time zone '${timeZone}')::date - 90 + n as day) as days
+        cross join lateral (values
+          (least(day::timestamp at time zone '${timeZone}',
+            (day - 1 + time '23:59:59.999999') at time zone '${timeZone}' + interval '1 microsecond')),
+          ((day + time '23:59:59.999999') at time zone '${timeZone}')
+        ) as edges (at)
+        cross join generate_series(1, n)`,
+    )
+    const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
+    const expected = Array.from({ length: 90 }, (_, index) => ({
+      orders: 2 * (index + 1),
+      withoutPrice: 0,
+      totals: [{ currency: 'EUR', amount: ((2 * (index + 1)) / 100).toFixed(2) }],
+    }))
+    expect(days.map(({ sales }) => sales)).toEqual(expected)
+  })
 })
 
 /** The date and time in a time zone, from Node instead of PostgreSQL. */

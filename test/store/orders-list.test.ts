@@ -1,4 +1,4 @@
-// GET /v1/store/orders: newest first, filtered by status and pet, in pages.
+// GET /v1/store/orders: newest first or sorted by a time, filtered by status, pet and time, in pages.
 import { describe, expect, test } from 'vitest'
 import { cursorOf, type Order, openApiFixture, walkPages } from '../support/api-fixture.ts'
 import { faultyFields } from '../support/pets.ts'
@@ -93,6 +93,88 @@ test('returns 20 orders by default', async () => {
   expect((await api.get('/store/orders')).body).toHaveLength(20)
 })
 
+describe('completed orders by the time of closing', () => {
+  const SORTED = '/store/orders?status=completed&sort=closedAt'
+  const idsOf = (orders: readonly Order[]) => orders.map(({ id }) => id)
+
+  /** Orders that were closed at these times, in the order of their ids. The last one is cancelled. */
+  async function openWith(...times: string[]) {
+    const own = await openApiFixture()
+    for (const time of times) {
+      const { id } = await own.hold()
+      await own.end('complete', id)
+      await own.sql('update orders set closed_at = $2 where id = $1', [id, time])
+    }
+    await own.end('cancel', (await own.hold()).id)
+    await own.hold()
+    return own
+  }
+
+  test('come with the last one first, then by id, across pages of any size', async () => {
+    const own = await openWith(
+      '2026-11-15T10:00:00.000001Z',
+      '2026-11-15T10:00:00.000002Z',
+      '2026-11-15T09:00:00Z',
+      '2026-11-15T10:00:00.000001Z',
+      '2026-11-15T10:00:00.000001Z',
+      '2026-11-16T00:00:00Z',
+    )
+    const [all = []] = await walkPages<Order>(own, `${SORTED}&limit=100`)
+    expect(idsOf(all)).toEqual([6, 2, 5, 4, 1, 3])
+    const [completed = []] = await walkPages<Order>(own, '/store/orders?status=completed&limit=100')
+    expect(all.toSorted((a, b) => b.id - a.id)).toEqual(completed)
+    for (const limit of [1, 2, 3, 5]) {
+      const pages = await walkPages<Order>(own, `${SORTED}&limit=${limit}`)
+      expect(pages.flat()).toEqual(all)
+      expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+    }
+  })
+
+  test('are those from closedFrom, inclusive, to closedTo, exclusive', async () => {
+    const own = await openWith(
+      '2026-11-15T09:59:59.999999Z',
+      '2026-11-15T10:00:00Z',
+      '2026-11-15T10:00:00.000001Z',
+      '2026-11-15T11:00:00Z',
+      '2026-11-15T11:00:00.000001Z',
+    )
+    const idsWith = async (query: string) => {
+      const found = [1, 2, 100].map((limit) => walkPages<Order>(own, `${SORTED}&${query}&limit=${limit}`))
+      const [one, ...others] = (await Promise.all(found)).map((pages) => idsOf(pages.flat()))
+      for (const other of others) expect(other).toEqual(one)
+      return one
+    }
+    expect(await idsWith('closedFrom=2026-11-15T10:00:00Z&closedTo=2026-11-15T11:00:00Z')).toEqual([3, 2])
+    expect(await idsWith('closedFrom=2026-11-15T10:00:00.000001Z')).toEqual([5, 4, 3])
+    expect(await idsWith('closedTo=2026-11-15T11:00:00.000001Z')).toEqual([4, 3, 2, 1])
+    expect(await idsWith('closedTo=2026-11-15T12:00:00.000001%2B01:00')).toEqual([4, 3, 2, 1])
+    expect(await idsWith('closedFrom=2026-11-15T05:00:00-06:00')).toEqual([5, 4])
+    expect(await idsWith('closedFrom=0000-01-01T00:00:00Z&closedTo=9999-12-31T23:59:59Z')).toHaveLength(5)
+    expect(await idsWith('closedFrom=2026-11-15T11:00:00Z&closedTo=2026-11-15T10:00:00Z')).toEqual([])
+  })
+
+  test('contain an order as soon as it is completed', async () => {
+    const { id } = await api.hold()
+    const { body } = await api.end('complete', id)
+    expect(((await api.get(SORTED)).body as Order[])[0]).toEqual(body)
+  })
+
+  test('have cursors of their own (400)', async () => {
+    const own = await openWith('2026-11-15T10:00:00Z', '2026-11-15T11:00:00Z', '2026-11-15T12:00:00Z')
+    const filtered = `${SORTED}&closedFrom=2026-11-15T10:00:00Z`
+    const sorted = cursorOf(await own.get(`${SORTED}&limit=1`), own)
+    const byId = cursorOf(await own.get('/store/orders?status=completed&limit=1'), own)
+    for (const path of [
+      `/store/orders?status=completed&cursor=${sorted}`,
+      `${SORTED}&cursor=${byId}`,
+      `${filtered}&cursor=${sorted}`,
+    ]) {
+      expect(await own.get(path)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+    }
+    expect((await own.get(`${SORTED}&cursor=${sorted}`)).body).toHaveLength(2)
+  })
+})
+
 test.each([
   'limit=0',
   'limit=101',
@@ -104,6 +186,15 @@ test.each([
   'petId=1&petId=2',
   'sort=expiresAt',
   'status=completed&sort=expiresAt',
+  'sort=closedAt',
+  'status=open&sort=closedAt',
+  'status=completed&sort=closedAt&petId=1',
+  'closedFrom=2026-11-15T00:00:00Z',
+  'status=open&sort=expiresAt&closedTo=2026-11-15T00:00:00Z',
+  'status=completed&sort=closedAt&closedFrom=2026-11-15',
+  'status=completed&sort=closedAt&closedTo=',
+  'status=completed&sort=closedAt&closedTo=infinity',
+  'status=completed&sort=closedAt&closedTo=2026-11-15T00:00:00%2B01',
   'status=open&sort=id',
   'status=open&sort=',
 ])('rejects ?%s (400)', async (query) => {

@@ -13,6 +13,8 @@ export interface Order {
   petId: number
   status: 'open' | 'completed' | 'cancelled' | 'expired'
   note?: string
+  price?: string
+  currency?: string
   placedBy: string
   createdAt: string
   expiresAt: string
@@ -43,7 +45,7 @@ export interface ApiFixture extends TestClient {
   addPet: (values?: Partial<Pet>) => Promise<Pet>
   findPet: (id: number) => Promise<Pet | undefined>
   /** Places an order and expects 201. Adds a pet first unless `petId` is given. */
-  hold: (values?: { petId?: number; holdMinutes?: number; note?: string }) => Promise<Order>
+  hold: (values?: { petId?: number; holdMinutes?: number; note?: string; price?: string }) => Promise<Order>
   history: (petId: number) => Promise<HistoryEntry[]>
   /** Sets the expiry of the hold to one second ago. */
   makeOverdue: (orderId: number) => Promise<unknown>

@@ -36,6 +36,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     webhookAddresses: addressRule(['127.0.0.1', '::1']),
     webhooksMax: 100,
     holdMinutes: 60,
+    currency: 'EUR',
     environment: 'production',
     isDraining: () => false,
     rateLimitPerSecond: 0,

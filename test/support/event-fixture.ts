@@ -11,6 +11,7 @@ export interface FeedEvent {
   petId: number | bigint
   pet?: Pet
   changed?: string[]
+  profile?: Record<string, unknown>
   order?: Order
   apiKeyName?: string
   requestId?: string

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib'
 import {
   compareOrders,
   comparePets,
+  describeProfile,
   describeUpdate,
   type Difference,
   Mirror,
@@ -68,6 +69,7 @@ export async function auditFeedAfter(db: Db, run: RunQuery, after?: bigint): Pro
     ...(isSame ? [] : ['two readers saw different events']),
     ...shorten('a pet that differs from its mirror', await comparePetsIn(run, mirror)),
     ...shorten('a pet whose updates differ from its history', await compareHistory(mirror, run)),
+    ...shorten('a profile that differs from its events', await compareProfiles(mirror, run)),
     ...shorten('an order that differs from its events', await compareOrdersIn(run, mirror)),
     ...(await auditNumbers(run, start)),
   ]
@@ -115,7 +117,7 @@ async function readFeed(
 
 function describe(row: EventRow): string {
   return `${[row.number, row.type, row.at.getTime(), row.petId, row.name, row.categoryId, row.status, row.changed].join()}
-${[row.apiKeyId, row.requestId, row.orderState].join()}\n`
+${[JSON.stringify(row.profile), row.apiKeyId, row.requestId, row.orderState].join()}\n`
 }
 
 /** Where the pets of the database and the mirror differ; empty if they are equal. */
@@ -126,8 +128,25 @@ export async function comparePetsIn(run: RunQuery, mirror: Mirror): Promise<stri
   return (await comparePets(mirror, [rows])).map(textOf)
 }
 
+/** An imported profile has its first version from the import, with one event too. */
+async function compareProfiles({ pets }: Mirror, run: RunQuery): Promise<string[]> {
+  const rows = await run<{ petId: string; version: number; fields: Record<string, unknown> }>(
+    `select pet_id::text as "petId", version, jsonb_build_object('price', price::text, 'currency', currency,
+        'breed', breed, 'sex', sex, 'bornOn', born_on, 'chipNumber', chip_number, 'description', description) as fields
+      from pet_profiles`,
+  )
+  const stored = new Map(rows.map(({ petId, ...row }) => [petId, row]))
+  return [...pets].flatMap(([id, { profile, profileUpdates }]) => {
+    const { version, fields } = stored.get(String(id)) ?? { version: 0, fields: {} }
+    const [events, row] = [`${profileUpdates} ${profile}`, `${version} ${describeProfile(fields)}`]
+    return events === row ? [] : [`pet ${id}: ${events} in the mirror, ${row} in the database`]
+  })
+}
+
 async function compareOrdersIn(run: RunQuery, mirror: Mirror): Promise<string[]> {
-  const rows = await run<StoredOrder>(`select id::text, pet_id::text as "petId", status::text from orders`)
+  const rows = await run<StoredOrder>(
+    `select id::text, pet_id::text as "petId", status::text, coalesce(price || ' ' || currency, '') as price from orders`,
+  )
   return (await compareOrders(mirror, [rows])).map(textOf)
 }
 
@@ -136,7 +155,7 @@ const textOf = ({ text }: Difference) => text
 async function compareHistory({ pets }: Mirror, run: RunQuery): Promise<string[]> {
   const rows = await run<Partial<Record<keyof PetFields, string | null>> & { petId: string }>(
     `select pet_id::text as "petId", to_name as name, to_category_id::text as "categoryId", to_status::text as status
-      from pet_history order by pet_id, id`,
+      from pet_history where from_profile is null and to_profile is null order by pet_id, id`,
   )
   const recorded = Map.groupBy(rows, ({ petId }) => petId)
   return [...pets].flatMap(([id, { updates }]) => {

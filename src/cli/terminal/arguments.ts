@@ -30,6 +30,21 @@ export function parseIdArgument(text: string): bigint {
   throw new InvalidArgumentError('An id is a whole number above 0.')
 }
 
+/** Drops duplicate ids. */
+export function collectIds(text: string, ids: bigint[] = []): bigint[] {
+  const id = parseIdArgument(text)
+  return ids.includes(id) ? ids : [...ids, id]
+}
+
+/** Accepts the ETag that a command prints, with or without quotes, because a shell removes them. */
+export function parseEtagOf(command: string): (text: string) => string {
+  return (text) => {
+    const [, version] = /^"?([0-9]{1,19})"?$/.exec(text) ?? []
+    if (version !== undefined) return `"${version}"`
+    throw new InvalidArgumentError(`Use an ETag as printed by \`${command}\`, such as 3.`)
+  }
+}
+
 /** Reports every missing argument at once. Commander itself reports only the first one. */
 export function requireArguments<Given extends Record<string, unknown>>(command: Command, given: Given) {
   const missing = Object.keys(given).filter((name) => given[name] === undefined)

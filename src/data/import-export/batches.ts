@@ -4,7 +4,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { count, countOf } from '../../values/count-text.ts'
 import { parseId } from '../../values/int64.ts'
+import type { NewPetProfile } from '../../store/profiles/schema.ts'
 import type { CsvPosition, CsvRecord } from './csv.ts'
+import { profileReader } from './profile-columns.ts'
 import {
   type Columns,
   ImportError,
@@ -22,8 +24,8 @@ const BATCH_ROWS = 10_000
 const BATCH_REJECTED_ROWS = 1_000
 /** Size of each buffer for accepted rows. */
 const BATCH_BYTES = 2_097_152
-/** A batch is complete once its rejected rows have more characters than this. One rejected row may be long. */
-const BATCH_REJECTED_CHARACTERS = 2_097_152
+/** A batch is complete once its rejected rows and profiles have more characters than this. One row may be long. */
+const BATCH_TEXT_CHARACTERS = 2_097_152
 /** Max rows whose categories one query looks up. One query for all rows of a chunk took 60 MB of memory. */
 const SLICE_ROWS = 256
 /** Upper bound for the length of a line: the longest name, escaped, and the other fields. */
@@ -38,13 +40,24 @@ export interface Batch {
   read: number
   /** The accepted rows as lines for COPY. The batch after the next one overwrites this buffer. */
   lines: Buffer
+  /** The profiles of accepted rows. */
+  profiles: ProfileLine[]
   rejected: ListedRow[]
   /** The position after the last row of the batch. */
   end: CsvPosition
 }
 
+/** A profile as the end of a line for COPY, which starts with the id of its pet. */
+export interface ProfileLine {
+  /** The index of its row among the accepted rows of the batch. */
+  row: number
+  text: string
+}
+
 export interface BatchOptions {
   columns: Columns
+  /** The currency of the prices. */
+  currency: string
   requestId: string
   /** Number of rows to skip at the start, because an earlier run has read them. */
   skip: number
@@ -54,21 +67,22 @@ export interface BatchOptions {
 
 export async function* readBatches(
   opened: OpenSource,
-  { columns, requestId, skip, findNamed }: BatchOptions,
+  { columns, currency, requestId, skip, findNamed }: BatchOptions,
 ): AsyncGenerator<Batch> {
+  const validate = rowValidator(columns, currency)
   const findNamedInSlice = findNamed && openCategoryCheck(findNamed, columns)
   const buffers = [Buffer.alloc(BATCH_BYTES), Buffer.alloc(BATCH_BYTES)] as const
   const end = `\t${requestId}\n`
   let toSkip = skip
   let filling = 0
   let length = 0
-  let rejectedLength = 0
+  let textLength = 0
   let batch: Omit<Batch, 'lines'> | undefined
   const take = (taken: Omit<Batch, 'lines'>): Batch => {
     const lines = (buffers[filling % 2] as Buffer).subarray(0, length)
     filling += 1
     length = 0
-    rejectedLength = 0
+    textLength = 0
     batch = undefined
     return { ...taken, lines }
   }
@@ -81,19 +95,24 @@ export async function* readBatches(
           toSkip -= 1
           continue
         }
-        batch ??= { read: 0, rejected: [], end: record.next }
-        const row = validate(record, columns, named)
+        batch ??= { read: 0, rejected: [], profiles: [], end: record.next }
+        const row = validate(record, named)
         if (isRejected(row)) {
           const text = record.text()
           batch.rejected.push({ ...row, text })
-          rejectedLength += text.length + row.name.length + row.categoryId.length + row.status.length
-        } else length += (buffers[filling % 2] as Buffer).write(toCopyText(row) + end, length)
+          textLength += text.length + lengthOf(row)
+        } else {
+          length += (buffers[filling % 2] as Buffer).write(toCopyText(row) + end, length)
+          const text = toProfileText(row.profile, currency)
+          if (text !== '') batch.profiles.push({ row: batch.read - batch.rejected.length, text })
+          textLength += text.length
+        }
         batch.read += 1
         batch.end = record.next
         const isFull =
           batch.read === BATCH_ROWS ||
           batch.rejected.length === BATCH_REJECTED_ROWS ||
-          rejectedLength > BATCH_REJECTED_CHARACTERS ||
+          textLength > BATCH_TEXT_CHARACTERS ||
           length > BATCH_BYTES - LINE_BYTES_MAX
         if (isFull) yield take(batch)
       }
@@ -101,13 +120,15 @@ export async function* readBatches(
     // Lets the copy in flight continue. Otherwise it would stall until a whole batch is parsed.
     await yieldToEventLoop()
   }
-  if (toSkip > 0) {
-    throw new ImportError(
-      `The input has ${countOf(skip - toSkip, 'row')}, but an earlier run with this --id read ${count(skip)}. ` +
-        'Send the same input again, or choose another --id for a different input.',
-    )
-  }
+  if (toSkip > 0) throw tooShort(skip - toSkip, skip)
   if (batch !== undefined) yield take(batch)
+}
+
+function tooShort(rows: number, skip: number): ImportError {
+  return new ImportError(
+    `The input has ${countOf(rows, 'row')}, but an earlier run with this --id read ${count(skip)}. ` +
+      'Send the same input again, or choose another --id for a different input.',
+  )
 }
 
 function* slicesOf(records: Iterable<CsvRecord>): Generator<CsvRecord[]> {
@@ -120,10 +141,14 @@ function* slicesOf(records: Iterable<CsvRecord>): Generator<CsvRecord[]> {
   yield slice
 }
 
-function validate(record: CsvRecord, columns: Columns, named: Set<bigint> | undefined): Row | RejectedRow {
-  const row = readRow(record, columns)
-  if (named === undefined || isRejected(row) || named.has(BigInt(row.categoryId))) return row
-  return rejectCategory(row)
+function rowValidator(columns: Columns, currency: string) {
+  const readProfile =
+    columns.profile.length === 0 ? undefined : profileReader(columns.profile, currency, new Date())
+  return (record: CsvRecord, named: Set<bigint> | undefined): Row | RejectedRow => {
+    const row = readRow(record, columns, readProfile)
+    if (named === undefined || isRejected(row) || named.has(BigInt(row.categoryId))) return row
+    return rejectCategory(row)
+  }
 }
 
 /**
@@ -146,6 +171,21 @@ function openCategoryCheck(findNamed: FindNamed, { categoryId }: Columns) {
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 function toCopyText({ name, categoryId, status }: Row): string {
-  const escaped = name.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '')
-  return `${escaped}\t${categoryId}\t${status}`
+  return `${escape(name)}\t${categoryId}\t${status}`
+}
+
+/** The values of PROFILE_COPY_COLUMNS; empty without a profile. */
+function toProfileText(profile: NewPetProfile | undefined, currency: string): string {
+  if (profile === undefined) return ''
+  const { price, breed, sex, bornOn, chipNumber, description } = profile
+  const values = [price, price && currency, breed, sex, bornOn, chipNumber, description]
+  return values.map((value) => (value === undefined ? '\\N' : escape(value))).join('\t')
+}
+
+function lengthOf({ name, categoryId, status, profileTexts }: RejectedRow): number {
+  return [name, categoryId, status, ...profileTexts].join('').length
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '')
 }

@@ -16,14 +16,22 @@ export async function startSnapshot(client: Client): Promise<string> {
   return (rows[0] as { position: string }).position
 }
 
+const PROFILE_COLUMNS = `price::text, currency, breed, sex, born_on as "bornOn", chip_number as "chipNumber", description`
+
 /** Streams all pets from one snapshot, sorted by id. If the reader is slow, PostgreSQL waits for it. */
-export function copyPetsTo(client: Client, format: ExportFormat): CopyToStreamQuery {
-  const pets = 'select id, name, category_id as "categoryId", status from pets'
+export function copyPetsTo(
+  client: Client,
+  format: ExportFormat,
+  { profiles }: { profiles: boolean },
+): CopyToStreamQuery {
+  const pets = `select id, name, category_id as "categoryId", status${
+    profiles ? `, ${PROFILE_COLUMNS} from pets left join pet_profiles on pet_id = id` : ' from pets'
+  }`
   const statement = {
     csv: `copy (${pets} order by id) to stdout with (format csv, header)`,
     // JSON text contains no control characters. With control characters as quote and delimiter, COPY has nothing to
     // quote and leaves the lines unchanged.
-    ndjson: `copy (select row_to_json(pet) from (${pets}) as pet order by pet.id)
+    ndjson: `copy (select ${profiles ? 'json_strip_nulls(row_to_json(pet))' : 'row_to_json(pet)'} from (${pets}) as pet order by pet.id)
       to stdout with (format csv, quote e'\\x01', delimiter e'\\x02')`,
   }[format]
   return client.query(copyTo(statement))

@@ -10,6 +10,7 @@ import { type Batch, type FindNamed, readBatches } from './batches.ts'
 import {
   advanceImport,
   copyPetsFrom,
+  copyPetsWithProfiles,
   findOrInsertImport,
   finishImport,
   type ImportState,
@@ -27,6 +28,8 @@ const LOCK_TRIED_EVERY_MS = 100
 export interface ImportOptions {
   /** Undefined if categories without a name are accepted too. */
   findNamed: FindNamed | undefined
+  /** The currency of the prices. */
+  currency: string
   rejectedPath: string
   /** Whether to import a finished source a second time. */
   again: boolean
@@ -62,7 +65,7 @@ export async function importPets(
   const rowsBefore = state.rows
   const opened = await source.open(rowsBefore > 0 ? state : undefined)
   const columns = findColumns(opened.header, source.label)
-  const list = await openRejectedList(options.rejectedPath, state.rejectedBytes)
+  const list = await openRejectedList(options.rejectedPath, columns.profile, state.rejectedBytes)
   const result = () => ({
     rows: state.rows,
     rejected: state.rejected,
@@ -79,7 +82,8 @@ export async function importPets(
   try {
     const batches = readBatches(opened, {
       columns,
-      requestId: `import:${source.shortKey}`,
+      currency: options.currency,
+      requestId: requestIdOf(source),
       skip: opened.startsOver ? rowsBefore : 0,
       findNamed: options.findNamed,
     })
@@ -105,8 +109,11 @@ export async function importPets(
   }
 }
 
+const requestIdOf = ({ shortKey }: Source) => `import:${shortKey}`
+
 export interface CheckOptions {
   findNamed: FindNamed | undefined
+  currency: string
   onProgress: (progress: Progress) => void
   onRejected: (row: RejectedRow) => void
 }
@@ -114,13 +121,13 @@ export interface CheckOptions {
 /** Validates every row and writes nothing. */
 export async function checkPets(
   source: Source,
-  { findNamed, onProgress, onRejected }: CheckOptions,
+  { findNamed, currency, onProgress, onRejected }: CheckOptions,
 ): Promise<{ rows: number; rejected: number }> {
   const opened = await source.open(undefined)
   const columns = findColumns(opened.header, source.label)
   let rows = 0
   let rejected = 0
-  for await (const batch of readBatches(opened, { columns, requestId: '', skip: 0, findNamed })) {
+  for await (const batch of readBatches(opened, { columns, currency, requestId: '', skip: 0, findNamed })) {
     for (const row of batch.rejected) onRejected(row)
     rows += batch.read
     rejected += batch.rejected.length
@@ -169,7 +176,9 @@ async function commitBatch(
   onSent: () => void,
 ): Promise<ImportState> {
   await client.query('begin')
-  if (batch.lines.length > 0) await copyPetsFrom(client, batch.lines, onSent)
+  if (batch.profiles.length > 0) {
+    await copyPetsWithProfiles(client, { ...batch, requestId: requestIdOf(source) }, onSent)
+  } else if (batch.lines.length > 0) await copyPetsFrom(client, batch.lines, onSent)
   const state: ImportState = {
     ...before,
     ...batch.end,

@@ -2,6 +2,7 @@
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import type { ProfileLine } from './batches.ts'
 
 export interface ImportState {
   /** Byte offset at which the next row starts. */
@@ -76,12 +77,41 @@ export async function finishImport(client: Client, source: string): Promise<void
   await client.query(`update imports set finished_at = now() where source = $1`, [source])
 }
 
+/** The columns of a line with a profile, after the id of its pet. */
+const PROFILE_COPY_COLUMNS = 'price, currency, breed, sex, born_on, chip_number, description'
+
+/**
+ * Like copyPetsFrom, for a file with columns of profiles. The ids are drawn first, because COPY does not return them.
+ */
+export async function copyPetsWithProfiles(
+  client: Client,
+  { lines, profiles, requestId }: { lines: Buffer; profiles: readonly ProfileLine[]; requestId: string },
+  onSent: () => void,
+): Promise<void> {
+  // Line breaks in values are escaped.
+  const pets = lines.toString().split('\n').slice(0, -1)
+  const { rows } = await client.query<{ id: string }>(
+    `select nextval('pets_id_seq')::text as id from generate_series(1, $1)`,
+    [pets.length],
+  )
+  const withIds = pets.map((line, index) => `${rows[index]?.id}\t${line}\n`).join('')
+  await copyLines(client, 'pets (id, name, category_id, status, request_id)', Buffer.from(withIds), onSent)
+  // For the events of the profiles. Those of the pets have the column request_id.
+  await client.query(`select set_config('petstore.request_id', $1, true)`, [requestId])
+  const profileLines = profiles.map(({ row, text }) => `${rows[row]?.id}\t${text}\n`).join('')
+  await copyLines(client, `pet_profiles (pet_id, ${PROFILE_COPY_COLUMNS})`, Buffer.from(profileLines))
+}
+
 /**
  * Copies lines in PostgreSQL's text format into pets. Their columns are name, category id, status and request id. Calls
  * `onSent` as soon as all lines are sent, while PostgreSQL may still be processing them.
  */
 export async function copyPetsFrom(client: Client, lines: Buffer, onSent: () => void): Promise<void> {
-  const copying = client.query(copyFrom('copy pets (name, category_id, status, request_id) from stdin'))
+  await copyLines(client, 'pets (name, category_id, status, request_id)', lines, onSent)
+}
+
+async function copyLines(client: Client, table: string, lines: Buffer, onSent?: () => void): Promise<void> {
+  const copying = client.query(copyFrom(`copy ${table} from stdin`))
   copying.write(lines, onSent)
   copying.end()
   await finished(copying)

@@ -1,9 +1,11 @@
 // The list of rejected rows, a CSV file. A run that resumes truncates it to the length that is stored in the database.
 // Contains no SQL.
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import type { ProfileColumn } from './profile-columns.ts'
 import { ImportError, type ListedRow } from './schema.ts'
 
-const HEADER = 'line,reason,name,categoryId,status,row\n'
+const headerOf = (profile: readonly ProfileColumn[]) =>
+  `${['line', 'reason', 'name', 'categoryId', 'status', ...profile.map(({ name }) => name), 'row'].join(',')}\n`
 
 export interface RejectedList {
   /** Whether the list lacks rows of earlier runs. */
@@ -14,8 +16,14 @@ export interface RejectedList {
   close(): Promise<void>
 }
 
-export async function openRejectedList(path: string, bytesCommitted: number): Promise<RejectedList> {
-  const file = await openOrExplain(path)
+/** The list has the columns of the profile that the file has, so that they can be fixed and imported too. */
+export async function openRejectedList(
+  path: string,
+  profile: readonly ProfileColumn[],
+  bytesCommitted: number,
+): Promise<RejectedList> {
+  const header = headerOf(profile)
+  const file = await openOrExplain(path, header)
   let { size } = await file.stat()
   const isIncomplete = size < bytesCommitted
   // Removes rows that an earlier run wrote after its last commit, or the list of another import.
@@ -27,7 +35,7 @@ export async function openRejectedList(path: string, bytesCommitted: number): Pr
     isIncomplete,
     append: async (rows) => {
       if (rows.length === 0) return size
-      const text = Buffer.from((size === 0 ? HEADER : '') + rows.map(toCsv).join(''))
+      const text = Buffer.from((size === 0 ? header : '') + rows.map(toCsv).join(''))
       for (let written = 0; written < text.length; ) {
         const { bytesWritten } = await file.write(text, written, text.length - written, size + written)
         written += bytesWritten
@@ -43,7 +51,7 @@ export async function openRejectedList(path: string, bytesCommitted: number): Pr
   }
 }
 
-async function openOrExplain(path: string): Promise<FileHandle> {
+async function openOrExplain(path: string, header: string): Promise<FileHandle> {
   const file = await open(path, 'r+')
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
@@ -54,16 +62,16 @@ async function openOrExplain(path: string): Promise<FileHandle> {
         `The list of rejected rows cannot be written (${error.message}). Choose another path with --rejected PATH.`,
       )
     })
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER.length), 0, HEADER.length, 0)
-  if (bytesRead === 0 || buffer.toString() === HEADER) return file
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(header.length), 0, header.length, 0)
+  if (bytesRead === 0 || buffer.toString() === header) return file
   await file.close()
   throw new ImportError(
     `${path} exists, but is not a list of rejected rows in the format of this version. Move the file, or choose another path with --rejected PATH.`,
   )
 }
 
-function toCsv({ line, reason, name, categoryId, status, text }: ListedRow): string {
-  return `${[String(line), reason, name, categoryId, status, text].map(quote).join(',')}\n`
+function toCsv({ line, reason, name, categoryId, status, profileTexts, text }: ListedRow): string {
+  return `${[String(line), reason, name, categoryId, status, ...profileTexts, text].map(quote).join(',')}\n`
 }
 
 function quote(field: string): string {

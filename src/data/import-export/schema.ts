@@ -3,6 +3,8 @@ import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 import { NAME_LENGTH_MAX } from '../../store/pets/schema.ts'
 import { countCodePoints, countOf } from '../../values/count-text.ts'
 import { INT64_MAX, parseId } from '../../values/int64.ts'
+import type { NewPetProfile } from '../../store/profiles/schema.ts'
+import { PROFILE_COLUMNS, type ProfileColumn, type ReadProfile } from './profile-columns.ts'
 
 // These are the rules of NewPet in pets/schema.ts, hand-written for speed, because an import may have millions of rows.
 // test/slow/import-rules.test.ts checks that both accept the same values.
@@ -16,6 +18,8 @@ export interface Columns {
   categoryId: number
   /** -1 if the file has no column `status`. */
   status: number
+  /** The columns of the profile that the file has. */
+  profile: readonly ProfileColumn[]
   /** Number of columns in the file. */
   count: number
 }
@@ -25,6 +29,9 @@ export interface Row {
   name: string
   categoryId: string
   status: PetStatus
+  /** Undefined if all fields of the profile are empty. */
+  profile: NewPetProfile | undefined
+  profileTexts: readonly string[]
 }
 
 export interface RejectedRow {
@@ -33,6 +40,8 @@ export interface RejectedRow {
   name: string
   categoryId: string
   status: string
+  /** The texts in the columns of the profile, in their order. */
+  profileTexts: readonly string[]
 }
 
 /** A rejected row as shown in the list of rejected rows. */
@@ -53,6 +62,7 @@ export function findColumns(header: readonly string[], label: string): Columns {
     name: find('name'),
     categoryId: find('categoryId'),
     status: find('status'),
+    profile: PROFILE_COLUMNS.map((name) => ({ name, index: find(name) })).filter(({ index }) => index !== -1),
     count: names.length,
   }
   const missing = (['name', 'categoryId'] as const).filter((name) => columns[name] === -1)
@@ -69,23 +79,26 @@ export function findColumns(header: readonly string[], label: string): Columns {
 export function readRow(
   { line, fields, fault }: { line: number; fields: readonly string[]; fault: string | undefined },
   columns: Columns,
+  readProfile: ReadProfile = () => ({ profile: undefined, faults: [] }),
 ): Row | RejectedRow {
   const name = fields[columns.name] ?? ''
   const categoryId = fields[columns.categoryId] ?? ''
   const status = fields[columns.status] ?? ''
   const known = status === '' ? 'available' : PET_STATUSES.find((choice) => choice === status)
-  const reason = fault ?? findFaults(fields.length, columns.count, name, categoryId, known)
+  const profileTexts = columns.profile.map(({ index }) => fields[index] ?? '')
+  const { profile, faults } = readProfile(fields)
+  const reason = fault ?? findFaults(fields.length, columns.count, name, categoryId, known, faults)
   if (reason !== undefined || known === undefined) {
-    return { line, reason: reason ?? '', name, categoryId, status }
+    return { line, reason: reason ?? '', name, categoryId, status, profileTexts }
   }
-  return { line, name, categoryId, status: known }
+  return { line, name, categoryId, status: known, profile, profileTexts }
 }
 
 export function isRejected(row: Row | RejectedRow): row is RejectedRow {
   return 'reason' in row
 }
 
-export function rejectCategory(row: Row): RejectedRow {
+export function rejectCategory({ profile: _profile, ...row }: Row): RejectedRow {
   return { ...row, reason: `No category has the id ${row.categoryId}.` }
 }
 
@@ -95,17 +108,21 @@ function findFaults(
   name: string,
   categoryId: string,
   status: PetStatus | undefined,
+  profileFaults: readonly string[],
 ): string | undefined {
   if (fields !== columns) {
     return `The row has ${countOf(fields, 'column')}, but the first line has ${columns}.`
   }
   const nameFault = findNameFault(name)
   const categoryIsValid = parseId(categoryId) !== undefined
-  if (nameFault === undefined && categoryIsValid && status !== undefined) return undefined
+  if (nameFault === undefined && categoryIsValid && status !== undefined && profileFaults.length === 0) {
+    return undefined
+  }
   const faults = [
     nameFault,
     categoryIsValid ? undefined : `categoryId must be an integer from 1 to ${INT64_MAX}.`,
     status === undefined ? `status must be one of ${PET_STATUSES.join(', ')}.` : undefined,
+    ...profileFaults,
   ]
   return faults.filter((fault) => fault !== undefined).join(' ')
 }

@@ -61,7 +61,8 @@ export const ORDER_RULES: readonly Rule[] = [
 
 /**
  * The creation of a pet is in its own row. Each change by the service adds 1 to the version and one entry to the history.
- * A change by hand in SQL does neither, so the values of the entries may differ from the pet.
+ * A change by hand in SQL does neither, so the values of the entries may differ from the pet. The same holds for a profile,
+ * which has a version of its own; an import writes its first version without an entry.
  */
 export const HISTORY_RULES: readonly Rule[] = [
   {
@@ -74,8 +75,24 @@ export const HISTORY_RULES: readonly Rule[] = [
     fault: 'a pet whose version is not 1 plus the number of its history entries',
     remedy: RESTORE_ANOTHER,
     text: `select pets.id from pets
-      left join (select pet_id, count(*) from pet_history group by pet_id) as entries on entries.pet_id = pets.id
+      left join (
+        select pet_id, count(*) from pet_history where from_profile is null and to_profile is null group by pet_id
+      ) as entries on entries.pet_id = pets.id
       where pets.version <> 1 + coalesce(entries.count, 0)`,
+  },
+  {
+    fault: 'a profile without its pet',
+    remedy: RESTORE_ANOTHER,
+    text: `select pet_id as id from pet_profiles left join pets on pets.id = pet_profiles.pet_id where pets.id is null`,
+  },
+  {
+    fault: 'a pet whose profile has another version than its history',
+    remedy: RESTORE_ANOTHER,
+    text: `select coalesce(pet_profiles.pet_id, entries.pet_id) as id from pet_profiles
+      full join (
+        select pet_id, count(*) from pet_history where from_profile is not null or to_profile is not null group by pet_id
+      ) as entries on entries.pet_id = pet_profiles.pet_id
+      where coalesce(pet_profiles.version, 0) - coalesce(entries.count, 0) not in (0, 1)`,
   },
   {
     fault: 'a pet whose orders differ from its history',

@@ -17,6 +17,7 @@ export const OWNED_OBJECTS = [
   'event_request_id',
   'order_event_type',
   'pet_name_key',
+  'pet_price',
   'pet_search_key',
   'record_created_pets',
   'record_deleted_pets',
@@ -24,6 +25,7 @@ export const OWNED_OBJECTS = [
   'record_placed_order',
   'record_truncated_pets',
   'record_updated_pets',
+  'record_written_profiles',
   'unfolded_pet_counts',
 ]
 

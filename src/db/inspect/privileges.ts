@@ -25,6 +25,8 @@ export const NEEDED_PRIVILEGES: Privileges = {
   pet_figures: ['select', 'insert', 'update', 'delete'],
   pet_figures_start: ['select'],
   pet_history: ['select', 'insert'],
+  // Deleted with its pet, by the foreign key.
+  pet_profiles: ['select', 'insert', 'update'],
   pets: ['select', 'insert', 'update', 'delete'],
   petstore_migrations: ['select'],
   primary_term: ['select', 'update'],

@@ -91,12 +91,14 @@ interface EventToSend {
   petId: bigint | string
   pet?: object | undefined
   changed?: readonly string[] | undefined
+  profile?: object | undefined
   order?: object | undefined
 }
 
 /** The body of the message with an event. Contains no actor and no note: a note is meant for the staff. */
-export function toEventBody({ position, type, occurredAt, petId, pet, changed, order }: EventToSend): object {
-  const data = { position, petId, pet, changed, order: order && { ...order, note: undefined } }
+export function toEventBody(event: EventToSend): object {
+  const { position, type, occurredAt, petId, pet, changed, profile, order } = event
+  const data = { position, petId, pet, changed, profile, order: order && { ...order, note: undefined } }
   return { type, timestamp: occurredAt, data }
 }
 

@@ -10,7 +10,8 @@ export interface FeedFault {
 }
 
 /** An array of a row has one element per event, or is null. */
-const arraysDiffer = ['pet_ids', 'category_ids', 'statuses', 'names', 'changed', 'api_key_ids', 'request_ids']
+const arraysDiffer = 'pet_ids category_ids statuses names changed profiles api_key_ids request_ids'
+  .split(' ')
   .map((column) => `cardinality(outbox.${column}) <> outbox.count`)
   .join(' or ')
 

@@ -89,7 +89,8 @@ export function toEvent(row: EventRow, epoch: string, showActors: boolean): Even
     petId,
     pet: toPet(row),
     changed: type === 'pet.updated' ? toFields(row.changed ?? 0) : undefined,
-    order: row.orderState === null ? undefined : toOrder(row.orderState, row.orderPlacedBy),
+    profile: row.profile === null ? undefined : { petId, ...row.profile },
+    order: row.orderState === null ? undefined : toOrder(row.orderState, row),
     ...(showActors &&
       row.requestId !== null && {
         apiKeyName: actorName(row.apiKeyId, row.apiKeyName),
@@ -111,25 +112,28 @@ function toFields(changed: number): ChangedField[] {
   return fields
 }
 
-/** A row of the table `orders`, as PostgreSQL's to_jsonb writes it. */
+/** A row of the table `orders`, as PostgreSQL's to_jsonb writes it. Events of earlier versions have no currency. */
 interface OrderState {
   id: number | bigint
   pet_id: number | bigint
   status: OrderStatus
   note: string | null
+  currency?: string | null
   created_at: string
   expires_at: string
   closed_at: string | null
 }
 
-function toOrder(json: string, placedBy: string | null): Order {
+function toOrder(json: string, { orderPlacedBy, orderPrice }: EventRow): Order {
   const state = parseJson(json) as OrderState
   return {
     id: BigInt(state.id),
     petId: BigInt(state.pet_id),
     status: state.status,
     note: state.note ?? undefined,
-    placedBy: placedBy ?? '',
+    price: orderPrice ?? undefined,
+    currency: state.currency ?? undefined,
+    placedBy: orderPlacedBy ?? '',
     createdAt: new Date(state.created_at),
     expiresAt: new Date(state.expires_at),
     closedAt: state.closed_at === null ? undefined : new Date(state.closed_at),

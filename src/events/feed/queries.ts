@@ -1,5 +1,6 @@
 // SQL statements on the event feed. migrations/0006_events.sql explains the tables.
 import type { PetStatus } from '../../contract/pet-status.ts'
+import type { ProfileFields } from '../../contract/profile-fields.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { BARRIER, INCARNATION } from '../../db/failover/incarnation.ts'
 import { INT64_MAX } from '../../values/int64.ts'
@@ -132,11 +133,15 @@ export interface EventRow {
   status: PetStatus | null
   /** Sum of 1 (name), 2 (category) and 4 (status). */
   changed: number | null
+  /** The whole profile after the change. */
+  profile: ProfileFields | null
   apiKeyId: bigint | null
   apiKeyName: string | null
   requestId: string | null
   orderState: string | null
   orderPlacedBy: string | null
+  /** As text: as a number of the state, it would lose its decimal places. */
+  orderPrice: string | null
 }
 
 export interface EventsPage {
@@ -218,14 +223,14 @@ export async function findEvents(
     name: 'find_events',
     text: `with state as materialized (${PAGE_STATE}), spans as materialized (${PAGE_SPANS}), events as materialized (
         select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
-          event.name, event.category_id as "categoryId", event.status, event.changed,
+          event.name, event.category_id as "categoryId", event.status, event.changed, event.profile,
           event.api_key_id as "apiKeyId", event.request_id as "requestId", change.order_state
         from state
         cross join spans
         cross join lateral (select * from outbox where outbox.id = spans.outbox_id limit 1) as change
         cross join lateral unnest(change.pet_ids, change.names, change.category_ids, change.statuses, change.changed,
-            change.api_key_ids, change.request_ids)
-          with ordinality as event (pet_id, name, category_id, status, changed, api_key_id, request_id, position)
+            change.profiles, change.api_key_ids, change.request_ids)
+          with ordinality as event (pet_id, name, category_id, status, changed, profile, api_key_id, request_id, position)
         -- The first span may start up to 1,000 events before the page.
         where spans.events_before < $3 + ${EVENTS_PER_ROW_MAX} and spans.first_number + event.position - 1 > state.number
         order by number
@@ -234,7 +239,8 @@ export async function findEvents(
       select state.epoch, state.after_number as "afterNumber", state.starts_empty as "startsEmpty", state.head,
         state.is_stored as "isStored", state.server,
         events.number, events.type, events.at, events."petId", events.name, events."categoryId", events.status,
-        events.changed, events."apiKeyId", events."requestId", events.order_state::text as "orderState",
+        events.changed, events.profile, events."apiKeyId", events."requestId", events.order_state::text as "orderState",
+        events.order_state ->> 'price' as "orderPrice",
         (select name from api_keys where id = events."apiKeyId") as "apiKeyName",
         (select name from api_keys where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
       from state left join events on true
@@ -331,8 +337,8 @@ export async function findNumberedEvents(
     name: 'find_numbered_events',
     text: `select wanted.number, change.type, change.at, change.pet_ids[item] as "petId", change.names[item] as name,
         change.category_ids[item] as "categoryId", change.statuses[item] as status, change.changed[item] as changed,
-        change.api_key_ids[item] as "apiKeyId", change.request_ids[item] as "requestId",
-        change.order_state::text as "orderState",
+        change.profiles[item] as profile, change.api_key_ids[item] as "apiKeyId", change.request_ids[item] as "requestId",
+        change.order_state::text as "orderState", change.order_state ->> 'price' as "orderPrice",
         (select name from api_keys where id = change.api_key_ids[item]) as "apiKeyName",
         (select name from api_keys where id = (change.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
       from unnest($1::bigint[]) as wanted (number)

@@ -4,8 +4,9 @@ import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
 import { PetSchema } from '../../store/pets/schema.ts'
+import { PetProfileSchema } from '../../store/profiles/schema.ts'
 
-export const PET_EVENT_TYPES = ['pet.created', 'pet.updated', 'pet.deleted'] as const
+export const PET_EVENT_TYPES = ['pet.created', 'pet.updated', 'pet.profile_updated', 'pet.deleted'] as const
 const ORDER_EVENT_TYPES = ['order.placed', 'order.completed', 'order.cancelled', 'order.expired'] as const
 export const EVENT_TYPES = [...PET_EVENT_TYPES, ...ORDER_EVENT_TYPES] as const
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -41,6 +42,7 @@ const EventSchema = Type.Object(
         description: 'The fields that changed. Present only in `pet.updated`.',
       }),
     ),
+    profile: Type.Optional(refTo(PetProfileSchema)),
     order: Type.Optional(refTo(OrderSchema)),
     apiKeyName: Type.Optional(
       Type.String({
@@ -58,7 +60,7 @@ const EventSchema = Type.Object(
   {
     $id: 'Event',
     description:
-      'A change. `pet.created` and `pet.updated` contain the whole pet after the change. `order.*` events contain the order.',
+      'A change. `pet.created` and `pet.updated` contain the whole pet after the change, `pet.profile_updated` contains the whole profile, and `order.*` events contain the order.',
   },
 )
 export type Event = ResponseOf<typeof EventSchema>

@@ -5,7 +5,7 @@ import type { Position } from './format.ts'
 import type { EventRow } from './queries.ts'
 import { EVENT_TYPES } from './schema.ts'
 
-/** Max events kept. Each has a few kilobytes at most, because names and notes have at most 500 characters. */
+/** Max events kept. Each has a few kilobytes at most: notes have at most 500 characters, and descriptions 2,000. */
 const KEPT_MAX = 2_000
 /** Events that one query reads. */
 const PAGE_SIZE = 1_000

@@ -4,6 +4,7 @@ import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo } from '../../contract/named-schema.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
 import { PetSchema } from '../../store/pets/schema.ts'
+import { PetProfileSchema } from '../../store/profiles/schema.ts'
 import { EVENT_TYPES } from '../feed/schema.ts'
 import { TEST_TYPE } from './rules.ts'
 
@@ -24,6 +25,7 @@ export const WebhookMessageSchema = Type.Object(
             description: 'The fields that changed. Present only in `pet.updated`.',
           }),
         ),
+        profile: Type.Optional(refTo(PetProfileSchema)),
         order: Type.Optional(refTo(OrderSchema)),
         webhookId: Type.Optional(
           Type.Unsafe({ ...Int64, description: `Id of the webhook. Present only in \`${TEST_TYPE}\`.` }),

@@ -1,10 +1,10 @@
-// Rules for the figures per day: read them, and delete those that no request can ask for.
+// Rules for the figures per day: read them and the sales, and delete those that no request can ask for.
 import { AppError } from '../../contract/errors.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { INVALID_PARAMETER_VALUE } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader } from '../../db/database.ts'
-import { deleteOldFigures, findFigures } from './queries.ts'
-import { DAYS_MAX, type Figures } from './schema.ts'
+import { deleteOldFigures, type FiguresRow, findFigures } from './queries.ts'
+import { type DayFigures, DAYS_MAX, type Figures } from './schema.ts'
 
 export const OLD_FIGURES_DELETED_EVERY_MS = 600_000
 /** Longer than the max of a request by more than the difference between two time zones. */
@@ -31,8 +31,17 @@ export function databaseTimeZone(timeZone: string): string {
   return ZONES_OF_ABBREVIATIONS[timeZone.toUpperCase()] ?? timeZone
 }
 
-export async function getFigures(db: Reader, days: number, timeZone: string): Promise<Figures> {
-  const rows = await findFigures(db, days, databaseTimeZone(timeZone)).catch((error: unknown) => {
+export interface FiguresRequest {
+  days: number
+  timeZone: string
+  withSales: boolean
+}
+
+export async function getFigures(
+  db: Reader,
+  { days, timeZone, withSales }: FiguresRequest,
+): Promise<Figures> {
+  const rows = await findFigures(db, days, databaseTimeZone(timeZone), withSales).catch((error: unknown) => {
     if (error instanceof QueryFailure && error.state === INVALID_PARAMETER_VALUE)
       throw unknownTimeZone(timeZone)
     throw error
@@ -40,8 +49,18 @@ export async function getFigures(db: Reader, days: number, timeZone: string): Pr
   return {
     timeZone,
     countedSince: rows[0]?.countedSince ?? undefined,
-    days: rows.map(({ day, added, sold }) => ({ day, added, sold })),
+    days: rows.map((row) => ({
+      day: row.day,
+      added: row.added,
+      sold: row.sold,
+      sales: withSales ? toSales(row) : undefined,
+    })),
   }
+}
+
+function toSales({ orders, withoutPrice, currencies, amounts }: FiguresRow): DayFigures['sales'] {
+  const totals = (currencies ?? []).map((currency, index) => ({ currency, amount: amounts?.[index] ?? '' }))
+  return { orders: orders ?? 0n, withoutPrice: withoutPrice ?? 0n, totals }
 }
 
 /** The service accepts only names that Node knows. PostgreSQL may know fewer. */

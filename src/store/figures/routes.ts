@@ -1,5 +1,6 @@
 // HTTP route for the figures per day.
 // Contains no SQL; the rules are in figures.ts.
+import type { Caller } from '../../contract/caller.ts'
 import type { Readers } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getFigures } from './figures.ts'
@@ -18,7 +19,7 @@ export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
       operationId: 'getFigures',
       summary: 'Get the figures per day',
       description:
-        'Returns how many pets were added and sold on each of the last days. The response time does not depend on the size of the catalogue. A change is included when the event feed contains it, usually within a tenth of a second.',
+        'Returns how many pets were added and sold on each of the last days, and the sales. The response time does not depend on the size of the catalogue, only on the number of sales on these days. A change of a pet is included when the event feed contains it, usually within a tenth of a second; a completed order is included at once. `sales` requires the scope `orders:read`; without it, the response has no sales.',
       tags: ['store'],
       querystring: GetFiguresQuery,
       response: {
@@ -27,8 +28,13 @@ export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
           example: {
             timeZone: 'Europe/Berlin',
             days: [
-              { day: '2026-11-15', added: 12, sold: 7 },
-              { day: '2026-11-16', added: 3, sold: 0 },
+              {
+                day: '2026-11-15',
+                added: 12,
+                sold: 7,
+                sales: { orders: 6, withoutPrice: 1, totals: [{ currency: 'EUR', amount: '645.00' }] },
+              },
+              { day: '2026-11-16', added: 3, sold: 0, sales: { orders: 0, withoutPrice: 0, totals: [] } },
             ],
           },
         }),
@@ -36,7 +42,8 @@ export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
     },
     handler: (request) => {
       const { days = DAYS_DEFAULT, timeZone = TIME_ZONE_DEFAULT } = request.query
-      return getFigures(readers.counts, days, timeZone)
+      const withSales = (request.caller as Caller).scopes.includes('orders:read')
+      return getFigures(readers.counts, { days, timeZone, withSales })
     },
   })
 }

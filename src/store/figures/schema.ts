@@ -6,8 +6,25 @@ export const DAYS_MAX = 90
 export const DAYS_DEFAULT = 30
 export const TIME_ZONE_DEFAULT = 'UTC'
 
-/** A plain integer is exact: the number of pets stays below 2^53. */
+/** A plain integer is exact: the numbers of pets and orders stay below 2^53. */
 const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description })
+
+const DaySalesSchema = Type.Object(
+  {
+    orders: count(
+      'Number of orders that were completed. A pet whose status was changed to `sold` without an order is not included.',
+    ),
+    withoutPrice: count('How many of these orders have no price.'),
+    totals: Type.Array(
+      Type.Object({
+        currency: Type.String({ description: 'ISO 4217 code of the currency.' }),
+        amount: Type.String({ description: 'The exact sum, with the decimal places of the currency.' }),
+      }),
+      { description: 'The sum of the prices in each currency. Empty if no order has a price.' },
+    ),
+  },
+  { $id: 'DaySales', description: 'The completed orders of a day.' },
+)
 
 const DayFiguresSchema = Type.Object(
   {
@@ -16,8 +33,13 @@ const DayFiguresSchema = Type.Object(
     sold: count(
       'How often the status of a pet changed to `sold`. A pet that was created as `sold` is not included.',
     ),
+    sales: Type.Optional(refTo(DaySalesSchema)),
   },
-  { $id: 'DayFigures', description: 'How many pets were added and sold on a day.' },
+  {
+    $id: 'DayFigures',
+    description:
+      'How many pets were added and sold on a day. `sales` is absent if the API key lacks the scope `orders:read`.',
+  },
 )
 export type DayFigures = ResponseOf<typeof DayFiguresSchema>
 
@@ -41,7 +63,7 @@ export const FiguresSchema = Type.Object(
 )
 export type Figures = ResponseOf<typeof FiguresSchema>
 
-export const FIGURES_SCHEMAS = [DayFiguresSchema, FiguresSchema]
+export const FIGURES_SCHEMAS = [DaySalesSchema, DayFiguresSchema, FiguresSchema]
 
 export const GetFiguresQuery = Type.Object({
   days: Type.Optional(

@@ -2,6 +2,7 @@
 import type { Actor } from '../../contract/actor.ts'
 import { actorName } from '../../contract/actor.ts'
 import type { PetStatus } from '../../contract/pet-status.ts'
+import type { ProfileFields } from '../../contract/profile-fields.ts'
 import type { Reader, Tx } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import type { ChangedFields, HistoryEntry, HistoryEvent } from './schema.ts'
@@ -26,8 +27,8 @@ export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestI
   await tx.write({
     name: 'insert_history',
     text: historyInsert(
-      'values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-      ', from_name, to_name, from_category_id, to_category_id, reason',
+      'values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+      ', from_name, to_name, from_category_id, to_category_id, reason, from_profile, to_profile',
     ),
     values: [
       petId,
@@ -41,8 +42,21 @@ export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestI
       from.categoryId ?? null,
       to.categoryId ?? null,
       reason ?? null,
+      profileJson(from),
+      profileJson(to),
     ],
   })
+}
+
+/** Null without a field of the profile. */
+function profileJson({
+  name: _name,
+  categoryId: _id,
+  status: _status,
+  ...profile
+}: ChangedFields): string | null {
+  const json = JSON.stringify(profile)
+  return json === '{}' ? null : json
 }
 
 interface HistoryRow {
@@ -59,6 +73,8 @@ interface HistoryRow {
   api_key_name: string | null
   request_id: string
   reason: string | null
+  from_profile: ProfileFields | null
+  to_profile: ProfileFields | null
 }
 
 /** Returns the changes to a pet that have a history id below `beforeId`, newest first. */
@@ -71,7 +87,8 @@ export async function findHistoryBefore(
   const rows = await db.read<HistoryRow>({
     name: 'find_history_before',
     text: `select h.id, h.at, h.event, h.from_name, h.to_name, h.from_category_id, h.to_category_id,
-        h.from_status, h.to_status, h.api_key_id, api_keys.name as api_key_name, h.request_id, h.reason
+        h.from_status, h.to_status, h.api_key_id, api_keys.name as api_key_name, h.request_id, h.reason,
+        h.from_profile, h.to_profile
       from pet_history h left join api_keys on api_keys.id = h.api_key_id
       where (h.pet_id, h.id) < ($1, $2) and (h.pet_id, h.id) >= ($1, 0)
       order by h.pet_id desc, h.id desc
@@ -105,8 +122,8 @@ function toEntry(row: HistoryRow): HistoryEntry {
   return {
     at: row.at,
     event: row.event,
-    from: toFields(row.from_name, row.from_category_id, row.from_status),
-    to: toFields(row.to_name, row.to_category_id, row.to_status),
+    from: toFields(row.from_name, row.from_category_id, row.from_status, row.from_profile),
+    to: toFields(row.to_name, row.to_category_id, row.to_status, row.to_profile),
     apiKeyName: actorName(row.api_key_id, row.api_key_name),
     requestId: row.request_id,
     reason: row.reason ?? undefined,
@@ -117,7 +134,13 @@ function toFields(
   name: string | null,
   categoryId: bigint | null,
   status: PetStatus | null,
+  profile: ProfileFields | null,
 ): ChangedFields | undefined {
-  if (name === null && categoryId === null && status === null) return undefined
-  return { name: name ?? undefined, categoryId: categoryId ?? undefined, status: status ?? undefined }
+  if (name === null && categoryId === null && status === null && profile === null) return undefined
+  return {
+    name: name ?? undefined,
+    categoryId: categoryId ?? undefined,
+    status: status ?? undefined,
+    ...profile,
+  }
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+import { PROFILE_FIELDS } from '../../contract/profile-fields.ts'
 
 export const EVENTS = [
   'created',
@@ -21,6 +22,7 @@ const changedFields = (description: string) =>
         name: Type.Optional(Type.String()),
         categoryId: Type.Optional(Int64),
         status: Type.Optional(Type.Unsafe<PetStatus>({ type: 'string', enum: PET_STATUSES })),
+        ...PROFILE_FIELDS,
       },
       { description },
     ),
@@ -30,8 +32,12 @@ const HistoryEntrySchema = Type.Object(
   {
     at: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
     event: Type.Unsafe<HistoryEvent>({ type: 'string', enum: EVENTS }),
-    from: changedFields('The values of the changed fields before the change.'),
-    to: changedFields('The values of the changed fields after the change.'),
+    from: changedFields(
+      'The values of the changed fields before the change, also those of the profile. A field that had no value is absent.',
+    ),
+    to: changedFields(
+      'The values of the changed fields after the change. A field that has no value any more is absent.',
+    ),
     apiKeyName: Type.String({
       description: 'Name of the API key that made the change; `petstore` if the service itself made it.',
     }),

@@ -5,22 +5,28 @@
 import type { Actor } from '../../contract/actor.ts'
 import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
+import { priceFaults } from '../../contract/price.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { FOREIGN_KEY_VIOLATION, UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
+import { parseDateTime } from '../../values/date-time.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
 import { movePet, releaseExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { lockPet, lockPetAmongBuyers } from '../pets/queries.ts'
+import type { Pet } from '../pets/schema.ts'
 import {
-  closeOrder,
-  type ExpiryPosition,
+  findCompletedOrdersByClosing,
   findOpenOrdersByExpiry,
   findOrdersBefore,
   findOrdersByIds,
   insertOrder,
   type OrderFilters,
   type OrderToInsert,
+  type Price,
+  setOrderCancelled,
+  setOrderCompleted,
+  type TimePosition,
 } from './queries.ts'
 import type { NewOrder, Order, OrderSort } from './schema.ts'
 
@@ -32,18 +38,21 @@ export interface PlacingOptions {
   requestId: string
   idempotencyKey: string | undefined
   holdMinutesDefault: number
+  currency: string
 }
 
 export async function placeOrder(
   db: Db,
-  { petId, holdMinutes, note }: NewOrder,
-  { callerId, requestId, idempotencyKey, holdMinutesDefault }: PlacingOptions,
+  { petId, holdMinutes, note, price }: NewOrder,
+  { callerId, requestId, idempotencyKey, holdMinutesDefault, currency }: PlacingOptions,
 ): Promise<{ order: Order; replayed: boolean }> {
-  const minutes = holdMinutes ?? holdMinutesDefault
   const actor = { apiKeyId: callerId, requestId }
+  const minutes = holdMinutes ?? holdMinutesDefault
 
   async function place(tx: Tx): Promise<Order> {
-    const order = { petId, placedBy: callerId, holdMinutes: minutes, note }
+    // Not before the transaction: a retry is replayed even if the operator has changed the currency.
+    const given = toPrice(price, currency)
+    const order = { petId, placedBy: callerId, holdMinutes: minutes, note, price: given }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
     await movePet(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
     return findOrder(tx, id)
@@ -57,7 +66,8 @@ export async function placeOrder(
     key: idempotencyKey,
     operation: 'placeOrder',
     // 'default' instead of the number of minutes: the operator may change the default before the client retries.
-    values: [petId, holdMinutes ?? 'default', note ?? ''],
+    // A request without a price has the same values as in earlier versions, so that it can be retried during an upgrade.
+    values: [petId, holdMinutes ?? 'default', note ?? '', ...(price === undefined ? [] : [price])],
   }
   const { response, replayed } = await retryIfFreed(() =>
     orReject(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
@@ -110,23 +120,51 @@ async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Completes or cancels an order. Idempotent. Throws `order_closed` if the order has expired or ended otherwise. */
-export async function endOrder(
+/** Throws if the price does not have the decimal places of the currency. */
+function toPrice(amount: string | undefined, currency: string): Price | undefined {
+  const details = priceFaults(amount, currency)
+  if (details.length > 0) throw new AppError('invalid_body', { details })
+  return amount === undefined ? undefined : { amount, currency }
+}
+
+export interface CompletingOptions {
+  actor: Actor
+  currency: string
+}
+
+/** Sells the pet. Idempotent: the first request decides the price. */
+export async function completeOrder(
+  db: Db,
+  orderId: bigint,
+  { price }: { price?: string },
+  { actor, currency }: CompletingOptions,
+): Promise<Order> {
+  return endOrder(db, orderId, 'completed', async (tx, pet) => {
+    if (await setOrderCompleted(tx, orderId, toPrice(price, currency), actor))
+      await movePet(tx, pet, 'sold', 'order_completed', actor)
+  })
+}
+
+/** Releases the pet. Idempotent. */
+export async function cancelOrder(db: Db, orderId: bigint, actor: Actor): Promise<Order> {
+  return endOrder(db, orderId, 'cancelled', async (tx, pet) => {
+    if (await setOrderCancelled(tx, orderId, actor))
+      await movePet(tx, pet, 'available', 'order_cancelled', actor)
+  })
+}
+
+/** Ends an order that is open, for its locked pet. Throws `order_closed` if the order has expired or ended otherwise. */
+async function endOrder(
   db: Db,
   orderId: bigint,
   status: 'completed' | 'cancelled',
-  actor: Actor,
+  end: (tx: Tx, pet: Pet) => Promise<void>,
 ): Promise<Order> {
   return db.transaction(async (tx) => {
-    const { petId } = await findOrder(tx, orderId)
+    const { petId, status: before } = await findOrder(tx, orderId)
     const pet = await lockPet(tx, petId)
-    if (pet !== undefined && (await closeOrder(tx, orderId, status, actor))) {
-      const [to, event] =
-        status === 'completed'
-          ? (['sold', 'order_completed'] as const)
-          : (['available', 'order_cancelled'] as const)
-      await movePet(tx, pet, to, event, actor)
-    }
+    // An order that has ended stays as it is, whatever the request contains.
+    if (pet !== undefined && before === 'open') await end(tx, pet)
     const order = await findOrder(tx, orderId)
     if (order.status !== status) throw new AppError('order_closed')
     return order
@@ -137,29 +175,53 @@ export async function getOrder(db: Reader, id: bigint): Promise<Order> {
   return findOrder(db, id)
 }
 
-/** Lists orders, newest first, or open orders with the one first that expires next. */
+export interface OrderListFilters extends OrderFilters {
+  sort?: OrderSort | undefined
+  /** Date-times: closed at this time or later, and closed before this time. Only with `sort: 'closedAt'`. */
+  closedFrom?: string | undefined
+  closedTo?: string | undefined
+}
+
+/** Lists orders, newest first or sorted by a time. */
 export async function listOrders(
   db: Reader,
-  { sort, ...filters }: OrderFilters & { sort?: OrderSort | undefined },
+  { sort, closedFrom, closedTo, ...filters }: OrderListFilters,
   { after, limit }: PageRequest,
 ): Promise<Page<Order>> {
+  if (sort === 'closedAt') {
+    // No order has the id 0, so that an order that was closed at `closedTo` is not before this position.
+    const end = { atMicros: microsOf(closedTo) ?? LAST_MICROS, id: 0n }
+    const before = after === undefined ? end : toTimePosition(after)
+    const from = microsOf(closedFrom) ?? 0n
+    return toTimedPage(await findCompletedOrdersByClosing(db, from, before, limit + 1), limit)
+  }
   // A pet has at most one open order, so there is nothing to sort.
   if (sort === 'expiresAt' && filters.petId === undefined) {
-    const found = await findOpenOrdersByExpiry(db, after && toExpiryPosition(after), limit + 1)
-    const { items, next } = toPage(found, limit, ({ position: { id, expiresAtMicros } }) => ({
-      id,
-      sortKey: String(expiresAtMicros),
-    }))
-    return { items: items.map(({ order }) => order), next }
+    return toTimedPage(await findOpenOrdersByExpiry(db, after && toTimePosition(after), limit + 1), limit)
   }
   const found = await findOrdersBefore(db, filters, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
+/** The start of the year 10000. */
+const LAST_MICROS = 253_402_300_800_000_000n
+
+function microsOf(time: string | undefined): bigint | undefined {
+  return time === undefined ? undefined : parseDateTime(time)
+}
+
+function toTimedPage(found: { order: Order; position: TimePosition }[], limit: number): Page<Order> {
+  const { items, next } = toPage(found, limit, ({ position: { id, atMicros } }) => ({
+    id,
+    sortKey: String(atMicros),
+  }))
+  return { items: items.map(({ order }) => order), next }
+}
+
 /** The digits of a cursor are checked, because a client can forge them. */
-function toExpiryPosition({ id, sortKey }: PagePosition): ExpiryPosition {
+function toTimePosition({ id, sortKey }: PagePosition): TimePosition {
   if (!/^[0-9]{1,16}$/.test(sortKey)) throw new AppError('invalid_cursor')
-  return { id, expiresAtMicros: BigInt(sortKey) }
+  return { id, atMicros: BigInt(sortKey) }
 }
 
 async function findOrder(db: Reader, id: bigint): Promise<Order> {

@@ -5,12 +5,15 @@ import type { Reader, Statement, Tx } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import type { Order, OrderStatus } from './schema.ts'
 
-interface OrderRow extends Omit<Order, 'note' | 'closedAt'> {
+interface OrderRow extends Omit<Order, 'note' | 'price' | 'currency' | 'closedAt'> {
   note: string | null
+  price: string | null
+  currency: string | null
   closedAt: Date | null
 }
 
 const COLUMNS = `orders.id, orders.pet_id as "petId", orders.status, orders.note, api_keys.name as "placedBy",
+  orders.price::text, orders.currency,
   orders.created_at as "createdAt", orders.expires_at as "expiresAt", orders.closed_at as "closedAt"`
 const FROM = 'orders join api_keys on api_keys.id = orders.placed_by'
 
@@ -69,12 +72,17 @@ export async function findOrdersBefore(
   return rows.map(toOrder)
 }
 
-/** The position of an order in the list of open orders by expiry. */
-export interface ExpiryPosition {
+/** The position of an order in a list that is sorted by a time. */
+export interface TimePosition {
   /** Microseconds since 1970: a Date has only milliseconds. */
-  expiresAtMicros: bigint
+  atMicros: bigint
   id: bigint
 }
+
+type TimedOrder = { order: Order; position: TimePosition }
+
+const timeOf = (micros: string) => `timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`
+const microsOf = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint as "atMicros"`
 
 /**
  * Returns open orders after the position, the one that expires next first. Reads one range of the index
@@ -82,23 +90,42 @@ export interface ExpiryPosition {
  */
 export async function findOpenOrdersByExpiry(
   db: Reader,
-  after: ExpiryPosition | undefined,
+  after: TimePosition | undefined,
   max: number,
-): Promise<{ order: Order; position: ExpiryPosition }[]> {
-  const rows = await db.read<OrderRow & { expiresAtMicros: bigint }>({
+): Promise<TimedOrder[]> {
+  const rows = await db.read<OrderRow & { atMicros: bigint }>({
     name: 'find_open_orders_by_expiry',
-    text: `select ${COLUMNS}, (extract(epoch from orders.expires_at) * 1000000)::bigint as "expiresAtMicros"
+    text: `select ${COLUMNS}, ${microsOf('orders.expires_at')}
       from ${FROM}
-      where orders.status = 'open'
-        and (orders.expires_at, orders.id) > (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2)
+      where orders.status = 'open' and (orders.expires_at, orders.id) > (${timeOf('$1')}, $2)
       order by orders.expires_at, orders.id
       limit $3`,
-    values: [after?.expiresAtMicros ?? 0n, after?.id ?? 0n, max],
+    values: [after?.atMicros ?? 0n, after?.id ?? 0n, max],
   })
-  return rows.map(({ expiresAtMicros, ...row }) => ({
-    order: toOrder(row),
-    position: { expiresAtMicros, id: row.id },
-  }))
+  return rows.map(toTimedOrder)
+}
+
+/**
+ * Returns completed orders that were closed before the position, and at `fromMicros` or later, the last one first. Reads
+ * one range of the index orders_completed_by_closing.
+ */
+export async function findCompletedOrdersByClosing(
+  db: Reader,
+  fromMicros: bigint,
+  before: TimePosition,
+  max: number,
+): Promise<TimedOrder[]> {
+  const rows = await db.read<OrderRow & { atMicros: bigint }>({
+    name: 'find_completed_orders_by_closing',
+    text: `select ${COLUMNS}, ${microsOf('orders.closed_at')}
+      from ${FROM}
+      where orders.status = 'completed' and (orders.closed_at, orders.id) < (${timeOf('$1')}, $2)
+        and orders.closed_at >= ${timeOf('$3')}
+      order by orders.closed_at desc, orders.id desc
+      limit $4`,
+    values: [before.atMicros, before.id, fromMicros, max],
+  })
+  return rows.map(toTimedOrder)
 }
 
 export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promise<Order[]> {
@@ -110,11 +137,19 @@ export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promi
   return rows.map(toOrder)
 }
 
+/** The price of an order: an amount as text, in a currency. */
+export interface Price {
+  amount: string
+  currency: string
+}
+
 export interface OrderToInsert {
   petId: bigint
   placedBy: bigint
   holdMinutes: number
   note: string | undefined
+  /** Default: the price in the profile of the pet, if it has one. */
+  price: Price | undefined
 }
 
 /**
@@ -124,41 +159,72 @@ export interface OrderToInsert {
  * transaction commits, then fail.
  */
 export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint | undefined> {
-  const { petId, placedBy, holdMinutes, note } = order
+  const { petId, placedBy, holdMinutes, note, price } = order
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
-    // Reads the clock after the wait for the lock, so that an order never starts before the previous one ended.
+    // Reads the clock and the profile after the wait for the lock, so that an order never starts before the previous one
+    // ended, and never has a price that was replaced before it started. migrations/0016_order_prices.sql explains pet_price.
     text: `with pet as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (
         select id, clock_timestamp() as placed_at from pet
       )
-      insert into orders (pet_id, placed_by, note, created_at, expires_at)
-      select id, $2, $3, placed_at, placed_at + make_interval(mins => $4) from hold
+      insert into orders (pet_id, placed_by, note, created_at, expires_at, price, currency)
+      select hold.id, $2, $3, placed_at, placed_at + make_interval(mins => $4),
+        coalesce($5::numeric, profile.price), coalesce($6, profile.currency)
+      from hold left join lateral pet_price(hold.id) as profile on $5::numeric is null
       returning id`,
-    values: [petId, placedBy, note ?? null, holdMinutes],
+    values: [petId, placedBy, note ?? null, holdMinutes, price?.amount ?? null, price?.currency ?? null],
   })
   return row?.id
 }
 
-/** Completes or cancels an order for a locked pet; returns false if the order is not open or has expired. */
-export async function closeOrder(
+/**
+ * Completes an order for a locked pet; returns false if the order is not open or has expired. The price is the given one,
+ * otherwise that of the order, otherwise that of the profile. Each of them has a price and a currency, or neither.
+ */
+export async function setOrderCompleted(
   tx: Tx,
   id: bigint,
-  status: 'completed' | 'cancelled',
+  price: Price | undefined,
   actor: Actor,
 ): Promise<boolean> {
   const rows = await tx.write({
-    name: 'close_order',
-    text: `update orders set status = $2, closed_at = statement_timestamp()
-      from ${actorFrom(3)}
+    name: 'set_order_completed',
+    text: `update orders set status = 'completed', closed_at = statement_timestamp(),
+        price = coalesce($2::numeric, price, (select price from pet_price(pet_id))),
+        currency = coalesce($3, currency, (select currency from pet_price(pet_id)))
+      from ${actorFrom(4)}
       where id = $1 and status = 'open' and expires_at > statement_timestamp()
       returning 1`,
-    values: [id, status, ...actorValues(actor)],
+    values: [id, price?.amount ?? null, price?.currency ?? null, ...actorValues(actor)],
+  })
+  return rows.length > 0
+}
+
+/** Cancels an order for a locked pet; returns false if the order is not open or has expired. */
+export async function setOrderCancelled(tx: Tx, id: bigint, actor: Actor): Promise<boolean> {
+  const rows = await tx.write({
+    name: 'set_order_cancelled',
+    text: `update orders set status = 'cancelled', closed_at = statement_timestamp()
+      from ${actorFrom(2)}
+      where id = $1 and status = 'open' and expires_at > statement_timestamp()
+      returning 1`,
+    values: [id, ...actorValues(actor)],
   })
   return rows.length > 0
 }
 
 function toOrder(row: OrderRow): Order {
-  return { ...row, note: row.note ?? undefined, closedAt: row.closedAt ?? undefined }
+  return {
+    ...row,
+    note: row.note ?? undefined,
+    price: row.price ?? undefined,
+    currency: row.currency ?? undefined,
+    closedAt: row.closedAt ?? undefined,
+  }
+}
+
+function toTimedOrder({ atMicros, ...row }: OrderRow & { atMicros: bigint }): TimedOrder {
+  return { order: toOrder(row), position: { atMicros, id: row.id } }
 }

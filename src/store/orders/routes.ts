@@ -5,11 +5,12 @@ import type { Caller } from '../../contract/caller.ts'
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db, Readers } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
-import { endOrder, getOrder, listOrders, placeOrder } from './orders.ts'
+import { cancelOrder, completeOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import {
   LIST_LIMIT_DEFAULT,
   ListOrdersQuery,
   NewOrderRef,
+  OrderCompletionRef,
   OrderParams,
   OrderSchema,
   OrdersSchema,
@@ -21,6 +22,8 @@ export interface OrderServices {
   publicUrl: string
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
+  /** The currency of new prices. */
+  currency: string
 }
 
 const EXAMPLE = {
@@ -28,13 +31,16 @@ const EXAMPLE = {
   petId: 42,
   status: 'open',
   note: 'Ms Okafor, comes at noon',
+  price: '129.00',
+  currency: 'EUR',
   placedBy: 'web-shop',
   createdAt: '2026-11-15T10:00:00.000Z',
   expiresAt: '2026-11-15T10:30:00.000Z',
 }
 const CLOSED_AT = '2026-11-15T10:12:00.000Z'
+const endedAs = (status: string) => ({ ...EXAMPLE, status, closedAt: CLOSED_AT })
 
-export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderServices): void {
+export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders',
@@ -43,7 +49,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
       operationId: 'placeOrder',
       summary: 'Place an order',
       description:
-        'Holds the pet until `expiresAt`: its status changes from `available` to `pending`. If several requests order the same pet at once, exactly one succeeds.',
+        'Holds the pet until `expiresAt`: its status changes from `available` to `pending`. If several requests order the same pet at once, exactly one succeeds. Without `price`, the order gets the price in the profile of the pet, if it has one.',
       tags: ['store'],
       headers: IdempotencyKeyHeaders,
       body: NewOrderRef,
@@ -65,6 +71,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
         holdMinutesDefault: holdMinutes,
+        currency,
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', `${publicUrl}/v1/store/orders/${order.id}`)
@@ -73,52 +80,45 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes }: OrderSe
   })
 }
 
-export function completeOrderRoute(app: V1, services: OrderServices): void {
-  endingRoute(app, services, {
-    verb: 'complete',
-    status: 'completed',
-    summary: 'Complete an order',
-    description:
-      'Sells the pet: its status changes from `pending` to `sold`. Idempotent: completing a completed order returns it unchanged.',
-  })
-}
-
-export function cancelOrderRoute(app: V1, services: OrderServices): void {
-  endingRoute(app, services, {
-    verb: 'cancel',
-    status: 'cancelled',
-    summary: 'Cancel an order',
-    description:
-      'Releases the pet: its status changes from `pending` to `available`. Idempotent: cancelling a cancelled order returns it unchanged.',
-  })
-}
-
-interface Ending {
-  verb: 'complete' | 'cancel'
-  status: 'completed' | 'cancelled'
-  summary: string
-  description: string
-}
-
-function endingRoute(app: V1, { db }: OrderServices, { verb, status, summary, description }: Ending): void {
+export function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
   app.route({
     method: 'POST',
-    url: `/store/orders/:orderId/${verb}`,
+    url: '/store/orders/:orderId/complete',
     config: { scope: 'orders:write', errors: ['order_closed'] },
     schema: {
-      operationId: `${verb}Order`,
-      summary,
-      description,
+      operationId: 'completeOrder',
+      summary: 'Complete an order',
+      description:
+        'Sells the pet: its status changes from `pending` to `sold`. The body is optional. Without `price`, the price of the order stays; if it has none, the order gets the price in the profile of the pet. Idempotent: completing a completed order returns it unchanged, also with another price.',
+      tags: ['store'],
+      params: OrderParams,
+      body: OrderCompletionRef,
+      response: {
+        200: response(OrderSchema, { description: 'The completed order.', example: endedAs('completed') }),
+      },
+    },
+    handler: (request) =>
+      completeOrder(db, request.params.orderId, request.body, { actor: actorOf(request), currency }),
+  })
+}
+
+export function cancelOrderRoute(app: V1, { db }: OrderServices): void {
+  app.route({
+    method: 'POST',
+    url: '/store/orders/:orderId/cancel',
+    config: { scope: 'orders:write', errors: ['order_closed'] },
+    schema: {
+      operationId: 'cancelOrder',
+      summary: 'Cancel an order',
+      description:
+        'Releases the pet: its status changes from `pending` to `available`. Idempotent: cancelling a cancelled order returns it unchanged.',
       tags: ['store'],
       params: OrderParams,
       response: {
-        200: response(OrderSchema, {
-          description: `The ${status} order.`,
-          example: { ...EXAMPLE, status, closedAt: CLOSED_AT },
-        }),
+        200: response(OrderSchema, { description: 'The cancelled order.', example: endedAs('cancelled') }),
       },
     },
-    handler: (request) => endOrder(db, request.params.orderId, status, actorOf(request)),
+    handler: (request) => cancelOrder(db, request.params.orderId, actorOf(request)),
   })
 }
 
@@ -143,8 +143,8 @@ export function listOrdersRoute(app: V1, { readers, publicUrl }: OrderServices):
       },
     },
     handler: async (request, reply) => {
-      const { limit, status, petId, sort } = request.query
-      const filters = { status, petId, sort }
+      const { limit, status, petId, sort, closedFrom, closedTo } = request.query
+      const filters = { status, petId, sort, closedFrom, closedTo }
       const boundTo = { list: 'orders', ...filters }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       const { items, next } = await listOrders(readers.rows, filters, page)

@@ -2,12 +2,13 @@
 import { type Static, Type } from 'typebox'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
-import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
+import { optionalBody, refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
+import { CurrencySchema, PriceSchema } from '../../contract/price.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
 /** Sort orders other than newest first. */
-const ORDER_SORTS = ['expiresAt'] as const
+const ORDER_SORTS = ['expiresAt', 'closedAt'] as const
 export type OrderSort = (typeof ORDER_SORTS)[number]
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
@@ -21,6 +22,7 @@ const note = Type.Optional(
     description: 'Note for the staff, such as the buyer and the time of pickup.',
   }),
 )
+const price = Type.Optional(PriceSchema)
 const time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description })
 
 const NewOrderSchema = Type.Object(
@@ -35,15 +37,22 @@ const NewOrderSchema = Type.Object(
       }),
     ),
     note,
+    price,
   },
   {
     $id: 'NewOrder',
     description: 'The order to place.',
-    examples: [{ petId: 42, holdMinutes: 30, note: 'Ms Okafor, comes at noon' }],
+    examples: [{ petId: 42, holdMinutes: 30, note: 'Ms Okafor, comes at noon', price: '129.00' }],
   },
 )
 export type NewOrder = Static<typeof NewOrderSchema>
 export const NewOrderRef = refTo(NewOrderSchema)
+
+const OrderCompletionSchema = Type.Object(
+  { price },
+  { $id: 'OrderCompletion', description: 'How the order ends.', examples: [{ price: '119.00' }] },
+)
+export const OrderCompletionRef = optionalBody(refTo(OrderCompletionSchema))
 
 export const OrderSchema = Type.Object(
   {
@@ -51,6 +60,8 @@ export const OrderSchema = Type.Object(
     petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
     status: Type.Unsafe<OrderStatus>({ type: 'string', enum: ORDER_STATUSES }),
     note,
+    price,
+    currency: Type.Optional(CurrencySchema),
     placedBy: Type.String({ description: 'Name of the API key that placed the order.' }),
     createdAt: time('When the order was placed.'),
     expiresAt: time('When the order expires, unless it is completed or cancelled first.'),
@@ -64,10 +75,19 @@ export type Order = ResponseOf<typeof OrderSchema>
 
 export const OrdersSchema = Type.Array(refTo(OrderSchema), {
   $id: 'Orders',
-  description: 'Orders, newest first, or sorted by the time of expiry if `sort=expiresAt` is given.',
+  description: 'Orders, newest first, or sorted by the time that `sort` names.',
 })
 
-export const ORDER_SCHEMAS = [NewOrderSchema, OrderSchema, OrdersSchema]
+export const ORDER_SCHEMAS = [NewOrderSchema, OrderCompletionSchema, OrderSchema, OrdersSchema]
+
+const closedTime = (description: string) =>
+  Type.Optional(
+    Type.String({
+      format: 'date-time',
+      'x-only-with': { sort: 'closedAt' },
+      description: `${description} Requires \`sort=closedAt\`.`,
+    }),
+  )
 
 export const ListOrdersQuery = Type.Object({
   limit: LimitParameter(LIST_LIMIT_DEFAULT),
@@ -78,16 +98,24 @@ export const ListOrdersQuery = Type.Object({
       description: 'Return only orders with this status.',
     }),
   ),
-  petId: Type.Optional(Type.Unsafe<bigint>({ ...Int64, description: 'Return only orders for this pet.' })),
+  petId: Type.Optional(
+    Type.Unsafe<bigint>({
+      ...Int64,
+      'x-not-with': ['sort=closedAt'],
+      description: 'Return only orders for this pet. Cannot be combined with `sort=closedAt`.',
+    }),
+  ),
   sort: Type.Optional(
     Type.Unsafe<OrderSort>({
       type: 'string',
       enum: ORDER_SORTS,
-      'x-only-with': { status: 'open' },
+      'x-only-with': { status: { expiresAt: 'open', closedAt: 'completed' } },
       description:
-        'Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first. Requires `status=open`.',
+        'Sort the orders by this field, and then by id, instead of newest first. With `expiresAt`, the order that expires next comes first; requires `status=open`. With `closedAt`, the order that was completed last comes first; requires `status=completed`.',
     }),
   ),
+  closedFrom: closedTime('Return only orders that were completed at this time or later.'),
+  closedTo: closedTime('Return only orders that were completed before this time.'),
   cursor: CursorParameter,
 })
 

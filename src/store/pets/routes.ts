@@ -5,7 +5,7 @@ import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db, Readers } from '../../db/database.ts'
-import { etag, IfMatchHeaders, ifMatch } from '../../http/etag.ts'
+import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
 import { queryKey } from '../../http/query-key.ts'
@@ -174,7 +174,7 @@ export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): vo
         'Changes the name, category or status, and stores `reason` in the history. A sold pet cannot become pending. While an open order holds the pet, its status changes only through that order.',
       tags: ['pets'],
       params: PetParams,
-      headers: IfMatchHeaders,
+      headers: ifMatchHeaders('pet'),
       body: PetChangeRef,
       response: {
         200: response(PetSchema, {
@@ -208,7 +208,7 @@ export function deletePetRoute(app: V1, { db }: PetServices): void {
         'Deletes a pet that was created by mistake, and its history. A pet that has ever had an order cannot be deleted.',
       tags: ['pets'],
       params: PetParams,
-      headers: IfMatchHeaders,
+      headers: ifMatchHeaders('pet'),
       response: {
         204: emptyResponse('The pet was deleted.'),
       },

@@ -43,6 +43,7 @@ export async function importHere(file: string, databaseUrl: string): Promise<str
     const { signal } = new AbortController()
     await importPets(client, await fileSource(file, { signal }), {
       findNamed: undefined,
+      currency: 'EUR',
       rejectedPath: `${file}.rejected.csv`,
       again: false,
       signal,

@@ -7,7 +7,7 @@ import { linkTo } from '../../support/pets.ts'
 import type { FaultFixture } from './fixture.ts'
 import { type Operation, outcomeOf, outcomeOfWork, STOCK_CATEGORY, type Stock } from './operation.ts'
 
-/** Adds more pets than a page holds, in their own category, and holds one of them. */
+/** Adds more pets than a page holds, in their own category, sells one of them and holds one. */
 export async function stockUp(api: ApiFixture): Promise<Stock> {
   await api.put(`/categories/${STOCK_CATEGORY}`, { name: 'Fish' })
   for (let number = 1; number < 25; number += 1) {
@@ -15,6 +15,7 @@ export async function stockUp(api: ApiFixture): Promise<Stock> {
   }
   const { id: petId } = await api.addPet({ name: 'Fish on hold', categoryId: STOCK_CATEGORY })
   const { id: orderId } = await api.hold({ petId })
+  await api.end('complete', (await api.hold({ price: '129.00' })).id)
   return { petId, orderId }
 }
 
@@ -59,12 +60,19 @@ export const READING: Operation[] = [
   { name: 'listPets by id', prepare: read(({ petId }) => `/pets?id=${petId}`) },
   { name: 'getPet', prepare: read(({ petId }) => `/pets/${petId}`) },
   { name: 'getPetHistory', prepare: read(({ petId }) => `/pets/${petId}/history`) },
+  { name: 'getPetProfile', prepare: read(({ petId }) => `/pets/${petId}/profile`) },
+  { name: 'listPetProfiles', prepare: read(({ petId }) => `/pet-profiles?petId=${petId}`) },
+  { name: 'listPetProfiles by chip number', prepare: read(() => '/pet-profiles?chipNumber=fish') },
   { name: 'listCategories', prepare: read(() => '/categories') },
   { name: 'listOrders', prepare: read(() => '/store/orders') },
   { name: 'listOrders by status', prepare: read(() => '/store/orders?status=open') },
   { name: 'listOrders by pet', prepare: read(({ petId }) => `/store/orders?petId=${petId}`) },
   { name: 'listOrders by both', prepare: read(({ petId }) => `/store/orders?petId=${petId}&status=open`) },
   { name: 'listOrders by expiry', prepare: read(() => '/store/orders?status=open&sort=expiresAt') },
+  {
+    name: 'listOrders by closing',
+    prepare: read(() => '/store/orders?status=completed&sort=closedAt&closedFrom=2026-01-01T00:00:00Z'),
+  },
   { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
   { name: 'getInventory', prepare: read(() => '/store/inventory') },
   { name: 'getFigures', prepare: read(() => '/store/figures') },

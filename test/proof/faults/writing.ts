@@ -8,7 +8,7 @@ import { CATEGORY, type Operation, OTHER_CATEGORY, outcomeOf } from './operation
 const keyed = (): Record<string, string> => ({ 'idempotency-key': randomUUID() })
 
 const petsNamed = 'select count(*) from pets where name = $1'
-const ordersNoted = `select count(*) from orders where note = $1 and status = 'open'`
+const ordersNoted = `select count(*) from orders where note = $1 and status = 'open' and price = 129`
 const keysNamed = 'select count(*) from api_keys where name = $1'
 
 function createPet(headers: () => Record<string, string>) {
@@ -24,7 +24,7 @@ function createPet(headers: () => Record<string, string>) {
 
 function placeOrder(headers: () => Record<string, string>) {
   return async ({ api, query, client }: FaultFixture) => {
-    const body = { petId: (await api.addPet()).id, note: randomUUID() }
+    const body = { petId: (await api.addPet()).id, note: randomUUID(), price: '129.00' }
     const sent = headers()
     return {
       run: async () => outcomeOf(await client.post('/store/orders', body, sent), 201),
@@ -33,16 +33,18 @@ function placeOrder(headers: () => Record<string, string>) {
   }
 }
 
-function endOrder(verb: 'complete' | 'cancel', event: string, status: string) {
+/** With the price that the order must have afterwards. */
+function endOrder(verb: 'complete' | 'cancel', event: string, status: string, price: string) {
   return async ({ api, query, client }: FaultFixture) => {
-    const { id, petId } = await api.hold()
+    const { id, petId } = await api.hold({ price: '129.00' })
+    const body = { price: '119.00' }
     return {
-      run: async () => outcomeOf(await client.call('POST', `/v1/store/orders/${id}/${verb}`), 200),
+      run: async () => outcomeOf(await client.call('POST', `/v1/store/orders/${id}/${verb}`, { body }), 200),
       effects: () =>
         query(
-          `select count(*) from pet_history join pets on pets.id = pet_id
-            where pet_id = $1 and event = $2 and pets.status = $3`,
-          [petId, event, status],
+          `select count(*) from pet_history join pets on pets.id = pet_id join orders using (pet_id)
+            where pet_id = $1 and event = $2 and pets.status = $3 and price = $4`,
+          [petId, event, status, price],
         ),
     }
   }
@@ -106,7 +108,7 @@ export const WRITING: Operation[] = [
     prepare: async ({ api, query, client }) => {
       const { id, petId } = await api.hold()
       await api.makeOverdue(id)
-      const body = { petId, note: randomUUID() }
+      const body = { petId, note: randomUUID(), price: '129.00' }
       return {
         run: async () => outcomeOf(await client.post('/store/orders', body), 201),
         effects: () => query(ordersNoted, [body.note]),
@@ -124,13 +126,31 @@ export const WRITING: Operation[] = [
     name: 'completeOrder',
     commits: 'commit',
     isIdempotent: true,
-    prepare: endOrder('complete', 'order_completed', 'sold'),
+    prepare: endOrder('complete', 'order_completed', 'sold', '119.00'),
   },
   {
     name: 'cancelOrder',
     commits: 'commit',
     isIdempotent: true,
-    prepare: endOrder('cancel', 'order_cancelled', 'available'),
+    prepare: endOrder('cancel', 'order_cancelled', 'available', '129.00'),
+  },
+  {
+    name: 'putPetProfile',
+    commits: 'commit',
+    prepare: async ({ api, query, client }) => {
+      const { id } = await api.addPet()
+      await api.put(`/pets/${id}/profile`, { price: '1.00' })
+      const body = { price: '2.00', breed: randomUUID(), chipNumber: 'x' }
+      return {
+        run: async () => outcomeOf(await client.call('PUT', `/v1/pets/${id}/profile`, { body }), 200),
+        effects: () =>
+          query(
+            `select count(*) from pet_history join pet_profiles using (pet_id)
+              where pet_id = $1 and version = 2 and breed = $2 and to_profile ->> 'breed' = breed`,
+            [id, body.breed],
+          ),
+      }
+    },
   },
   { name: 'putCategory', commits: 'commit', prepare: putCategory({}) },
   { name: 'putCategory if new', commits: 'commit', prepare: putCategory({ 'if-none-match': '*' }) },

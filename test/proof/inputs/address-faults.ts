@@ -64,6 +64,23 @@ export function addressFaults(schema: Schema): Fault<string[]>[] {
     const value = fc.oneof(fc.constantFrom(...near), text(10, 30))
     return [twice, one({ kind: 'not a time zone', value })]
   }
+  if (schema.format === 'date-time') {
+    const near = [
+      '',
+      '2026-11-15',
+      '2026-11-15T10:30:00',
+      '2026-11-15 10:30:00Z',
+      '2026-02-29T10:30:00Z',
+      '2026-11-15T24:00:00Z',
+      '2026-11-15T10:30:00.1234567Z',
+      '2026-11-15T10:30:00+24:00',
+      'now',
+      'infinity',
+      '\0',
+    ]
+    const value = fc.oneof(fc.constantFrom(...near), text(0, 30))
+    return [twice, one({ kind: 'not a date-time', value })]
+  }
   if (schema.type === 'integer')
     return [
       twice,

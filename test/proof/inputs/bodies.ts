@@ -154,7 +154,8 @@ export function badBody(body: BodySchema | undefined, given: Record<string, Sent
     { weight: 4, arbitrary: spoilt },
     // Without required fields, none is missing.
     { weight: body.required.length > 0 ? 1 : 0, arbitrary: withHidden },
-    { weight: 1, arbitrary: noObject },
-    { weight: 1, arbitrary: nothing },
+    // An optional body can be missing, and any other JSON is ignored.
+    { weight: body.isOptional ? 0 : 1, arbitrary: noObject },
+    { weight: body.isOptional ? 0 : 1, arbitrary: nothing },
   )
 }

@@ -20,7 +20,9 @@ export interface Schema {
   properties?: Record<string, Schema>
   required?: string[]
   'x-not-with'?: string[]
-  'x-only-with'?: Record<string, string>
+  /** The value may depend on the value of the parameter itself. */
+  'x-only-with'?: Record<string, string | Record<string, string>>
+  'x-required-without'?: string
 }
 
 export interface Parameter {
@@ -40,7 +42,7 @@ interface DescribedOperation {
   operationId: string
   'x-scope': string
   parameters?: Parameter[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  requestBody?: { required: boolean; content: { 'application/json': { schema: Schema } } }
   responses: Record<string, Response>
 }
 
@@ -71,7 +73,7 @@ export interface Operation {
   isNested: boolean
   query: Fields
   headers: Fields
-  body: { fields: Fields; required: string[] } | undefined
+  body: { fields: Fields; required: string[]; isOptional: boolean } | undefined
   /** The success statuses. If there are two, the smaller one is for an item that already exists. */
   success: number[]
   /** The schema of a successful response; undefined without a body. */
@@ -109,7 +111,11 @@ function toOperation(path: string, method: string, described: DescribedOperation
     isNested: Object.keys(fieldsIn('path')).length > 1,
     query: resolveAll(fieldsIn('query')),
     headers: resolveAll(fieldsIn('header')),
-    body: body && { fields: resolveAll(body.properties ?? {}), required: body.required ?? [] },
+    body: body && {
+      fields: resolveAll(body.properties ?? {}),
+      required: body.required ?? [],
+      isOptional: !requestBody?.required,
+    },
     success: success.map(Number),
     isStream: responses['200']?.content?.['text/event-stream'] !== undefined,
     response: response && resolve(response),
@@ -152,6 +158,8 @@ export function makerOf(idName: string | undefined): Operation | undefined {
 
 /** The operation that reads what another one created or changed, by its id. */
 export function readerOf({ path, pathParameter }: Operation): Operation | undefined {
+  const own = pathParameter === undefined ? undefined : findOperation('GET', path)
+  if (own !== undefined) return own
   const item =
     pathParameter === undefined
       ? OPERATIONS.find((other) => other.method === 'GET' && other.path.startsWith(`${path}/{`))?.path
@@ -165,9 +173,29 @@ export function listOf({ path }: Operation): Operation | undefined {
   return findOperation('GET', collection)
 }
 
-/** The other parameters that a parameter requires, with their values. */
-export function requirementsOf(schema: Schema): [name: string, value: string][] {
-  return Object.entries(schema['x-only-with'] ?? {})
+/** The other parameters that a value of a parameter requires, with their values, and what those require. */
+export function requirementsOf(query: Fields, parameter: string, own: unknown): Record<string, string> {
+  const all: Record<string, string> = {}
+  for (const [name, needed] of Object.entries(query[parameter]?.['x-only-with'] ?? {})) {
+    const value = typeof needed === 'string' ? needed : (needed[String(own)] ?? '')
+    Object.assign(all, requirementsOf(query, name, value), { [name]: value })
+  }
+  return all
+}
+
+/** Whether the parameter cannot be combined with another one, or with the value that this one has. */
+export function isExcluded(query: Fields, parameter: string, others: Record<string, unknown>): boolean {
+  return (query[parameter]?.['x-not-with'] ?? []).some((other) => {
+    const [name = '', value] = other.split('=')
+    return name in others && (value === undefined || others[name] === value)
+  })
+}
+
+/** The parameters that are required if another one is absent, with a list that is not empty. */
+export function conditionalOf(query: Fields): [name: string, schema: Schema][] {
+  return Object.entries(query)
+    .filter(([, schema]) => schema['x-required-without'] !== undefined)
+    .map(([name, schema]) => [name, { ...schema, minItems: 1 }])
 }
 
 /** Whether the operation changes the API key of the request. Each request then needs a key of its own. */

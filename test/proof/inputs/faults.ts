@@ -75,6 +75,51 @@ const NO_URLS = [
   `https://shop.example/${'x'.repeat(2_048)}`,
 ]
 
+/** Not of the form of any currency. src/contract/price.ts rejects other decimal places after the other fields were checked. */
+const NO_AMOUNTS = [
+  '',
+  ' ',
+  '-1.00',
+  '+1.00',
+  '1,00',
+  '01.00',
+  '.50',
+  '1.',
+  '1e2',
+  '0x1',
+  'NaN',
+  'Infinity',
+  ' 1.00',
+  '1.00 ',
+  '1.00\n',
+  '1.00000',
+  '10000000000.00',
+  '١.00',
+  '1.00\0',
+]
+const NO_DATES = [
+  '',
+  ' ',
+  '1899-12-31',
+  '0001-01-01',
+  '2025-02-29',
+  '2025-13-01',
+  '2025-00-10',
+  '2025-01-00',
+  '2025-1-1',
+  '20250101',
+  '31.12.2025',
+  '2025-01-01T00:00:00Z',
+  '2025-01-01 ',
+  '2025-01-01\n',
+  '+02025-01-01',
+  'infinity',
+  'today',
+  '٢٠٢٥-01-01',
+]
+/** Texts that do not have the format. */
+const NOT_OF_FORMAT: Record<string, readonly string[]> = { uri: NO_URLS, amount: NO_AMOUNTS, date: NO_DATES }
+
 function wrongTypes(type: string): string[] {
   return WRONG_TYPES.filter((json) => jsonType(json) !== (type === 'integer' ? 'number' : type))
 }
@@ -140,8 +185,11 @@ export function faultEdges(schema: Schema): Edge<string>[] {
     return [...wrongTypes('array').map(edge('wrong type')), ...lists]
   }
   if (schema.type === 'boolean') return wrongTypes('boolean').map(edge('wrong type'))
-  if (schema.format === 'uri') {
-    return [...NO_URLS.map((one) => JSON.stringify(one)), ...wrongTypes('string')].map(edge('no URL'))
+  const others = NOT_OF_FORMAT[schema.format ?? '']
+  if (others !== undefined) {
+    return [...others.map((one) => JSON.stringify(one)), ...wrongTypes('string')].map(
+      edge(`no ${schema.format}`),
+    )
   }
   return [
     ...wrongTypes('string').map(edge('wrong type')),
@@ -160,6 +208,10 @@ export function textFaultEdges(schema: Schema): Edge<string>[] {
     'é'.repeat(max * 2),
     ' ',
     '\t\n\u00a0\u3000\ufeff',
+    'a\nb',
+    'a\tb',
+    'a\u0085b',
+    'a-b',
   ]
   return [
     ...outside.filter((one) => !isWithin(schema, one)).map((value) => ({ kind: 'length or blank', value })),
@@ -206,6 +258,7 @@ export function faultsOf(schema: Schema): Fault<string>[] {
     return [edges, ofOtherType('array'), { kind: 'bad entry', value: withFault }]
   }
   if (schema.type === 'boolean') return [edges, ofOtherType('boolean')]
+  if (schema.format === 'amount' || schema.format === 'date') return [edges, ofOtherType('string')]
   return [
     edges,
     ofOtherType('string'),

@@ -159,6 +159,7 @@ export async function snapshot(databaseUrl: string): Promise<Record<string, stri
   const tables = {
     pets: 'pets',
     pet_history: 'pet_history',
+    pet_profiles: 'pet_profiles',
     orders: 'orders',
     categories: 'categories',
     idempotency_keys: 'idempotency_keys',

@@ -6,7 +6,15 @@ import { badBody, goodBody } from './bodies.ts'
 import type { Request } from './connection.ts'
 import { badCredentials } from './credentials.ts'
 import { choose } from './choices.ts'
-import { type Fields, isOpaque, makerOf, type Operation, requirementsOf, type Schema } from './document.ts'
+import {
+  conditionalOf,
+  type Fields,
+  isOpaque,
+  makerOf,
+  type Operation,
+  requirementsOf,
+  type Schema,
+} from './document.ts'
 import { isReference, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
 import { text } from './texts.ts'
 import { inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
@@ -208,30 +216,39 @@ function exclusions(
   toBroken: (kind: string, code: string, pairs: [string, string][], fields: string[]) => Broken,
 ): fc.Arbitrary<Broken>[] {
   return Object.entries(query).flatMap(([name, schema]) =>
-    (schema['x-not-with'] ?? []).map((other) =>
-      fc.tuple(addressValue(schema), addressValue(query[other] as Schema)).map(([own, others]) => {
+    (schema['x-not-with'] ?? []).map((exclusion) => {
+      const [other = '', value] = exclusion.split('=')
+      const theirs = value === undefined ? addressValue(query[other] as Schema) : fc.constant([value])
+      return fc.tuple(addressValue(schema), theirs).map(([own, others]) => {
         const pairs = [
-          ...own.map((value): [string, string] => [name, encode(value)]),
-          ...others.map((value): [string, string] => [other, encode(value)]),
+          ...own.map((one): [string, string] => [name, encode(one)]),
+          ...others.map((one): [string, string] => [other, encode(one)]),
+          ...Object.entries(requirementsOf(query, other, others[0])),
         ]
-        return toBroken(`${name} with ${other}`, 'invalid_parameter', pairs, [name])
-      }),
-    ),
+        return toBroken(`${name} with ${exclusion}`, 'invalid_parameter', pairs, [name])
+      })
+    }),
   )
 }
 
-/** A valid parameter without the parameters that it requires. */
+/** A valid parameter without the parameters that it requires, or none of two parameters of which one is required. */
 function omissions(
   query: Fields,
   toBroken: (kind: string, code: string, pairs: [string, string][], fields: string[]) => Broken,
 ): fc.Arbitrary<Broken>[] {
   return Object.entries(query)
-    .filter(([, schema]) => requirementsOf(schema).length > 0)
-    .map(([name, schema]) =>
-      addressValue(schema).map((own) => {
-        const pairs = own.map((value): [string, string] => [name, encode(value)])
-        return toBroken(`${name} alone`, 'invalid_parameter', pairs, [name])
-      }),
+    .filter(([, schema]) => schema['x-only-with'] !== undefined)
+    .map(
+      ([name, schema]): fc.Arbitrary<Broken> =>
+        addressValue(schema).map((own) => {
+          const pairs = own.map((value): [string, string] => [name, encode(value)])
+          return toBroken(`${name} alone`, 'invalid_parameter', pairs, [name])
+        }),
+    )
+    .concat(
+      conditionalOf(query).map(([name]) =>
+        fc.constant(toBroken(`no ${name}`, 'invalid_parameter', [], [name])),
+      ),
     )
 }
 
@@ -267,7 +284,7 @@ function badHeaders(operation: Operation): fc.Arbitrary<Broken> | undefined {
       )
     }
     if (name === 'if-match' && operation.codes.has('precondition_failed')) {
-      const stale = fc.constantFrom('', '"0"', '"2147483648"', 'W/"1"', '"*"', '"", "0"')
+      const stale = fc.constantFrom('', '"00"', '"2147483648"', 'W/"1"', '"*"', '"", "00"')
       const malformed = fc.constantFrom('1', '"1', '**', 'é', '"0", 1')
       const broken = (value: fc.Arbitrary<string>, rejection: Rejection) =>
         value.map((one) => ({

@@ -2,7 +2,9 @@
 import * as fc from 'fast-check'
 import { goodBody, writeObject } from './bodies.ts'
 import {
+  conditionalOf,
   type Fields,
+  isExcluded,
   isOpaque,
   isPosition,
   makerOf,
@@ -96,33 +98,48 @@ function goodQuery(operation: Operation): fc.Arbitrary<Record<string, Sent>> {
   const known = Object.entries(operation.query).filter(
     ([name]) => !isOpaque(operation, name) && !isPosition(name),
   )
-  return fc
-    .record(Object.fromEntries(known.map(([name, schema]) => [name, valueOf(schema)])), { requiredKeys: [] })
-    .map((chosen) => {
-      const kept: Record<string, Sent> = {}
-      const excludes = (one: string, other: string) => operation.query[one]?.['x-not-with']?.includes(other)
-      for (const [name, sent] of Object.entries(chosen)) {
-        // An empty list is sent as no parameter.
-        if (sent === undefined || inAddress(sent).length === 0) continue
-        if (!Object.keys(kept).some((other) => excludes(name, other) || excludes(other, name)))
-          kept[name] = sent
-      }
-      for (const name of Object.keys(kept)) Object.assign(kept, required(operation.query[name] as Schema))
-      return kept
-    })
+  const conditional = conditionalOf(operation.query)
+  const fields = Object.fromEntries(
+    [...known, ...conditional].map(([name, schema]) => [name, valueOf(schema)]),
+  )
+  return fc.record(fields, { requiredKeys: conditional.map(([name]) => name) }).map((all) => {
+    const isNeeded = (name: string) => !((operation.query[name]?.['x-required-without'] ?? '') in all)
+    const kept: Record<string, Sent> = {}
+    for (const [name, sent] of Object.entries(all)) {
+      // An empty list is sent as no parameter.
+      if (isNeeded(name) && sent !== undefined && inAddress(sent).length > 0) kept[name] = sent
+    }
+    for (const name of Object.keys(kept)) Object.assign(kept, required(operation, name, kept[name] as Sent))
+    for (const name of Object.keys(kept)) {
+      if (isExcluded(operation.query, name, valuesOf(kept))) delete kept[name]
+    }
+    return kept
+  })
 }
 
-/** The parameters that another parameter requires. */
-function required(schema: Schema): Record<string, Sent> {
+/** The parameters that the value of another parameter requires. */
+function required({ query }: Operation, parameter: string, sent: Sent): Record<string, Sent> {
   return Object.fromEntries(
-    requirementsOf(schema).map(([name, value]) => [name, { json: JSON.stringify(value), value }]),
+    Object.entries(requirementsOf(query, parameter, sent.value)).map(([name, value]) => [
+      name,
+      { json: JSON.stringify(value), value },
+    ]),
   )
 }
 
-function pairsOf(query: Record<string, Sent>, everything: boolean): [string, string][] {
+function valuesOf(sent: Record<string, Sent>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(sent).map(([name, { value }]) => [name, value]))
+}
+
+export function pairsOf(query: Record<string, Sent>, everything: boolean): [string, string][] {
   return Object.entries(query).flatMap(([name, sent]) =>
     inAddress(sent).map((value): [string, string] => [name, encode(value, everything)]),
   )
+}
+
+/** The parameters without which a request is rejected. */
+export function minimalQuery(query: Fields): Record<string, Sent> {
+  return Object.fromEntries(conditionalOf(query).map(([name, schema]) => [name, edgesOf(schema)[0] as Sent]))
 }
 
 function tokens(fields: Fields): Record<string, Sent> {
@@ -147,8 +164,12 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
   const { pathParameter, body, headers, method } = operation
   const isFree = pathParameter !== undefined && makerOf(pathParameter) === undefined
   const idempotencyKey = headers['idempotency-key']
-  // An operation without a body ignores any body, as long as it is JSON.
-  const ignored = method === 'GET' ? fc.constant(undefined) : fc.option(anyJson, { nil: undefined })
+  // An operation without a body ignores any body, as long as it is JSON. If the body is optional, it ignores no object.
+  const json = body === undefined ? anyJson : anyJson.filter((one) => !one.startsWith('{'))
+  const ignored = (method === 'GET' ? fc.constant(undefined) : fc.option(json, { nil: undefined })).map(
+    (one) => ({ json: one, values: {} }),
+  )
+  const good = body && goodBody(body, tokens(body.fields))
   return fc
     .record({
       id: isFree ? wholeNumber(INT64) : fc.constant(undefined),
@@ -156,10 +177,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
       everything: fc.boolean(),
       unknown: unknownParameters(operation.query),
       neutral: neutralHeaders,
-      filled:
-        body === undefined
-          ? ignored.map((json) => ({ json, values: {} }))
-          : goodBody(body, tokens(body.fields)),
+      filled: good === undefined ? ignored : body?.isOptional ? fc.oneof(good, ignored) : good,
       idempotencyKey:
         idempotencyKey === undefined
           ? fc.constant(undefined)
@@ -174,7 +192,7 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
       ...rest,
       operation,
       kind: 'random',
-      query: Object.fromEntries(Object.entries(query).map(([name, { value }]) => [name, value])),
+      query: valuesOf(query),
       pairs: [...unknown, ...pairsOf(query, everything)],
       headers: [...(filled.json === undefined ? [] : [JSON_TYPE]), ...neutral],
       json: filled.json,
@@ -203,10 +221,7 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
       pairs: [],
       headers: body === undefined ? [] : [JSON_TYPE],
       json: body && writeObject(Object.entries(all).map(([name, { json }]) => [name, json])),
-      values:
-        body === undefined
-          ? {}
-          : Object.fromEntries(Object.entries(all).map(([name, { value }]) => [name, value])),
+      values: body === undefined ? {} : valuesOf(all),
       idempotencyKey: undefined,
       ifMatch: undefined,
       alsoHead: operation.method === 'GET',
@@ -217,7 +232,7 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
   let next = 2n ** 40n
   const free = () => (isFree ? { id: next++ } : {})
   return [
-    input('minimal', free()),
+    input('minimal', { ...free(), pairs: pairsOf(minimalQuery(query), false) }),
     ...[...new Set(ids)].map((id) => input(`id ${id}`, { id })),
     ...Object.entries(body?.fields ?? {}).flatMap(([name, schema]) =>
       isReference(name)
@@ -229,12 +244,10 @@ export function positiveEdges(operation: Operation): PositiveInput[] {
         ? []
         : edgesOf(schema)
             .filter((sent) => inAddress(sent).length > 0)
-            .map((sent) =>
-              input(`${name} at an edge`, {
-                query: { [name]: sent.value, ...Object.fromEntries(requirementsOf(schema)) },
-                pairs: pairsOf({ [name]: sent, ...required(schema) }, false),
-              }),
-            ),
+            .map((sent) => {
+              const all = { [name]: sent, ...required(operation, name, sent) }
+              return input(`${name} at an edge`, { query: valuesOf(all), pairs: pairsOf(all, false) })
+            }),
     ),
   ]
 }

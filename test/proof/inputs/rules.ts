@@ -7,6 +7,7 @@ import type { NegativeInput } from './negative.ts'
 import { Complaint, type Recorder } from './runner.ts'
 import { make, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
 import { text } from './texts.ts'
+import { minimalQuery, pairsOf } from './positive.ts'
 import { edgesOf } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
 
@@ -20,7 +21,7 @@ export function minimalRequest(
   fixture: ServiceFixture,
   choices: Partial<RequestChoices> = {},
 ) {
-  const { body, pathParameter } = operation
+  const { body, pathParameter, query } = operation
   const members = (body?.required ?? []).map((name): [string, string] => [
     name,
     fixture.existing[name]?.id ?? edgesOf(body?.fields[name] ?? {})[0]?.json ?? '',
@@ -28,6 +29,7 @@ export function minimalRequest(
   return toRequest(operation, {
     key: fixture.key,
     id: fixture.existing[pathParameter ?? '']?.id ?? '1',
+    query: pairsOf(minimalQuery(query), false),
     ...(body && { headers: [JSON_TYPE], body: Buffer.from(writeObject(members)) }),
     ...choices,
   })
@@ -201,13 +203,11 @@ export async function foreignCursors(fixture: ServiceFixture, via: Recorder): Pr
     ...LISTS.filter((list) => list !== from).map((list) => input(list, [['cursor', cursor]])),
     ...Object.entries(from.query)
       .filter(([name, schema]) => schema.type !== 'array' && name !== 'limit' && name !== 'cursor')
-      .map(([name, schema]) =>
-        input(from, [
-          ['cursor', cursor],
-          [name, String(edgesOf(schema)[0]?.value)],
-          ...requirementsOf(schema),
-        ]),
-      ),
+      .map(([name, schema]) => {
+        const value = String(edgesOf(schema)[0]?.value)
+        const needed = Object.entries(requirementsOf(from.query, name, value))
+        return input(from, [['cursor', cursor], [name, value], ...needed])
+      }),
   ])
 }
 

@@ -13,6 +13,15 @@ const TIME_ZONES = [
   'Etc/GMT+5',
 ]
 
+/** Date-times of RFC 3339. */
+const DATE_TIMES = [
+  '2026-11-15T10:30:00Z',
+  '2026-11-15T10:30:00.25+01:00',
+  '2024-02-29T23:59:59.999999-12:45',
+  '0000-01-01T00:00:00Z',
+  '9999-12-31T23:59:59.999999Z',
+]
+
 /** URLs to which the service delivers webhooks. */
 const URLS = [
   'https://shop.example',
@@ -23,6 +32,25 @@ const URLS = [
   'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
   `https://shop.example/${'x'.repeat(2_048 - 21)}`,
 ]
+
+/** Amounts in EUR, the default currency of the service. */
+const AMOUNTS = ['0.00', '0.01', '0.99', '1.00', '129.00', '9999999999.99']
+const DATES = ['1900-01-01', '1999-12-31', '2000-02-29', '2024-02-29', '2026-01-01']
+/** The values of formats that have no random values. */
+const FORMAT_VALUES: Record<string, readonly string[]> = {
+  'time-zone': TIME_ZONES,
+  'date-time': DATE_TIMES,
+  position: ['latest'],
+  uri: URLS,
+  amount: AMOUNTS,
+  date: DATES,
+}
+const LETTERS_AND_DIGITS = '^[0-9A-Za-z]+$'
+/** The control characters that a format does not allow. */
+const NOT_ALLOWED: Record<string, RegExp> = {
+  'single-line': /\p{Cc}/u,
+  'multi-line': /[^\P{Cc}\r\n]/u,
+}
 
 export const INT64_MAX = 9_223_372_036_854_775_807n
 /** Up to this value, an integer may also be written with a point or an exponent. */
@@ -41,12 +69,14 @@ export function rangeOf({ format, minimum, maximum }: Schema): [min: bigint, max
   return [BigInt(minimum), maximum === undefined ? INT64_MAX : BigInt(maximum)]
 }
 
-export function isWithin({ minLength = 0, maxLength = Infinity, pattern }: Schema, value: string): boolean {
+export function isWithin(schema: Schema, value: string): boolean {
+  const { minLength = 0, maxLength = Infinity, pattern, format = '' } = schema
   const length = lengthOf(value)
   return (
     length >= minLength &&
     length <= maxLength &&
-    (pattern === undefined || new RegExp(pattern, 'u').test(value))
+    (pattern === undefined || new RegExp(pattern, 'u').test(value)) &&
+    NOT_ALLOWED[format]?.test(value) !== true
   )
 }
 
@@ -84,6 +114,10 @@ function formsOf(value: bigint): string[] {
 }
 
 export function textOf(schema: Schema): fc.Arbitrary<string> {
+  if (schema.pattern === LETTERS_AND_DIGITS) {
+    const unit = fc.constantFrom(...'azAZ0123456789'.split(''))
+    return fc.string({ unit, minLength: 1, maxLength: maxLengthOf(schema) })
+  }
   return text(schema.minLength ?? 0, maxLengthOf(schema)).filter((one) => isWithin(schema, one))
 }
 
@@ -97,9 +131,8 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
       return { json: forms[form % forms.length] as string, value }
     })
   }
-  if (schema.format === 'time-zone') return fc.constantFrom(...TIME_ZONES).map((value) => asJson(value, 0))
-  if (schema.format === 'position') return fc.constant(asJson('latest', 0))
-  if (schema.format === 'uri') return fc.constantFrom(...URLS).map((value) => asJson(value, 0))
+  const known = FORMAT_VALUES[schema.format ?? '']
+  if (known !== undefined) return fc.constantFrom(...known).map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return fc.boolean().map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') {
     return fc.tuple(textOf(schema), fc.nat(3)).map(([value, every]) => asJson(value, every))
@@ -144,9 +177,8 @@ export function edgesOf(schema: Schema): Sent[] {
   if (schema.type === 'integer') {
     return numberEdges(schema).flatMap((value) => formsOf(value).map((json) => ({ json, value })))
   }
-  if (schema.format === 'time-zone') return TIME_ZONES.map((value) => asJson(value, 0))
-  if (schema.format === 'position') return [asJson('latest', 0)]
-  if (schema.format === 'uri') return URLS.map((value) => asJson(value, 0))
+  const known = FORMAT_VALUES[schema.format ?? '']
+  if (known !== undefined) return known.map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return [true, false].map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') return textEdges(schema).map((value) => asJson(value, 0))
   const { minItems = 0, maxItems = 10 } = schema

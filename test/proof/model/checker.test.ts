@@ -116,6 +116,24 @@ describe('rejects a history in which', () => {
       ],
     },
     {
+      what: 'an order that is completed again gets another price',
+      history: [
+        place([0, 1], 5),
+        op(
+          [2, 3],
+          { call: 'complete', orderId: 5, price: '9.00' },
+          200,
+          order(5, { status: 'completed', closedAt: T0, price: '9.00', currency: 'EUR' }),
+        ),
+        op(
+          [4, 5],
+          { call: 'complete', orderId: 5, price: '8.00' },
+          200,
+          order(5, { status: 'completed', closedAt: T0, price: '8.00', currency: 'EUR' }),
+        ),
+      ],
+    },
+    {
       what: 'two writes get the same version',
       history: [rename([0, 9], 'Bo', 2), rename([0, 9], 'Al', 2)],
     },

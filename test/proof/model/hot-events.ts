@@ -38,6 +38,8 @@ const EXPECTED: Record<HotRequest['call'], string[]> = {
   complete: ['', 'order.completed, pet.updated'],
   cancel: ['', 'order.cancelled, pet.updated'],
   get: [''],
+  putProfile: ['', 'pet.profile_updated'],
+  getProfile: [''],
   getOrder: [''],
   list: [''],
 }

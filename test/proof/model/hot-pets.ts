@@ -3,7 +3,7 @@
 import { type Connection, type Exchange, isBusy, openConnection, retryWhileBusy } from '../../support/load.ts'
 import { countLate, isUnknown, mayBeLate } from '../late.ts'
 import { seeded } from '../random.ts'
-import type { PetCall, PetOperation } from './pet.ts'
+import { isWrite, type PetCall, type PetOperation } from './pet.ts'
 
 /** A request and its response, to compare with the events. */
 export interface HotRequest {
@@ -24,6 +24,8 @@ export interface HotPet {
   requests: Map<string, HotRequest>
   /** The newest version that any client has seen. */
   version: number
+  /** The newest version of its profile that any client has seen. */
+  profileVersion: number
   /** The number of operations after which the history is long enough. */
   enough: number
   /** Whether the outcome of an operation is unknown, because the host is busy. Its history cannot be checked. */
@@ -72,6 +74,7 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
       orders: [],
       requests,
       version: 1,
+      profileVersion: 0,
       enough: OPERATIONS_EACH,
       isUnknown: false,
     }
@@ -116,7 +119,8 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
     }
     if (pet.isUnknown) left += 1
     pet.history.push({ input, output: { status, body, etag }, calledAt, returnedAt })
-    pet.version = Math.max(pet.version, etag)
+    const version = input.call.endsWith('Profile') ? 'profileVersion' : 'version'
+    pet[version] = Math.max(pet[version], etag)
     if (status === 204) pet.enough = pet.history.length + OPERATIONS_AFTER_DELETION
     if (input.call === 'place' && status === 201) pet.orders.push((body as { id: number }).id)
   }
@@ -134,9 +138,10 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
       const call = chooseCall(pet, random)
       await record(connection(), pet, call)
       // Read right after a write, when a stale read is most likely.
-      if (isWrite(call) && left > 0) {
+      if (isWrite(call.call) && left > 0) {
         left -= 1
-        await record(connection(), pet, { call: random() < 0.5 ? 'get' : 'list' })
+        const read = call.call === 'putProfile' ? 'getProfile' : random() < 0.5 ? 'get' : 'list'
+        await record(connection(), pet, { call: read })
       }
       if (pet.history.length >= pet.enough && hot.get(slot) === adding) hot.delete(slot)
     }
@@ -150,13 +155,17 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
 /** Mostly available, so that the pet can be sold again. */
 const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const
 
-function chooseCall({ orders, version }: HotPet, random: () => number): PetCall {
+function chooseCall({ orders, version, profileVersion }: HotPet, random: () => number): PetCall {
   const pick = random()
   const ifMatch = random() < 0.5 ? undefined : `"${version}"`
   // One of the newest orders, because the others have long been closed.
   const orderId = orders.at(-1 - Math.floor(random() * 3)) ?? orders.at(-1)
-  if (pick < 0.2) return { call: 'get' }
-  if (pick < 0.4) return { call: 'list' }
+  if (pick < 0.15) return { call: 'get' }
+  if (pick < 0.3) return { call: 'list' }
+  if (pick < 0.4) {
+    const profile = { price: `${Math.floor(random() * 1e6)}.00`, breed: 'Beagle' }
+    return { call: 'putProfile', profile, ifMatch: ifMatch && `"${profileVersion}"` }
+  }
   if (pick < 0.52) return { call: 'update', change: { name: `Pet ${Math.floor(random() * 1e6)}` }, ifMatch }
   if (pick < 0.64)
     return {
@@ -165,13 +174,10 @@ function chooseCall({ orders, version }: HotPet, random: () => number): PetCall 
       ifMatch,
     }
   if (pick < 0.65) return { call: 'delete', ifMatch }
-  if (pick < 0.82 || orderId === undefined) return { call: 'place' }
-  if (pick < 0.86) return { call: 'complete', orderId }
+  const price = random() < 0.5 ? undefined : `${Math.floor(random() * 1e6)}.50`
+  if (pick < 0.82 || orderId === undefined) return { call: 'place', price }
+  if (pick < 0.86) return { call: 'complete', orderId, price }
   return pick < 0.95 ? { call: 'cancel', orderId } : { call: 'getOrder', orderId }
-}
-
-function isWrite({ call }: PetCall): boolean {
-  return call !== 'get' && call !== 'list' && call !== 'getOrder'
 }
 
 function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCall, requestId: string) {
@@ -183,11 +189,19 @@ function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCa
       return send('GET', `/v1/pets?categoryId=${categoryId}`, undefined, headers)
     case 'update':
       return send('PATCH', `/v1/pets/${id}`, input.change, { ...headers, ...ifMatchHeader(input.ifMatch) })
+    case 'getProfile':
+      return send('GET', `/v1/pets/${id}/profile`, undefined, headers)
+    case 'putProfile':
+      return send('PUT', `/v1/pets/${id}/profile`, input.profile, {
+        ...headers,
+        ...ifMatchHeader(input.ifMatch),
+      })
     case 'delete':
       return send('DELETE', `/v1/pets/${id}`, undefined, { ...headers, ...ifMatchHeader(input.ifMatch) })
     case 'place':
-      return send('POST', '/v1/store/orders', { petId: id }, headers)
+      return send('POST', '/v1/store/orders', { petId: id, price: input.price }, headers)
     case 'complete':
+      return send('POST', `/v1/store/orders/${input.orderId}/complete`, { price: input.price }, headers)
     case 'cancel':
       return send('POST', `/v1/store/orders/${input.orderId}/${input.call}`, undefined, headers)
     case 'getOrder':

@@ -2,14 +2,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Operation, Specification } from '../../support/linearizability.ts'
 import { endOrder, getOrder, placeOrder } from './reference/orders.ts'
+import { getProfile, putProfile } from './reference/profiles.ts'
 import { deletePet, getPet, petBody, updatePet } from './reference/pets.ts'
 import { emptyStore, type Expected, type PetStatus, type Seen, type Store } from './reference/store.ts'
 
 export type PetCall =
-  | { call: 'get' | 'list' | 'place' }
+  | { call: 'get' | 'list' | 'getProfile' }
+  | { call: 'place'; price?: string | undefined }
   | { call: 'update'; change: { name?: string; status?: PetStatus }; ifMatch: string | undefined }
+  | { call: 'putProfile'; profile: { price?: string; breed: string }; ifMatch: string | undefined }
   | { call: 'delete'; ifMatch: string | undefined }
-  | { call: 'complete' | 'cancel' | 'getOrder'; orderId: number }
+  | { call: 'complete'; orderId: number; price?: string | undefined }
+  | { call: 'cancel' | 'getOrder'; orderId: number }
 
 export interface PetResponse {
   status: number
@@ -27,7 +31,14 @@ export function specificationOf(
 ): Specification<Store, PetCall, PetResponse> {
   const caller = { apiKeyId: 1, name: callerName, requestId: '' }
   const initial = emptyStore()
-  initial.pets.set(pet.id, { ...pet, status: 'available', version: 1, history: [] })
+  initial.pets.set(pet.id, {
+    ...pet,
+    status: 'available',
+    version: 1,
+    profile: {},
+    profileVersion: 0,
+    history: [],
+  })
 
   function response(store: Store, input: PetCall, seen: Seen): Expected {
     switch (input.call) {
@@ -37,14 +48,18 @@ export function specificationOf(
         return { status: 200, body: [...store.pets.values()].map(petBody) }
       case 'update':
         return updatePet(store, caller, pet.id, input.change, input.ifMatch)
+      case 'getProfile':
+        return getProfile(store, pet.id)
+      case 'putProfile':
+        return putProfile(store, caller, pet.id, input.profile, input.ifMatch)
       case 'delete':
         return deletePet(store, caller, pet.id, input.ifMatch)
       case 'place':
-        return placeOrder(store, caller, { petId: pet.id }, undefined, seen)
+        return placeOrder(store, caller, { petId: pet.id, price: input.price }, undefined, seen)
       case 'complete':
-        return endOrder(store, caller, input.orderId, 'completed', seen)
+        return endOrder(store, caller, input.orderId, { as: 'completed', price: input.price }, seen)
       case 'cancel':
-        return endOrder(store, caller, input.orderId, 'cancelled', seen)
+        return endOrder(store, caller, input.orderId, { as: 'cancelled' }, seen)
       case 'getOrder':
         break
     }
@@ -63,11 +78,17 @@ export function specificationOf(
         return undefined
       }
     },
-    changesNothing: ({ call }, { status }) =>
-      status >= 400 || call === 'get' || call === 'list' || call === 'getOrder',
+    changesNothing: ({ call }, { status }) => status >= 400 || !isWrite(call),
     keyOf: ({ pets, orders }) =>
-      JSON.stringify([...pets.values(), ...[...orders.values()].map(({ id, status }) => [id, status])]),
+      JSON.stringify([
+        ...pets.values(),
+        ...[...orders.values()].map(({ id, status, price }) => [id, status, price]),
+      ]),
   }
+}
+
+export function isWrite(call: PetCall['call']): boolean {
+  return !['get', 'list', 'getProfile', 'getOrder'].includes(call)
 }
 
 /** Omits the newest ids, so that a new order may have any id: ids of concurrent orders may be in either order. */

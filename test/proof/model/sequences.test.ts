@@ -12,6 +12,7 @@ import { eventCommands } from './commands/events.ts'
 import { listCommands } from './commands/lists.ts'
 import { orderCommands } from './commands/orders.ts'
 import { petCommands } from './commands/pets.ts'
+import { profileCommands } from './commands/profiles.ts'
 import { timeCommands } from './commands/time.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { REJECTIONS } from './reference/store.ts'
@@ -33,6 +34,7 @@ const PATH = process.env['PROOF_PATH']
 const sequence = fc.array(
   fc.oneof(
     ...petCommands,
+    ...profileCommands,
     ...orderCommands,
     ...listCommands,
     ...eventCommands,

@@ -8,6 +8,7 @@ import { walkEvents } from './commands/events.ts'
 import { walk } from './commands/lists.ts'
 import { listAll } from './commands/webhooks.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
+import { salesOf } from './reference/orders.ts'
 import { countsOf } from './reference/store.ts'
 
 /** By how much the figures differ from the events. No event was deleted. */
@@ -20,6 +21,15 @@ const FIGURES_AUDIT = `select figures.added - events.added as added, figures.sol
     cross join lateral unnest(pet_ids, statuses, changed) as event (pet_id, status, changed)
     where outbox.id = event_numbers.outbox_id
   ) as events`
+
+async function compareSales(session: Session, sender: Sender, timeZone: string): Promise<void> {
+  const path = `/store/figures?days=3&timeZone=${timeZone}`
+  const call = { operation: 'getFigures', scope: 'pets:read', method: 'GET', path }
+  const { body } = await callBoth(session, sender, call, () => ({ status: 200 }))
+  for (const { day, sales } of (body as { days: { day: string; sales: unknown }[] }).days) {
+    requireSame(`sales of ${day} in ${timeZone}`, sales, salesOf(session.store, day, timeZone))
+  }
+}
 
 export async function compareWholeState(session: Session): Promise<void> {
   // Expire the caches.
@@ -37,12 +47,9 @@ export async function compareWholeState(session: Session): Promise<void> {
       { operation: 'getInventory', scope: 'pets:read', method: 'GET', path: '/store/inventory' },
       () => ({ status: 200, body: countsOf(session.store.pets.values()) }),
     )
-    await callBoth(
-      session,
-      staff,
-      { operation: 'getFigures', scope: 'pets:read', method: 'GET', path: '/store/figures' },
-      () => ({ status: 200 }),
-    )
+    for (const timeZone of ['UTC', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
+      await compareSales(session, staff, timeZone)
+    }
     await callBoth(
       session,
       staff,

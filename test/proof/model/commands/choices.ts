@@ -46,6 +46,9 @@ export const limit = fc.option(fc.constantFrom(1, 2, 3, 100), { nil: undefined }
 export const optional = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.option(arbitrary, { nil: undefined, freq: 2 })
 
+/** A price in the currency of the store, or none. */
+export const price = optional(fc.constantFrom('129.00', '0.10', '9999999999.99'))
+
 export const idempotencyKey = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 3 },
   { arbitrary: fc.constantFrom('k1', 'k2', 'k3'), weight: 2 },

@@ -5,7 +5,7 @@ import { type Sender, callBoth, requireSame, type Session } from '../fixture.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
 import { type Expected, reject } from '../reference/store.ts'
 import * as some from './choices.ts'
-import { type Command, command, pickPet } from './choices.ts'
+import { type Choice, type Command, command, pickOrder, pickPet } from './choices.ts'
 
 interface Source {
   operation: string
@@ -139,10 +139,24 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
       petId: pet === undefined ? undefined : pickPet(session, pet),
     })),
   fc.constant(() => ({ of: 'orders' as const, status: 'open' as const, sort: 'expiresAt' as const })),
+  fc
+    .record({ from: some.optional(some.choice), to: some.optional(some.choice) })
+    .map(({ from, to }) => (session: Session) => ({
+      of: 'orders' as const,
+      status: 'completed' as const,
+      sort: 'closedAt' as const,
+      closedFrom: from === undefined ? undefined : closingTime(session, from),
+      closedTo: to === undefined ? undefined : closingTime(session, to),
+    })),
   some.choice.map((pet) => (session: Session) => ({ of: 'history' as const, petId: pickPet(session, pet) })),
   fc.constant(() => ({ of: 'categories' as const })),
   fc.constant(() => ({ of: 'apiKeys' as const })),
 )
+
+/** When an order ended; of an order that is open or unknown, a time before all orders. */
+function closingTime(session: Session, chosen: Choice): string {
+  return session.store.orders.get(Number(pickOrder(session, chosen)))?.closedAt ?? '2000-01-01T00:00:00.000Z'
+}
 
 const walkList = command({ list: anyList, limit: some.limit }, async (session, sender, { list, limit }) => {
   await walk(session, sender, list(session), limit)

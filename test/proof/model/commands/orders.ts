@@ -10,10 +10,11 @@ const place = command(
     choice: some.choice,
     holdMinutes: some.optional(fc.constantFrom(5, 10_080)),
     note: some.optional(fc.constantFrom('Ms Okafor', 'noon')),
+    price: some.price,
     key: some.idempotencyKey,
   },
-  async (session, sender, { choice, holdMinutes, note, key }) => {
-    const order = { petId: pickPet(session, choice), holdMinutes, note }
+  async (session, sender, { choice, holdMinutes, note, price, key }) => {
+    const order = { petId: pickPet(session, choice), holdMinutes, note, price }
     await callBoth(
       session,
       sender,
@@ -36,15 +37,18 @@ const ENDINGS = {
 }
 
 const end = command(
-  { choice: some.choice, as: fc.constantFrom('completed' as const, 'cancelled' as const) },
-  async (session, sender, { choice, as }) => {
+  {
+    choice: some.choice,
+    as: fc.constantFrom('completed' as const, 'cancelled' as const),
+    price: some.price,
+    hasBody: fc.boolean(),
+  },
+  async (session, sender, { choice, as, price, hasBody }) => {
     const id = pickOrder(session, choice)
     const { operation, verb } = ENDINGS[as]
-    await callBoth(
-      session,
-      sender,
-      { operation, scope: 'orders:write', method: 'POST', path: `/store/orders/${id}/${verb}` },
-      (caller, seen) => endOrder(session.store, caller, id, as, seen),
+    const call = { operation, scope: 'orders:write', method: 'POST', path: `/store/orders/${id}/${verb}` }
+    await callBoth(session, sender, { ...call, ...(hasBody && { body: { price } }) }, (caller, seen) =>
+      endOrder(session.store, caller, id, { as, price: hasBody ? price : undefined }, seen),
     )
   },
 )

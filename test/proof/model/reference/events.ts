@@ -1,7 +1,7 @@
 // The events of the feed: every change emits them at once, in the order in which a reader must see them.
-import type { Change, Id, Order, Pet, PetStatus, Store } from './store.ts'
+import type { Change, Id, Order, Pet, PetStatus, Profile, Store } from './store.ts'
 
-const PET_TYPES = ['pet.created', 'pet.updated', 'pet.deleted'] as const
+const PET_TYPES = ['pet.created', 'pet.updated', 'pet.profile_updated', 'pet.deleted'] as const
 const ORDER_TYPES = ['order.placed', 'order.completed', 'order.cancelled', 'order.expired'] as const
 export const EVENT_TYPES = [...PET_TYPES, ...ORDER_TYPES] as const
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -11,6 +11,7 @@ export interface StoreEvent {
   petId: number
   pet?: { id: number; name: string; categoryId: Id; status: PetStatus }
   changed?: string[]
+  profile?: Profile & { petId: number }
   order?: Order
   apiKeyName: string
   /** Undefined if the service itself made the change, because the model cannot know the id that it chose. */
@@ -22,7 +23,7 @@ export type Actor = Pick<StoreEvent, 'apiKeyName' | 'requestId'>
 
 export function emitPet(
   store: Store,
-  type: (typeof PET_TYPES)[number],
+  type: Exclude<(typeof PET_TYPES)[number], 'pet.profile_updated'>,
   pet: Pet,
   { apiKeyName, requestId }: Actor,
   to: Change = {},
@@ -37,6 +38,11 @@ export function emitPet(
     apiKeyName,
     requestId,
   })
+}
+
+export function emitProfile(store: Store, { id, profile }: Pet, { apiKeyName, requestId }: Actor): void {
+  const type = 'pet.profile_updated'
+  store.events.push({ type, petId: id, profile: { petId: id, ...profile }, apiKeyName, requestId })
 }
 
 /** The order is open if it was just placed. */

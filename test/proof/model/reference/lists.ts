@@ -1,15 +1,24 @@
 // The rows of each list in sort order, and the rows on each page.
 import { apiKeyBody } from './api-keys.ts'
 import { categoryBody, petBody } from './pets.ts'
-import type { Entry, Id, OrderStatus, PetStatus, Store } from './store.ts'
+import type { Entry, Id, Order, OrderStatus, PetStatus, Store } from './store.ts'
 
 export type List =
   | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
   | { of: 'names'; name: string; status?: PetStatus | undefined }
-  | { of: 'orders'; status?: OrderStatus | undefined; petId?: Id | undefined; sort?: 'expiresAt' | undefined }
+  | OrderList
   | { of: 'history'; petId: Id }
   | { of: 'categories' }
   | { of: 'apiKeys' }
+
+interface OrderList {
+  of: 'orders'
+  status?: OrderStatus | undefined
+  petId?: Id | undefined
+  sort?: 'expiresAt' | 'closedAt' | undefined
+  closedFrom?: string | undefined
+  closedTo?: string | undefined
+}
 
 /** The sort key of a row. */
 export type Place = readonly (Id | string)[]
@@ -41,10 +50,9 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
       return [...store.orders.values()]
         .filter((order) => (list.status ?? order.status) === order.status)
         .filter((order) => Number(list.petId ?? order.petId) === order.petId)
-        .map((order) => ({
-          place: list.sort === undefined ? [-order.id] : [order.expiresAt, order.id],
-          item: { ...order },
-        }))
+        .filter(({ closedAt = '' }) => closedAt >= (list.closedFrom ?? ''))
+        .filter(({ closedAt = '' }) => list.closedTo === undefined || closedAt < list.closedTo)
+        .map((order) => ({ place: placeOf(store, order, list), item: { ...order } }))
     case 'history':
       return store.pets
         .get(Number(list.petId))
@@ -61,6 +69,16 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
     place: [-apiKey.id],
     item: { ...apiKeyBody(apiKey), isRevoked: apiKey.isRevoked },
   }))
+}
+
+function placeOf({ events }: Store, order: Order, { sort }: OrderList): Place {
+  if (sort === 'expiresAt') return [order.expiresAt, order.id]
+  // Two orders can be closed in the same millisecond. Their events show which one was first.
+  if (sort === 'closedAt')
+    return [
+      -events.findLastIndex(({ type, order: its }) => type === 'order.completed' && its?.id === order.id),
+    ]
+  return [-order.id]
 }
 
 export interface Page {

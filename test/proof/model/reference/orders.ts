@@ -7,6 +7,7 @@ import {
   type Id,
   once,
   type Order,
+  type Pet,
   reject,
   type Seen,
   type Store,
@@ -15,21 +16,24 @@ import {
 
 /** How long an order without `holdMinutes` holds a pet, as configured in these tests. */
 export const HOLD_MINUTES = 60
+/** The currency of new prices, as configured in these tests. */
+const CURRENCY = 'EUR'
 
 export interface NewOrder {
   petId: Id
   holdMinutes?: number | undefined
   note?: string | undefined
+  price?: string | undefined
 }
 
 export function placeOrder(
   store: Store,
   caller: Caller,
-  { petId, holdMinutes, note }: NewOrder,
+  { petId, holdMinutes, note, price }: NewOrder,
   key: string | undefined,
   seen: Seen,
 ): Expected {
-  return once(store, caller, key, ['placeOrder', petId, holdMinutes, note], () => {
+  return once(store, caller, key, ['placeOrder', petId, holdMinutes, note, price], () => {
     const pet = store.pets.get(Number(petId))
     if (pet === undefined) return reject('pet_not_found')
     if (pet.status !== 'available') return reject('pet_not_available')
@@ -40,6 +44,7 @@ export function placeOrder(
       petId: pet.id,
       status: 'open',
       ...(note !== undefined && { note }),
+      ...(priceOf(price) ?? priceOfProfile(pet)),
       placedBy: caller.name,
       createdAt,
       expiresAt: new Date(Date.parse(createdAt) + heldForMs).toISOString(),
@@ -52,16 +57,33 @@ export function placeOrder(
   })
 }
 
+type Price = Pick<Order, 'price' | 'currency'>
+
+/** A given price is in the currency of the store. */
+function priceOf(given: string | undefined): Price | undefined {
+  return given === undefined ? undefined : { price: given, currency: CURRENCY }
+}
+
+function priceOfProfile({ profile: { price, currency } }: Pet): Price {
+  return price === undefined || currency === undefined ? {} : { price, currency }
+}
+
 export function getOrder(store: Store, orderId: Id): Expected {
   const order = store.orders.get(Number(orderId))
   return order === undefined ? reject('order_not_found') : { status: 200, body: { ...order } }
+}
+
+export interface Ending {
+  as: 'completed' | 'cancelled'
+  /** Cancelling ignores it. */
+  price?: string | undefined
 }
 
 export function endOrder(
   store: Store,
   caller: Caller,
   orderId: Id,
-  as: 'completed' | 'cancelled',
+  { as, price }: Ending,
   seen: Seen,
 ): Expected {
   const order = store.orders.get(Number(orderId))
@@ -73,6 +95,8 @@ export function endOrder(
       throw new Error(`an order created at ${order.createdAt} cannot be closed at ${closedAt}`)
     Object.assign(order, { status: as, closedAt })
     const pet = store.pets.get(order.petId)
+    const otherwise = order.price === undefined && pet !== undefined ? priceOfProfile(pet) : {}
+    if (as === 'completed') Object.assign(order, priceOf(price) ?? otherwise)
     const status = as === 'completed' ? 'sold' : 'available'
     const entry = byCaller(`order_${as}`, caller)
     emitOrder(store, order, entry)
@@ -89,6 +113,37 @@ export function endHold(store: Store, orderId: number, expiresAt: string): void 
   const entry = { event: 'order_expired', apiKeyName: 'petstore', requestId: undefined }
   emitOrder(store, order, entry)
   if (pet !== undefined) change(store, pet, { status: 'available' }, entry)
+}
+
+interface Sales {
+  orders: number
+  withoutPrice: number
+  totals: { currency: string; amount: string }[]
+}
+
+/** The sales of a day in a time zone. */
+export function salesOf({ orders }: Store, day: string, timeZone: string): Sales {
+  const days = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
+  const sold = [...orders.values()].filter(
+    ({ status, closedAt = '' }) => status === 'completed' && days.format(new Date(closedAt)) === day,
+  )
+  const byCurrency = Map.groupBy(sold, ({ currency = '' }) => currency)
+  const withoutPrice = byCurrency.get('')?.length ?? 0
+  byCurrency.delete('')
+  const totals = [...byCurrency].map(([currency, same]) => ({ currency, amount: sumOf(same) }))
+  return {
+    orders: sold.length,
+    withoutPrice,
+    totals: totals.toSorted((a, b) => (a.currency < b.currency ? -1 : 1)),
+  }
+}
+
+/** All prices of a currency have the same number of decimal places. */
+function sumOf(orders: readonly Order[]): string {
+  const decimals = orders[0]?.price?.split('.')[1]?.length ?? 0
+  const units = orders.reduce((sum, { price = '' }) => sum + BigInt(price.replace('.', '')), 0n)
+  const digits = String(units).padStart(decimals + 1, '0')
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
 function byCaller(event: string, { name, requestId }: Caller) {

@@ -46,6 +46,8 @@ export function createPet(
       categoryId,
       status,
       version: 1,
+      profile: {},
+      profileVersion: 0,
       history: [created],
     }
     store.pets.set(pet.id, pet)

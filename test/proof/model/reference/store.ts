@@ -14,10 +14,20 @@ export interface Change {
   status?: PetStatus
 }
 
+export interface Profile {
+  price?: string
+  currency?: string
+  breed?: string
+  sex?: 'female' | 'male' | 'unknown'
+  bornOn?: string
+  chipNumber?: string
+  description?: string
+}
+
 export interface Entry {
   event: string
-  from?: Change
-  to?: Change
+  from?: Change | Profile | undefined
+  to?: Change | Profile | undefined
   apiKeyName: string
   /** Undefined if the service itself made the change, because the model cannot know the id that it chose. */
   requestId: string | undefined
@@ -30,6 +40,9 @@ export interface Pet {
   categoryId: Id
   status: PetStatus
   version: number
+  profile: Profile
+  /** 0 before its first change. */
+  profileVersion: number
   /** Oldest first, beginning with the creation. */
   history: Entry[]
 }
@@ -39,6 +52,8 @@ export interface Order {
   petId: number
   status: OrderStatus
   note?: string
+  price?: string
+  currency?: string
   placedBy: string
   createdAt: string
   expiresAt: string

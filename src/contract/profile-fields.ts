@@ -1,0 +1,59 @@
+// The fields of a profile: the price of a pet and facts about it. Separate from src/store/profiles/schema.ts, because the
+// history of a pet has them too.
+import { Type } from 'typebox'
+import type { ResponseOf } from './named-schema.ts'
+import { CurrencySchema, PriceSchema } from './price.ts'
+
+export const SEXES = ['female', 'male', 'unknown'] as const
+export type Sex = (typeof SEXES)[number]
+
+const BREED_LENGTH_MAX = 100
+const CHIP_NUMBER_LENGTH_MAX = 40
+const DESCRIPTION_LENGTH_MAX = 2_000
+
+export const ChipNumberSchema = Type.String({
+  minLength: 1,
+  maxLength: CHIP_NUMBER_LENGTH_MAX,
+  pattern: '^[0-9A-Za-z]+$',
+  description: 'Number of the microchip: letters and digits. Several pets can have the same number.',
+  examples: ['276098106123456'],
+})
+
+/** The fields that a caller writes. All are optional. */
+export const WRITABLE_FIELDS = {
+  price: Type.Optional(PriceSchema),
+  breed: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: BREED_LENGTH_MAX,
+      pattern: '\\S',
+      format: 'single-line',
+      description: 'Must not be blank and must have no control characters.',
+      examples: ['Beagle'],
+    }),
+  ),
+  sex: Type.Optional(Type.Unsafe<Sex>({ type: 'string', enum: SEXES })),
+  bornOn: Type.Optional(
+    Type.String({
+      format: 'date',
+      description: 'Date of birth, in or after 1900. Must not be in the future.',
+      examples: ['2025-05-31'],
+    }),
+  ),
+  chipNumber: Type.Optional(ChipNumberSchema),
+  description: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: DESCRIPTION_LENGTH_MAX,
+      pattern: '\\S',
+      format: 'multi-line',
+      description: 'Plain text. Must not be blank. Of the control characters, it can have only line breaks.',
+    }),
+  ),
+}
+
+/** The service adds the currency to the price. */
+export const PROFILE_FIELDS = { currency: Type.Optional(CurrencySchema), ...WRITABLE_FIELDS }
+const fields = Type.Object(PROFILE_FIELDS)
+export type ProfileFields = ResponseOf<typeof fields>
+export const PROFILE_FIELD_NAMES = Object.keys(PROFILE_FIELDS) as (keyof ProfileFields)[]

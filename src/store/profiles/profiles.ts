@@ -1,0 +1,108 @@
+// Rules for profiles: the price of a pet and facts about it. A profile has a version of its own; the pet stays unchanged.
+import type { Actor } from '../../contract/actor.ts'
+import { AppError, type ErrorDetail } from '../../contract/errors.ts'
+import { priceFaults } from '../../contract/price.ts'
+import { PROFILE_FIELD_NAMES, type ProfileFields } from '../../contract/profile-fields.ts'
+import type { Db, Reader } from '../../db/database.ts'
+import { insertHistory } from '../history/queries.ts'
+import { releaseExpiredHold } from '../holds/holds.ts'
+import { lockPet } from '../pets/queries.ts'
+import {
+  findPetProfile,
+  findProfilesByChipNumber,
+  findProfilesByPetIds,
+  upsertPetProfile,
+} from './queries.ts'
+import type { NewPetProfile, PetProfile, VersionedProfile } from './schema.ts'
+
+/** The time zone that is furthest ahead of UTC. A date is in the future if no place on Earth has reached it. */
+const LATEST_DATE_AHEAD_MS = 14 * 3_600_000
+
+/** Exactly one of them is given. */
+export interface ProfileSearch {
+  petId?: readonly bigint[] | undefined
+  chipNumber?: string | undefined
+}
+
+export async function getPetProfile(db: Reader, petId: bigint): Promise<VersionedProfile> {
+  const profile = await findPetProfile(db, petId)
+  if (profile === undefined) throw new AppError('pet_not_found')
+  return profile
+}
+
+/** Lists the stored profiles of these pets, or with this chip number, newest pet first. */
+export async function listPetProfiles(
+  db: Reader,
+  { petId = [], chipNumber }: ProfileSearch,
+): Promise<PetProfile[]> {
+  return chipNumber === undefined ? findProfilesByPetIds(db, petId) : findProfilesByChipNumber(db, chipNumber)
+}
+
+export interface PutProfileOptions {
+  actor: Actor
+  /** Returns whether this version satisfies the client's precondition. */
+  isExpected: (version: number) => boolean
+  /** The currency of the store. */
+  currency: string
+  now: Date
+}
+
+/** Replaces all fields. If none of them changes, writes nothing. */
+export async function putPetProfile(
+  db: Db,
+  petId: bigint,
+  fields: NewPetProfile,
+  { actor, isExpected, currency, now }: PutProfileOptions,
+): Promise<VersionedProfile> {
+  const faults = profileFaults(fields, currency, now)
+  if (faults.length > 0) throw new AppError('invalid_body', { details: faults })
+  const { price, breed, sex, bornOn, chipNumber, description } = fields
+  const profile: PetProfile = {
+    petId,
+    price,
+    currency: price && currency,
+    breed,
+    sex,
+    bornOn,
+    chipNumber,
+    description,
+  }
+  return db.transaction(async (tx) => {
+    const pet = await lockPet(tx, petId)
+    if (pet === undefined) throw new AppError('pet_not_found')
+    // The history and the feed must show the end of a hold before any later change of its pet.
+    await releaseExpiredHold(tx, pet, actor.requestId)
+    // A statement of its own, because it must see what the last holder of the lock has committed.
+    const stored = await getPetProfile(tx, petId)
+    if (!isExpected(stored.version)) throw new AppError('precondition_failed')
+    const names = changedNames(stored, profile)
+    if (names.length === 0) return stored
+    const version = await upsertPetProfile(tx, profile, actor)
+    const change = { petId, event: 'updated', from: pick(stored, names), to: pick(profile, names) } as const
+    await insertHistory(tx, change, actor)
+    return { ...profile, version }
+  })
+}
+
+/** The faults that depend on a setting or on the time. The schema finds the others. */
+export function profileFaults({ price, bornOn }: NewPetProfile, currency: string, now: Date): ErrorDetail[] {
+  return [...priceFaults(price, currency), ...birthFaults(bornOn, now)]
+}
+
+function birthFaults(bornOn: string | undefined, now: Date): ErrorDetail[] {
+  const latest = new Date(now.getTime() + LATEST_DATE_AHEAD_MS).toISOString().slice(0, 'YYYY-MM-DD'.length)
+  if (bornOn === undefined || bornOn <= latest) return []
+  return [{ field: 'bornOn', code: 'out_of_range', message: 'bornOn must not be in the future.' }]
+}
+
+/** The price and its currency change together: an amount alone means nothing. */
+function changedNames(before: PetProfile, after: PetProfile): (keyof ProfileFields)[] {
+  const hasOtherPrice = before.price !== after.price || before.currency !== after.currency
+  return PROFILE_FIELD_NAMES.filter((name) =>
+    name === 'price' || name === 'currency' ? hasOtherPrice : before[name] !== after[name],
+  )
+}
+
+function pick(profile: PetProfile, names: readonly (keyof ProfileFields)[]): ProfileFields {
+  return Object.fromEntries(names.map((name) => [name, profile[name]]))
+}

@@ -1,0 +1,108 @@
+// HTTP routes for profiles: what each operation accepts, returns and requires.
+// Contains no SQL; the rules are in profiles.ts.
+import type { Caller } from '../../contract/caller.ts'
+import type { Db, Readers } from '../../db/database.ts'
+import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
+import { response, type V1 } from '../../http/operation.ts'
+import { getPetProfile, listPetProfiles, putPetProfile } from './profiles.ts'
+import {
+  ListPetProfilesQuery,
+  NewPetProfileRef,
+  PetProfileSchema,
+  PetProfilesSchema,
+  PROFILE_EXAMPLE,
+  ProfileParams,
+} from './schema.ts'
+
+export interface ProfileServices {
+  db: Db
+  readers: Readers
+  /** The currency of new prices. */
+  currency: string
+  clock: () => Date
+}
+
+const HEADERS = { ETag: 'Version of the profile, for `If-Match`: `"0"` before its first change.' }
+
+export function getPetProfileRoute(app: V1, { readers }: ProfileServices): void {
+  app.route({
+    method: 'GET',
+    url: '/pets/:petId/profile',
+    config: { scope: 'pets:read', showsHolds: false },
+    schema: {
+      operationId: 'getPetProfile',
+      summary: 'Get the profile of a pet',
+      description:
+        'Returns the price of the pet and facts about it. Before the first change, the profile has no other field than `petId`.',
+      tags: ['pets'],
+      params: ProfileParams,
+      response: {
+        200: response(PetProfileSchema, {
+          description: 'The profile.',
+          example: PROFILE_EXAMPLE,
+          headers: HEADERS,
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const profile = await getPetProfile(readers.rows, request.params.petId)
+      reply.header('etag', etag(profile.version))
+      return profile
+    },
+  })
+}
+
+export function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): void {
+  app.route({
+    method: 'PUT',
+    url: '/pets/:petId/profile',
+    config: { scope: 'pets:write' },
+    schema: {
+      operationId: 'putPetProfile',
+      summary: 'Replace the profile of a pet',
+      description:
+        'Replaces all fields of the profile, and stores the changed ones in the history. The pet itself and its version do not change.',
+      tags: ['pets'],
+      params: ProfileParams,
+      headers: ifMatchHeaders('profile'),
+      body: NewPetProfileRef,
+      response: {
+        200: response(PetProfileSchema, {
+          description: 'The new profile.',
+          example: PROFILE_EXAMPLE,
+          headers: HEADERS,
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const profile = await putPetProfile(db, request.params.petId, request.body, {
+        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        isExpected: ifMatch(request.headers['if-match']),
+        currency,
+        now: clock(),
+      })
+      reply.header('etag', etag(profile.version))
+      return profile
+    },
+  })
+}
+
+export function listPetProfilesRoute(app: V1, { readers }: ProfileServices): void {
+  app.route({
+    method: 'GET',
+    url: '/pet-profiles',
+    config: { scope: 'pets:read', showsHolds: false },
+    schema: {
+      operationId: 'listPetProfiles',
+      summary: 'List profiles',
+      description:
+        'Returns the profiles of up to 100 pets, or those with a chip number, at most 100, the newest pet first. Pets whose profile was never changed are left out.',
+      tags: ['pets'],
+      querystring: ListPetProfilesQuery,
+      response: {
+        200: response(PetProfilesSchema, { description: 'The profiles.', example: [PROFILE_EXAMPLE] }),
+      },
+    },
+    handler: (request) => listPetProfiles(readers.rows, request.query),
+  })
+}

@@ -1,0 +1,141 @@
+// Defects of prices and sales.
+import type { Defect } from './defect.ts'
+
+const PRICES = 'test/store/orders-prices.test.ts'
+const LIST = 'test/store/orders-list.test.ts'
+const FIGURES = 'test/store/figures.test.ts'
+
+export const SALES_DEFECTS: readonly Defect[] = [
+  {
+    name: 'an order without a price has another fingerprint than in earlier versions',
+    file: 'src/store/orders/orders.ts',
+    find: '...(price === undefined ? [] : [price])',
+    replace: `price ?? ''`,
+    test: PRICES,
+    title: 'has the fingerprint of earlier versions',
+  },
+  {
+    name: 'an Idempotency-Key accepts another price',
+    file: 'src/store/orders/orders.ts',
+    find: ', ...(price === undefined ? [] : [price])',
+    replace: '',
+    test: PRICES,
+    title: 'rejects the key with another one',
+  },
+  {
+    name: 'placing an order ignores the price of the profile',
+    file: 'src/store/orders/queries.ts',
+    find: 'on $5::numeric is null',
+    replace: 'on false',
+    test: PRICES,
+    title: 'takes the price and the currency of the profile',
+  },
+  {
+    name: 'placing an order takes a price of the profile that was replaced while it waited',
+    file: 'migrations/0016_order_prices.sql',
+    find: 'language sql volatile',
+    replace: 'language sql stable',
+    test: PRICES,
+    title: 'takes the price of the moment',
+  },
+  {
+    name: 'completing an order ignores the price of the profile',
+    file: 'src/store/orders/queries.ts',
+    find: ', price, (select price from pet_price(pet_id)))',
+    replace: ', price)',
+    test: PRICES,
+    title: 'takes the price of the profile if neither',
+  },
+  {
+    name: 'completing an order replaces its price by that of the profile',
+    file: 'src/store/orders/queries.ts',
+    find: ', price, (select price from pet_price(pet_id)))',
+    replace: ', (select price from pet_price(pet_id)), price)',
+    test: PRICES,
+    title: 'keeps the price of the order',
+  },
+  {
+    name: 'completing an order again changes its price',
+    file: 'src/store/orders/queries.ts',
+    find: `where id = $1 and status = 'open' and expires_at > statement_timestamp()
+      returning 1\`,
+    values: [id, price?.amount`,
+    replace: `where id = $1 and status in ('open', 'completed') and expires_at > statement_timestamp()
+      returning 1\`,
+    values: [id, price?.amount`,
+    test: PRICES,
+    title: 'again returns the order unchanged',
+  },
+  {
+    name: 'the decimal places of the price of an order are not checked',
+    file: 'src/store/orders/orders.ts',
+    find: `if (details.length > 0) throw new AppError('invalid_body', { details })`,
+    replace: '',
+    test: PRICES,
+    title: 'rejects the price',
+  },
+  {
+    name: 'the price of an event loses its decimal places',
+    file: 'src/events/feed/queries.ts',
+    find: `events.order_state ->> 'price' as "orderPrice"`,
+    replace: `((events.order_state ->> 'price')::float8)::text as "orderPrice"`,
+    test: PRICES,
+    title: 'events contain the price',
+  },
+  {
+    name: 'a body that is not an object is rejected by an operation that ignored it before',
+    file: 'src/http/validation.ts',
+    find: 'if (isOptional && !isObject(data)) return { value: {} }',
+    replace: 'if (isOptional && data === null) return { value: {} }',
+    test: 'test/store/orders.test.ts',
+    title: 'ignores any JSON body',
+  },
+  {
+    name: 'closedTo is inclusive',
+    file: 'src/store/orders/orders.ts',
+    find: 'microsOf(closedTo) ?? LAST_MICROS, id: 0n',
+    replace: 'microsOf(closedTo) ?? LAST_MICROS, id: 9_000_000_000_000_000_000n',
+    test: LIST,
+    title: 'to closedTo, exclusive',
+  },
+  {
+    name: 'closedFrom is exclusive',
+    file: 'src/store/orders/queries.ts',
+    find: 'orders.closed_at >= ',
+    replace: 'orders.closed_at > ',
+    test: LIST,
+    title: 'from closedFrom, inclusive',
+  },
+  {
+    name: 'sales that were closed in the same microsecond have no sort order',
+    file: 'src/store/orders/queries.ts',
+    find: "(orders.closed_at, orders.id) < (${timeOf('$1')}, $2)",
+    replace: "orders.closed_at < ${timeOf('$1')} and $2 >= 0",
+    test: LIST,
+    title: 'come with the last one first',
+  },
+  {
+    name: 'the sales of a day include cancelled orders',
+    file: 'src/store/figures/queries.ts',
+    find: `$3 and status = 'completed' and`,
+    replace: `$3 and status in ('completed', 'cancelled') and`,
+    test: FIGURES,
+    title: 'are the completed orders of the day',
+  },
+  {
+    name: 'the sum of the sales is rounded',
+    file: 'src/store/figures/queries.ts',
+    find: 'sum(price) as amount',
+    replace: 'sum(price::float8)::numeric as amount',
+    test: FIGURES,
+    title: 'are the completed orders of the day',
+  },
+  {
+    name: 'a key without orders:read sees the sales',
+    file: 'src/store/figures/routes.ts',
+    find: `(request.caller as Caller).scopes.includes('orders:read')`,
+    replace: `(request.caller as Caller).scopes.includes('pets:read')`,
+    test: FIGURES,
+    title: 'are absent for an API key without',
+  },
+]
