@@ -8,18 +8,30 @@ export const KEYS = {
   /** A pet, with its history below. */
   pet: (petId: string) => ['pet', petId] as const,
   history: (petId: string) => ['pet', petId, 'history'] as const,
+  /** The last completed order of the pet, or null. */
+  sale: (petId: string) => ['pet', petId, 'sale'] as const,
   /** Whether the pet was ever held or sold. */
   hasOrders: (petId: string) => ['pet', petId, 'has-orders'] as const,
   /** The open order that holds a pet, or null. */
   openOrders: ['open-order'] as const,
   openOrder: (petId: string) => ['open-order', petId] as const,
+  /** The price and the facts of a pet. */
+  profiles: ['profile'] as const,
+  profile: (petId: string) => ['profile', petId] as const,
+  /** The same for pets of a list. Their ids follow. */
+  profileLists: ['profiles'] as const,
+  profileList: (petIds: string[]) => ['profiles', petIds] as const,
+  /** The pets that have a chip number. */
+  chip: (chipNumber: string) => ['chip', chipNumber] as const,
   orders: ['orders'] as const,
   openHolds: ['orders', 'open'] as const,
   /** The holds that end next. */
   nextHolds: ['orders', 'next'] as const,
-  /** The pets of the open holds. Their ids follow. */
-  heldPetLists: ['held-pets'] as const,
-  heldPets: (petIds: string[]) => ['held-pets', petIds] as const,
+  /** The completed orders. Their times follow. */
+  sales: (times: object) => ['orders', 'sales', times] as const,
+  /** The pets of orders. Their ids follow. */
+  orderedPetLists: ['ordered-pets'] as const,
+  orderedPets: (petIds: string[]) => ['ordered-pets', petIds] as const,
   categories: ['categories'] as const,
   inventory: ['inventory'] as const,
   figures: ['figures'] as const,

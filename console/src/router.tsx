@@ -13,6 +13,7 @@ import { Shell } from './layout/shell.tsx'
 import { UnknownPage } from './layout/unknown-page.tsx'
 import { readFilters } from './pets/filters.ts'
 import { PetsPage } from './pets/pets-page.tsx'
+import { readRange } from './sales/range.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: UnknownPage })
 const getParentRoute = () => root
@@ -29,6 +30,13 @@ const holds = createRoute({
   getParentRoute,
   path: '/holds',
   component: lazyRouteComponent(() => import('./selling/holds-page.tsx'), 'HoldsPage'),
+})
+
+const sales = createRoute({
+  getParentRoute,
+  path: '/sales',
+  validateSearch: readRange,
+  component: lazyRouteComponent(() => import('./sales/sales-page.tsx'), 'SalesPage'),
 })
 
 const overview = createRoute({
@@ -51,10 +59,10 @@ const signIn = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([pets, pet, holds, overview, apiKeys, signIn]),
+  routeTree: root.addChildren([pets, pet, holds, sales, overview, apiKeys, signIn]),
   defaultPreload: 'intent',
   scrollRestoration: true,
-  // All values are text, which readFilters checks. By default, the router writes digits in quotes.
+  // All values are text, which readFilters and readRange check. By default, the router writes digits in quotes.
   parseSearch: parseSearchWith((text) => text),
   stringifySearch: stringifySearchWith(String),
 })

@@ -9,6 +9,14 @@ export const INTERFACE_DOCUMENT = '/openapi.json'
 export const ASSETS = '/docs/assets'
 
 /** The pages of the console. Its own router, console/src/router.tsx, shows them. */
-export const CONSOLE_PAGES = ['/', '/pets/:petId', '/holds', '/overview', '/api-keys', SIGN_IN_PAGE] as const
+export const CONSOLE_PAGES = [
+  '/',
+  '/pets/:petId',
+  '/holds',
+  '/sales',
+  '/overview',
+  '/api-keys',
+  SIGN_IN_PAGE,
+] as const
 /** The scripts and style sheets of the console. */
 export const CONSOLE_ASSETS = '/console'

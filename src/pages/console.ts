@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { CONSOLE_ASSETS } from '../http/page-addresses.ts'
+import { decimalsOf } from '../values/money.ts'
 import type { Asset } from './assets.ts'
 import { BUILT_FOLDER, type PageFile, pageFile } from './files.ts'
 import { notBuiltPage } from './not-built-page.ts'
@@ -20,13 +21,14 @@ export interface ConsoleFiles {
 }
 
 /** The setting that the page contains: its forms show the currency before the first price is stored. */
-const CURRENCY_SETTING = /(?<=<meta name="petstore-currency" content=")[A-Z]*/
+const CURRENCY_SETTING = /(?<=<meta name="petstore-currency" )content="[A-Z]*" data-decimals="[0-9]*"/
 
 /** Reads the files of `npm run build`. Without them, the page says how to build the console. */
 export function consoleFiles(currency: string, folder = BUILT_FOLDER): ConsoleFiles {
   const page = join(folder, 'index.html')
   if (!existsSync(page)) return { page: pageFile(HTML, notBuiltPage('console', '/')), assets: [] }
-  const html = readFileSync(page, 'utf8').replace(CURRENCY_SETTING, currency)
+  const setting = `content="${currency}" data-decimals="${decimalsOf(currency)}"`
+  const html = readFileSync(page, 'utf8').replace(CURRENCY_SETTING, setting)
   return { page: pageFile(HTML, html), assets: readAssets(join(folder, CONSOLE_ASSETS)) }
 }
 

@@ -39,6 +39,18 @@ test.each<[Partial<HistoryEntry>, string]>([
     },
     'Ada changed the name from Rex to Max, the category from Dogs to Cats and the status from sold to available',
   ],
+  [
+    { to: { price: '129.00', currency: 'EUR', breed: 'Beagle', sex: 'female', bornOn: '2026-08-14' } },
+    'Ada changed the price to €129.00, the breed to Beagle, the sex to female and the date of birth to 14 Aug 2026',
+  ],
+  [
+    { from: { price: '129.00', currency: 'EUR' }, to: { price: '120.00', currency: 'EUR' } },
+    'Ada changed the price from €129.00 to €120.00',
+  ],
+  [
+    { from: { chipNumber: '276', description: 'Calm.' } },
+    'Ada changed the chip number from 276 to none and the description',
+  ],
   [{ event: 'weighed' as 'updated', to: { name: 'Max' } }, 'Ada changed the pet'],
 ])('%o is "%s"', (entry, text) => {
   expect(textOf(entry)).toBe(text)

@@ -2,6 +2,7 @@
 // fail.
 
 import { ACCESS_DEFECTS } from './access-defects.ts'
+import { CONSOLE_DEFECTS } from './console-defects.ts'
 import type { Defect } from './defect.ts'
 import { DELIVERY_DEFECTS } from './delivery-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
@@ -723,6 +724,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   ...ACCESS_DEFECTS,
   ...MESSAGE_DEFECTS,
+  ...CONSOLE_DEFECTS,
   ...PROFILE_DEFECTS,
   ...SALES_DEFECTS,
   ...SIGN_IN_DEFECTS,

@@ -173,7 +173,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'the console gets the default currency',
     file: 'src/pages/console.ts',
-    find: '.replace(CURRENCY_SETTING, currency)',
+    find: '.replace(CURRENCY_SETTING, setting)',
     replace: '',
     test: 'test/pages/console.test.ts',
   },

@@ -32,10 +32,10 @@ test.each(['/pets', '/pets/5/edit', '/console', '/console/..%2findex.html', '/in
   },
 )
 
-test('the page contains the currency of new prices', async () => {
+test('the page contains the currency of new prices and its decimal places', async () => {
   const inYen = await startApp(db, { currency: 'JPY' })
   const { text } = await inYen.call('GET', '/', { apiKey: null })
-  expect(text).toContain('<meta name="petstore-currency" content="JPY"')
+  expect(text).toContain('<meta name="petstore-currency" content="JPY" data-decimals="0"')
 })
 
 test('without a build, the page says how to build the console', () => {

@@ -22,7 +22,16 @@ const emptyShop = await startConsole(async () => {})
 const { service, browser, issueKey, signIn } = shop
 afterAll(() => Promise.all([shop, emptyShop].map((started) => started.service.stop())))
 
-const PAGES = ['/', '/pets/500', '/holds', '/overview', '/api-keys', '/?add=true', '/pets/123456789']
+const PAGES = [
+  '/',
+  '/pets/500',
+  '/holds',
+  '/sales',
+  '/overview',
+  '/api-keys',
+  '/?add=true',
+  '/pets/123456789',
+]
 const LOOKS = [
   { width: 1440, scheme: 'light' as const },
   { width: 390, scheme: 'dark' as const },

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
 import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
-import { addPet, hold, rowOf, startConsole } from '../support/console.ts'
+import { addPet, hold, rowOf, sellHeld, startConsole } from '../support/console.ts'
 
 const { service, signIn, issueKey } = await startConsole(addDemoPets)
 const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
@@ -39,7 +39,7 @@ test('a pet has one message with one Undo, and a successful undo is confirmed', 
   await addPet(page, 'Araminta')
   await hold(page, 'Araminta', 'Ms Li')
   await page.getByText('Araminta is on hold until').waitFor()
-  await rowOf(page, 'Araminta').getByRole('button', { name: 'Sell Araminta' }).click()
+  await sellHeld(page, 'Araminta')
   await page.getByText('Araminta is sold.').waitFor()
   await undo(page)
   await page.getByText(/Undone: Araminta is on hold again until \d\d:\d\d\./).waitFor()

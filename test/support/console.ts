@@ -81,3 +81,24 @@ export async function hold(page: Page, name: string, note: string): Promise<void
   await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
   await dialog.waitFor({ state: 'detached' })
 }
+
+/** Sells a pet that is on hold, in the list. */
+export async function sellHeld(page: Page, name: string): Promise<void> {
+  await rowOf(page, name)
+    .getByRole('button', { name: `Sell ${name}` })
+    .click()
+  await confirmSale(page, name)
+}
+
+/** Confirms the dialog of a sale, with another price and a note if they are given. */
+export async function confirmSale(
+  page: Page,
+  name: string,
+  { price, note }: { price?: string; note?: string } = {},
+): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: `Sell ${name}` })
+  if (price !== undefined) await dialog.getByLabel('Price').fill(price)
+  if (note !== undefined) await dialog.getByLabel('Note').fill(note)
+  await dialog.getByRole('button', { name: 'Sell', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}

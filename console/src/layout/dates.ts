@@ -20,3 +20,29 @@ export function dateText(time: string | number): string {
 export function dateTimeText(time: string | number): string {
   return DATE_AND_TIME.format(new Date(time))
 }
+
+/** The day of a time in the time zone of the browser, such as "2026-11-14". */
+export function dayOf(time: string | number): string {
+  const date = new Date(time)
+  return isoDay(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()))
+}
+
+/** The day that is this many days later, or earlier if the number is negative. */
+export function addDays(day: string, days: number): string {
+  return isoDay(Date.parse(day) + days * DAY_MS)
+}
+
+/** When a day starts in the time zone of the browser. */
+export function startOfDay(day: string): Date {
+  return new Date(`${day}T00:00`)
+}
+
+/** True for a date of the calendar, such as "2026-11-14". */
+export function isDay(text: string): boolean {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(ms) && isoDay(ms) === text
+}
+
+function isoDay(utcMs: number): string {
+  return new Date(utcMs).toISOString().slice(0, 10)
+}

@@ -34,6 +34,7 @@ export const HoldsIcon = icon(
     <path d="M12 7.5V12l3 2" />
   </>,
 )
+export const SalesIcon = icon(<path d="M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6" />)
 export const OverviewIcon = icon(<path d="M4 20V10m5.3 10V4m5.4 16v-7m5.3 7V8" />)
 export const KeyIcon = icon(
   <>
@@ -47,6 +48,7 @@ export const SearchIcon = icon(
     <path d="M15.5 15.5L20 20" />
   </>,
 )
+export const ColumnsIcon = icon(<path d="M4 5h16v14H4zM9.3 5v14M14.7 5v14" />)
 export const PlusIcon = icon(<path d="M12 5v14M5 12h14" />)
 export const SignOutIcon = icon(
   <path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m-3.5-3.5L20 12l-3.5 3.5" />,
@@ -58,6 +60,7 @@ export const SunIcon = icon(
   </>,
 )
 export const MoonIcon = icon(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z" />)
+export const DownloadIcon = icon(<path d="M12 4v11m-4-4l4 4 4-4M5 20h14" />)
 export const PrintIcon = icon(<path d="M7 9V4h10v5M7 17H4v-7h16v7h-3M7 14h10v6H7z" />)
 export const BackIcon = icon(<path d="M15 5l-7 7 7 7" />)
 export const EditIcon = icon(<path d="M4 20h4L19 9l-4-4L4 16zM13 7l4 4" />)

@@ -19,13 +19,14 @@ import {
   MoonIcon,
   OverviewIcon,
   PetsIcon,
+  SalesIcon,
   SignOutIcon,
   SunIcon,
 } from './icons.tsx'
 import { Logo } from './logo.tsx'
 
 interface Item {
-  to: '/' | '/holds' | '/overview' | '/api-keys'
+  to: '/' | '/holds' | '/sales' | '/overview' | '/api-keys'
   label: string
   Icon: ComponentType
   /** Only keys with this scope see the link. */
@@ -37,6 +38,7 @@ const GROUPS: { title?: string; items: Item[] }[] = [
     items: [
       { to: '/', label: 'Pets', Icon: PetsIcon, scope: 'pets:read' },
       { to: '/holds', label: 'Holds', Icon: HoldsIcon, scope: 'orders:read' },
+      { to: '/sales', label: 'Sales', Icon: SalesIcon, scope: 'orders:read' },
       { to: '/overview', label: 'Overview', Icon: OverviewIcon, scope: 'pets:read' },
     ],
   },

@@ -3,7 +3,7 @@ import { AppShell, Burger, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet } from '@tanstack/react-router'
 import { LiveFeed } from '../live/live-feed.tsx'
-import { HoldDialogHost } from '../selling/hold-dialog-host.tsx'
+import { SellingDialogHost } from '../selling/selling-dialog-host.tsx'
 import { useSession } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -39,7 +39,7 @@ export function Shell() {
         <LiveFeed>
           <ConnectionBanner />
           <Outlet />
-          <HoldDialogHost />
+          <SellingDialogHost />
         </LiveFeed>
         <Shortcuts />
       </AppShell.Main>

@@ -9,6 +9,7 @@ const SHORTCUTS = [
   { keys: ['Enter'], does: 'Open the selected pet' },
   { keys: ['g', 'p'], does: 'Go to pets' },
   { keys: ['g', 'h'], does: 'Go to holds' },
+  { keys: ['g', 's'], does: 'Go to sales' },
   { keys: ['g', 'o'], does: 'Go to the overview' },
   { keys: ['Esc'], does: 'Close a dialog' },
   { keys: ['?'], does: 'Show this list' },

@@ -14,7 +14,7 @@ const SECOND_KEY_MS = 1_500
 export function Shortcuts() {
   const [isOpen, list] = useDisclosure()
   const navigate = useNavigate()
-  const go = (to: '/' | '/holds' | '/overview') => () => {
+  const go = (to: '/' | '/holds' | '/sales' | '/overview') => () => {
     if (Date.now() - goPressedAt < SECOND_KEY_MS) void navigate({ to })
   }
   useHotkeys([
@@ -25,6 +25,7 @@ export function Shortcuts() {
     ['g', () => (goPressedAt = Date.now())],
     ['p', go('/')],
     ['h', go('/holds')],
+    ['s', go('/sales')],
     ['o', go('/overview')],
   ])
   return <Suspense>{isOpen && <ShortcutList onClose={list.close} />}</Suspense>

@@ -1,6 +1,6 @@
 // Applies events to the cache of the pages. Events are collected for a moment and applied together, so that an import of
 // thousands of pets does not render the page thousands of times.
-import type { Order, Page, Pet, StoreEvent, VersionedPet } from '@petstore/client'
+import type { Order, Page, Pet, PetProfile, StoreEvent, VersionedPet } from '@petstore/client'
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { applyToHolds, type OpenHolds } from '../selling/open-holds.ts'
@@ -56,6 +56,8 @@ export function eventApplier(cache: QueryClient, onChanged: (petIds: string[]) =
     if (queryKey[0] === KEYS.petLists[0]) for (const { event } of recent) applyToList(cache, queryKey, event)
     if (queryKey[0] === KEYS.openHolds[0] || queryKey[0] === KEYS.openOrders[0])
       for (const { event } of recent) if (event.order !== undefined) applyToOrders(cache, event.order)
+    if (queryKey[0] === KEYS.profileLists[0])
+      for (const { event } of recent) if (event.profile !== undefined) applyToProfiles(cache, event.profile)
   })
 
   return {
@@ -87,13 +89,16 @@ function applyEvent(cache: QueryClient, event: StoreEvent): void {
   if (event.pet !== undefined) applyToPet(cache, event.pet)
   if (event.type === 'pet.deleted') cache.setQueryData(KEYS.pet(event.petId), (cached) => cached && null)
   if (event.order !== undefined) applyToOrders(cache, event.order)
+  if (event.profile !== undefined) applyToProfiles(cache, event.profile)
 }
 
-/** Reads what the events do not contain: the ETag and the history of a pet, other orders, and the sort order by name. */
+/** Reads what the events do not contain: the ETags and the history of a pet, other orders, and the sort order by name. */
 function readAgain(cache: QueryClient, events: StoreEvent[]): void {
   const changed = events.filter(({ type }) => type !== 'pet.deleted')
-  for (const petId of new Set(changed.map((event) => event.petId)))
+  for (const petId of new Set(changed.map((event) => event.petId))) {
     void cache.invalidateQueries({ queryKey: KEYS.pet(petId) })
+    void cache.invalidateQueries({ queryKey: KEYS.profile(petId) })
+  }
   void cache.invalidateQueries({
     queryKey: KEYS.petLists,
     predicate: ({ queryKey }) => (queryKey[1] as ListFilters).name !== undefined,
@@ -115,9 +120,20 @@ function applyToList(cache: QueryClient, queryKey: readonly unknown[], event: St
 
 function applyToPet(cache: QueryClient, pet: Pet): void {
   cache.setQueryData<VersionedPet | null>(KEYS.pet(pet.id), (cached) => cached && { ...cached, ...pet })
-  cache.setQueriesData<Record<string, Pet>>({ queryKey: KEYS.heldPetLists }, (pets) =>
+  cache.setQueriesData<Record<string, Pet>>({ queryKey: KEYS.orderedPetLists }, (pets) =>
     pets?.[pet.id] === undefined ? pets : { ...pets, [pet.id]: pet },
   )
+}
+
+function applyToProfiles(cache: QueryClient, profile: PetProfile): void {
+  const { petId } = profile
+  for (const [queryKey] of cache.getQueriesData({ queryKey: KEYS.profileLists })) {
+    if (!(queryKey[1] as string[]).includes(petId)) continue
+    cache.setQueryData<Record<string, PetProfile>>(
+      queryKey,
+      (profiles) => profiles && { ...profiles, [petId]: profile },
+    )
+  }
 }
 
 function applyToOrders(cache: QueryClient, order: Order): void {

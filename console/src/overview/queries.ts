@@ -1,9 +1,17 @@
 // What the overview reads.
-import { type Figures, type Order, type Petstore, PetstoreError } from '@petstore/client'
+import {
+  type Figures,
+  type GetFiguresQuery,
+  type Order,
+  type Petstore,
+  PetstoreError,
+} from '@petstore/client'
 import { queryOptions } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 
 const DAYS = 30
+/** The max of the service. */
+const DAYS_MAX = 90
 const NEXT_HOLDS = 5
 /** A page that stays open shows the new day after midnight. */
 const FIGURES_EVERY_MS = 600_000
@@ -14,24 +22,26 @@ export interface NextHold {
   petName: string | undefined
 }
 
-export function figuresQuery(store: Petstore) {
+/** The figures of the last days, or of as many as the service has. */
+export function figuresQuery(store: Petstore, wantedDays = DAYS) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const days = Math.min(wantedDays, DAYS_MAX)
   return queryOptions({
-    queryKey: [...KEYS.figures, timeZone],
-    queryFn: ({ signal }) => readFigures(store, timeZone, signal),
+    queryKey: [...KEYS.figures, days, timeZone],
+    queryFn: ({ signal }) => readFigures(store, { days, timeZone }, signal),
     refetchInterval: FIGURES_EVERY_MS,
   })
 }
 
 /** Days in the time zone of the browser, or in UTC if the service does not know that time zone. */
-async function readFigures(store: Petstore, timeZone: string, signal: AbortSignal): Promise<Figures> {
+async function readFigures(store: Petstore, query: GetFiguresQuery, signal: AbortSignal): Promise<Figures> {
   try {
-    return await store.figures({ days: DAYS, timeZone }, { signal })
+    return await store.figures(query, { signal })
   } catch (error) {
     const isUnknown =
       error instanceof PetstoreError && error.details.some(({ field }) => field === 'timeZone')
     if (!isUnknown) throw error
-    return store.figures({ days: DAYS, timeZone: 'UTC' }, { signal })
+    return store.figures({ ...query, timeZone: 'UTC' }, { signal })
   }
 }
 

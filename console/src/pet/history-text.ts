@@ -1,5 +1,8 @@
 // A change of a pet in plain words: who did what, and why.
 import type { HistoryEntry, PetStatus } from '@petstore/client'
+import { dateText } from '../layout/dates.ts'
+import { sexText } from '../profile/facts.ts'
+import { priceText } from '../profile/price.ts'
 
 /** The name of the key with which the service itself makes changes. */
 const SERVICE = 'petstore'
@@ -38,21 +41,29 @@ function whatText(entry: HistoryEntry, nameOf: (categoryId: string) => string): 
   }
 }
 
-function changesText({ from, to }: HistoryEntry, nameOf: (categoryId: string) => string): string {
-  const changes = [
-    changeText('name', from?.name, to?.name),
-    changeText(
-      'category',
-      from?.categoryId && nameOf(from.categoryId),
-      to?.categoryId && nameOf(to.categoryId),
-    ),
-    changeText('status', from?.status && STATUS_WORDS[from.status], to?.status && STATUS_WORDS[to.status]),
-  ].filter((text) => text !== undefined)
-  return changes.length === 0 ? 'changed the pet' : `changed ${listText(changes)}`
+type Values = NonNullable<HistoryEntry['from']>
+
+function changesText({ from = {}, to = {} }: HistoryEntry, nameOf: (categoryId: string) => string): string {
+  const textsOf = (values: Values): Record<string, string | undefined> => ({
+    name: values.name,
+    category: values.categoryId && nameOf(values.categoryId),
+    status: values.status && STATUS_WORDS[values.status],
+    price: priceText(values),
+    breed: values.breed,
+    sex: values.sex && sexText(values.sex).toLowerCase(),
+    'date of birth': values.bornOn && dateText(`${values.bornOn}T00:00`),
+    'chip number': values.chipNumber,
+  })
+  const before = textsOf(from)
+  const changes = Object.entries(textsOf(to)).map(([field, text]) => changeText(field, before[field], text))
+  // A description is too long for a line.
+  if (from.description !== to.description) changes.push('the description')
+  const known = changes.filter((text) => text !== undefined)
+  return known.length === 0 ? 'changed the pet' : `changed ${listText(known)}`
 }
 
 function changeText(field: string, from: string | undefined, to: string | undefined): string | undefined {
-  if (to === undefined) return undefined
+  if (to === undefined) return from === undefined ? undefined : `the ${field} from ${from} to none`
   return from === undefined ? `the ${field} to ${to}` : `the ${field} from ${from} to ${to}`
 }
 

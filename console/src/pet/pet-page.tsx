@@ -13,9 +13,11 @@ import { usePageTitle } from '../layout/page-title.ts'
 import { isId } from '../pets/filters.ts'
 import { categoriesQuery, categoryName, petQuery } from '../pets/queries.ts'
 import { StatusBadge } from '../pets/status-badge.tsx'
+import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { BackToList } from './back-to-list.tsx'
 import { History } from './history.tsx'
+import { PetFacts } from './pet-facts.tsx'
 import { PrintCard } from './print-card.tsx'
 import { SaleCard } from './sale-card.tsx'
 import { useCanDelete } from './use-can-delete.ts'
@@ -44,11 +46,13 @@ function FoundPet({ petId }: { petId: string }) {
 
 function PetDetails({ pet }: { pet: VersionedPet }) {
   usePageTitle(pet.name)
-  const { data: categories } = useQuery(categoriesQuery(useStore()))
+  const store = useStore()
+  const { data: categories } = useQuery(categoriesQuery(store))
+  const { data: profile } = useQuery(profileQuery(store, pet.id))
   const category = categoryName(categories, pet.categoryId)
   return (
     <>
-      <PrintCard pet={pet} category={category} />
+      <PrintCard pet={pet} category={category} profile={profile} />
       <Group justify="space-between" align="flex-start" className="no-print">
         <div className="pet-heading">
           <Title order={1} size="h2" id={`pet-${pet.id}`} tabIndex={-1}>
@@ -65,6 +69,9 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
       </Group>
       <div className="no-print">
         <SaleCard pet={pet} />
+      </div>
+      <div className="no-print">
+        <PetFacts petId={pet.id} />
       </div>
       <div className="no-print">
         <History petId={pet.id} categories={categories} />

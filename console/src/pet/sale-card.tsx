@@ -4,13 +4,16 @@ import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTimedText } from '../layout/clock.ts'
+import { dateTimeText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { type Priced, priceText } from '../profile/price.ts'
+import { profileQuery } from '../profile/queries.ts'
 import { EndHoldButtons } from '../selling/end-hold-buttons.tsx'
 import { HoldButton } from '../selling/hold-button.tsx'
 import { clockText } from '../selling/hold-time.ts'
-import { openOrderQuery } from '../selling/queries.ts'
+import { openOrderQuery, saleQuery } from '../selling/queries.ts'
+import { openSellingDialog } from '../selling/selling-dialog-state.ts'
 import { TimeLeft } from '../selling/time-left.tsx'
-import { useSelling } from '../selling/use-selling.ts'
 import { useScopes, useStore } from '../session/session.ts'
 
 export function SaleCard({ pet }: { pet: Pet }) {
@@ -34,34 +37,61 @@ export function SaleCard({ pet }: { pet: Pet }) {
 function SaleState({ pet }: { pet: Pet }) {
   if (pet.status === 'available') return <ForSale pet={pet} />
   if (pet.status === 'pending') return <OnHold pet={pet} />
-  return (
-    <State
-      title="Sold"
-      text="If the customer brings the pet back, choose Edit and set the status to Available."
-    />
-  )
+  return <Sold pet={pet} />
 }
 
 function ForSale({ pet }: { pet: Pet }) {
-  const { sell, isPending } = useSelling(pet)
   const canSell = useScopes().has('orders:write')
+  const { data: profile } = useQuery(profileQuery(useStore(), pet.id))
   return (
     <State
-      title="For sale"
+      title={withPrice('For sale', profile)}
       text={canSell ? 'Hold the pet for a customer, or sell it now.' : 'This pet is available.'}
     >
       {canSell && (
         <>
-          <HoldButton pet={pet} size="sm" disabled={isPending}>
+          <HoldButton pet={pet} size="sm">
             Hold
           </HoldButton>
-          <Button loading={isPending} onClick={sell}>
+          <Button aria-haspopup="dialog" onClick={() => openSellingDialog({ action: 'sell', pet })}>
             Sell now
           </Button>
         </>
       )}
     </State>
   )
+}
+
+/** The last sale of the pet: by whom, when, to whom and for how much. */
+function Sold({ pet }: { pet: Pet }) {
+  const canRead = useScopes().has('orders:read')
+  const { data: sale, error, refetch } = useQuery({ ...saleQuery(useStore(), pet.id), enabled: canRead })
+  const isBack = 'If the customer brings the pet back, choose Edit and set the status to Available.'
+  if (error !== null && sale === undefined)
+    return <ErrorMessage error={error} onRetry={() => void refetch()} />
+  if (canRead && sale === undefined) return <Skeleton height={52} />
+  if (!sale) return <State title="Sold" text={isBack} />
+  const { placedBy, closedAt = '', note } = sale
+  return (
+    <State
+      title={withPrice('Sold', sale)}
+      text={
+        <>
+          Sold by {placedBy} on {dateTimeText(closedAt)}
+          <OrderNote note={note} />
+          <Text size="sm" mt={4}>
+            {isBack}
+          </Text>
+        </>
+      }
+    />
+  )
+}
+
+/** Such as "For sale, €129.00". */
+function withPrice(text: string, priced: Priced | undefined): string {
+  const price = priced && priceText(priced)
+  return price === undefined ? text : `${text}, ${price}`
 }
 
 function OnHold({ pet }: { pet: Pet }) {
@@ -83,7 +113,7 @@ function OnHold({ pet }: { pet: Pet }) {
     <State
       title={
         <>
-          On hold, <TimeLeft expiresAt={order.expiresAt} size="inherit" />
+          {withPrice('On hold', order)}, <TimeLeft expiresAt={order.expiresAt} size="inherit" />
         </>
       }
       text={<HeldBy order={order} />}
@@ -98,12 +128,17 @@ function HeldBy({ order: { placedBy, expiresAt, note } }: { order: Order }) {
   return (
     <>
       Held by {placedBy} until {until}
-      {note !== undefined && (
-        <Text size="sm" mt={4} className="hold-note">
-          {note}
-        </Text>
-      )}
+      <OrderNote note={note} />
     </>
+  )
+}
+
+function OrderNote({ note }: { note: string | undefined }) {
+  if (note === undefined) return null
+  return (
+    <Text size="sm" mt={4} className="hold-note">
+      {note}
+    </Text>
   )
 }
 

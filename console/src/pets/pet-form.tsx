@@ -1,18 +1,45 @@
-// The form for a new pet, and for changes to a pet. It shows the faults that the service reports at their fields.
-import { Button, Group, Select, Stack, Textarea, TextInput } from '@mantine/core'
+// The form for a new pet, and for changes to a pet, its price and its facts. It shows the faults that the service reports at
+// their fields.
+import { Button, Divider, Group, Select, Skeleton, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { type PetStatus, PetstoreError, type VersionedPet } from '@petstore/client'
+import { type Petstore, PetstoreError, type VersionedPet } from '@petstore/client'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
+import { CURRENCY } from '../profile/currency.ts'
+import { ProfileFields } from '../profile/profile-fields.tsx'
+import {
+  priceFault,
+  PROFILE_FIELDS,
+  profileOf,
+  type ProfileValues,
+  profileValues,
+  valuesOfNext,
+} from '../profile/profile-values.ts'
+import { profileQuery } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
 import { CategoryField } from './category-field.tsx'
 import { STATUSES } from './filters.ts'
-import { useCreatePet, useRefresh, useUpdatePet } from './queries.ts'
+import { useRefresh } from './queries.ts'
+import { type Known, type PetValues, savePet, undoSave } from './save-pet.ts'
 import { statusText } from './status-badge.tsx'
-import { undoChange, UNDO_REASON } from './undo.ts'
+import { undoChange } from './undo.ts'
+
+interface Values extends PetValues, ProfileValues {
+  reason: string
+}
+
+interface Submitted {
+  values: Values
+  /** False if the form stays open for the next pet. */
+  isLast: boolean
+}
+
+const FIELDS = new Set<string>(['name', 'categoryId', 'status', 'reason', ...PROFILE_FIELDS])
+const NAME_ID = 'pet-form-name'
 
 interface Props {
   /** The pet to change. Without it, the form adds a pet. */
@@ -20,143 +47,173 @@ interface Props {
   onClose: () => void
 }
 
-interface Values {
-  name: string
-  categoryId: string
-  status: PetStatus
-  reason: string
-}
-
-const FIELDS: string[] = ['name', 'categoryId', 'status', 'reason'] satisfies (keyof Values)[]
-
-export function PetForm({ pet: shown, onClose }: Props) {
-  // The page reads the pet again when another person changes it. The form keeps the version whose values it shows.
-  const [pet, setPet] = useState(shown)
+export function PetForm({ pet, onClose }: Props) {
   const store = useStore()
-  const notify = useNotify()
-  const form = useForm<Values>({
-    initialValues: {
-      name: pet?.name ?? '',
-      categoryId: pet?.categoryId ?? '',
-      status: pet?.status ?? 'available',
-      reason: '',
-    },
-    validate: {
-      name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
-      categoryId: (id) => (id === '' ? 'Choose a category.' : null),
-    },
+  const { data, error, refetch } = useQuery({
+    ...profileQuery(store, pet?.id ?? ''),
+    enabled: pet !== undefined,
   })
-  const { save, error, isPending, reset } = useSave(pet, onClose)
-  const isOutdated = hasCode(error, 'precondition_failed')
-  const hasOtherFaults =
-    error !== null && !(error instanceof PetstoreError && error.details.some(isFieldFault))
-
-  function submit(values: Values): void {
-    save(values, (failure) => {
-      if (!(failure instanceof PetstoreError)) return
-      for (const { field, message } of failure.details.filter(isFieldFault))
-        form.setFieldError(field, message)
-    })
-  }
-
-  async function showNewValues(): Promise<void> {
-    const current = shown && (await store.pets.find(shown.id))
-    if (current === undefined) return onClose()
-    setPet(current)
-    form.setValues({ name: current.name, categoryId: current.categoryId, status: current.status })
-    reset()
-  }
-
+  const isReady = pet === undefined || data !== undefined
   return (
-    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose}>
-      <form onSubmit={form.onSubmit(submit)} noValidate>
-        <Stack>
-          <TextInput
-            label="Name"
-            withAsterisk
-            data-autofocus
-            maxLength={500}
-            {...form.getInputProps('name')}
-          />
-          <CategoryField {...form.getInputProps('categoryId')} />
-          <Select
-            label="Status"
-            data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
-            allowDeselect={false}
-            {...form.getInputProps('status')}
-          />
-          {pet && (
-            <Textarea
-              label="Reason"
-              description="Optional. It appears in the history of the pet."
-              maxLength={500}
-              {...form.getInputProps('reason')}
-            />
-          )}
-          {hasOtherFaults && <ErrorMessage error={error} />}
-          {isOutdated && (
-            <Button variant="default" onClick={() => void showNewValues().catch(notify.error)}>
-              Show the new values
-            </Button>
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending}>
-              {pet ? 'Save' : 'Add'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose} isWide>
+      {isReady && <Form shown={{ pet, profile: data }} onClose={onClose} />}
+      {!isReady && error === null && <Skeleton height={360} aria-label="Loading the pet" />}
+      {!isReady && error !== null && <ErrorMessage error={error} onRetry={() => void refetch()} />}
     </Dialog>
   )
 }
 
-/** Saves the values, then offers to undo the change. */
-function useSave(pet: VersionedPet | undefined, onSaved: () => void) {
+function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
+  // The page reads the pet again when another person changes it. The form keeps the versions whose values it shows.
+  const [known, setKnown] = useState(shown)
+  const [added, setAdded] = useState<string>()
   const store = useStore()
-  const create = useCreatePet()
-  const update = useUpdatePet()
+  const notify = useNotify()
+  const form = useForm<Values>({
+    initialValues: valuesOf(known),
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
+      categoryId: (id) => (id === '' ? 'Choose a category.' : null),
+      price: (price) => priceFault(price, CURRENCY.decimals) ?? null,
+    },
+  })
+  const { mutate, error, isPending, reset } = useSave(known, setKnown)
+  const isOutdated = hasCode(error, 'precondition_failed')
+  const hasOtherFaults =
+    error !== null && !(error instanceof PetstoreError && error.details.some(isFieldFault))
+
+  const submit = (isLast: boolean) =>
+    form.onSubmit((values) =>
+      mutate(
+        { values, isLast },
+        {
+          onSuccess: () => (isLast ? onClose() : startNext(values)),
+          onError: (failure) => {
+            if (!(failure instanceof PetstoreError)) return
+            for (const { field, message } of failure.details.filter(isFieldFault))
+              form.setFieldError(field, message)
+          },
+        },
+      ),
+    )
+
+  /** Keeps what the pets of a litter have in common. */
+  function startNext(values: Values): void {
+    setAdded(values.name)
+    setKnown({ pet: undefined, profile: undefined })
+    form.setValues({ ...values, ...valuesOfNext(values), name: '' })
+    document.getElementById(NAME_ID)?.focus()
+  }
+
+  async function showNewValues(): Promise<void> {
+    const current = await readKnown(store, known)
+    if (current === undefined) return onClose()
+    setKnown(current)
+    form.setValues(valuesOf(current))
+    reset()
+  }
+
+  return (
+    <form onSubmit={submit(true)} noValidate>
+      <Stack>
+        {/* A message at the bottom of the page would cover the buttons on a phone. */}
+        <Text size="sm" role="status" hidden={added === undefined}>
+          Added {added}. Enter the next pet.
+        </Text>
+        <TextInput
+          id={NAME_ID}
+          label="Name"
+          withAsterisk
+          data-autofocus
+          maxLength={500}
+          {...form.getInputProps('name')}
+        />
+        <CategoryField {...form.getInputProps('categoryId')} />
+        <Select
+          label="Status"
+          data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
+          allowDeselect={false}
+          {...form.getInputProps('status')}
+        />
+        <Divider label="Optional" labelPosition="left" />
+        <ProfileFields petId={known.pet?.id} propsOf={form.getInputProps} />
+        {shown.pet && (
+          <Textarea
+            label="Reason"
+            description="Optional. It appears in the history of the pet."
+            maxLength={500}
+            {...form.getInputProps('reason')}
+          />
+        )}
+        {hasOtherFaults && <ErrorMessage error={error} />}
+        {isOutdated && (
+          <Button variant="default" onClick={() => void showNewValues().catch(notify.error)}>
+            Show the new values
+          </Button>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          {!shown.pet && (
+            <Button variant="default" disabled={isPending} onClick={() => submit(false)()}>
+              Add and next
+            </Button>
+          )}
+          <Button type="submit" loading={isPending}>
+            {shown.pet ? 'Save' : 'Add'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function valuesOf({ pet, profile }: Known): Values {
+  const { name = '', categoryId = '', status = 'available' } = pet ?? {}
+  return { name, categoryId, status, ...profileValues(profile), reason: '' }
+}
+
+/** Undefined if the pet does not exist any more. */
+async function readKnown(store: Petstore, { pet }: Known): Promise<Known | undefined> {
+  const current = pet && (await store.pets.find(pet.id))
+  return current && { pet: current, profile: await store.pets.profile(current.id) }
+}
+
+/** Saves the values, then offers to undo the change. */
+function useSave(known: Known, setKnown: (known: Known) => void) {
+  const store = useStore()
   const refresh = useRefresh()
   const notify = useNotify()
-
-  function offerUndo(text: string, saved: VersionedPet, undo: () => Promise<string>): void {
-    const run = () => undoChange(store, saved, undo).finally(() => void refresh())
-    notify.done(text, { petId: saved.id, undo: run })
-  }
-
-  function save({ reason, ...values }: Values, onError: (error: Error) => void): void {
-    if (pet === undefined) {
-      create.mutate(values, {
-        onError,
-        onSuccess: (added) => {
-          onSaved()
-          offerUndo(`Added ${added.name}.`, added, async () => {
-            await store.pets.delete(added.id, { ifMatch: added.etag })
-            return `${added.name} is removed.`
-          })
-        },
-      })
-      return
-    }
-    const { id, etag } = pet
-    const before = { name: pet.name, categoryId: pet.categoryId, status: pet.status }
-    const change = { ...values, ...(reason.trim() !== '' && { reason }) }
-    const onSuccess = (saved: VersionedPet) => {
-      onSaved()
-      offerUndo(`Saved ${saved.name}.`, saved, async () => {
-        await store.pets.update(id, { ...before, reason: UNDO_REASON }, { ifMatch: saved.etag })
+  return useMutation({
+    mutationFn: async ({ values }: Submitted) => {
+      const { name, categoryId, status, reason, ...profile } = values
+      const wanted = {
+        values: { name, categoryId, status },
+        reason,
+        profile: profileOf(profile, CURRENCY.decimals),
+      }
+      const onPet = (pet: VersionedPet) => setKnown({ pet, profile: known.profile })
+      return { before: known, after: await savePet(store, known, wanted, onPet) }
+    },
+    onSuccess: ({ before: { pet: before, profile }, after }, { isLast }) => {
+      if (!isLast) return
+      const { id, name, etag } = after.pet
+      const undo = async () => {
+        if (before === undefined) {
+          await store.pets.delete(id, { ifMatch: etag })
+          return `${name} is removed.`
+        }
+        await undoSave(store, { pet: before, profile }, after)
         return `${before.name} is as it was before.`
-      })
-    }
-    update.mutate({ id, change, etag }, { onError, onSuccess })
-  }
-
-  const { error, isPending, reset } = pet ? update : create
-  return { save, error, isPending, reset }
+      }
+      const run = () => undoChange(store, after.pet, undo).finally(() => void refresh())
+      notify.done(`${before === undefined ? 'Added' : 'Saved'} ${name}.`, { petId: id, undo: run })
+    },
+    onSettled: () => void refresh(),
+  })
 }
 
 function isFieldFault({ field }: { field: string }): boolean {
-  return FIELDS.includes(field)
+  return FIELDS.has(field)
 }

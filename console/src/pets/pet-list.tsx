@@ -4,14 +4,17 @@ import { useHotkeys } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { useProfiles } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
+import { type ColumnId, gridColumns } from './columns.ts'
 import type { PetSearch } from './filters.ts'
 import { FROM_LIST } from './last-list.ts'
 import { PetRow } from './pet-row.tsx'
 import { categoriesQuery, categoryName, petListQuery } from './queries.ts'
 import { knownHeights, rememberHeights } from './row-heights.ts'
+import { useColumns } from './use-columns.ts'
 
 const ROW_HEIGHT_PX = 56
 /** Rows that are rendered above and below the screen. */
@@ -40,6 +43,8 @@ export function PetList({ filters, onReset, onAdd }: Props) {
   } = useInfiniteQuery(petListQuery(store, filters))
   const { data: categories } = useQuery(categoriesQuery(store))
   const pets = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  const [columns] = useColumns()
+  const profiles = useProfiles(data?.pages ?? [], columns.length > 0)
 
   const list = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -78,7 +83,8 @@ export function PetList({ filters, onReset, onAdd }: Props) {
         ref={list}
         role="list"
         aria-label="Pets"
-        style={{ position: 'relative', height: virtualizer.getTotalSize() }}
+        className="pet-rows"
+        style={listStyle(virtualizer.getTotalSize(), columns)}
       >
         {rows.map(({ index, key, start }) => {
           const pet = pets[index]
@@ -102,6 +108,8 @@ export function PetList({ filters, onReset, onAdd }: Props) {
                 <PetRow
                   pet={pet}
                   category={categoryName(categories, pet.categoryId)}
+                  profile={profiles[pet.id]}
+                  columns={columns}
                   isSelected={index === selected}
                 />
               </div>
@@ -119,6 +127,10 @@ export function PetList({ filters, onReset, onAdd }: Props) {
       )}
     </>
   )
+}
+
+function listStyle(height: number, columns: ColumnId[]): CSSProperties {
+  return { height, '--pet-columns': gridColumns(columns) } as CSSProperties
 }
 
 /** Selects rows with `j` and `k`, and opens the selected one with Enter. */

@@ -1,23 +1,30 @@
 // One pet in the list.
 import { Text } from '@mantine/core'
-import type { Pet } from '@petstore/client'
+import type { Pet, PetProfile } from '@petstore/client'
 import { memo } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { dayOf } from '../layout/dates.ts'
 import { useHasChanged } from '../live/live-feed.tsx'
+import { ageText, sexText } from '../profile/facts.ts'
+import { askedPrice, priceText } from '../profile/price.ts'
 import { EndHoldButtons } from '../selling/end-hold-buttons.tsx'
 import { HoldButton } from '../selling/hold-button.tsx'
 import { useOpenOrder } from '../selling/queries.ts'
 import { TimeLeft } from '../selling/time-left.tsx'
+import type { ColumnId } from './columns.ts'
 import { FROM_LIST } from './last-list.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 interface Props {
   pet: Pet
   category: string
+  /** Undefined if the pet has none, or until it is read. */
+  profile: PetProfile | undefined
+  columns: ColumnId[]
   isSelected: boolean
 }
 
-export const PetRow = memo(({ pet, category, isSelected }: Props) => {
+export const PetRow = memo(({ pet, category, profile, columns, isSelected }: Props) => {
   const hasChanged = useHasChanged(pet.id)
   const { order, isLoading } = useOpenOrder(pet)
   const isHeld = pet.status === 'pending'
@@ -47,9 +54,18 @@ export const PetRow = memo(({ pet, category, isSelected }: Props) => {
           {order?.note !== undefined && ` · ${order.note}`}
         </Text>
       </div>
-      <Text className="category" size="sm" truncate>
-        {category}
-      </Text>
+      <div className="facts">
+        <Text size="sm" truncate>
+          {category}
+        </Text>
+        {columns.map((column) => (
+          <Text key={column} className="fact" data-column={column} size="sm" truncate>
+            {column === 'price'
+              ? priceText(askedPrice(order, profile))
+              : profile && factText(column, profile)}
+          </Text>
+        ))}
+      </div>
       <div className="status">
         <StatusBadge status={pet.status} />
         {order && <TimeLeft expiresAt={order.expiresAt} />}
@@ -61,3 +77,17 @@ export const PetRow = memo(({ pet, category, isSelected }: Props) => {
     </div>
   )
 })
+
+function factText(column: Exclude<ColumnId, 'price'>, profile: PetProfile): string | undefined {
+  const { breed, sex, bornOn, chipNumber } = profile
+  switch (column) {
+    case 'breed':
+      return breed
+    case 'sex':
+      return sex && sexText(sex)
+    case 'age':
+      return bornOn && ageText(bornOn, dayOf(Date.now()))
+    case 'chipNumber':
+      return chipNumber
+  }
+}

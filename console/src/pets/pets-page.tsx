@@ -1,9 +1,9 @@
 // The list of pets with its filters, and the form for a new pet.
 import { Button, Group, Stack, TextInput, Title } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { PlusIcon, SearchIcon } from '../layout/icons.tsx'
+import { ColumnsIcon, PlusIcon, SearchIcon } from '../layout/icons.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
@@ -13,6 +13,9 @@ import { PetList } from './pet-list.tsx'
 import { StatusFilter } from './status-filter.tsx'
 
 const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
+const ColumnsDialog = lazy(() =>
+  import('./columns-dialog.tsx').then((file) => ({ default: file.ColumnsDialog })),
+)
 
 const SEARCH_AFTER_MS = 200
 
@@ -30,11 +33,14 @@ export function PetsPage() {
         <Title order={1} size="h2">
           Pets
         </Title>
-        {canWrite && (
-          <Button leftSection={<PlusIcon />} onClick={() => change({ add: true })}>
-            Add a pet
-          </Button>
-        )}
+        <Group gap="xs">
+          <ColumnsButton />
+          {canWrite && (
+            <Button leftSection={<PlusIcon />} onClick={() => change({ add: true })}>
+              Add a pet
+            </Button>
+          )}
+        </Group>
       </Group>
       <div className="filters">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
@@ -57,6 +63,23 @@ export function PetsPage() {
         {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
       </Suspense>
     </Stack>
+  )
+}
+
+function ColumnsButton() {
+  const [isOpen, dialog] = useDisclosure()
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<ColumnsIcon size={16} />}
+        aria-haspopup="dialog"
+        onClick={dialog.open}
+      >
+        Columns
+      </Button>
+      <Suspense>{isOpen && <ColumnsDialog onClose={dialog.close} />}</Suspense>
+    </>
   )
 }
 

@@ -1,11 +1,19 @@
 // What the pages about pets read and change.
-import type { Category, NewPet, Page, Pet, PetChange, Petstore } from '@petstore/client'
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Category, Page, Pet, Petstore } from '@petstore/client'
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { isId, type PetSearch } from './filters.ts'
 
 const PAGE_SIZE = 50
+/** The max of the service for one request. */
+const IDS_MAX = 100
 /** A shop with more categories than this finds the others by their id. */
 export const CATEGORIES_MAX = 1_000
 
@@ -55,25 +63,39 @@ export function petQuery(store: Petstore, petId: string) {
   })
 }
 
+/** The pets of orders by their id. */
+export function orderedPetsQuery(store: Petstore, petIds: string[]) {
+  const ids = [...new Set(petIds)].toSorted()
+  return queryOptions({
+    queryKey: KEYS.orderedPets(ids),
+    queryFn: ({ signal }) => readPets(store, ids, signal),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export async function readPets(
+  store: Petstore,
+  ids: string[],
+  signal?: AbortSignal,
+): Promise<Record<string, Pet>> {
+  const pets = await readInParts(ids, async (id) => (await store.pets.list({ id }, { signal }).page()).items)
+  return Object.fromEntries(pets.map((pet) => [pet.id, pet]))
+}
+
+/** Reads any number of ids, in as few requests as possible. */
+export async function readInParts<Item>(
+  ids: string[],
+  read: (ids: string[]) => Promise<Item[]>,
+): Promise<Item[]> {
+  const parts = Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
+    ids.slice(index * IDS_MAX, (index + 1) * IDS_MAX),
+  )
+  return (await Promise.all(parts.map(read))).flat()
+}
+
 /** The name of a category, or its id if it has no name. */
 export function categoryName(categories: Category[] | undefined, id: string): string {
   return categories?.find((category) => category.id === id)?.name ?? `Category ${id}`
-}
-
-export function useCreatePet() {
-  const store = useStore()
-  const refresh = useRefresh()
-  return useMutation({ mutationFn: (pet: NewPet) => store.pets.create(pet), onSettled: () => void refresh() })
-}
-
-export function useUpdatePet() {
-  const store = useStore()
-  const refresh = useRefresh()
-  return useMutation({
-    mutationFn: ({ id, change, etag }: { id: string; change: PetChange; etag?: string | undefined }) =>
-      store.pets.update(id, change, { ifMatch: etag }),
-    onSettled: () => void refresh(),
-  })
 }
 
 export function useDeletePet() {
@@ -82,7 +104,10 @@ export function useDeletePet() {
   const refresh = useRefresh()
   return useMutation({
     mutationFn: (id: string) => store.pets.delete(id),
-    onSuccess: (_, id) => cache.removeQueries({ queryKey: KEYS.pet(id) }),
+    onSuccess: (_, id) => {
+      cache.removeQueries({ queryKey: KEYS.pet(id) })
+      cache.removeQueries({ queryKey: KEYS.profile(id) })
+    },
     onSettled: () => void refresh(),
   })
 }
@@ -94,6 +119,8 @@ export function useRefresh(): () => Promise<void> {
     const keys = [
       KEYS.petLists,
       KEYS.pets,
+      KEYS.profiles,
+      KEYS.profileLists,
       KEYS.orders,
       KEYS.openOrders,
       KEYS.categories,

@@ -9,9 +9,14 @@ import { conflictText, endedText } from './conflict-text.ts'
 import { minutesLeft } from './hold-time.ts'
 import { readOpenOrder } from './queries.ts'
 
-export interface Hold {
+export interface Hold extends Sale {
   minutes: number
+}
+
+export interface Sale {
   note: string
+  /** Undefined: the service takes the price of the pet, if it has one. */
+  price: string | undefined
 }
 
 /** The state of the pet after an action. */
@@ -23,25 +28,30 @@ export interface Outcome {
 /** A sale places an order and completes it. If the connection is lost in between, the pet stays on hold for this time. */
 const SALE_MINUTES = 15
 
-export async function hold(store: Petstore, pet: Pet, { minutes, note }: Hold): Promise<Outcome> {
-  return { status: 'pending', order: await place(store, pet, minutes, note) }
+export async function hold(store: Petstore, pet: Pet, values: Hold): Promise<Outcome> {
+  return { status: 'pending', order: await place(store, pet, values) }
 }
 
 /** Sells a pet that is available. */
-export async function sell(store: Petstore, pet: Pet): Promise<Outcome> {
-  const order = await place(store, pet, SALE_MINUTES, '')
-  return complete(store, pet, order)
+export async function sell(store: Petstore, pet: Pet, sale: Sale): Promise<Outcome> {
+  const order = await place(store, pet, { ...sale, minutes: SALE_MINUTES })
+  return complete(store, order, undefined)
 }
 
-/** Sells a pet that is on hold. */
-export async function complete(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
-  if (order === undefined) return change(store, pet, 'pending', 'sold')
-  return { status: 'sold', order: await end(store, order, 'complete') }
+/** Sells a pet that is on hold. Without a price, that of the order stands. */
+export async function complete(store: Petstore, order: Order, price: string | undefined): Promise<Outcome> {
+  const ended = end(store, order, () => store.orders.complete(order.id, price === undefined ? {} : { price }))
+  return { status: 'sold', order: await ended }
+}
+
+/** Sells a pet that is on hold without an order. */
+export async function setSold(store: Petstore, pet: Pet): Promise<Outcome> {
+  return change(store, pet, 'pending', 'sold')
 }
 
 export async function release(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
   if (order === undefined) return change(store, pet, 'pending', 'available')
-  return { status: 'available', order: await end(store, order, 'cancel') }
+  return { status: 'available', order: await end(store, order, () => store.orders.cancel(order.id)) }
 }
 
 /** Makes a sold pet available, then holds it again if it was on hold before the sale. */
@@ -62,13 +72,19 @@ export async function undoSale(
 /** Holds the pet again until the same time. */
 export async function undoRelease(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
   if (order === undefined) return change(store, pet, 'available', 'pending', UNDO_REASON)
-  return hold(store, pet, { minutes: minutesLeft(order.expiresAt, Date.now()), note: order.note ?? '' })
+  const { expiresAt, note = '', price } = order
+  return hold(store, pet, { minutes: minutesLeft(expiresAt, Date.now()), note, price })
 }
 
-async function place(store: Petstore, pet: Pet, holdMinutes: number, note: string): Promise<Order> {
+async function place(store: Petstore, pet: Pet, { minutes, note, price }: Hold): Promise<Order> {
   const text = note.trim()
   try {
-    return await store.orders.place({ petId: pet.id, holdMinutes, ...(text !== '' && { note: text }) })
+    return await store.orders.place({
+      petId: pet.id,
+      holdMinutes: minutes,
+      ...(text !== '' && { note: text }),
+      ...(price !== undefined && { price }),
+    })
   } catch (error) {
     if (!hasCode(error, 'pet_not_available')) throw error
     throw new ConflictError(`${pet.name} is not available`, await explainConflict(store, pet.id))
@@ -85,9 +101,9 @@ async function explainConflict(store: Petstore, petId: string): Promise<string> 
   return conflictText(pet?.status, order ?? undefined, Date.now())
 }
 
-async function end(store: Petstore, { id }: Order, verb: 'complete' | 'cancel'): Promise<Order> {
+async function end(store: Petstore, { id }: Order, run: () => Promise<Order>): Promise<Order> {
   try {
-    return await store.orders[verb](id)
+    return await run()
   } catch (error) {
     if (!hasCode(error, 'order_closed')) throw error
     throw new ConflictError('The hold has ended', endedText(await store.orders.get(id), Date.now()))

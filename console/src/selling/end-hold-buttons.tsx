@@ -2,6 +2,7 @@
 import { Button, Group } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useScopes } from '../session/session.ts'
+import { openSellingDialog } from './selling-dialog-state.ts'
 import { useSelling } from './use-selling.ts'
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
 }
 
 export function EndHoldButtons({ pet, order, size = 'xs' }: Props) {
-  const { complete, release, isPending } = useSelling(pet)
+  const { setSold, release, isPending } = useSelling(pet)
   const scopes = useScopes()
   const isAllowed = scopes.has(order === undefined ? 'pets:write' : 'orders:write')
   if (!isAllowed) return null
@@ -22,7 +23,8 @@ export function EndHoldButtons({ pet, order, size = 'xs' }: Props) {
         size={size}
         aria-label={`Sell ${pet.name}`}
         disabled={isPending}
-        onClick={() => complete(order)}
+        {...(order && { 'aria-haspopup': 'dialog' })}
+        onClick={() => (order ? openSellingDialog({ action: 'sell', pet, order }) : setSold())}
       >
         Sell
       </Button>

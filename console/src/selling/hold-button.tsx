@@ -2,7 +2,7 @@
 import { Button, type ButtonProps } from '@mantine/core'
 import type { Pet } from '@petstore/client'
 import { useScopes } from '../session/session.ts'
-import { openHoldDialog } from './hold-dialog-state.ts'
+import { openSellingDialog } from './selling-dialog-state.ts'
 
 interface Props extends ButtonProps {
   pet: Pet
@@ -17,7 +17,7 @@ export function HoldButton({ pet, children = 'Hold', ...props }: Props) {
       {...props}
       aria-label={`Hold ${pet.name}`}
       aria-haspopup="dialog"
-      onClick={() => openHoldDialog(pet)}
+      onClick={() => openSellingDialog({ action: 'hold', pet })}
     >
       {children}
     </Button>

@@ -11,18 +11,15 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { Pet } from '@petstore/client'
-import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { useTimedText } from '../layout/clock.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { useNotify } from '../layout/notify.tsx'
-import { petQuery } from '../pets/queries.ts'
-import { useStore } from '../session/session.ts'
+import { PriceField } from '../profile/price-field.tsx'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
-import { conflictText } from './conflict-text.ts'
 import { clockText, minutesUntil } from './hold-time.ts'
-import { useOpenOrder } from './queries.ts'
+import { NOTE_LENGTH_MAX, useDialogAction, useTakenText } from './use-dialog-action.ts'
+import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
 
 const LENGTHS = [
@@ -35,7 +32,6 @@ const LENGTHS = [
 const LENGTH_DEFAULT = '60'
 /** The limits of the service. A week is the max. */
 const MINUTES_MAX = 10_080
-const NOTE_LENGTH_MAX = 500
 const MINUTE_MS = 60_000
 
 interface Props {
@@ -45,33 +41,23 @@ interface Props {
 
 export function HoldDialog({ pet, onClose }: Props) {
   const [note, setNote] = useState('')
-  const [isHeld, setHeld] = useState(false)
-  const [error, setError] = useState<Error>()
-  const notify = useNotify()
   const length = useLength()
+  const price = usePrice(pet, undefined)
   const { hold, isPending } = useSelling(pet)
+  const { run, isDone, error } = useDialogAction(pet, onClose)
   const taken = useTakenText(pet)
-  const isTaken = taken !== undefined && !isPending && !isHeld
-  const isOpen = useIsOpen()
+  const isTaken = taken !== undefined && !isPending && !isDone
 
-  async function submit(event: FormEvent): Promise<void> {
+  function submit(event: FormEvent): void {
     event.preventDefault()
     const minutes = length.minutesAt(Date.now())
-    if (minutes === undefined) return
-    setError(undefined)
-    try {
-      await hold({ minutes, note })
-      setHeld(true)
-      if (isOpen.current) onClose()
-    } catch (failure) {
-      if (isOpen.current) setError(failure as Error)
-      else notify.error(failure as Error, pet.id)
-    }
+    if (minutes === undefined || price.fault !== undefined) return
+    void run(() => hold({ minutes, note, price: price.amount }))
   }
 
   return (
     <Dialog title={`Hold ${pet.name} · No. ${pet.id}`} onClose={onClose} focusId={`pet-${pet.id}`}>
-      <form onSubmit={(event) => void submit(event)} noValidate>
+      <form onSubmit={submit} noValidate>
         <Stack>
           <TextInput
             label="Note"
@@ -82,6 +68,7 @@ export function HoldDialog({ pet, onClose }: Props) {
             value={note}
             onChange={(event) => setNote(event.currentTarget.value)}
           />
+          <PriceField {...price.field} />
           <LengthField {...length} />
           <UntilText {...length} />
           {isTaken && error === undefined && (
@@ -102,26 +89,6 @@ export function HoldDialog({ pet, onClose }: Props) {
       </form>
     </Dialog>
   )
-}
-
-/** A person can close the dialog while a request is in flight, and open it for another pet. */
-function useIsOpen(): RefObject<boolean> {
-  const isOpen = useRef(false)
-  useEffect(() => {
-    isOpen.current = true
-    return () => {
-      isOpen.current = false
-    }
-  }, [])
-  return isOpen
-}
-
-/** Who has taken the pet while the dialog is open. */
-function useTakenText(pet: Pet): string | undefined {
-  const { data: current } = useQuery(petQuery(useStore(), pet.id))
-  const { order } = useOpenOrder(current ?? pet)
-  if (current === undefined || current?.status === 'available') return undefined
-  return conflictText(current?.status, order, Date.now())
 }
 
 interface Length {

@@ -43,6 +43,11 @@ export function clockText(time: string | number, nowMs: number): string {
   return (isToday ? CLOCK : DAY_AND_CLOCK).format(date)
 }
 
+/** The time of day alone, such as "14:30". */
+export function timeText(time: string): string {
+  return CLOCK.format(new Date(time))
+}
+
 /** The minutes until a closing time such as "18:00" today, rounded up. Undefined if the time has passed or is no time. */
 export function minutesUntil(closingTime: string, nowMs: number): number | undefined {
   const [, hours, minutes] = /^(\d{2}):(\d{2})$/.exec(closingTime) ?? []

@@ -6,10 +6,12 @@ import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useHasChanged } from '../live/live-feed.tsx'
+import { orderedPetsQuery } from '../pets/queries.ts'
+import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { EndHoldButtons } from './end-hold-buttons.tsx'
 import { clockText } from './hold-time.ts'
-import { heldPetsQuery, HOLDS_MAX, openHoldsQuery } from './queries.ts'
+import { HOLDS_MAX, openHoldsQuery } from './queries.ts'
 import { TimeLeft } from './time-left.tsx'
 
 export function HoldsPage() {
@@ -34,7 +36,7 @@ function Holds() {
   const store = useStore()
   const { data: holds, error, refetch } = useQuery(openHoldsQuery(store))
   const petIds = holds?.orders.map(({ petId }) => petId) ?? []
-  const { data: pets } = useQuery({ ...heldPetsQuery(store, petIds), enabled: petIds.length > 0 })
+  const { data: pets } = useQuery({ ...orderedPetsQuery(store, petIds), enabled: petIds.length > 0 })
   if (holds === undefined) {
     return error === null ? <LoadingRows /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
   }
@@ -58,6 +60,7 @@ function Holds() {
 function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const hasChanged = useHasChanged(order.petId)
   const { petId, note, placedBy, expiresAt } = order
+  const price = priceText(order)
   return (
     <div
       className="list-row hold-row"
@@ -80,6 +83,7 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
         </AnchorLink>
         <Text size="xs" c="dimmed">
           No. {petId} · held by {placedBy}
+          {price !== undefined && ` · ${price}`}
         </Text>
       </div>
       <Text

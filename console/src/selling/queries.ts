@@ -1,6 +1,6 @@
-// What the pages about holds read.
+// What the pages about holds and sales read.
 import type { Order, Pet, Petstore } from '@petstore/client'
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import type { OpenHolds } from './open-holds.ts'
@@ -27,6 +27,17 @@ export async function readOpenOrder(
   return items[0] ?? null
 }
 
+/** The last sale of a pet, or null if no order of it was completed. */
+export function saleQuery(store: Petstore, petId: string) {
+  return queryOptions({
+    queryKey: KEYS.sale(petId),
+    queryFn: async ({ signal }) => {
+      const { items } = await store.orders.list({ petId, status: 'completed', limit: 1 }, { signal }).page()
+      return items[0] ?? null
+    },
+  })
+}
+
 export function openHoldsQuery(store: Petstore) {
   return queryOptions({
     queryKey: KEYS.openHolds,
@@ -43,22 +54,6 @@ async function readOpenHolds(store: Petstore, signal: AbortSignal): Promise<Open
     orders.push(order)
   }
   return { orders, hasMore: false }
-}
-
-/** The pets of the holds by their id, in as few requests as possible. */
-export function heldPetsQuery(store: Petstore, petIds: string[]) {
-  const ids = petIds.toSorted()
-  return queryOptions({
-    queryKey: KEYS.heldPets(ids),
-    queryFn: async ({ signal }): Promise<Record<string, Pet>> => {
-      const parts = Array.from({ length: Math.ceil(ids.length / PAGE_SIZE) }, (_, index) =>
-        ids.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE),
-      )
-      const pages = await Promise.all(parts.map((id) => store.pets.list({ id }, { signal }).page()))
-      return Object.fromEntries(pages.flatMap(({ items }) => items.map((pet) => [pet.id, pet])))
-    },
-    placeholderData: keepPreviousData,
-  })
 }
 
 export interface FoundOrder {

@@ -5,8 +5,20 @@ import { useNotify } from '../layout/notify.tsx'
 import { applyChange } from '../live/apply-events.ts'
 import { useRefresh } from '../pets/queries.ts'
 import { undoChange } from '../pets/undo.ts'
+import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
-import { complete, type Hold, hold, type Outcome, release, sell, undoRelease, undoSale } from './actions.ts'
+import {
+  complete,
+  type Hold,
+  hold,
+  type Outcome,
+  release,
+  type Sale,
+  sell,
+  setSold,
+  undoRelease,
+  undoSale,
+} from './actions.ts'
 import { clockText } from './hold-time.ts'
 
 type Action = (store: Petstore) => Promise<Outcome>
@@ -15,6 +27,8 @@ interface Step {
   run: Action
   doneText: (outcome: Outcome) => string
   undo?: ((outcome: Outcome) => Action) | undefined
+  /** What the undo leaves as it is. */
+  undoneNote?: string
   /** True if a dialog shows the error. */
   hasDialog?: boolean
 }
@@ -35,8 +49,9 @@ export function useSelling(pet: Pet) {
 
   const { mutate, mutateAsync, isPending } = useMutation({
     mutationFn: ({ run }: Step) => apply(run),
-    onSuccess: (outcome, { doneText, undo }) => {
-      notify.done(doneText(outcome), { petId: pet.id, undo: undo && (() => runUndo(undo(outcome))) })
+    onSuccess: (outcome, { doneText, undo, undoneNote }) => {
+      const run = undo && (() => runUndo(undo(outcome), undoneNote))
+      notify.done(doneText(outcome), { petId: pet.id, undo: run })
     },
     onError: (error, { hasDialog }) => {
       // The page may have shown an earlier state.
@@ -45,8 +60,10 @@ export function useSelling(pet: Pet) {
     },
   })
 
-  function runUndo(action: Action): Promise<string> {
-    const undoing = undoChange(store, pet, async () => againText(pet, await apply(action)))
+  function runUndo(action: Action, note: string | undefined): Promise<string> {
+    const undoing = undoChange(store, pet, async () =>
+      [againText(pet, await apply(action)), note].filter((text) => text !== undefined).join(' '),
+    )
     undoing.catch(() => void refresh())
     return undoing
   }
@@ -55,8 +72,9 @@ export function useSelling(pet: Pet) {
     isPending,
     /** Rejects with an error that says who has the pet. */
     hold: (values: Hold) => mutateAsync(holdStep(pet, values)),
-    sell: () => mutate(sellStep(pet, canChangePets)),
-    complete: (order: Order | undefined) => mutate(completeStep(pet, order, canChangePets)),
+    /** Without an order, the pet must be available. With an order, the note stays that of the order. */
+    sell: (order: Order | undefined, sale: Sale) => mutateAsync(sellStep(pet, order, sale, canChangePets)),
+    setSold: () => mutate(setSoldStep(pet)),
     release: (order: Order | undefined) => mutate(releaseStep(pet, order)),
   }
 }
@@ -74,20 +92,30 @@ function holdStep(pet: Pet, values: Hold): Step {
   }
 }
 
-function sellStep(pet: Pet, canUndo: boolean): Step {
+function sellStep(pet: Pet, order: Order | undefined, sale: Sale, canUndo: boolean): Step {
   return {
-    run: (store) => sell(store, pet),
-    doneText: () => `${pet.name} is sold.`,
-    undo: canUndo ? () => (store) => undoSale(store, pet, undefined, 'available') : undefined,
+    hasDialog: true,
+    run: (store) => (order === undefined ? sell(store, pet, sale) : complete(store, order, sale.price)),
+    doneText: (outcome) => soldText(pet, outcome),
+    undo: canUndo
+      ? () => (store) => undoSale(store, pet, order, order === undefined ? 'available' : 'pending')
+      : undefined,
+    undoneNote: 'The list of sales still shows this sale.',
   }
 }
 
-function completeStep(pet: Pet, order: Order | undefined, canUndo: boolean): Step {
+function setSoldStep(pet: Pet): Step {
   return {
-    run: (store) => complete(store, pet, order),
-    doneText: () => `${pet.name} is sold.`,
-    undo: canUndo ? () => (store) => undoSale(store, pet, order, 'pending') : undefined,
+    run: (store) => setSold(store, pet),
+    doneText: (outcome) => soldText(pet, outcome),
+    undo: () => (store) => undoSale(store, pet, undefined, 'pending'),
   }
+}
+
+/** Such as "Bella is sold for €120.00." */
+function soldText({ name }: Pet, { order }: Outcome): string {
+  const price = order && priceText(order)
+  return price === undefined ? `${name} is sold.` : `${name} is sold for ${price}.`
 }
 
 function releaseStep(pet: Pet, order: Order | undefined): Step {

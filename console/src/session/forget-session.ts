@@ -2,13 +2,13 @@
 // sees nothing of it. Runs at every change of the session, in whatever way it ended.
 import { closeMessages } from '../layout/notify.tsx'
 import { rememberFilters } from '../pets/last-list.ts'
-import { closeHoldDialog } from '../selling/hold-dialog-state.ts'
+import { closeSellingDialog } from '../selling/selling-dialog-state.ts'
 import { onSessionChange } from './session.ts'
 
 export function forgetFormerSessions(): void {
   onSessionChange(() => {
     closeMessages()
-    closeHoldDialog()
+    closeSellingDialog()
     rememberFilters({})
   })
 }

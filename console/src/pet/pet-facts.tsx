@@ -1,0 +1,44 @@
+// The facts of a pet: breed, sex, age, chip number and description.
+import { Skeleton, Text } from '@mantine/core'
+import type { PetProfile } from '@petstore/client'
+import { useQuery } from '@tanstack/react-query'
+import { dayOf } from '../layout/dates.ts'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { bornText, sexText } from '../profile/facts.ts'
+import { profileQuery } from '../profile/queries.ts'
+import { useScopes, useStore } from '../session/session.ts'
+
+export function PetFacts({ petId }: { petId: string }) {
+  const { data: profile, error, refetch } = useQuery(profileQuery(useStore(), petId))
+  const canWrite = useScopes().has('pets:write')
+  if (profile === undefined)
+    return error === null ? (
+      <Skeleton height={24} aria-label="Loading the facts" />
+    ) : (
+      <ErrorMessage error={error} onRetry={() => void refetch()} />
+    )
+  const facts = factsOf(profile)
+  if (facts.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No facts yet. {canWrite && 'To add breed, sex, age or chip number, choose Edit.'}
+      </Text>
+    )
+  }
+  return (
+    <dl className="pet-facts">
+      {facts.map(([label, text]) => [<dt key={label}>{label}</dt>, <dd key={`${label}-text`}>{text}</dd>])}
+    </dl>
+  )
+}
+
+function factsOf({ breed, sex, bornOn, chipNumber, description }: PetProfile): [string, string][] {
+  const facts: [string, string | undefined][] = [
+    ['Breed', breed],
+    ['Sex', sex && sexText(sex)],
+    ['Age', bornOn && bornText(bornOn, dayOf(Date.now()))],
+    ['Chip number', chipNumber],
+    ['Description', description],
+  ]
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
+}

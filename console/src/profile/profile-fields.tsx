@@ -1,0 +1,90 @@
+// The fields of a form for the price and the facts of a pet.
+import { Group, Select, Text, Textarea, TextInput } from '@mantine/core'
+import type { GetInputPropsReturnType } from '@mantine/form'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { dayOf } from '../layout/dates.ts'
+import { statusText } from '../pets/status-badge.tsx'
+import { useStore } from '../session/session.ts'
+import { SEXES, sexText } from './facts.ts'
+import { PriceField } from './price-field.tsx'
+import {
+  BREED_LENGTH_MAX,
+  chipNumberOf,
+  DESCRIPTION_LENGTH_MAX,
+  type ProfileValues,
+} from './profile-values.ts'
+import { chipQuery } from './queries.ts'
+
+/** Asks for the chip number after a short pause in typing. */
+const ASKED_AFTER_MS = 300
+/** Chip numbers are 40 characters long at most. In groups, they have spaces too. */
+const CHIP_NUMBER_TYPED_MAX = 60
+
+interface Props {
+  /** The pet that the form changes. */
+  petId: string | undefined
+  propsOf: (field: keyof ProfileValues) => GetInputPropsReturnType
+}
+
+export function ProfileFields({ petId, propsOf }: Props) {
+  return (
+    <>
+      <Group grow align="flex-start">
+        <PriceField {...propsOf('price')} />
+        <TextInput
+          label="Born on"
+          type="date"
+          min="1900-01-01"
+          max={dayOf(Date.now())}
+          {...propsOf('bornOn')}
+        />
+      </Group>
+      <Group grow align="flex-start">
+        <TextInput label="Breed" maxLength={BREED_LENGTH_MAX} {...propsOf('breed')} />
+        <SexField {...propsOf('sex')} />
+      </Group>
+      <ChipNumberField petId={petId} {...propsOf('chipNumber')} />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={DESCRIPTION_LENGTH_MAX}
+        {...propsOf('description')}
+      />
+    </>
+  )
+}
+
+function SexField({ value, onChange, ...props }: GetInputPropsReturnType) {
+  return (
+    <Select
+      label="Sex"
+      placeholder="Not stated"
+      clearable
+      data={SEXES.map((sex) => ({ value: sex, label: sexText(sex) }))}
+      value={value === '' ? null : value}
+      onChange={(sex) => onChange(sex ?? '')}
+      {...props}
+    />
+  )
+}
+
+/** Warns about a number that another pet has, because it was probably mistyped. */
+function ChipNumberField({ petId, ...props }: GetInputPropsReturnType & { petId: string | undefined }) {
+  const [chipNumber] = useDebouncedValue(chipNumberOf(String(props.value)), ASKED_AFTER_MS)
+  const { data: others = [] } = useQuery(chipQuery(useStore(), chipNumber, petId))
+  return (
+    <div>
+      <TextInput label="Chip number" autoComplete="off" maxLength={CHIP_NUMBER_TYPED_MAX} {...props} />
+      <div role="status">
+        {others.map(({ id, name, status }) => (
+          <Text key={id} size="sm" mt={4} className="field-warning">
+            {name} (No. {id}, {statusText(status)}) has this chip number too. Check the number.
+          </Text>
+        ))}
+      </div>
+    </div>
+  )
+}

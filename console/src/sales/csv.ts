@@ -1,0 +1,54 @@
+// Sales as a CSV file for a spreadsheet.
+import type { Order, Pet } from '@petstore/client'
+import { dayOf } from '../layout/dates.ts'
+
+export const CSV_COLUMNS = [
+  'soldAt',
+  'petId',
+  'petName',
+  'category',
+  'soldBy',
+  'note',
+  'price',
+  'currency',
+  'orderId',
+]
+/** Without it, Excel does not read the file as UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF'
+/** A spreadsheet would run a text that starts like this as a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+export interface SoldPet {
+  order: Order
+  pet: Pet | undefined
+  category: string
+}
+
+export function salesCsv(sales: SoldPet[]): string {
+  const rows = sales.map(({ order, pet, category }) => [
+    localTime(order.closedAt ?? ''),
+    order.petId,
+    textField(pet?.name),
+    textField(category),
+    textField(order.placedBy),
+    textField(order.note),
+    order.price ?? '',
+    order.currency ?? '',
+    order.id,
+  ])
+  return BYTE_ORDER_MARK + [CSV_COLUMNS, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('')
+}
+
+/** The time in the time zone of the browser, such as "2026-11-18 09:30:00", which spreadsheets know. */
+function localTime(time: string): string {
+  return `${dayOf(time)} ${new Date(time).toLocaleTimeString('en-GB')}`
+}
+
+/** Text that a person has typed. An apostrophe makes a spreadsheet read it as text. */
+function textField(text = ''): string {
+  return FORMULA.test(text) ? `'${text}` : text
+}
+
+function quoted(field: string): string {
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+}

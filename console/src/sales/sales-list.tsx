@@ -1,0 +1,149 @@
+// The sales of the shown days, newest first. Several days have a heading each, with the total of the day.
+import { Button, Skeleton, Stack, Text, Title } from '@mantine/core'
+import type { DayFigures, Order, Pet } from '@petstore/client'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { AnchorLink } from '../layout/anchor-link.tsx'
+import { dateText } from '../layout/dates.ts'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { exactText } from '../layout/when-text.ts'
+import { figuresQuery } from '../overview/queries.ts'
+import { categoriesQuery, categoryName, orderedPetsQuery } from '../pets/queries.ts'
+import { statusText } from '../pets/status-badge.tsx'
+import { priceText } from '../profile/price.ts'
+import { timeText } from '../selling/hold-time.ts'
+import { useStore } from '../session/session.ts'
+import { byDay, sumOfDay, totalText } from './day-sales.ts'
+import { salesQuery } from './queries.ts'
+import { type DayRange, daysBack } from './range.ts'
+
+interface Props {
+  range: DayRange
+  today: string
+}
+
+export function SalesList({ range, today }: Props) {
+  const store = useStore()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    salesQuery(store, range),
+  )
+  const { data: figures } = useQuery(figuresQuery(store, daysBack(range, today)))
+  const orders = data?.pages.flatMap(({ items }) => items) ?? []
+  const petIds = orders.map(({ petId }) => petId)
+  const { data: pets } = useQuery({ ...orderedPetsQuery(store, petIds), enabled: petIds.length > 0 })
+  if (data === undefined) {
+    return error === null ? <LoadingRows /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+  }
+  if (orders.length === 0) return <NoSales />
+  return (
+    <>
+      {byDay(orders).map(({ day, sales }) => (
+        <section key={day} aria-label={`Sales of ${dateText(`${day}T00:00`)}`}>
+          {range.from !== range.to && (
+            <DayHeading day={day} figures={figures?.days.find((one) => one.day === day)} />
+          )}
+          <div role="list">
+            {sales.map((order) => (
+              <SaleRow key={order.id} order={order} pet={pets?.[order.petId]} />
+            ))}
+          </div>
+        </section>
+      ))}
+      {error !== null && <ErrorMessage error={error} onRetry={() => void fetchNextPage()} />}
+      {hasNextPage && (
+        <Button
+          variant="default"
+          style={{ alignSelf: 'flex-start' }}
+          loading={isFetchingNextPage}
+          onClick={() => void fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Such as "17 Nov 2026: 3 sales, €360.00". */
+function DayHeading({ day, figures }: { day: string; figures: DayFigures | undefined }) {
+  const { orders, totals } = figures ? sumOfDay(figures) : { orders: 0, totals: [] }
+  const sums = [`${orders} ${orders === 1 ? 'sale' : 'sales'}`, totalText(totals)].filter(Boolean)
+  return (
+    <Title order={2} size="h5" mt="sm" mb={4}>
+      {dateText(`${day}T00:00`)}
+      {figures && <span className="day-total">: {sums.join(', ')}</span>}
+    </Title>
+  )
+}
+
+function SaleRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
+  const { petId, note, placedBy, closedAt = '' } = order
+  const { data: categories } = useQuery(categoriesQuery(useStore()))
+  const price = priceText(order)
+  const isBack = pet !== undefined && pet.status !== 'sold'
+  return (
+    <div className="list-row sale-row" role="listitem" data-status="sold">
+      <div className="name">
+        <AnchorLink
+          to="/pets/$petId"
+          params={{ petId }}
+          fw={600}
+          underline="hover"
+          display="block"
+          truncate
+          title={pet?.name}
+        >
+          {pet?.name ?? `No. ${petId}`}
+        </AnchorLink>
+        <Text size="xs" c="dimmed" truncate>
+          No. {petId}
+          {pet && ` · ${categoryName(categories, pet.categoryId)}`}
+          {isBack && <b> · brought back, {statusText(pet.status).toLowerCase()} now</b>}
+        </Text>
+      </div>
+      <Text
+        className="category"
+        size="sm"
+        lineClamp={2}
+        title={note}
+        c={note === undefined ? 'dimmed' : 'inherit'}
+      >
+        {note ?? 'No note'}
+      </Text>
+      <div className="status">
+        <Text component="time" size="sm" dateTime={closedAt} title={exactText(closedAt)}>
+          {timeText(closedAt)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          sold by {placedBy}
+        </Text>
+      </div>
+      <Text className="action sale-price" size="sm" c={price === undefined ? 'dimmed' : 'inherit'}>
+        {price ?? 'No price'}
+      </Text>
+    </div>
+  )
+}
+
+function NoSales() {
+  return (
+    <Stack align="center" py="xl" gap="xs">
+      <Text fw={600}>No sales on these days</Text>
+      <Text c="dimmed" ta="center" maw={420}>
+        A sale appears here with its price, its seller and its note. To sell a pet, open its page.
+      </Text>
+      <AnchorLink to="/" search={{ status: 'available' }}>
+        Show available pets
+      </AnchorLink>
+    </Stack>
+  )
+}
+
+function LoadingRows() {
+  return (
+    <Stack gap={1} aria-busy="true" aria-label="Loading sales">
+      {Array.from({ length: 5 }, (_, index) => (
+        <Skeleton key={index} height={57} radius="sm" />
+      ))}
+    </Stack>
+  )
+}

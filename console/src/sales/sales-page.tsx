@@ -1,0 +1,96 @@
+// The sales of some days: who sold which pet to whom, when and for how much, with the totals.
+import './sales.css'
+import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useTimedText } from '../layout/clock.ts'
+import { dayOf } from '../layout/dates.ts'
+import { DownloadIcon } from '../layout/icons.tsx'
+import { useNotify } from '../layout/notify.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
+import { categoriesQuery } from '../pets/queries.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { readSalesCsv } from './queries.ts'
+import { type DayRange, rangeOf } from './range.ts'
+import { RangeField } from './range-field.tsx'
+import { SalesList } from './sales-list.tsx'
+import { SalesTotals } from './sales-totals.tsx'
+
+/** Browsers read the file after the click. */
+const DOWNLOADED_AFTER_MS = 60_000
+
+export function SalesPage() {
+  usePageTitle('Sales')
+  const canRead = useScopes().has('orders:read')
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        Sales
+      </Title>
+      {canRead ? <Sales /> : <NotAllowed />}
+    </Stack>
+  )
+}
+
+function Sales() {
+  const search = useSearch({ from: '/sales' })
+  const navigate = useNavigate({ from: '/sales' })
+  const today = useTimedText((now) => dayOf(now))
+  const range = rangeOf(search, today)
+  return (
+    <>
+      <Group justify="space-between" align="flex-end">
+        <RangeField
+          range={range}
+          today={today}
+          onChange={(days) => void navigate({ search: days, replace: true })}
+        />
+        <ExportButton range={range} />
+      </Group>
+      <SalesTotals range={range} today={today} />
+      <SalesList range={range} today={today} />
+    </>
+  )
+}
+
+function ExportButton({ range }: { range: DayRange }) {
+  const store = useStore()
+  const notify = useNotify()
+  const { data: categories } = useQuery(categoriesQuery(store))
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => readSalesCsv(store, range, categories),
+    onSuccess: (csv) => download(csv, fileName(range)),
+    onError: (error) => notify.error(error),
+  })
+  return (
+    <Button
+      variant="default"
+      leftSection={<DownloadIcon size={16} />}
+      loading={isPending}
+      onClick={() => mutate()}
+    >
+      Export as CSV
+    </Button>
+  )
+}
+
+function fileName({ from, to }: DayRange): string {
+  return from === to ? `sales-${from}.csv` : `sales-${from}-to-${to}.csv`
+}
+
+function download(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), DOWNLOADED_AFTER_MS)
+}
+
+function NotAllowed() {
+  return (
+    <Alert color="gray" title="Your key does not allow this page">
+      <Text size="sm">Ask your administrator for a key with the permission orders:read.</Text>
+    </Alert>
+  )
+}

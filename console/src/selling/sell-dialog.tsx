@@ -1,0 +1,76 @@
+// The dialog that sells a pet: at which price, and to whom.
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import type { Order, Pet } from '@petstore/client'
+import { type FormEvent, useState } from 'react'
+import { Dialog } from '../layout/dialog.tsx'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { PriceField } from '../profile/price-field.tsx'
+import { heldByText } from './conflict-text.ts'
+import { NOTE_LENGTH_MAX, useDialogAction, useTakenText } from './use-dialog-action.ts'
+import { usePrice } from './use-price.ts'
+import { useSelling } from './use-selling.ts'
+
+interface Props {
+  pet: Pet
+  /** The open order of a pet on hold. */
+  order: Order | undefined
+  onClose: () => void
+}
+
+export function SellDialog({ pet, order, onClose }: Props) {
+  const [note, setNote] = useState('')
+  const price = usePrice(pet, order)
+  const { sell, isPending } = useSelling(pet)
+  const { run, isDone, error } = useDialogAction(pet, onClose)
+  const taken = useTakenText(pet)
+  const isTaken = order === undefined && taken !== undefined && !isPending && !isDone
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (price.fault === undefined) void run(() => sell(order, { note, price: price.amount }))
+  }
+
+  return (
+    <Dialog title={`Sell ${pet.name} · No. ${pet.id}`} onClose={onClose} focusId={`pet-${pet.id}`} isShort>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {order ? (
+            <Text size="sm" className="hold-note">
+              {heldByText(order, Date.now())}
+            </Text>
+          ) : (
+            <TextInput
+              label="Note"
+              description="Optional. Who buys it?"
+              placeholder="Ms Okafor, 030 5550147"
+              maxLength={NOTE_LENGTH_MAX}
+              data-autofocus
+              value={note}
+              onChange={(event) => setNote(event.currentTarget.value)}
+            />
+          )}
+          <PriceField {...price.field} />
+          {isTaken && error === undefined && (
+            <Alert color="yellow" role="alert" title={`${pet.name} is not available any more`}>
+              {taken}
+            </Alert>
+          )}
+          {error !== undefined && <ErrorMessage error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {isTaken ? 'Close' : 'Cancel'}
+            </Button>
+            <Button
+              type="submit"
+              loading={isPending}
+              disabled={isTaken}
+              data-autofocus={order !== undefined || undefined}
+            >
+              Sell
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
