@@ -567,6 +567,8 @@ export interface GetFiguresQuery {
 export interface ListEventsQuery {
   /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
   after?: string | undefined
+  /** Start this many events before the end of the feed, counting events of all types. Cannot be combined with `after`. */
+  newest?: number | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
   type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
   /** Max number of events to return. */

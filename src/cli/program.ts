@@ -12,6 +12,7 @@ import { addEvents } from './events.ts'
 import { addExport } from './export.ts'
 import { addImport } from './import.ts'
 import { addInventory } from './inventory.ts'
+import { addMcp } from './mcp.ts'
 import { addMigrate } from './migrate.ts'
 import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
@@ -46,10 +47,11 @@ Examples:
   petstore pets list --status available       list the available pets
   petstore events tail                        print changes as they happen
   petstore webhooks create https://…          send changes to a URL
+  petstore mcp                                let an assistant use the store
   petstore demo                               try Petstore with its own database
 
 The commands under "Run the service" need DATABASE_URL, except top and demo. docs/configuration.md lists all environment variables.
-The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
+The other commands need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
 127.0.0.1:3000. See docs/command-line.md.`,
     )
     .commandsGroup('Run the service:')
@@ -71,6 +73,8 @@ The commands under "Use a running service" need PETSTORE_API_KEY, and PETSTORE_U
   addInventory(program)
   addEvents(program)
   addWebhooks(program)
+  program.commandsGroup('Connect an assistant to a running service:')
+  addMcp(program)
   return program
 }
 

@@ -67,10 +67,9 @@ function translate(schema: unknown, isText: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((part) => translate(part, isText))
   if (typeof schema !== 'object' || schema === null) return schema
   const { type, format, minimum, maximum, ...rest } = schema as Schema
-  if (type === 'integer' && format === 'int64') {
-    return { int64: true, ...defined({ 'x-not-with': rest['x-not-with'] }) }
-  }
-  if (type === 'integer' && isText) return { digits: [minimum, maximum] }
+  const notWith = defined({ 'x-not-with': rest['x-not-with'] })
+  if (type === 'integer' && format === 'int64') return { int64: true, ...notWith }
+  if (type === 'integer' && isText) return { digits: [minimum, maximum], ...notWith }
   const translated = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : translate(value, isText)]),
   )

@@ -73,7 +73,7 @@ test('the help of every command has examples; the help of commands for users nam
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
     expect(help, name).toContain(`petstore ${name}`)
-    const isForUsers = /^(?:pets|categories|orders|inventory|webhooks|events tail)/.test(name)
+    const isForUsers = /^(?:pets|categories|orders|inventory|webhooks|events tail|mcp)/.test(name)
     expect(help.includes('Set the API key in PETSTORE_API_KEY'), name).toBe(isForUsers)
   }
 })
@@ -115,8 +115,17 @@ test('the commands for users have an option for every parameter and field of the
   // Lists have no option for `id`, which `pets get` takes, and for `cursor`, which they follow themselves.
   expect(parametersOf('/pets', 'get')).toEqual(['limit', 'status', 'categoryId', 'id', 'name', 'cursor'])
   expect(optionsOf('pets list')).toEqual(['--status', '--category', '--name', '--limit', '--all', ...common])
-  expect(parametersOf('/store/orders', 'get')).toEqual(['limit', 'status', 'petId', 'sort', 'cursor'])
-  expect(optionsOf('orders list')).toEqual(['--pet', '--status', '--sort', '--limit', '--all', ...common])
+  expect(parametersOf('/store/orders', 'get')).toEqual([
+    'limit',
+    'status',
+    'petId',
+    'sort',
+    'closedFrom',
+    'closedTo',
+    'cursor',
+  ])
+  const filters = ['--pet', '--status', '--sort', '--closed-from', '--closed-to']
+  expect(optionsOf('orders list')).toEqual([...filters, '--limit', '--all', ...common])
   expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status'])
   expect(optionsOf('pets add')).toEqual(['--category', '--status', '--idempotency-key', ...common])
   expect(fieldsOf('PetChange')).toEqual(['name', 'categoryId', 'status', 'reason'])
@@ -124,8 +133,9 @@ test('the commands for users have an option for every parameter and field of the
   expect(optionsOf('pets update')).toEqual([...change, ...common])
   expect(fieldsOf('CategoryName')).toEqual(['name'])
   expect(optionsOf('categories put')).toEqual(['--name', ...common])
-  expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note'])
-  expect(optionsOf('orders place')).toEqual(['--hold-minutes', '--note', '--idempotency-key', ...common])
+  expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note', 'price'])
+  const order = ['--hold-minutes', '--note', '--price', '--idempotency-key']
+  expect(optionsOf('orders place')).toEqual([...order, ...common])
   expect(fieldsOf('NewWebhook')).toEqual(['url', 'description', 'types'])
   expect(optionsOf('webhooks create')).toEqual(['--type', '--description', ...common])
   // `enabled` has commands of its own.

@@ -49,7 +49,7 @@ test('sends exactly the bytes and the id that a webhook gets, signed', async () 
   expect(receiver.received.toSorted(byId).map(content)).toEqual(other.received.toSorted(byId).map(content))
   expect(receiver.received.map(({ text: body }) => body).join()).not.toMatch(/Okafor|requestId|apiKeyName/)
   expect(linesOf(stdout)).toHaveLength(count)
-  expect(linesOf(stdout)[0]).toMatch(/^\d\d:\d\d:\d\d {2}pet\.created {6}9007199254740993 {2}204 {2}\d+ ms$/)
+  expect(linesOf(stdout)[0]).toMatch(/^\d\d:\d\d:\d\d {2}pet\.created {10}9007199254740993 {2}204 {2}\d+ ms$/)
   await deliverer.stop()
 })
 

@@ -2,6 +2,7 @@
 // returns those of one document that do not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { TOOLS } from '../../src/cli/mcp/server.ts'
 import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../../src/config/config.ts'
 import { SAMPLERS } from '../../src/config/tracing-settings.ts'
@@ -177,7 +178,7 @@ const CLIENT_CODES = new Set(
     (path) => read(path).match(/(?<=^ {2}\| ')\w+(?='$)/gm) ?? [],
   ),
 )
-/** Names with an underscore that are not error codes: codes in details, and names of the schema, roles, history events, failed webhooks, samplers and PostgreSQL. */
+/** Names with an underscore that are not error codes: codes in details, and names of the schema, roles, history events, failed webhooks, samplers, tools for assistants and PostgreSQL. */
 const OTHER_NAMES = new Set([
   ...files
     .filter((file) => file.endsWith('.sql') || /^deploy\/ha\/.*\.(?:yml|ini)$/.test(file))
@@ -187,6 +188,7 @@ const OTHER_NAMES = new Set([
   ...Object.keys(SIGN_IN_ERRORS),
   ...FAILURE_REASONS,
   ...SAMPLERS,
+  ...TOOLS.map(({ name }) => name),
   // The name of a statement, which names its span; names of outcomes and reasons.
   'insert_pets',
   'no_standby',

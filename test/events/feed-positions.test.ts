@@ -133,6 +133,50 @@ test('"latest" is the position after the newest event', async () => {
   expect(summaryOf(await get(`/events?after=${positionOf(latest)}`))).toEqual([`pet.created ${id}`])
 })
 
+describe('newest', () => {
+  test('returns the end of the feed, oldest first, and the link continues after it', async () => {
+    await addManyPets(3, 1_500, 2)
+    const all = (await walk('limit=1000')).flat()
+    for (const newest of [1, 2, 3, 700]) {
+      const page = await get(`/events?newest=${newest}&limit=1000`)
+      expect(eventsOf(page)).toEqual(all.slice(-newest))
+      expect(positionOf(page)).toBe(all.at(-1)?.position)
+    }
+    const part = await get('/events?newest=20&limit=5')
+    expect(eventsOf(part)).toEqual(all.slice(-20, -15))
+    expect(positionOf(part)).toBe(all.at(-16)?.position)
+  })
+
+  test('counts events of all types, and returns those of the wanted types', async () => {
+    const { id } = await addPet()
+    await remove(`/pets/${id}`)
+    await addPet()
+    await sequenceEvents(db)
+    expect(summaryOf(await get('/events?newest=2&type=pet.deleted'))).toEqual([`pet.deleted ${id}`])
+    expect(summaryOf(await get('/events?newest=1&type=pet.deleted'))).toEqual([])
+  })
+
+  test('returns what is stored, also if the feed is empty or the retention has deleted events', async () => {
+    const databaseUrl = await createTestDatabase()
+    const store = await openApiFixtureOn(databaseUrl, openTestDatabase(databaseUrl), {})
+    expect(summaryOf(await store.get('/events?newest=5'))).toEqual([])
+    const ids = [(await store.addPet()).id, (await store.addPet()).id]
+    await sequenceEvents(store.db)
+    await store.sql(`update outbox set at = now() - interval '31 days' where pet_ids = '{${ids[0]}}'`)
+    await purgeEvents(store.db, 30 * DAY_SECONDS)
+    expect(await store.get('/events')).toMatchObject(EXPIRED)
+    expect(summaryOf(await store.get('/events?newest=5'))).toEqual([`pet.created ${ids[1]}`])
+  })
+
+  test.each(['newest=0', 'newest=1001', 'newest=x', 'newest=5&after=latest'])(
+    'rejects %s as the end of the feed (400)',
+    async (query) => {
+      const { status, body } = await get(`/events?${query}`)
+      expect({ status, body }).toMatchObject({ status: 400, body: { details: [{ field: 'newest' }] } })
+    },
+  )
+})
+
 test.each([
   '',
   'x',

@@ -3,6 +3,7 @@
 
 import { ACCESS_DEFECTS } from './access-defects.ts'
 import { CONSOLE_DEFECTS } from './console-defects.ts'
+import { ASSISTANT_DEFECTS } from './assistant-defects.ts'
 import type { Defect } from './defect.ts'
 import { DELIVERY_DEFECTS } from './delivery-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
@@ -29,6 +30,22 @@ export const DEFECTS: readonly Defect[] = [
     replace: '',
     test: 'test/http/connect-requests.test.ts',
     title: 'the service closes the connection, also if the client does not',
+  },
+  {
+    name: 'the newest events are missing after the retention has deleted some',
+    file: 'src/events/feed/feed.ts',
+    find: 'if (page.isStored) return',
+    replace: 'if (page.head > 0n) return',
+    test: 'test/events/feed-positions.test.ts',
+    title: 'returns what is stored, also if the feed is empty',
+  },
+  {
+    name: 'newest can be combined with after',
+    file: 'src/http/validation.ts',
+    find: 'return { digits: [minimum, maximum], ...notWith }',
+    replace: 'return { digits: [minimum, maximum] }',
+    test: 'test/events/feed-positions.test.ts',
+    title: 'as the end of the feed',
   },
   {
     name: 'petstore top warns of keys that expire late instead of soon',
@@ -723,6 +740,7 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/pages/files.test.ts',
   },
   ...ACCESS_DEFECTS,
+  ...ASSISTANT_DEFECTS,
   ...MESSAGE_DEFECTS,
   ...CONSOLE_DEFECTS,
   ...PROFILE_DEFECTS,

@@ -104,12 +104,14 @@ test('the service opens connections to PostgreSQL, the identity provider and the
   ])
   expect(read('src/telemetry/tracing/start-tracing.ts')).toContain("await import('./open-tracing.ts')")
   const calling = sources.filter((path) => /\/remote\.ts'|\/client\/src\//.test(read(join('src', path))))
-  expect(calling.toSorted()).toEqual([
+  // The files of cli/mcp/ use the client that cli/mcp.ts passes on.
+  expect(calling.filter((path) => !path.startsWith('cli/mcp/')).toSorted()).toEqual([
     'cli/categories.ts',
     'cli/event-types.ts',
     'cli/events-tail.ts',
     'cli/forwarder.ts',
     'cli/inventory.ts',
+    'cli/mcp.ts',
     'cli/orders.ts',
     'cli/pet-profiles.ts',
     'cli/pets.ts',
@@ -125,4 +127,15 @@ test('the service opens connections to PostgreSQL, the identity provider and the
   )
   expect(read('src/http/stop-listening.ts')).toContain("import { Server as TcpServer } from 'node:net'")
   expect(read('src/values/ip-address.ts')).toContain("import { isIP } from 'node:net'")
+})
+
+test('only `petstore mcp` loads the packages of the Model Context Protocol', () => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  )
+  const importing = sources.filter((path) =>
+    /^import (?!type\b)[^']*'(?:@modelcontextprotocol\/|[^'\n]*\bmcp\/)/m.test(read(join('src', path))),
+  )
+  expect(importing.filter((path) => !path.startsWith('cli/mcp/'))).toEqual([])
+  expect(importing).toContain('cli/mcp/server.ts')
 })

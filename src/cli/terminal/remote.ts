@@ -52,7 +52,8 @@ export interface Remote {
 }
 
 interface OptionHelp {
-  json?: string
+  /** False if the command has no option --json. */
+  json?: string | false
   timeout?: string
   /** How the command ends on Ctrl-C, if that is no failure. */
   success?: string
@@ -65,8 +66,9 @@ export const LIST_HELP = {
 
 /** Adds the options and the end of the help that these commands share. `help` replaces the default texts. */
 export function addRemoteOptions(command: Command, examples: readonly string[], help: OptionHelp = {}): void {
+  if (help.json !== false)
+    command.option('--json', help.json ?? 'print the response as JSON; ids keep every digit')
   command
-    .option('--json', help.json ?? 'print the response as JSON; ids keep every digit')
     .option(
       '--url <url>',
       'URL of the service; /v1 is added if the URL has no path (default: PETSTORE_URL, or http://127.0.0.1:3000/v1 if it is not set)',

@@ -2,12 +2,13 @@
 import { actorName } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
+import type { Reader } from '../../db/database.ts'
 import type { Order, OrderStatus } from '../../store/orders/schema.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import { parseJson } from '../../values/json.ts'
 import type { FindDurableEvents } from './durable.ts'
 import { parsePosition, type Position, writePosition } from './format.ts'
-import type { EventRow, EventsPage } from './queries.ts'
+import { type EventRow, type EventsPage, findNumberBeforeStored } from './queries.ts'
 import {
   type ChangedField,
   type Event,
@@ -52,11 +53,29 @@ export interface FeedPage {
 export async function readEvents(
   find: FindDurableEvents,
   start: Start,
-  { types, limit, showActors }: ReadOptions,
+  options: ReadOptions,
 ): Promise<FeedPage> {
-  const page = await find(types, numberOf(start), limit)
+  const page = await find(options.types, numberOf(start), options.limit)
   requireValid(start, page)
-  const { epoch, head, rows } = page
+  return toPage(page, options)
+}
+
+/** Reads the end of the feed. Fewer events than `count` may be stored. */
+export async function readNewestEvents(
+  { findEvents: find, db }: { findEvents: FindDurableEvents; db: Reader },
+  count: number,
+  options: ReadOptions,
+): Promise<FeedPage> {
+  const { types, limit } = options
+  const { head } = await find(types, numberOf(LATEST), 1)
+  const start = head > BigInt(count) ? head - BigInt(count) : 0n
+  const page = await find(types, start, limit)
+  if (page.isStored) return toPage(page, options)
+  // The retention has deleted the first of them.
+  return toPage(await find(types, await findNumberBeforeStored(db, start), limit), options)
+}
+
+function toPage({ epoch, head, rows }: EventsPage, { limit, showActors }: ReadOptions): FeedPage {
   const last = rows.length === limit ? rows.at(-1) : undefined
   return {
     events: rows.map((row) => toEvent(row, epoch, showActors)),

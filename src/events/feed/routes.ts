@@ -2,13 +2,14 @@
 // Contains no SQL; the rules are in feed.ts.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Caller } from '../../contract/caller.ts'
+import type { Db } from '../../db/database.ts'
 import { insufficientScope } from '../../http/authentication.ts'
 import { stopCounting } from '../../http/connections.ts'
 import { response, streamResponse, type V1 } from '../../http/operation.ts'
 import { endRequestSpan } from '../../http/tracing.ts'
 import type { Filter } from './chunks.ts'
 import type { FindDurableEvents } from './durable.ts'
-import { readableTypes, readEvents, readStart } from './feed.ts'
+import { readableTypes, readEvents, readNewestEvents, readStart } from './feed.ts'
 import { writePosition } from './format.ts'
 import {
   EVENTS_LIMIT_DEFAULT,
@@ -35,12 +36,14 @@ data: {"position":"3f1c9a52be07-19","type":"pet.deleted","occurredAt":"2026-11-1
 const STREAM_HEADERS = { 'content-type': STREAM_TYPE, 'x-accel-buffering': 'no' }
 
 export interface EventServices {
+  db: Db
   findEvents: FindDurableEvents
   eventStreams: EventStreams
   publicUrl: string
 }
 
-export function listEventsRoute(app: V1, { findEvents, publicUrl }: EventServices): void {
+export function listEventsRoute(app: V1, services: EventServices): void {
+  const { findEvents, publicUrl } = services
   app.route({
     method: 'GET',
     url: '/events',
@@ -72,11 +75,15 @@ export function listEventsRoute(app: V1, { findEvents, publicUrl }: EventService
       },
     },
     handler: async (request, reply) => {
-      const { after, type, limit } = request.query
-      const { events, next } = await readEvents(findEvents, readStart(after), {
+      const { after, newest, type, limit } = request.query
+      const options = {
         ...readFilter(request.caller as Caller, type),
         limit: limit ?? EVENTS_LIMIT_DEFAULT,
-      })
+      }
+      const { events, next } =
+        newest === undefined
+          ? await readEvents(findEvents, readStart(after), options)
+          : await readNewestEvents(services, newest, options)
       const query = new URLSearchParams({ after: writePosition(next) })
       for (const wanted of type ?? []) query.append('type', wanted)
       if (limit !== undefined) query.set('limit', String(limit))

@@ -93,6 +93,15 @@ export const TypeParameter = Type.Optional(
 
 export const ListEventsQuery = Type.Object({
   after: AfterParameter,
+  newest: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: EVENTS_LIMIT_MAX,
+      'x-not-with': ['after'],
+      description:
+        'Start this many events before the end of the feed, counting events of all types. Cannot be combined with `after`.',
+    }),
+  ),
   type: TypeParameter,
   limit: Type.Optional(
     Type.Integer({
