@@ -11,6 +11,7 @@ import { categoriesQuery, categoryName, orderedPetsQuery } from '../pets/queries
 import { statusText } from '../pets/status-badge.tsx'
 import { priceText } from '../profile/price.ts'
 import { timeText } from '../selling/hold-time.ts'
+import { OrderNote } from '../selling/order-note.tsx'
 import { useStore } from '../session/session.ts'
 import { byDay, sumOfDay, totalText } from './day-sales.ts'
 import { salesQuery } from './queries.ts'
@@ -100,15 +101,7 @@ function SaleRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
           {isBack && <b> · brought back, {statusText(pet.status).toLowerCase()} now</b>}
         </Text>
       </div>
-      <Text
-        className="category"
-        size="sm"
-        lineClamp={2}
-        title={note}
-        c={note === undefined ? 'dimmed' : 'inherit'}
-      >
-        {note ?? 'No note'}
-      </Text>
+      <OrderNote note={note} />
       <div className="status">
         <Text component="time" size="sm" dateTime={closedAt} title={exactText(closedAt)}>
           {timeText(closedAt)}

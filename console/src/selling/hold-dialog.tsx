@@ -1,15 +1,5 @@
 // The dialog that holds a pet for a customer. If another person takes the pet meanwhile, it says who.
-import {
-  Alert,
-  Button,
-  Group,
-  Input,
-  NumberInput,
-  SegmentedControl,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Button, Group, Input, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import type { Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
 import { useTimedText } from '../layout/clock.ts'
@@ -18,6 +8,7 @@ import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
 import { clockText, minutesUntil } from './hold-time.ts'
+import { TakenAlert } from './taken-alert.tsx'
 import { NOTE_LENGTH_MAX, useDialogAction, useTakenText } from './use-dialog-action.ts'
 import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
@@ -71,11 +62,7 @@ export function HoldDialog({ pet, onClose }: Props) {
           <PriceField {...price.field} />
           <LengthField {...length} />
           <UntilText {...length} />
-          {isTaken && error === undefined && (
-            <Alert color="yellow" role="alert" title={`${pet.name} is not available any more`}>
-              {taken}
-            </Alert>
-          )}
+          {isTaken && error === undefined && <TakenAlert pet={pet} taken={taken} />}
           {error !== undefined && <ErrorMessage error={error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

@@ -11,6 +11,7 @@ import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { EndHoldButtons } from './end-hold-buttons.tsx'
 import { clockText } from './hold-time.ts'
+import { OrderNote } from './order-note.tsx'
 import { HOLDS_MAX, openHoldsQuery } from './queries.ts'
 import { TimeLeft } from './time-left.tsx'
 
@@ -86,15 +87,7 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
           {price !== undefined && ` · ${price}`}
         </Text>
       </div>
-      <Text
-        className="category"
-        size="sm"
-        lineClamp={2}
-        title={note}
-        c={note === undefined ? 'dimmed' : 'inherit'}
-      >
-        {note ?? 'No note'}
-      </Text>
+      <OrderNote note={note} />
       <div className="status">
         <TimeLeft expiresAt={expiresAt} size="sm" />
         <Text size="xs" c="dimmed">

@@ -1,11 +1,12 @@
 // The dialog that sells a pet: at which price, and to whom.
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
 import { heldByText } from './conflict-text.ts'
+import { TakenAlert } from './taken-alert.tsx'
 import { NOTE_LENGTH_MAX, useDialogAction, useTakenText } from './use-dialog-action.ts'
 import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
@@ -50,11 +51,7 @@ export function SellDialog({ pet, order, onClose }: Props) {
             />
           )}
           <PriceField {...price.field} />
-          {isTaken && error === undefined && (
-            <Alert color="yellow" role="alert" title={`${pet.name} is not available any more`}>
-              {taken}
-            </Alert>
-          )}
+          {isTaken && error === undefined && <TakenAlert pet={pet} taken={taken} />}
           {error !== undefined && <ErrorMessage error={error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
