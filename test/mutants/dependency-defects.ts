@@ -40,7 +40,7 @@ export const DEPENDENCY_DEFECTS: readonly Defect[] = [
     name: 'two files import each other',
     file: 'src/store/figures/schema.ts',
     find: `import { Type } from 'typebox'`,
-    replace: `import { Type } from 'typebox'\nimport type {} from './queries.ts'`,
+    replace: `import { Type } from 'typebox'\nimport type {} from './figures.ts'`,
     test: TEST,
     title: 'no files import each other in a circle',
   },

@@ -71,6 +71,8 @@ async function openFixture({ onTestFinished }: TestContext) {
     timeoutMs: TIMEOUT_MS,
     deadlineMs: 600_000,
   })
+  // Whatever the seed, each fault occurs at least once.
+  injector.next(...kinds)
   return { databaseUrl: DATABASE_URL, service, injector, store, counts }
 }
 
@@ -110,8 +112,7 @@ test.concurrent(`${CREATES} creates through a faulty proxy make exactly ${CREATE
   console.log(Object.fromEntries(counts))
   expect(inSql, REPLAY).toEqual(accepted)
   expect(rows, REPLAY).toHaveLength(CREATES)
-  // Guards the test itself: every fault occurred, and many creates reached the service more than once.
-  expect([...counts.keys()].sort()).toEqual([...kinds, 'none'].sort())
+  // Guards the test itself: many creates reached the service more than once.
   expect(total).toBeGreaterThan(CREATES * 1.1)
   expect(await service.stop()).toBe(0)
   expect(await auditFeed(databaseUrl), REPLAY).toEqual([])
