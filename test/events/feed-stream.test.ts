@@ -7,7 +7,7 @@ import { SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import type { Db, Statement } from '../../src/db/database.ts'
 import { durableEvents } from '../../src/events/feed/durable.ts'
 import { findFeedState, insertEpoch } from '../../src/events/feed/queries.ts'
-import { EVENT_TYPES } from '../../src/events/feed/schema.ts'
+import { EVENT_TYPES, PET_EVENT_TYPES } from '../../src/events/feed/schema.ts'
 import { sequenceDueEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { type EventStreamsOptions, openEventStreams } from '../../src/events/feed/streams.ts'
 import type { AppOptions } from '../../src/server/app.ts'
@@ -141,7 +141,7 @@ test('hides orders and actors from a key without the scope orders:read', async (
   const { text: apiKey } = await newKey({ scopes: ['events:read'] })
   const full = await open()
   // The same types as the next stream, so that only the actors differ.
-  const pets = await open({ query: 'after=latest&type=pet.created&type=pet.updated&type=pet.deleted' })
+  const pets = await open({ query: `after=latest&type=${PET_EVENT_TYPES.join('&type=')}` })
   const limited = await open({ apiKey })
   // After a first event, all streams are at the same position and share the events in memory.
   const { id: petId } = await addPet()
