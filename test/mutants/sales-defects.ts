@@ -55,7 +55,7 @@ export const SALES_DEFECTS: readonly Defect[] = [
     title: 'keeps the price of the order',
   },
   {
-    name: 'completing an order again changes its price',
+    name: 'completing an order at the same time as another request changes its price',
     file: 'src/store/orders/queries.ts',
     find: `where id = $1 and status = 'open' and expires_at > statement_timestamp()
       returning 1\`,
@@ -64,7 +64,7 @@ export const SALES_DEFECTS: readonly Defect[] = [
       returning 1\`,
     values: [id, price?.amount`,
     test: PRICES,
-    title: 'again returns the order unchanged',
+    title: 'by 8 concurrent requests with different prices',
   },
   {
     name: 'the decimal places of the price of an order are not checked',

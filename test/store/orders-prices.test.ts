@@ -149,9 +149,16 @@ describe('completing an order', () => {
   })
 
   test('by 8 concurrent requests with different prices stores one of them, which all requests return', async () => {
-    const { id } = await api.hold()
+    const { id, petId } = await api.hold()
     const prices = Array.from({ length: 8 }, (_, index) => `10${index}.00`)
-    const returned = await Promise.all(prices.map((price) => complete(id, { price })))
+    // Several requests find the order open before one of them completes it.
+    const { completing } = await api.db.transaction(async (tx) => {
+      await lockPet(tx, BigInt(petId))
+      const waiting = Promise.all(prices.map((price) => complete(id, { price })))
+      await untilBlocked(api.databaseUrl, 2)
+      return { completing: waiting }
+    })
+    const returned = await completing
     expect(new Set(returned.map((order) => JSON.stringify(order))).size).toBe(1)
     expect(prices).toContain(returned[0]?.price)
   })
