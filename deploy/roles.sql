@@ -111,7 +111,7 @@ begin
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
         'count_deleted_pets', 'count_inserted_pets', 'count_numbered_events', 'count_truncated_pets',
-        'count_updated_pets', 'event_api_key_id', 'event_request_id', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key', 'record_created_pets',
+        'count_updated_pets', 'event_api_key_id', 'event_request_id', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key', 'pet_word_keys', 'record_created_pets',
         'record_deleted_pets', 'record_ended_orders', 'record_placed_order', 'record_truncated_pets',
         'record_updated_pets', 'record_written_profiles', 'unfolded_pet_counts'
       )

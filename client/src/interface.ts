@@ -511,10 +511,12 @@ export interface ListPetsQuery {
   status?: 'available' | 'pending' | 'sold' | undefined
   /** Return only pets in this category. */
   categoryId?: IdInput | undefined
-  /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`. */
+  /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor`, `name` or `word`. */
   id?: readonly IdInput[] | undefined
   /** Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`. */
   name?: string | undefined
+  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`. */
+  word?: string | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }

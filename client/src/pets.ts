@@ -18,7 +18,10 @@ export type Pets = ReturnType<typeof petsOf>
 
 export function petsOf(send: Send) {
   return {
-    /** Lists pets, newest first, or sorted by name with the filter `name`. */
+    /**
+     * Lists pets, newest first, or sorted by name with the filter `name`. With `word`, a page can be empty although another
+     * page follows; `for await` reads on.
+     */
     list: (query?: ListPetsQuery, options?: CallOptions) =>
       listOf(send, 'listPets', () => '/pets', query, options),
 

@@ -67,6 +67,7 @@ interface PetListOptions extends ListOptions {
   status?: PetStatus
   category?: bigint
   name?: string
+  word?: string
 }
 
 interface AddOptions extends RemoteOptions {
@@ -102,10 +103,16 @@ export function addPets(program: Command): void {
         'list only pets whose name starts with this text, ignoring case; cannot be combined with --category',
       ).conflicts(['category']),
     )
+    .addOption(
+      new Option(
+        '--word <text>',
+        'list only pets whose name has a word that starts with this text, ignoring case; cannot be combined with --name',
+      ).conflicts(['name']),
+    )
     .action((options: PetListOptions) =>
       callService(options, async (remote) => {
-        const { status, category, name } = options
-        const query = { status, categoryId: category, name, limit: pageSize(options) }
+        const { status, category, name, word } = options
+        const query = { status, categoryId: category, name, word, limit: pageSize(options) }
         await printList(remote.store.pets.list(query, remote.call), options, COLUMNS, remote)
       }),
     )
@@ -115,6 +122,7 @@ export function addPets(program: Command): void {
     [
       'petstore pets list --status available --category 2',
       'petstore pets list --name bis --status available',
+      'petstore pets list --word whippet --category 1',
       'petstore pets list --all --json > pets.json',
     ],
     LIST_HELP,

@@ -130,8 +130,8 @@ test('annotations say which tools read, which replace something, and which may b
   })
 })
 
-test('find_pets finds by category, status, name and number, and returns each page once', async () => {
-  const names = ['Otto', 'Ottilie', 'Olga']
+test('find_pets finds by category, status, name, word and number, and returns each page once', async () => {
+  const names = ['Otto', 'Ottilie', 'Olga (Ottoman)']
   const [otto = '', ottilie = '', olga = ''] = await Promise.all(
     names.map((name) => addPet({ name, categoryId: 71 })),
   )
@@ -141,6 +141,7 @@ test('find_pets finds by category, status, name and number, and returns each pag
   expect(idsOf(await find({ categoryId: '71' }))).toEqual([otto, ottilie, olga].toSorted())
   expect(idsOf(await find({ categoryId: '71', status: 'available' }))).toEqual([otto, ottilie].toSorted())
   expect(idsOf(await find({ name: 'ott' }))).toEqual([otto, ottilie].toSorted())
+  expect(idsOf(await find({ word: 'otto', categoryId: '71' }))).toEqual([otto, olga].toSorted())
   expect((await find({ petIds: [otto, UNKNOWN_ID] })).pets).toEqual([
     { petId: otto, name: 'Otto', categoryId: '71', status: 'available' },
   ])

@@ -104,16 +104,18 @@ test('list does not say that more pets exist if the last one is exactly at the l
   expect(await run('pets', 'list', '--category', '22', '--limit', '3')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('list sends --status, --category and --name as parameters of the API', async () => {
+test('list sends --status, --category, --name and --word as parameters of the API', async () => {
   const { run: runObserved, json: jsonObserved, injector } = await behindFaultInjector(cli)
   await api.addPet({ name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' })
   const pet = { name: 'Žofie & Co? #1', categoryId: 23, status: 'sold' }
   expect(await jsonObserved('pets', 'list', '--status', 'sold', '--category', '23')).toMatchObject([pet])
   expect(await jsonObserved('pets', 'list', '--name', 'žofie & co? #', '--limit', '5')).toMatchObject([pet])
+  expect(await jsonObserved('pets', 'list', '--word', 'co', '--category', '23')).toMatchObject([pet])
   expect(injector.seen.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))).toEqual(
     [
       { status: 'sold', categoryId: '23', limit: '20' },
       { name: 'žofie & co? #', limit: '5' },
+      { word: 'co', categoryId: '23', limit: '20' },
     ],
   )
   const none = await runObserved('pets', 'list', '--category', '24')
@@ -153,6 +155,7 @@ test.each([
   [['list', '--limit', '0'], 'a whole number from 1 to'],
   [['list', '--limit', '5', '--all'], 'cannot be used with'],
   [['list', '--name', 'x', '--category', '1'], 'cannot be used with'],
+  [['list', '--word', 'x', '--name', 'y'], 'cannot be used with'],
   [['get', '9223372036854775808'], 'An id is a whole number above 0.'],
   [['get'], "missing required argument 'id'"],
   [['add', 'Rex', '--category', '1', '--idempotency-key', 'ü'], 'ASCII characters'],

@@ -1,8 +1,9 @@
 // The filters in the URL of the list of pets, and events that are applied to a filtered list.
-import type { Pet, StoreEvent } from '@petstore/client'
+import type { Page, Pet, StoreEvent } from '@petstore/client'
 import { expect, test } from 'vitest'
 import { applyToPages } from '../../console/src/live/list-pages.ts'
 import { readFilters } from '../../console/src/pets/filters.ts'
+import { readOn } from '../../console/src/pets/read-on.ts'
 
 test('reads ids and searches that the router has read as numbers', () => {
   expect(readFilters({ category: 3, q: 42 })).toMatchObject({ category: '3', q: '42' })
@@ -30,4 +31,24 @@ test('a list by id contains no other pet after an event', () => {
   expect(applyToPages(pages, { id: ['7'] }, updated(pet('8')))).toBe(pages)
   const [page] = applyToPages(pages, { id: ['7'] }, updated({ ...pet('7'), name: 'Max' }))
   expect(page?.items.map(({ name }) => name)).toEqual(['Max'])
+})
+
+test('a search reads on after empty pages, and ends with a page that has pets or with the last one', async () => {
+  const none = (nextCursor: string | undefined) => ({ items: [], nextCursor })
+  const found = { items: [pet('7')], nextCursor: 'd' }
+  const pages = new Map<string | undefined, Page<Pet>>([
+    [undefined, none('b')],
+    ['b', none('c')],
+    ['c', found],
+    ['d', none(undefined)],
+  ])
+  const read = async (cursor: string | undefined) => pages.get(cursor) ?? none(undefined)
+  expect(await readOn(read, undefined)).toBe(found)
+  expect(await readOn(read, 'd')).toEqual(none(undefined))
+})
+
+test('a list by word gets no pet by an event, because only the service knows the words', () => {
+  const pages = [{ items: [pet('7')], nextCursor: undefined }]
+  expect(applyToPages(pages, { word: 'rex' }, updated(pet('8')))).toBe(pages)
+  expect(applyToPages(pages, {}, updated(pet('8')))[0]?.items).toHaveLength(2)
 })

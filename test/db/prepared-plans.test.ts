@@ -12,6 +12,7 @@ const LISTS = [
   '/pets?categoryId=1',
   '/pets?categoryId=1&status=sold',
   '/pets?name=r',
+  '/pets?word=r',
   '/pets?name=r&status=available',
   '/pets?id=1',
   '/pets/1',

@@ -13,6 +13,7 @@ import { SALES_DEFECTS } from './sales-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
 import { STANDBY_DEFECTS } from './standby-defects.ts'
 import { WEBHOOK_DEFECTS } from './webhook-defects.ts'
+import { WORD_DEFECTS } from './word-defects.ts'
 
 export const DEFECTS: readonly Defect[] = [
   // First, because its test takes the longest.
@@ -747,6 +748,7 @@ export const DEFECTS: readonly Defect[] = [
   ...SALES_DEFECTS,
   ...SIGN_IN_DEFECTS,
   ...WEBHOOK_DEFECTS,
+  ...WORD_DEFECTS,
   ...DELIVERY_DEFECTS,
   ...DEPENDENCY_DEFECTS,
   ...STANDBY_DEFECTS,

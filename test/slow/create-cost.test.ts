@@ -44,7 +44,7 @@ test('the inventory counts, the event feed and the indexes on names reduce the t
   const bare = await open(
     'bare',
     `drop trigger record_created on pets; drop trigger count_updated on pets; drop trigger count_deleted on pets;
-      drop trigger count_numbered on event_numbers; drop index pets_by_name, pets_by_status_and_name`,
+      drop trigger count_numbered on event_numbers; drop index pets_by_name, pets_by_status_and_name, pets_by_word`,
   )
   async function measure(target: typeof whole): Promise<number> {
     let created = 0
@@ -68,7 +68,7 @@ test('the inventory counts, the event feed and the indexes on names reduce the t
   const ratios = rounds.map(({ ratio }) => ratio).sort((a, b) => a - b)
   console.table(rounds)
   console.log(`median ratio ${ratios[Math.floor(ROUNDS / 2)]?.toFixed(3)}`)
-  // Measured: 0.84. The limit is lower, because rounds on a shared machine vary by a fifth.
+  // Measured without the index on words: 0.84. The limit is lower, because rounds on a shared machine vary by a fifth.
   expect(ratios[Math.floor(ROUNDS / 2)]).toBeGreaterThan(0.66)
   await Promise.all([whole.stop(), bare.stop()])
 })

@@ -17,6 +17,7 @@ import {
   findPetPages,
   findPetsByIds,
   findPetsByName,
+  findPetsByWord,
   type PetPage,
 } from '../../src/store/pets/queries.ts'
 import { findProfilesByChipNumber } from '../../src/store/profiles/queries.ts'
@@ -121,6 +122,7 @@ function rowsRead(plan: Plan): number {
 }
 
 function literal(value: unknown): string {
+  if (value === null) return 'null'
   const text = Array.isArray(value) ? `{${value.map((item) => item ?? 'null').join(',')}}` : String(value)
   return client.escapeLiteral(text)
 }
@@ -169,6 +171,31 @@ async function checkFigures(state: string, mode: string): Promise<void> {
   }
 }
 
+/** The ids in one range of the index on words (migrations/0018_word_search.ts). */
+const RANGE = 32_768
+
+/**
+ * A search by word looks into the ranges of the index until it has found a page, or has examined enough pets. It then has read
+ * at most two ranges in which every pet has the word, and nothing in ranges without the word, except a row for each part of the
+ * look.
+ */
+async function checkWords(state: string, mode: string): Promise<number> {
+  let checked = 0
+  for (const word of ['PET', '99999', 'nobody', 'pet 5']) {
+    for (const filters of [{}, { status: 'pending' as const }, { status: 'sold' as const, categoryId: 9n }]) {
+      for (const before of [undefined, BigInt(PETS / 2)]) {
+        const statement = await statementOf((db) => findPetsByWord(db, { word, ...filters }, before, LIMIT))
+        const { read, plan } = await explain(statement)
+        const where = `${state}, ${mode}: ${statement.values.join(' ')}\n${plan}`
+        expect(plan, where).toContain('pets_by_word')
+        expect(read, where).toBeLessThanOrEqual(2 * RANGE + 5 * (PETS / RANGE))
+        checked += 1
+      }
+    }
+  }
+  return checked
+}
+
 async function checkAll(state: string): Promise<void> {
   let checked = 0
   for (const mode of ['force_generic_plan', 'force_custom_plan', 'auto']) {
@@ -198,6 +225,7 @@ async function checkAll(state: string): Promise<void> {
         }
       }
     }
+    checked += await checkWords(state, mode)
     for (const status of [...ORDER_STATUSES, undefined]) {
       for (const petId of [1n, 2n, 900_000n, undefined]) {
         for (const before of [undefined, 50_000n, 500n]) {

@@ -9,6 +9,7 @@ import { loadPets } from '../../lab/bench/pets.ts'
 import { SETTINGS } from '../../lab/bench/setup.ts'
 import { table } from '../../src/cli/terminal/terminal.ts'
 import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
+import { openTestClient } from '../support/client.ts'
 import { sql } from '../support/database.ts'
 import { freePorts, type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts'
 import { openConnection } from '../support/load.ts'
@@ -18,6 +19,7 @@ import {
   type LoggedMigration,
   readMigrationLog,
 } from '../support/migration-log.ts'
+import { idsOf, newestFirst, walk } from '../support/pets.ts'
 import { asApplication, asOwner, asVerifier } from '../support/roles.ts'
 import { EXECUTABLE, petstore, type Service, startService } from '../support/service.ts'
 import { auditStore, findSoldTwice } from '../support/store-audit.ts'
@@ -144,6 +146,11 @@ test('no request fails, and nothing is lost, while version 1.0.0 is upgraded and
   const inventory = await send('GET', '/v1/store/inventory')
   close()
   expect(inventory.body).toMatchObject(await countPets())
+
+  // Whichever version created them, before the index was built, while it was built and after that.
+  const client = openTestClient({ origin: instances[1]?.origin ?? '', apiKey }, { retriesBusy: true })
+  const found = await walk(client, '/v1/pets?word=upgr&limit=100')
+  expect(idsOf(found)).toEqual(newestFirst([...load.pets.values()]))
 
   await expectAcknowledged(load.pets, load.orders)
   await expectCreatedEvents([...load.pets.values()].slice(migratedAt))

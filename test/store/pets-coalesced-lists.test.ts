@@ -60,6 +60,7 @@ const SAMPLES: Record<string, [string, string]> = {
   categoryId: ['1', '2'],
   id: ['1', '2'],
   name: ['Rex', 'Biscuit'],
+  word: ['Rexy', 'Biscuit'],
   cursor: [await cursorAfter(1), await cursorAfter(2)],
 }
 

@@ -92,7 +92,7 @@ function applyEvent(cache: QueryClient, event: StoreEvent): void {
   if (event.profile !== undefined) applyToProfiles(cache, event.profile)
 }
 
-/** Reads what the events do not contain: the ETags and the history of a pet, other orders, and the sort order by name. */
+/** Reads what the events do not contain: the ETags and the history of a pet, other orders, and which pets a search finds. */
 function readAgain(cache: QueryClient, events: StoreEvent[]): void {
   const changed = events.filter(({ type }) => type !== 'pet.deleted')
   for (const petId of new Set(changed.map((event) => event.petId))) {
@@ -101,7 +101,7 @@ function readAgain(cache: QueryClient, events: StoreEvent[]): void {
   }
   void cache.invalidateQueries({
     queryKey: KEYS.petLists,
-    predicate: ({ queryKey }) => (queryKey[1] as ListFilters).name !== undefined,
+    predicate: ({ queryKey }) => (queryKey[1] as ListFilters).word !== undefined,
   })
   if (events.every(({ order }) => order === undefined)) return
   void cache.invalidateQueries({

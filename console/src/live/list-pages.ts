@@ -5,7 +5,7 @@ import type { Page, Pet, StoreEvent } from '@petstore/client'
 export interface ListFilters {
   status?: string | undefined
   categoryId?: string | undefined
-  name?: string | undefined
+  word?: string | undefined
   id?: string[] | undefined
 }
 
@@ -17,16 +17,15 @@ export function applyToPages(pages: Page<Pet>[], filters: ListFilters, event: St
   if (!matches(pet, filters)) return without(pages, pet.id)
   const isListed = pages.some(({ items }) => items.some(({ id }) => id === pet.id))
   if (isListed) return replaced(pages, pet)
-  // A list by name has another sort order. The caller reads it again instead.
-  return filters.name === undefined ? inserted(pages, pet) : pages
+  // Only the service knows the words of a name. The caller reads a list by word again instead.
+  return filters.word === undefined ? inserted(pages, pet) : pages
 }
 
-function matches(pet: Pet, { status, categoryId, name, id }: ListFilters): boolean {
+function matches(pet: Pet, { status, categoryId, id }: ListFilters): boolean {
   return (
     (status === undefined || pet.status === status) &&
     (categoryId === undefined || pet.categoryId === categoryId) &&
-    (id === undefined || id.includes(pet.id)) &&
-    (name === undefined || pet.name.toLowerCase().startsWith(name.toLowerCase()))
+    (id === undefined || id.includes(pet.id))
   )
 }
 

@@ -4,14 +4,14 @@ import type { PetStatus } from '@petstore/client'
 export interface PetSearch {
   status?: PetStatus | undefined
   category?: string | undefined
-  /** The start of a name, or an id. */
+  /** The start of a word of the name, or an id. */
   q?: string | undefined
   /** Whether the form for a new pet is open. */
   add?: boolean | undefined
 }
 
-/** Names are not longer than this. */
-const SEARCH_LENGTH_MAX = 500
+/** The max of the service. */
+const SEARCH_LENGTH_MAX = 100
 
 export const STATUSES: PetStatus[] = ['available', 'pending', 'sold']
 

@@ -189,7 +189,7 @@ function NoPets({ filters: { q, status, category }, onReset, onAdd }: Props) {
       <Text c="dimmed" ta="center">
         {q === undefined
           ? 'No pet has this status and category.'
-          : 'The search looks for names that start with your text. Check the spelling, or show all pets.'}
+          : 'The search looks for words that start with your text. Check the spelling, or show all pets.'}
       </Text>
       <Button variant="default" onClick={onReset}>
         Show all pets

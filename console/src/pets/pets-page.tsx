@@ -47,9 +47,8 @@ export function PetsPage() {
         <StatusFilter filters={search} onChange={(status) => change({ status })} />
         <CategorySelect
           aria-label="Category"
-          placeholder={search.q === undefined ? 'All categories' : 'Not in a search'}
+          placeholder="All categories"
           clearable
-          disabled={search.q !== undefined}
           value={search.category ?? null}
           onChange={(category) => change({ category: category ?? undefined })}
         />

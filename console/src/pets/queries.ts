@@ -10,6 +10,7 @@ import {
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { isId, type PetSearch } from './filters.ts'
+import { readOn } from './read-on.ts'
 
 const PAGE_SIZE = 50
 /** The max of the service for one request. */
@@ -21,17 +22,17 @@ export function petListQuery(store: Petstore, { status, category, q }: PetSearch
   const isById = q !== undefined && isId(q)
   const filters = {
     status,
-    // The service does not combine a name with a category.
-    categoryId: q === undefined ? category : undefined,
-    name: isById ? undefined : q,
+    categoryId: category,
+    word: isById ? undefined : q,
     id: isById ? [q] : undefined,
   }
   return infiniteQueryOptions({
     queryKey: KEYS.petList(filters),
-    queryFn: ({ pageParam: cursor, signal }): Promise<Page<Pet>> =>
-      store.pets
-        .list(isById ? { id: [q], status } : { ...filters, cursor, limit: PAGE_SIZE }, { signal })
-        .page(),
+    queryFn: ({ pageParam, signal }): Promise<Page<Pet>> =>
+      readOn(
+        (cursor) => store.pets.list({ ...filters, cursor, limit: PAGE_SIZE }, { signal }).page(),
+        pageParam,
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })

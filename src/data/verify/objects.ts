@@ -42,6 +42,7 @@ export const INDEXES = [
   'pets_by_category_and_status',
   'pets_by_status',
   'pets_by_status_and_name',
+  'pets_by_word',
   'pets_pkey',
   'petstore_migrations_pkey',
   'primary_term_pkey',

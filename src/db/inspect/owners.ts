@@ -19,6 +19,7 @@ export const OWNED_OBJECTS = [
   'pet_name_key',
   'pet_price',
   'pet_search_key',
+  'pet_word_keys',
   'record_created_pets',
   'record_deleted_pets',
   'record_ended_orders',

@@ -16,10 +16,12 @@ import {
   deletePet,
   findPetsByIds,
   findPetsByName,
+  findPetsByWord,
   lockPet,
   type NameSearch,
   type PetFilters,
   updatePet,
+  type WordSearch,
 } from './queries.ts'
 import type { NewPet, Pet, PetChange, VersionedPet } from './schema.ts'
 
@@ -48,6 +50,26 @@ export async function listPetsByName(
   const found = await findPetsByName(db, search, position, limit + 1)
   const { items, next } = toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
   return { json: `[${items.map(({ json }) => json).join(',')}]`, next }
+}
+
+/**
+ * Lists pets that have a word that starts with the text, newest first. If the search stops before the page is full, the next
+ * page continues there.
+ */
+export async function listPetsByWord(
+  db: Reader,
+  search: WordSearch,
+  { after, limit }: PageRequest,
+): Promise<JsonPage> {
+  const found = await findPetsByWord(db, search, after?.id, limit + 1)
+  const stop = found.find(({ isLast }) => isLast)
+  const positionOf = ({ id }: { id: bigint }) => ({ id, sortKey: '' })
+  const { items, next } = toPage(
+    found.filter(({ isMatch }) => isMatch),
+    limit,
+    positionOf,
+  )
+  return { json: `[${items.map(({ json }) => json).join(',')}]`, next: next ?? (stop && positionOf(stop)) }
 }
 
 /** Lists the pets that have one of the ids and match the filters, newest first. */

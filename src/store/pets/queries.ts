@@ -191,6 +191,77 @@ export async function findPetsByName(
   })
 }
 
+export interface WordSearch extends PetFilters {
+  word: string
+}
+
+export interface WordRow {
+  id: bigint
+  json: string
+  isMatch: boolean
+  /** The search stops here. Older pets can match too. */
+  isLast: boolean
+}
+
+/**
+ * Max pets that have the word and that one page examines. Without it, a page would read every pet that has a common word
+ * if none of them is in the category: 0.7 s for a million. docs/decisions/0017-search-by-word.md has the figures.
+ */
+export const EXAMINED_MAX = 2_000
+/** The range of an id. migrations/0018_word_search.ts explains the ranges. */
+const RANGE_BITS = 15
+
+/**
+ * Returns pets that have, for each word of the text, a word that starts with it, newest first. The index finds the pets with
+ * the longest word of the text, in one range of ids after the other. `isMatch` contains the other conditions. If the search
+ * stops early, the last pet that it examined is returned even if it does not match.
+ *
+ * PostgreSQL reads no more ranges than the page needs. Ids can have gaps of any size, so the next range is that of the next
+ * older pet. Without "+ 0", PostgreSQL could read the primary key instead of the index on words.
+ */
+export async function findPetsByWord(
+  db: Reader,
+  { word, status, categoryId }: WordSearch,
+  beforeId: bigint | undefined,
+  max: number,
+): Promise<WordRow[]> {
+  return db.read<WordRow>({
+    name: 'find_pets_by_word',
+    text: `with recursive ranges (number) as (
+        select max(id) >> ${RANGE_BITS} from pets where id < $2
+        union all
+        select (select max(id) >> ${RANGE_BITS} from pets where id < number << ${RANGE_BITS})
+        from ranges where number is not null
+      )
+      select id, ${JSON_ROW} as json, is_match as "isMatch", is_last as "isLast"
+      from (
+        select *, row_number() over () = ${EXAMINED_MAX} as is_last,
+          ($3::pet_status is null or status = $3) and ($4::bigint is null or category_id = $4)
+            and ((select length(pet_word_keys(0, $1)) = 1)
+              or pet_word_keys(id, name) @@ (replace(pet_word_keys(id, $1)::text, ' ', ':* & ') || ':*')::tsquery
+            ) as is_match
+        from (
+          select found.* from ranges
+          cross join lateral (
+            select id, name, category_id, status from pets
+            where id + 0 < $2 and pet_word_keys(id, name) @@ (
+                select (quote_literal(lexeme) || ':*')::tsquery
+                from unnest(pet_word_keys(number << ${RANGE_BITS}, $1))
+                order by length(lexeme) desc
+                limit 1
+              )
+            order by id + 0 desc
+            limit ${EXAMINED_MAX}
+          ) as found
+          limit ${EXAMINED_MAX}
+        ) as examined
+      ) as judged
+      where is_match or is_last
+      limit $5`,
+    values: [word, beforeId ?? INT64_MAX, status ?? null, categoryId ?? null, max],
+  })
+}
+
 export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise<VersionedPet[]> {
   return db.read<VersionedPet>({
     name: 'find_pets_by_ids',

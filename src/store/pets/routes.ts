@@ -12,7 +12,16 @@ import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import type { PetBatches } from './batches.ts'
 import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
-import { changePet, createPet, getPet, listPets, listPetsByIds, listPetsByName, removePet } from './pets.ts'
+import {
+  changePet,
+  createPet,
+  getPet,
+  listPets,
+  listPetsByIds,
+  listPetsByName,
+  listPetsByWord,
+  removePet,
+} from './pets.ts'
 import {
   LIST_LIMIT_DEFAULT,
   ListPetsQuery,
@@ -58,22 +67,24 @@ export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServi
       },
     },
     handler: async (request, reply) => {
-      const { limit, id: ids, name, status, categoryId } = request.query
+      const { limit, id: ids, name, word, status, categoryId } = request.query
       const filters = { status, categoryId }
       if (ids !== undefined) {
         const found = await listPetsByIds(readers.rows, filters, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
         return found
       }
-      const boundTo = { ...filters, name }
+      const boundTo = { ...filters, name, word }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
-        const { json, next } =
-          name === undefined
-            ? await listPets(batches, filters, page)
-            : await listPetsByName(readers.rows, { prefix: name, status }, page)
+        const find = () => {
+          if (name !== undefined) return listPetsByName(readers.rows, { prefix: name, status }, page)
+          if (word !== undefined) return listPetsByWord(readers.rows, { word, ...filters }, page)
+          return listPets(batches, filters, page)
+        }
+        const { json, next } = await find()
         return {
           body: Buffer.from(json),
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),

@@ -8,6 +8,8 @@ import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 
 export const NAME_LENGTH_MAX = 500
 export const LIST_LIMIT_DEFAULT = 20
+/** A longer text could have so many words that checking a pet takes long. */
+export const WORD_LENGTH_MAX = 100
 
 const PetStatusSchema = Type.Unsafe<PetStatus>({
   $id: 'PetStatus',
@@ -105,9 +107,9 @@ export const ListPetsQuery = Type.Object({
   id: Type.Optional(
     Type.Array(Int64, {
       maxItems: LIST_LIMIT_MAX,
-      'x-not-with': ['cursor', 'name'],
+      'x-not-with': ['cursor', 'name', 'word'],
       description:
-        'Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor` or `name`.',
+        'Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor`, `name` or `word`.',
     }),
   ),
   name: Type.Optional(
@@ -117,6 +119,15 @@ export const ListPetsQuery = Type.Object({
       'x-not-with': ['categoryId'],
       description:
         'Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`.',
+    }),
+  ),
+  word: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: WORD_LENGTH_MAX,
+      'x-not-with': ['name'],
+      description:
+        'Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.',
     }),
   ),
   cursor: CursorParameter,

@@ -56,6 +56,7 @@ export const READING: Operation[] = [
   { name: 'listPets by category', prepare: read(() => `/pets?${BY_CATEGORY}`) },
   { name: 'listPets by both', prepare: read(() => `/pets?${BY_CATEGORY}&status=available`) },
   { name: 'listPets by name', prepare: read(() => '/pets?name=fish') },
+  { name: 'listPets by word', prepare: read(() => '/pets?word=fish&status=available') },
   { name: 'listPets by name and status', prepare: read(() => '/pets?name=fish&status=available') },
   { name: 'listPets by id', prepare: read(({ petId }) => `/pets?id=${petId}`) },
   { name: 'getPet', prepare: read(({ petId }) => `/pets/${petId}`) },

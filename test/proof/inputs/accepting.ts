@@ -275,9 +275,9 @@ async function expectList(
   const ids = items.map(({ id }) => id as number | bigint | undefined)
   const next = linkTo('next', response, 'http://petstore.test')
   if (next === undefined) return
-  // The event feed has no last page: after the newest event, a page is empty.
-  const isFeed = 'after' in operation.query
-  if (isFeed && items.length < limit) return
+  // The event feed has no last page: after the newest event, a page is empty. A search by word can stop before a page is full.
+  const canBeShort = 'after' in operation.query || query['word'] !== undefined
+  if (canBeShort && items.length < limit) return
   assert.equal(items.length, limit, 'a page that is not full has a next page')
   const page = await via.send({
     method: 'GET',
@@ -287,7 +287,7 @@ async function expectList(
     body: undefined,
   })
   expectStatus(page, 200)
-  if (!isFeed) assert.isNotEmpty(page.body as Item[], 'the next page is empty')
+  if (!canBeShort) assert.isNotEmpty(page.body as Item[], 'the next page is empty')
   for (const { id } of page.body as Item[]) if (id !== undefined) assert.notInclude(ids, id, 'on two pages')
 }
 

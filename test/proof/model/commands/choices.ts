@@ -36,8 +36,10 @@ export const name = fc.constantFrom(
   'äpfelin',
   'Rex',
   '🐕 Rex',
+  'Rex (Bison)',
 )
 export const namePrefix = fc.constantFrom('b', 'bis', 'BISC', 'ä', 'Rex', '🐕', 'nobody')
+export const word = fc.constantFrom('b', 'BIS', 'bison', 'ä', 'rex', '🐕', 'rex bis', 'bison, rex', 'nobody')
 export const categoryId = fc.constantFrom<Id>(1, 2, 3, LARGEST_ID)
 export const petStatus = fc.constantFrom<PetStatus>('available', 'pending', 'sold')
 export const orderStatus = fc.constantFrom<OrderStatus>('open', 'completed', 'cancelled', 'expired')

@@ -19,6 +19,7 @@ function sourceOf(list: List): Source {
   switch (list.of) {
     case 'pets':
     case 'names':
+    case 'words':
       return { operation: 'listPets', scope: 'pets:read', path: '/pets', limit: 20 }
     case 'orders':
       return { operation: 'listOrders', scope: 'orders:read', path: '/store/orders', limit: 20 }
@@ -131,6 +132,13 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   fc
     .record({ name: some.namePrefix, status: some.optional(some.petStatus) })
     .map((search) => () => ({ of: 'names' as const, ...search })),
+  fc
+    .record({
+      word: some.word,
+      status: some.optional(some.petStatus),
+      categoryId: some.optional(some.categoryId),
+    })
+    .map((search) => () => ({ of: 'words' as const, ...search })),
   fc
     .record({ status: some.optional(some.orderStatus), pet: some.optional(some.choice) })
     .map(({ status, pet }) => (session: Session) => ({

@@ -6,6 +6,7 @@ import type { Entry, Id, Order, OrderStatus, PetStatus, Store } from './store.ts
 export type List =
   | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
   | { of: 'names'; name: string; status?: PetStatus | undefined }
+  | { of: 'words'; word: string; status?: PetStatus | undefined; categoryId?: Id | undefined }
   | OrderList
   | { of: 'history'; petId: Id }
   | { of: 'categories' }
@@ -37,7 +38,9 @@ export function rowsOf(store: Store, list: List): Row[] | undefined {
 function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
   switch (list.of) {
     case 'pets':
+    case 'words':
       return [...store.pets.values()]
+        .filter(({ name }) => list.of === 'pets' || hasWords(name, list.word))
         .filter((pet) => (list.status ?? pet.status) === pet.status)
         .filter((pet) => (list.categoryId ?? pet.categoryId) === pet.categoryId)
         .map((pet) => ({ place: [-pet.id], item: petBody(pet) }))
@@ -69,6 +72,19 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
     place: [-apiKey.id],
     item: { ...apiKeyBody(apiKey), isRevoked: apiKey.isRevoked },
   }))
+}
+
+/** Whether the name has, for each word of the text, a word that starts with it. */
+function hasWords(name: string, text: string): boolean {
+  const words = wordsOf(name)
+  return wordsOf(text).every((wanted) => words.some((word) => word.startsWith(wanted)))
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[\s\p{P}]+/u)
+    .filter((word) => word !== '')
 }
 
 function placeOf({ events }: Store, order: Order, { sort }: OrderList): Place {
