@@ -7,7 +7,7 @@ import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { apiKeyVerifier, createApiKey } from '../src/access/api-keys/api-keys.ts'
-import { choosePort, isReady, stopTogether } from '../src/cli/demo.ts'
+import { choosePort, DEMO_SETTINGS, isReady, openDemoShop, stopTogether } from '../src/cli/demo.ts'
 import { paint, say } from '../src/cli/terminal/terminal.ts'
 import { withDatabase } from '../src/cli/with-database.ts'
 import { environmentWith } from '../src/config/config.ts'
@@ -20,7 +20,6 @@ import {
   runningPort,
   startCluster,
 } from '../src/data/demo/cluster.ts'
-import { addDemoPets, holdDemoPets } from '../src/data/demo/demo-pets.ts'
 import type { Db } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrations/migrate.ts'
 import { buildConsole } from './console.ts'
@@ -53,8 +52,6 @@ interface Kept {
   apiKey: string
 }
 
-/** Receivers on this machine can get webhooks, also over HTTP. */
-const LOOPBACK = '127.0.0.1,::1'
 const API_KEY_NAME = 'dev'
 const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 
@@ -67,7 +64,7 @@ async function dev(): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
-  const { PORT, ADMIN_PORT, WEBHOOK_NETWORKS } = environmentWith({})
+  const { PORT, ADMIN_PORT, WEBHOOK_NETWORKS = DEMO_SETTINGS.WEBHOOK_NETWORKS } = environmentWith({})
   const port = PORT ?? (await choosePort(3000))
   const adminPort = ADMIN_PORT ?? (await choosePort(9090))
   // Starts while PostgreSQL does.
@@ -78,17 +75,17 @@ async function dev(): Promise<void> {
   await migrate(databaseUrl)
 
   const apiKey = await withDatabase(databaseUrl, 'petstore-dev', async (db) => {
-    const added = await addDemoPets(db)
-    if (added > 0) say(paint('dim', `Added ${added} demo pets.`))
     const text = await devApiKey(db, kept.apiKey)
-    if (added > 0) await holdDemoPets(db, API_KEY_NAME)
+    const added = await openDemoShop(db)
+    if (added > 0) say(paint('dim', `Added ${added} demo pets, with 90 days of sales.`))
     return text
   })
 
   const settings = {
     DATABASE_URL: databaseUrl,
     PETSTORE_ENV: 'staging',
-    WEBHOOK_NETWORKS: WEBHOOK_NETWORKS ?? LOOPBACK,
+    ...DEMO_SETTINGS,
+    WEBHOOK_NETWORKS,
   }
   const processes = [
     startCommand('serve', values.watch, {

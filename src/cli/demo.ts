@@ -10,7 +10,7 @@ import { createApiKey } from '../access/api-keys/api-keys.ts'
 import { environmentWith } from '../config/config.ts'
 import { SCOPES } from '../contract/scopes.ts'
 import { embeddedBinaries, freePort, isFree, startCluster } from '../data/demo/cluster.ts'
-import { addDemoPets, holdDemoPets } from '../data/demo/demo-pets.ts'
+import type { Db } from '../db/database.ts'
 import { migrate } from '../db/migrations/migrate.ts'
 import { paint, print, say } from './terminal/terminal.ts'
 import { withDatabase } from './with-database.ts'
@@ -18,6 +18,8 @@ import { withDatabase } from './with-database.ts'
 const READY_TIMEOUT_MS = 30_000
 const DEFAULT_PORT = 3_000
 const API_KEY_NAME = 'demo'
+/** The service keeps the events of all 90 days. Receivers on this machine can get webhooks, also over HTTP. */
+export const DEMO_SETTINGS = { EVENT_RETENTION_DAYS: '365', WEBHOOK_NETWORKS: '127.0.0.1,::1' }
 
 interface DemoOptions {
   port: number
@@ -68,16 +70,16 @@ async function runDemo({ port, postgres, data }: DemoOptions): Promise<void> {
 async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal): Promise<void> {
   await migrate(databaseUrl)
   const apiKey = await withDatabase(databaseUrl, 'petstore-demo', async (db) => {
-    const added = await addDemoPets(db)
     const options = { name: API_KEY_NAME, scopes: SCOPES, rateLimit: undefined, expiresInSeconds: undefined }
     const { text } = await createApiKey(db, 'staging', options)
-    if (added > 0) await holdDemoPets(db, API_KEY_NAME)
+    await openDemoShop(db)
     return text
   })
   if (signal.aborted) return
   const settings = {
     DATABASE_URL: databaseUrl,
     PETSTORE_ENV: 'staging',
+    ...DEMO_SETTINGS,
     HOST: '127.0.0.1',
     ADMIN_HOST: '127.0.0.1',
     SHUTDOWN_GRACE_MS: '0',
@@ -96,6 +98,16 @@ async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal)
   await ended
   // The processes run until a signal, so without one they have failed.
   if (!signal.aborted) throw new Error('The service ended. See its messages above.')
+}
+
+/** Adds the demo shop if the catalogue is empty, and starts its receiver of webhooks. Returns the number of pets added. */
+export async function openDemoShop(db: Db): Promise<number> {
+  // Other commands do not need the files of the delivery that it uses.
+  const { addDemoShop } = await import('../data/demo/demo-shop.ts')
+  const { startDemoReceiver } = await import('../data/demo/demo-webhooks.ts')
+  const added = await addDemoShop(db)
+  await startDemoReceiver(db)
+  return added
 }
 
 function startCommand(command: string, settings: Record<string, string>): ChildProcess {

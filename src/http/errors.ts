@@ -4,10 +4,11 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
+import { isNamed, varyBy } from './accepted.ts'
 import { connectionOf } from './connections.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
 import { requestId } from './request-id.ts'
-import { DATA_HEADERS, JSON_TYPE } from './security-headers.ts'
+import { DATA_HEADERS, HTML_TYPE, JSON_TYPE, PAGE_HEADERS } from './security-headers.ts'
 
 /** The error code to respond with, for each code of an error that Fastify throws. All others are `internal_error`. */
 const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
@@ -26,14 +27,28 @@ function helpLink(pagesOrigin: PagesOrigin, code: ErrorCode): { link?: string } 
   return pagesOrigin === undefined ? {} : { link: `<${pagesOrigin}${ERRORS_PAGE}#${code}>; rel="help"` }
 }
 
-/** Returns the handler that turns errors into responses. */
-export function errorSender(pagesOrigin: PagesOrigin) {
+/**
+ * Returns the handler that turns errors into responses.
+ * @param notFoundPage The HTML that a browser gets for an address that does not exist. Programs get JSON.
+ */
+export function errorSender(pagesOrigin: PagesOrigin, notFoundPage?: string) {
   return (error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
-    sendError(toAppError(error), request, reply, pagesOrigin)
+    const sent = toAppError(error)
+    prepareError(sent, request, reply, pagesOrigin)
+    const canShowPage =
+      notFoundPage !== undefined && sent.code === 'route_not_found' && request.method === 'GET'
+    if (canShowPage) varyBy(reply, 'Accept')
+    // Browsers name HTML. Programs that accept anything send an asterisk, or no header.
+    if (canShowPage && isNamed(request.headers.accept, 'text/html')) {
+      reply.headers(PAGE_HEADERS).type(HTML_TYPE).send(notFoundPage)
+    } else {
+      reply.send(errorBody(sent.code, sent))
+    }
   }
 }
 
-function sendError(
+/** Sets the status and the headers of the response, and notes the error for the log. */
+function prepareError(
   error: AppError,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -52,12 +67,7 @@ function sendError(
   // Fastify would close the connection while the client is still sending, so the client could not read the response.
   // Without `Connection: close`, Node discards the rest of the body until the request timeout.
   if (error.code === 'body_too_large') reply.removeHeader('connection')
-  reply
-    .code(error.status)
-    .headers(DATA_HEADERS)
-    .headers(retryAfter(error.code))
-    .headers(error.headers)
-    .send(errorBody(error.code, error))
+  reply.code(error.status).headers(DATA_HEADERS).headers(retryAfter(error.code)).headers(error.headers)
 }
 
 function logFailure(error: AppError, request: FastifyRequest): void {

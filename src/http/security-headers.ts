@@ -1,6 +1,7 @@
 // Response headers that restrict what a browser can do with a response.
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
+export const HTML_TYPE = 'text/html; charset=utf-8'
 
 const EVERYWHERE = {
   'x-content-type-options': 'nosniff',

@@ -2,12 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { CONSOLE_ASSETS } from '../http/page-addresses.ts'
+import { HTML_TYPE } from '../http/security-headers.ts'
 import { decimalsOf } from '../values/money.ts'
 import type { Asset } from './assets.ts'
 import { BUILT_FOLDER, type PageFile, pageFile } from './files.ts'
 import { notBuiltPage } from './not-built-page.ts'
-
-const HTML = 'text/html; charset=utf-8'
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -26,10 +25,10 @@ const CURRENCY_SETTING = /(?<=<meta name="petstore-currency" )content="[A-Z]*" d
 /** Reads the files of `npm run build`. Without them, the page says how to build the console. */
 export function consoleFiles(currency: string, folder = BUILT_FOLDER): ConsoleFiles {
   const page = join(folder, 'index.html')
-  if (!existsSync(page)) return { page: pageFile(HTML, notBuiltPage('console', '/')), assets: [] }
+  if (!existsSync(page)) return { page: pageFile(HTML_TYPE, notBuiltPage('console', '/')), assets: [] }
   const setting = `content="${currency}" data-decimals="${decimalsOf(currency)}"`
   const html = readFileSync(page, 'utf8').replace(CURRENCY_SETTING, setting)
-  return { page: pageFile(HTML, html), assets: readAssets(join(folder, CONSOLE_ASSETS)) }
+  return { page: pageFile(HTML_TYPE, html), assets: readAssets(join(folder, CONSOLE_ASSETS)) }
 }
 
 function readAssets(folder: string): Asset[] {

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isNamed, varyBy } from '../http/accepted.ts'
 
 /** The files of `npm run build`. */
 export const BUILT_FOLDER = resolve(import.meta.dirname, '../../console/dist')
@@ -43,16 +44,12 @@ export function sendFile(
   cacheControl: string,
 ): FastifyReply {
   const { 'if-none-match': ifNoneMatch, 'accept-encoding': encodings } = request.headers
-  reply.headers({ 'cache-control': cacheControl, etag: file.etag, vary: varyWith(reply, 'Accept-Encoding') })
+  reply.headers({ 'cache-control': cacheControl, etag: file.etag })
+  varyBy(reply, 'Accept-Encoding')
   if (isKnown(ifNoneMatch, file.etag)) return reply.code(304).send()
   reply.type(file.type)
-  if (!acceptsGzip(encodings)) return reply.send(file.bytes)
+  if (!isNamed(encodings, 'gzip')) return reply.send(file.bytes)
   return reply.header('content-encoding', 'gzip').send(file.gzipped())
-}
-
-/** Returns the `Vary` header with the name added. Keeps `Origin` if CORS has set it. */
-function varyWith(reply: FastifyReply, name: string): string {
-  return [reply.getHeader('vary'), name].filter(Boolean).join(', ')
 }
 
 /** Whether If-None-Match contains the ETag, according to the weak comparison (RFC 9110). */
@@ -60,12 +57,4 @@ function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
   return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag))
-}
-
-function acceptsGzip(header: string | string[] | undefined = ''): boolean {
-  const named = [header].flat().join().toLowerCase().split(',')
-  return named.some((part) => {
-    const [coding = '', quality = 'q=1'] = part.split(';').map((text) => text.trim())
-    return coding === 'gzip' && Number(quality.replace(/^q=/, '')) > 0
-  })
 }

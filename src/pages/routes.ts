@@ -15,10 +15,14 @@ import { getPetPage } from './get-pet-page.ts'
 import { limitPages, type PageLimits } from './limits.ts'
 import { referencePage } from './reference-page.ts'
 import { readScalar } from './scalar.ts'
-import { CONSOLE_HEADERS, JSON_TYPE, PAGE_HEADERS, REFERENCE_HEADERS } from '../http/security-headers.ts'
+import {
+  CONSOLE_HEADERS,
+  HTML_TYPE,
+  JSON_TYPE,
+  PAGE_HEADERS,
+  REFERENCE_HEADERS,
+} from '../http/security-headers.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
-
-const HTML = 'text/html; charset=utf-8'
 
 export async function pageRoutes(app: FastifyInstance, limits: PageLimits, currency: string): Promise<void> {
   app.addHook('onRequest', (_request, reply, done) => {
@@ -46,11 +50,11 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits, curre
   })
 
   const scalar = readScalar()
-  const reference = pageFile(HTML, referencePage(scalar))
+  const reference = pageFile(HTML_TYPE, referencePage(scalar))
   serve(REFERENCE_PAGE, CACHED_AND_REVALIDATED, () => reference, REFERENCE_HEADERS)
-  const errors = pageFile(HTML, errorsPage())
+  const errors = pageFile(HTML_TYPE, errorsPage())
   serve(ERRORS_PAGE, CACHED_AND_REVALIDATED, () => errors)
-  const getPet = pageFile(HTML, getPetPage())
+  const getPet = pageFile(HTML_TYPE, getPetPage())
   serve(GET_PET_PAGE, CACHED_AND_REVALIDATED, () => getPet)
 
   for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)

@@ -55,6 +55,7 @@ import { traceRequests } from '../http/tracing.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
 import { buildValidator } from '../http/validation.ts'
 import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
+import { notFoundPage } from '../pages/not-found-page.ts'
 import { pageRoutes } from '../pages/routes.ts'
 import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../store/categories/routes.ts'
 import { type FiguresServices, getFiguresRoute } from '../store/figures/routes.ts'
@@ -204,8 +205,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('preClose', async () => options.eventStreams.close())
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
-  await app.register((pages) => pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS, options.currency))
-  await app.register((auth) => signInRoutes(auth, options), { prefix: '/auth' })
+  const showErrors = errorSender(options.publicUrl, notFoundPage())
+  await app.register((pages) => {
+    pages.setErrorHandler(showErrors)
+    return pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS, options.currency)
+  })
+  await app.register(
+    (auth) => {
+      auth.setErrorHandler(showErrors)
+      return signInRoutes(auth, options)
+    },
+    { prefix: '/auth' },
+  )
   await app.register((v1) => v1Routes(v1, options), { prefix: '/v1' })
   await app.ready()
   return app

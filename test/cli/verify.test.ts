@@ -4,7 +4,6 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
-import { addDemoPets, holdDemoPets } from '../../src/data/demo/demo-pets.ts'
 import type { CheckResult } from '../../src/data/verify/check.ts'
 import { CONSTRAINTS, INDEXES, TRIGGERS } from '../../src/data/verify/objects.ts'
 import { verifyDatabase } from '../../src/data/verify/verify.ts'
@@ -119,14 +118,6 @@ test('passes on a store with pets, orders, events and webhooks, and prints each 
 
 test('passes on a new database', async () => {
   expect((await verify(asVerifier(await createTestDatabase()))).faults).toEqual([])
-})
-
-test('passes on the demo pets and their holds', async () => {
-  const demo = await openApiFixture()
-  await addDemoPets(demo.db)
-  await holdDemoPets(demo.db, 'staff')
-  expect(await demo.sql('select from orders')).toHaveLength(75)
-  expect((await verify(asVerifier(demo.databaseUrl))).faults).toEqual([])
 })
 
 test('passes after TRUNCATE, which leaves events without a number', async () => {

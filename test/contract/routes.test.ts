@@ -101,6 +101,50 @@ describe('a path that does not exist', () => {
       expectErrors(await callWithEachMethod(path, key), 404, 'route_not_found')
     }
   })
+
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  const load = (path: string, accept: string, method = 'GET') =>
+    petstore.call(method, path, { apiKey: null, headers: { accept } })
+
+  test.each(['/nothing', '/pets/5/edit', '/docs/nothing', '/auth/nothing', '/nothing?accept=json'])(
+    '%s, outside /v1, shows a page in a browser (404)',
+    async (path) => {
+      const { status, headers, text } = await load(path, BROWSER)
+      expect(status).toBe(404)
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(headers.get('vary')).toMatch(/\bAccept$/)
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'/)
+      expect(text).toContain('<h1>This page does not exist</h1>')
+    },
+  )
+
+  test('a program gets the Error body instead of the page, and so does every other method', async () => {
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'text/*',
+      'text/html;q=0',
+      'text/html; level=1; q=0.0',
+    ]) {
+      const response = await load('/nothing', accept)
+      expect(response, accept).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+      expect(response.headers.get('vary')).toMatch(/\bAccept$/)
+    }
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const response = await load('/nothing', BROWSER, method)
+      expect(response).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+    }
+    expect(await load('/docs', BROWSER, 'POST')).toMatchObject({ status: 405 })
+  })
+
+  test('under /v1, a browser gets the Error body too', async () => {
+    const headers = { accept: BROWSER }
+    const unknown = await petstore.call('GET', '/v1/nothing', { headers })
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'route_not_found' } })
+    const withoutKey = await petstore.call('GET', '/v1/nothing', { headers, apiKey: null })
+    expect(withoutKey).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
+  })
 })
 
 describe('the methods of a path', () => {

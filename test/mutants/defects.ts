@@ -6,6 +6,7 @@ import { CONSOLE_DEFECTS } from './console-defects.ts'
 import { ASSISTANT_DEFECTS } from './assistant-defects.ts'
 import type { Defect } from './defect.ts'
 import { DELIVERY_DEFECTS } from './delivery-defects.ts'
+import { DEMO_DEFECTS } from './demo-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
 import { MESSAGE_DEFECTS } from './message-defects.ts'
 import { PROFILE_DEFECTS } from './profile-defects.ts'
@@ -750,6 +751,7 @@ export const DEFECTS: readonly Defect[] = [
   ...WEBHOOK_DEFECTS,
   ...WORD_DEFECTS,
   ...DELIVERY_DEFECTS,
+  ...DEMO_DEFECTS,
   ...DEPENDENCY_DEFECTS,
   ...STANDBY_DEFECTS,
 ]

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
-import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
+import { addDemoPets } from '../support/demo-pets.ts'
 import { accessibilityFaults } from '../support/browser.ts'
 import { confirmSale, rowOf, sellHeld, startConsole } from '../support/console.ts'
 

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
-import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
+import { addDemoPets } from '../support/demo-pets.ts'
 import { addPet, hold, rowOf, sellHeld, startConsole } from '../support/console.ts'
 
 const { service, signIn, issueKey } = await startConsole(addDemoPets)

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
-import { addDemoPets } from '../../src/data/demo/demo-pets.ts'
+import { addDemoPets } from '../support/demo-pets.ts'
 import { issueApiKey } from '../support/app.ts'
 import { addPet, enterKey, hold, rowOf, sellHeld, startConsole } from '../support/console.ts'
 import { CHECKS_FIGURES } from '../support/figures.ts'

@@ -130,5 +130,17 @@ export const WITHOUT_PLAN_CASE: Record<string, readonly string[]> = {
     'tryLockSequencer',
     'waitForStandbys',
   ],
-  'runs once, on a new database': ['holdDemoPets'],
+  'runs once, on a new database': [
+    'endDemoOrder',
+    'insertDemoOrder',
+    'insertDemoProfiles',
+    'recordDemoOrdersAtOnce',
+    'setBackApiKey',
+    'setBackEvents',
+    'setBackFigures',
+    'setBackHistory',
+    'setBackPets',
+    'setBackWebhook',
+    'setDemoReceiver',
+  ],
 }

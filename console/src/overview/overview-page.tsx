@@ -1,10 +1,10 @@
 // The shop at a glance: how many pets there are, what was added and sold, and which holds end next.
 import './overview.css'
-import { Card, Stack, Text, Title } from '@mantine/core'
+import { Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ButtonLink } from '../layout/button-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
+import { FirstSteps } from '../pets/first-steps.tsx'
 import { inventoryQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { CategoryCounts } from './category-counts.tsx'
@@ -29,7 +29,7 @@ export function OverviewPage() {
         <StatusCards counts={counts} />
       )}
       {isEmpty ? (
-        <NoPets />
+        <FirstSteps />
       ) : (
         <>
           <div className="overview-layout">
@@ -40,25 +40,5 @@ export function OverviewPage() {
         </>
       )}
     </Stack>
-  )
-}
-
-function NoPets() {
-  const canWrite = useScopes().has('pets:write')
-  return (
-    <Card withBorder padding="xl">
-      <Stack align="center" gap="xs">
-        <Text fw={600}>No pets yet</Text>
-        <Text c="dimmed" ta="center" maw={480}>
-          Once the shop has pets, this page shows how many are available, on hold and sold, what was added and
-          sold each day, and which holds end next.
-        </Text>
-        {canWrite && (
-          <ButtonLink to="/" search={{ add: true }} mt="xs">
-            Add the first pet
-          </ButtonLink>
-        )}
-      </Stack>
-    </Card>
   )
 }

@@ -4,7 +4,17 @@ import { useHotkeys } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useProfiles } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
@@ -16,6 +26,8 @@ import { categoriesQuery, categoryName, petListQuery } from './queries.ts'
 import { knownHeights, rememberHeights } from './row-heights.ts'
 import { useColumns } from './use-columns.ts'
 
+const FirstSteps = lazy(() => import('./first-steps.tsx').then((file) => ({ default: file.FirstSteps })))
+
 const ROW_HEIGHT_PX = 56
 /** Rows that are rendered above and below the screen. */
 const OVERSCAN = 12
@@ -25,11 +37,9 @@ const LOAD_AHEAD = 40
 interface Props {
   filters: PetSearch
   onReset: () => void
-  /** Undefined if the key does not allow it. */
-  onAdd: (() => void) | undefined
 }
 
-export function PetList({ filters, onReset, onAdd }: Props) {
+export function PetList({ filters, onReset }: Props) {
   const store = useStore()
   const {
     data,
@@ -76,7 +86,7 @@ export function PetList({ filters, onReset, onAdd }: Props) {
   if (isPending) return <LoadingRows />
   if (error !== null && data === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
-  if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} onAdd={onAdd} />
+  if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} />
   return (
     <>
       <div
@@ -171,16 +181,12 @@ function LoadingRows() {
   )
 }
 
-function NoPets({ filters: { q, status, category }, onReset, onAdd }: Props) {
+function NoPets({ filters: { q, status, category }, onReset }: Props) {
   if (q === undefined && status === undefined && category === undefined) {
     return (
-      <Stack align="center" py="xl" gap="xs">
-        <Text fw={600}>No pets yet</Text>
-        <Text c="dimmed" ta="center">
-          A pet that you add appears here and in the web shop at once.
-        </Text>
-        {onAdd && <Button onClick={onAdd}>Add the first pet</Button>}
-      </Stack>
+      <Suspense fallback={<LoadingRows />}>
+        <FirstSteps />
+      </Suspense>
     )
   }
   return (

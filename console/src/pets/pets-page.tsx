@@ -56,7 +56,6 @@ export function PetsPage() {
       <PetList
         filters={search}
         onReset={() => change({ q: undefined, status: undefined, category: undefined })}
-        onAdd={canWrite ? () => change({ add: true }) : undefined}
       />
       <Suspense>
         {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}

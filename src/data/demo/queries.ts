@@ -1,0 +1,192 @@
+// SQL statements of the demo shop. They write the past as the service would have written it, with the same triggers, and then
+// set back its times: no statement of the service takes a time. Only the owner of the tables can run all of them.
+import type { Actor } from '../../contract/actor.ts'
+import type { ProfileFields } from '../../contract/profile-fields.ts'
+import { actorFrom, actorValues } from '../../db/actor-settings.ts'
+import type { Reader, Tx, Writer } from '../../db/database.ts'
+import { historyInsert } from '../../store/history/queries.ts'
+
+export async function hasPets(db: Reader): Promise<boolean> {
+  const rows = await db.read({ name: 'has_pets', text: 'select 1 from pets limit 1', values: [] })
+  return rows.length > 0
+}
+
+/** The event of a new order then comes with its statement, not at the end of the transaction, which has many orders. */
+export async function recordDemoOrdersAtOnce(tx: Tx): Promise<void> {
+  await tx.write({
+    name: 'record_demo_orders_at_once',
+    text: 'set constraints record_placed immediate',
+    values: [],
+  })
+}
+
+/** Writes the first profiles of pets, with an entry in their history. */
+export async function insertDemoProfiles(
+  tx: Tx,
+  petIds: readonly bigint[],
+  profiles: readonly ProfileFields[],
+  actor: Actor,
+): Promise<void> {
+  await tx.write({
+    name: 'insert_demo_profiles',
+    text: `with input as materialized (
+        select pet_id, fields from unnest($1::bigint[], $2::jsonb[]) as input (pet_id, fields) cross join ${actorFrom(3)}
+      ), written as (
+        insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
+        select pet_id, (fields ->> 'price')::numeric, fields ->> 'currency', fields ->> 'breed', fields ->> 'sex',
+          (fields ->> 'bornOn')::date, fields ->> 'chipNumber', fields ->> 'description'
+        from input
+      )
+      ${historyInsert(
+        `select pet_id, 'updated', null, null, $3::bigint, $4, fields from input order by pet_id`,
+        ', to_profile',
+      )}`,
+    values: [petIds, profiles.map((profile) => JSON.stringify(profile)), ...actorValues(actor)],
+  })
+}
+
+export interface DemoOrder {
+  petId: bigint
+  createdAt: Date
+  expiresAt: Date
+  note: string | undefined
+  price: string | undefined
+  currency: string
+}
+
+/** Places an order, with an entry in the history of its pet. The same actor must have made the pet pending just before. */
+export async function insertDemoOrder(tx: Tx, order: DemoOrder, actor: Actor): Promise<void> {
+  const { petId, createdAt, expiresAt, note, price, currency } = order
+  await tx.write({
+    name: 'insert_demo_order',
+    text: `with recorded as (
+        ${historyInsert(`values ($1::bigint, 'order_placed', 'available', 'pending', $2::bigint, $3)`)}
+      )
+      insert into orders (pet_id, placed_by, created_at, expires_at, note, price, currency)
+      values ($1, $2, $4, $5, $6, $7::numeric, $8)`,
+    values: [
+      petId,
+      actor.apiKeyId,
+      actor.requestId,
+      createdAt,
+      expiresAt,
+      note ?? null,
+      price ?? null,
+      price === undefined ? null : currency,
+    ],
+  })
+}
+
+export interface DemoOrderEnd {
+  petId: bigint
+  as: 'completed' | 'cancelled' | 'expired'
+  closedAt: Date
+  /** Default: the price of the order. */
+  price: string | undefined
+}
+
+/** Ends the open order of a pet, and changes the status of the pet, with an entry in its history. */
+export async function endDemoOrder(
+  tx: Tx,
+  { petId, as, closedAt, price }: DemoOrderEnd,
+  actor: Actor,
+): Promise<void> {
+  await tx.write({
+    name: 'end_demo_order',
+    text: `with ended as (
+        update orders set status = $2, closed_at = $3, price = coalesce($4::numeric, price) from ${actorFrom(5)}
+        where pet_id = $1 and status = 'open'
+        returning pet_id, case when orders.status = 'completed' then 'sold' else 'available' end::pet_status as freed_as
+      ), recorded as (
+        ${historyInsert(
+          `select pet_id, 'order_' || $2::order_status, 'pending', freed_as, nullif($5, '')::bigint, $6 from ended`,
+        )}
+      )
+      update pets set status = freed_as, version = version + 1 from ended where pets.id = ended.pet_id`,
+    values: [petId, as, closedAt, price ?? null, ...actorValues(actor)],
+  })
+}
+
+/** When each request of the past was made. */
+export interface RequestTimes {
+  requestIds: string[]
+  times: Date[]
+}
+
+const REQUESTS = 'unnest($1::text[], $2::timestamptz[]) as requests (id, at)'
+
+export async function setBackPets(tx: Tx, { requestIds, times }: RequestTimes): Promise<void> {
+  await tx.write({
+    name: 'set_back_pets',
+    text: `update pets set created_at = requests.at from ${REQUESTS} where pets.request_id = requests.id`,
+    values: [requestIds, times],
+  })
+}
+
+export async function setBackHistory(tx: Tx, { requestIds, times }: RequestTimes): Promise<void> {
+  await tx.write({
+    name: 'set_back_history',
+    text: `update pet_history set at = requests.at from ${REQUESTS} where pet_history.request_id = requests.id`,
+    values: [requestIds, times],
+  })
+}
+
+/** Before the sequencer numbers the events: the figures per day count an event by its time when it gets its number. */
+export async function setBackEvents(tx: Tx, { requestIds, times }: RequestTimes): Promise<void> {
+  await tx.write({
+    name: 'set_back_events',
+    text: `update outbox set at = requests.at from ${REQUESTS} where outbox.request_ids[1] = requests.id`,
+    values: [requestIds, times],
+  })
+}
+
+/** The figures per day are complete from this time on. */
+export async function setBackFigures(tx: Tx, countedSince: Date): Promise<void> {
+  await tx.write({
+    name: 'set_back_figures',
+    text: 'update pet_figures_start set counted_since = $1',
+    values: [countedSince],
+  })
+}
+
+export interface ApiKeyTimes {
+  createdAt: Date
+  lastUsedAt: Date | undefined
+  expiresAt: Date | undefined
+}
+
+export async function setBackApiKey(
+  tx: Tx,
+  id: bigint,
+  { createdAt, lastUsedAt, expiresAt }: ApiKeyTimes,
+): Promise<void> {
+  await tx.write({
+    name: 'set_back_api_key',
+    text: `update api_keys set created_at = $2::timestamptz, last_used_at = $3, expires_at = $4::timestamptz,
+        lifetime_seconds = case when kind = 'program' then extract(epoch from $4::timestamptz - $2::timestamptz) end
+      where id = $1`,
+    values: [id, createdAt, lastUsedAt ?? null, expiresAt ?? null],
+  })
+}
+
+export async function setBackWebhook(
+  tx: Tx,
+  id: bigint,
+  createdAt: Date,
+  failingSince: Date | undefined,
+): Promise<void> {
+  await tx.write({
+    name: 'set_back_webhook',
+    text: 'update webhooks set created_at = $2, failing_since = $3 where id = $1',
+    values: [id, createdAt, failingSince ?? null],
+  })
+}
+
+/** The receiver of the demo listens on another port after each start. */
+export async function setDemoReceiver(db: Writer, description: string, url: string): Promise<void> {
+  await db.write({
+    name: 'set_demo_receiver',
+    text: 'update webhooks set url = $2, restarts = restarts + 1 where description = $1',
+    values: [description, url],
+  })
+}
