@@ -37,6 +37,10 @@ export interface InterfaceDocument {
   paths: Record<string, Record<string, Operation>>
 }
 
+/** JavaScript has a type with the name of this schema. */
+const ERROR = 'Error'
+const ERROR_TYPE = 'ErrorBody'
+
 /** Requests accept more types than responses contain: an id is `IdInput` in a request and `Id` in a response. */
 type Direction = 'sent' | 'received'
 
@@ -54,14 +58,19 @@ export function clientTypes(document: InterfaceDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
   )
-  const sent = new Set(
-    operations.map(({ operation }) => bodyOf(operation)).filter((name) => name !== undefined),
+  const sent = withParts(
+    schemas,
+    operations.map(({ operation }) => bodyOf(operation)),
   )
-  const both = operations.map(({ operation }) => responseOf(operation)).find((name) => sent.has(name ?? ''))
+  const received = withParts(
+    schemas,
+    operations.map(({ operation }) => responseOf(operation)),
+  )
+  const both = [...sent].find((name) => received.has(name) && schemas[name]?.enum === undefined)
   if (both !== undefined)
     throw new Error(`${both} is used in a request and in a response, which need different types`)
   const shapes = Object.entries(schemas)
-    .filter(([name]) => name !== 'Error')
+    .filter(([name]) => name !== ERROR)
     .map(([name, schema]) => shape(name, schema, sent.has(name) ? 'sent' : 'received'))
   const queries = operations.flatMap(({ operation }) => query(operation))
   return [
@@ -71,6 +80,19 @@ export function clientTypes(document: InterfaceDocument): string {
     errorTypes(schemas['Error'] as Schema),
     operationTypes(operations),
   ].join('\n')
+}
+
+/** The names of these schemas, and of those that they refer to. */
+function withParts(schemas: Record<string, Schema>, names: (string | undefined)[]): Set<string> {
+  const all = new Set<string>()
+  const add = (name: string) => {
+    if (all.has(name)) return
+    all.add(name)
+    for (const [, part = ''] of JSON.stringify(schemas[name] ?? {}).matchAll(/"\$ref":"([^"]+)"/g))
+      add(nameOf(part))
+  }
+  for (const name of names) if (name !== undefined) add(name)
+  return all
 }
 
 function shape(name: string, schema: Schema, direction: Direction): string {
@@ -101,6 +123,15 @@ function errorTypes(error: Schema): string {
     `export type ErrorCode =\n${codes.join('\n')}`,
     '',
     shape('ErrorDetail', { description: 'One problem in a request.', ...details.items }, 'received'),
+    shape(
+      ERROR_TYPE,
+      {
+        ...error,
+        description: 'An error as the service returns it.',
+        properties: { ...error.properties, details: { ...details, items: { $ref: 'ErrorDetail' } } },
+      },
+      'received',
+    ),
   ].join('\n')
 }
 
@@ -178,7 +209,8 @@ function queryName({ operationId }: Operation): string {
 }
 
 function nameOf(reference: string): string {
-  return reference.slice(reference.lastIndexOf('/') + 1)
+  const name = reference.slice(reference.lastIndexOf('/') + 1)
+  return name === ERROR ? ERROR_TYPE : name
 }
 
 function commentOf(description: string | undefined, indent = ''): string {

@@ -80,6 +80,68 @@ export interface NewPetProfile {
 /** Profiles, the newest pet first. */
 export type PetProfiles = PetProfile[]
 
+/** The pet to create, as for `createPet`, and its profile, as for `putPetProfile`. */
+export interface PetToCreate {
+  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
+  name: string
+  /** Id of the category that the pet belongs to. */
+  categoryId: IdInput
+  status?: PetStatus | undefined
+  profile?: NewPetProfile | undefined
+}
+
+/** The fields of a pet to change, as for `updatePet`. Absent fields stay unchanged. */
+export interface PetToUpdate {
+  /** Id of the pet. */
+  petId: IdInput
+  /** Version of the pet as you read it: the number in its `ETag`. If the pet has changed since, the result is 412 and the pet stays unchanged. */
+  version?: number | undefined
+  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
+  name?: string | undefined
+  /** Id of the category that the pet belongs to. */
+  categoryId?: IdInput | undefined
+  status?: PetStatus | undefined
+  /** Reason for the change, stored in the history. */
+  reason?: string | undefined
+}
+
+/** The pet to delete, as for `deletePet`. */
+export interface PetToDelete {
+  /** Id of the pet. */
+  petId: IdInput
+  /** Version of the pet as you read it: the number in its `ETag`. If the pet has changed since, the result is 412 and the pet stays unchanged. */
+  version?: number | undefined
+}
+
+/** One change: exactly one of `create`, `update` and `delete`. */
+export interface PetChangeItem {
+  create?: PetToCreate | undefined
+  update?: PetToUpdate | undefined
+  delete?: PetToDelete | undefined
+}
+
+/** The changes to make. */
+export interface PetChanges {
+  /** The changes. Only one of them can name the same pet. */
+  changes: readonly PetChangeItem[]
+}
+
+/** What became of a change. With `error`, the pet is unchanged. */
+export interface PetChangeResult {
+  /** The status that the operation for one pet would return: 201 for a created pet, 200 for an updated one, 204 for a deleted one, or that of an error. */
+  status: number
+  pet?: Pet
+  /** Version of the pet after the change. Present only with `pet`. */
+  version?: number
+  error?: ErrorBody
+}
+
+/** The results of the changes. */
+export interface PetChangeResults {
+  /** One result for each change, in the same order. */
+  results: PetChangeResult[]
+}
+
 /** A change to a pet. */
 export interface HistoryEntry {
   at: string
@@ -665,6 +727,18 @@ export interface ErrorDetail {
   message: string
 }
 
+/** An error as the service returns it. */
+export interface ErrorBody {
+  /** Machine-readable. The meaning of a code never changes. The examples list all current codes; new codes can be added. */
+  code: string
+  /** Human-readable. The wording can change. */
+  message: string
+  /** The HTTP status code of the response. */
+  status: number
+  /** Every invalid field, parameter or header of the request. */
+  details?: ErrorDetail[]
+}
+
 /** All operations, with their paths, request types and response types. */
 export interface Operations {
   listPets: {
@@ -701,6 +775,13 @@ export interface Operations {
     query: undefined
     body: undefined
     response: undefined
+  }
+  changePets: {
+    method: 'POST'
+    path: '/pet-changes'
+    query: undefined
+    body: PetChanges
+    response: PetChangeResults
   }
   getPetHistory: {
     method: 'GET'

@@ -8,8 +8,8 @@ import { findJsonFault } from './json-fault.ts'
 
 export const BODY_LIMIT_BYTES = 1_048_576
 /**
- * A larger body counts as large. A body with only known fields is much smaller. Smaller bodies are not limited: those
- * of all writes in flight take less than 10 MB together.
+ * A larger body counts as large. A body with only known fields is much smaller, except that of changePets. Smaller bodies
+ * are not limited: those of all writes in flight take less than 10 MB together.
  */
 export const LARGE_BODY_BYTES = 16_384
 /** Max total size of large bodies in memory. */

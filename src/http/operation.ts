@@ -72,7 +72,7 @@ export const IdempotencyKeyHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes the request safe to retry. Choose a new text for each pet or order, for example a UUID. A retry with the same key returns the first response, which is stored for 24 hours.',
+        'Makes the request safe to retry. Choose a new text for each pet, order or batch of changes, for example a UUID. A retry with the same key returns the first response, which is stored for 24 hours.',
     }),
   ),
 })

@@ -74,6 +74,9 @@ function translate(schema: unknown, isText: boolean): unknown {
     Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : translate(value, isText)]),
   )
   if (type === 'array') return { type, ...boundWork(translated) }
+  // The operation checks these values, because a fault is the result of one item.
+  for (const name of (rest['x-per-item'] ?? []) as string[])
+    (translated['properties'] as Schema)[name] = { type: 'object' }
   const alternatives = requireAlternatives((rest['properties'] ?? {}) as Record<string, Schema>)
   if (alternatives.length > 0) translated['allOf'] = alternatives
   // With an enum, the type is redundant. Checking both would report one fault twice.
@@ -108,9 +111,9 @@ function requireAlternatives(properties: Record<string, Schema>): Schema[] {
     }))
 }
 
-/** Removes the additional fault that Ajv reports for each `if` above. */
+/** Removes the additional faults that Ajv reports for each `if` above, and for each alternative of `oneOf`. */
 function faultsOf(errors: ErrorObject[]): ErrorObject[] {
-  return errors.filter(({ keyword }) => keyword !== 'if')
+  return errors.filter(({ keyword, schemaPath }) => keyword !== 'if' && !schemaPath.includes('/oneOf/'))
 }
 
 function defined(schema: Schema): Schema {
@@ -319,6 +322,10 @@ const FAULTS: Record<string, Describe> = {
       .join(' and ')}.`,
   ],
   format: ({ format }) => FORMATS[format as string] ?? UNKNOWN_FAULT,
+  oneOf: (_params, alternatives) => [
+    'invalid_value',
+    `must have exactly one of ${(alternatives as { required: string[] }[]).flatMap(({ required }) => required).join(', ')}.`,
+  ],
   enum: ({ allowedValues }) => ['not_allowed', `must be one of ${(allowedValues as string[]).join(', ')}.`],
 }
 

@@ -69,6 +69,7 @@ import {
   type OrderServices,
   placeOrderRoute,
 } from '../store/orders/routes.ts'
+import { changePetsRoute, type PetChangeServices } from '../store/pet-changes/routes.ts'
 import {
   createPetRoute,
   deletePetRoute,
@@ -110,6 +111,7 @@ export const OPERATIONS = [
   getPetRoute,
   updatePetRoute,
   deletePetRoute,
+  changePetsRoute,
   getPetHistoryRoute,
   getPetProfileRoute,
   putPetProfileRoute,
@@ -153,6 +155,7 @@ export interface AppOptions
     HistoryServices,
     InventoryServices,
     OrderServices,
+    PetChangeServices,
     PetServices,
     ProfileServices,
     SignInServices,

@@ -15,6 +15,7 @@ import { FIGURES_SCHEMAS } from '../store/figures/schema.ts'
 import { HISTORY_SCHEMAS } from '../store/history/schema.ts'
 import { INVENTORY_SCHEMAS } from '../store/inventory/schema.ts'
 import { ORDER_SCHEMAS } from '../store/orders/schema.ts'
+import { PET_CHANGE_SCHEMAS } from '../store/pet-changes/schema.ts'
 import { PET_SCHEMAS } from '../store/pets/schema.ts'
 import { PROFILE_SCHEMAS } from '../store/profiles/schema.ts'
 
@@ -34,12 +35,14 @@ parameters are ignored.
 The \`x-scope\` of an operation contains the scopes that it requires, separated by blanks; \`any\` stands for none. The
 \`x-not-with\` of a parameter lists the parameters that cannot be combined with it, or \`name=value\` for one value.
 \`x-only-with\` lists the parameters and values that it requires, for each of its own values if that differs.
-\`x-required-without\` names the parameter without which it is required.`
+\`x-required-without\` names the parameter without which it is required. The values in the fields that
+\`x-per-item\` lists are checked for each item: a fault is the \`error\` in the result of the item.`
 
 const SCHEMAS = [
   ErrorSchema,
   ...PET_SCHEMAS,
   ...PROFILE_SCHEMAS,
+  ...PET_CHANGE_SCHEMAS,
   ...HISTORY_SCHEMAS,
   ...INVENTORY_SCHEMAS,
   ...FIGURES_SCHEMAS,

@@ -37,6 +37,7 @@ test('calls every operation of openapi.json and no other', async () => {
   await pets.list().page()
   await pets.get(pet.id)
   await pets.update(pet.id, { name: 'Crumb' })
+  await pets.changeMany([{ create: { name: 'Rex', categoryId: 1 } }])
   await pets.history(pet.id).page()
   await pets.setProfile(pet.id, { price: '129.00' })
   await pets.profile(pet.id)
@@ -107,6 +108,19 @@ test('sells a pet for the price of the bargain, and returns the sales of the day
   )
   expect(sales).toContainEqual(sold)
   expect(await today()).toMatchObject({ orders: (before?.orders ?? 0) + 1 })
+})
+
+test('changes many pets: ids stay exact, and a change that fails has an error', async () => {
+  const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
+  const large = '9223372036854775807'
+  const results = await store.pets.changeMany([
+    { update: { petId: pet.id, version: 1, categoryId: large } },
+    { delete: { petId: large } },
+  ])
+  expect(results).toMatchObject([
+    { status: 200, pet: { id: pet.id, categoryId: large }, version: 2 },
+    { status: 404, error: { code: 'pet_not_found' } },
+  ])
 })
 
 test('finds a pet by its id, and returns undefined for an unknown id', async () => {

@@ -55,6 +55,10 @@ const IDEMPOTENT: Record<string, Operation> = {
     async ({ pets }) =>
     () =>
       pets.create({ name: 'Crumb', categoryId: 2 }),
+  'pets.changeMany':
+    async ({ pets }) =>
+    () =>
+      pets.changeMany([{ create: { name: 'Crumb', categoryId: 2 } }]),
   'pets.delete': async ({ pets }) => {
     const { id } = await newPet()
     return () => pets.delete(id)

@@ -9,6 +9,7 @@ import { DELIVERY_DEFECTS } from './delivery-defects.ts'
 import { DEMO_DEFECTS } from './demo-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
 import { MESSAGE_DEFECTS } from './message-defects.ts'
+import { PET_CHANGE_DEFECTS } from './pet-change-defects.ts'
 import { PROFILE_DEFECTS } from './profile-defects.ts'
 import { SALES_DEFECTS } from './sales-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
@@ -345,7 +346,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a change adds no history entry',
     file: 'src/store/pets/pets.ts',
-    find: `    await insertHistory(tx, { petId: id, event: 'updated', from, to, reason }, actor)\n`,
+    find: `    await insertHistory(tx, update.entry, actor)\n`,
     replace: '',
     test: 'test/store/history.test.ts',
   },
@@ -745,6 +746,7 @@ export const DEFECTS: readonly Defect[] = [
   ...ASSISTANT_DEFECTS,
   ...MESSAGE_DEFECTS,
   ...CONSOLE_DEFECTS,
+  ...PET_CHANGE_DEFECTS,
   ...PROFILE_DEFECTS,
   ...SALES_DEFECTS,
   ...SIGN_IN_DEFECTS,

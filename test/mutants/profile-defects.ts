@@ -99,7 +99,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'a PUT of a profile that changes nothing writes an event',
     file: RULES,
-    find: '    if (names.length === 0) return stored\n',
+    find: '  if (names.length === 0) return undefined\n',
     replace: '',
     test: TEST,
   },

@@ -55,6 +55,16 @@ const CASES: Record<string, Case> = {
     send: (body, petId) => api.patch(petId, body),
     status: 200,
   },
+  changePets: {
+    body: () => ({ name: 'Tom', categoryId: 2, status: 'available', profile: { price: '5.00' } }),
+    send: async (body, petId) => {
+      const update = { ...body, petId, version: 1, reason: 'x' }
+      const response = await api.post('/pet-changes', { ...body, changes: [{ create: body }, { update }] })
+      expect(response.body).toMatchObject({ results: [{ status: 201 }, { status: 200 }] })
+      return response
+    },
+    status: 200,
+  },
   putPetProfile: {
     body: () => ({
       price: '5.00',

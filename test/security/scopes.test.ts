@@ -21,6 +21,7 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   getPet: 'pets:read',
   updatePet: 'pets:write',
   deletePet: 'pets:write',
+  changePets: 'pets:write',
   getPetHistory: 'pets:read',
   getPetProfile: 'pets:read',
   putPetProfile: 'pets:write',

@@ -74,6 +74,18 @@ const reused =
     await api.post(path, first(id), headers)
     return () => api.post(path, second(id), headers)
   }
+/** Sends an Idempotency-Key while another request with this key is in flight, which holds its lock. */
+const inUse =
+  (path: string, body: object): Case =>
+  async (api) => {
+    const key = randomUUID()
+    return () =>
+      api.db.transaction(async (tx) => {
+        const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from api_keys`
+        await tx.read({ name: key, text, values: [] })
+        return api.post(path, body, { 'idempotency-key': key })
+      })
+  }
 /** Operations without a request body ignore one, unless it is malformed JSON. */
 const BROKEN = { body: '{' }
 const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<string, Case> => ({
@@ -92,16 +104,7 @@ const CASES: Record<string, Record<string, Case>> = {
   createPet: {
     201: simply((api) => api.post('/pets', PET)),
     400: simply((api) => api.post('/pets', {})),
-    409: async (api) => {
-      const key = randomUUID()
-      // A request in flight with this Idempotency-Key holds this lock.
-      return () =>
-        api.db.transaction(async (tx) => {
-          const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from api_keys`
-          await tx.read({ name: key, text, values: [] })
-          return api.post('/pets', PET, { 'idempotency-key': key })
-        })
-    },
+    409: inUse('/pets', PET),
     422: reused('/pets', [() => PET, () => ({ ...PET, name: 'Other' })]),
   },
   getPet: {
@@ -126,6 +129,15 @@ const CASES: Record<string, Record<string, Case>> = {
     404: simply((api) => api.remove(`/pets/${UNKNOWN_ID}`)),
     409: withOrder((api, _, petId) => api.remove(`/pets/${petId}`)),
     412: withPet((api, id) => api.remove(`/pets/${id}`, { 'if-match': '"9"' })),
+  },
+  changePets: {
+    200: simply((api) => api.post('/pet-changes', { changes: [{ create: PET }] })),
+    400: simply((api) => api.post('/pet-changes', { changes: [] })),
+    409: inUse('/pet-changes', { changes: [{ create: PET }] }),
+    422: reused('/pet-changes', [
+      () => ({ changes: [{ create: PET }] }),
+      () => ({ changes: [{ create: { ...PET, name: 'Other' } }] }),
+    ]),
   },
   getPetHistory: {
     200: withPet((api, id) => api.get(`/pets/${id}/history`)),

@@ -22,14 +22,14 @@ export interface Change {
 export const historyInsert = (rows: string, more = '') =>
   `insert into pet_history (pet_id, event, from_status, to_status, api_key_id, request_id${more}) ${rows}`
 
+const MORE_COLUMNS =
+  ', from_name, to_name, from_category_id, to_category_id, reason, from_profile, to_profile'
+
 export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestId }: Actor): Promise<void> {
   const { petId, event, from, to, reason } = change
   await tx.write({
     name: 'insert_history',
-    text: historyInsert(
-      'values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
-      ', from_name, to_name, from_category_id, to_category_id, reason, from_profile, to_profile',
-    ),
+    text: historyInsert('values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)', MORE_COLUMNS),
     values: [
       petId,
       event,
@@ -44,6 +44,43 @@ export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestI
       reason ?? null,
       profileJson(from),
       profileJson(to),
+    ],
+  })
+}
+
+/** Records several changes by requests, each of its own pet. */
+export async function insertHistories(
+  tx: Tx,
+  changes: readonly Change[],
+  { apiKeyId, requestId }: Actor,
+): Promise<void> {
+  const column = <Value>(value: (change: Change) => Value | undefined) =>
+    changes.map((change) => value(change) ?? null)
+  await tx.write({
+    name: 'insert_histories',
+    text: historyInsert(
+      `select pet_id, event, from_status, to_status, $5::bigint, $6, from_name, to_name, from_category_id, to_category_id, reason,
+          from_profile, to_profile
+        from unnest($1::bigint[], $2::text[], $3::pet_status[], $4::pet_status[], $7::text[], $8::text[], $9::bigint[],
+          $10::bigint[], $11::text[], $12::jsonb[], $13::jsonb[])
+          as input (pet_id, event, from_status, to_status, from_name, to_name, from_category_id, to_category_id, reason,
+            from_profile, to_profile)`,
+      MORE_COLUMNS,
+    ),
+    values: [
+      column(({ petId }) => petId),
+      column(({ event }) => event),
+      column(({ from }) => from.status),
+      column(({ to }) => to.status),
+      apiKeyId ?? null,
+      requestId,
+      column(({ from }) => from.name),
+      column(({ to }) => to.name),
+      column(({ from }) => from.categoryId),
+      column(({ to }) => to.categoryId),
+      column(({ reason }) => reason),
+      column(({ from }) => profileJson(from)),
+      column(({ to }) => profileJson(to)),
     ],
   })
 }

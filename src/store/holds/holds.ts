@@ -16,10 +16,20 @@ export async function releaseExpiredHold(tx: Tx, pet: HeldPet, requestId: string
   if (pet.status !== 'pending') return false
   const hold = await findHold(tx, pet.id)
   if (hold === undefined || !hold.isOver) return false
-  const actor = { apiKeyId: undefined, requestId }
-  await expireOrder(tx, hold.orderId, actor)
-  await movePet(tx, pet, 'available', 'order_expired', actor)
+  await endExpiredHold(tx, pet, hold.orderId, requestId)
   return true
+}
+
+/** Frees a locked pet whose hold has expired. */
+export async function endExpiredHold(
+  tx: Tx,
+  pet: HeldPet,
+  orderId: bigint,
+  requestId: string,
+): Promise<void> {
+  const actor = { apiKeyId: undefined, requestId }
+  await expireOrder(tx, orderId, actor)
+  await movePet(tx, pet, 'available', 'order_expired', actor)
 }
 
 /** Sets the status of a pet whose order starts or ends in the same transaction, and records the change. */

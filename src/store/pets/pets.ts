@@ -6,7 +6,7 @@ import { type PageRequest, type PagePosition, toPage } from '../../contract/pagi
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
 import { findCategoriesByIds } from '../categories/queries.ts'
-import { insertHistory } from '../history/queries.ts'
+import { type Change, insertHistory } from '../history/queries.ts'
 import type { ChangedFields } from '../history/schema.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
 import { findHold, hasOrders } from '../holds/queries.ts'
@@ -107,7 +107,7 @@ export async function createPet(
   { name, categoryId, status = 'available' }: NewPet,
   { callerId, requestId, idempotencyKey, categoryPolicy }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
-  if (categoryPolicy === 'strict') await requireCategory(db, categoryId)
+  await requireCategory(categoryId, categoryRule(db, categoryPolicy))
   const toInsert = { name, categoryId, status, createdBy: callerId, requestId }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
@@ -135,28 +135,57 @@ export interface ChangePetOptions {
 export async function changePet(
   db: Db,
   id: bigint,
-  { name, categoryId, status, reason }: PetChange,
+  change: PetChange,
   { actor, isExpected, categoryPolicy }: ChangePetOptions,
 ): Promise<VersionedPet> {
   return db.transaction(async (tx) => {
     const locked = await lockPet(tx, id)
     if (locked === undefined) throw new AppError('pet_not_found')
     const pet = await withoutExpiredHold(tx, locked, actor.requestId)
-    if (!isExpected(pet.version)) throw new AppError('precondition_failed')
-    const changed = {
-      ...pet,
-      name: name ?? pet.name,
-      categoryId: categoryId ?? pet.categoryId,
-      status: status ?? pet.status,
-    }
-    const [from, to] = differences(pet, changed)
-    if (Object.keys(to).length === 0) return pet
-    if (to.status !== undefined) await requireTransition(tx, pet, to.status)
-    if (to.categoryId !== undefined && categoryPolicy === 'strict') await requireCategory(tx, to.categoryId)
-    const version = await updatePet(tx, changed, actor)
-    await insertHistory(tx, { petId: id, event: 'updated', from, to, reason }, actor)
-    return { ...changed, version }
+    const update = await decideUpdate(pet, change, isExpected, {
+      isHeld: async (petId) => (await findHold(tx, petId)) !== undefined,
+      allowsCategory: categoryRule(tx, categoryPolicy),
+    })
+    if (update === undefined) return pet
+    const version = await updatePet(tx, update.pet, actor)
+    await insertHistory(tx, update.entry, actor)
+    return { ...update.pet, version }
   })
+}
+
+/** What the rules for an update need to know, beyond the locked pet itself. */
+export interface PetFacts {
+  /** Whether an open order holds the pet. */
+  isHeld: (petId: bigint) => Promise<boolean>
+  /** Whether a pet can be in this category. */
+  allowsCategory: (categoryId: bigint) => Promise<boolean>
+}
+
+/** The pet after a change, with its version before, and the entry of its history. */
+export interface PetUpdate {
+  pet: VersionedPet
+  entry: Change
+}
+
+/** Throws if the change is not allowed. Returns undefined if it changes nothing. */
+export async function decideUpdate(
+  pet: VersionedPet,
+  { name, categoryId, status, reason }: PetChange,
+  isExpected: (version: number) => boolean,
+  facts: PetFacts,
+): Promise<PetUpdate | undefined> {
+  if (!isExpected(pet.version)) throw new AppError('precondition_failed')
+  const changed = {
+    ...pet,
+    name: name ?? pet.name,
+    categoryId: categoryId ?? pet.categoryId,
+    status: status ?? pet.status,
+  }
+  const [from, to] = differences(pet, changed)
+  if (Object.keys(to).length === 0) return undefined
+  if (to.status !== undefined) await requireTransition(pet, to.status, facts)
+  if (to.categoryId !== undefined) await requireCategory(to.categoryId, facts.allowsCategory)
+  return { pet: changed, entry: { petId: pet.id, event: 'updated', from, to, reason } }
 }
 
 /** Deletes a pet that was created by mistake. A pet that has ever had an order cannot be deleted. */
@@ -182,10 +211,9 @@ async function withoutExpiredHold(tx: Tx, pet: VersionedPet, requestId: string):
   return { ...pet, status: 'available', version: pet.version + 1 }
 }
 
-async function requireTransition(tx: Tx, pet: Pet, to: PetStatus): Promise<void> {
+async function requireTransition(pet: Pet, to: PetStatus, { isHeld }: PetFacts): Promise<void> {
   if (pet.status === 'sold' && to === 'pending') throw new AppError('invalid_transition')
-  if (pet.status === 'pending' && (await findHold(tx, pet.id)) !== undefined)
-    throw new AppError('pet_on_hold')
+  if (pet.status === 'pending' && (await isHeld(pet.id))) throw new AppError('pet_on_hold')
 }
 
 function differences(before: Pet, after: Pet): [from: ChangedFields, to: ChangedFields] {
@@ -199,9 +227,17 @@ function differences(before: Pet, after: Pet): [from: ChangedFields, to: Changed
   return [from, to]
 }
 
-async function requireCategory(db: Reader, categoryId: bigint): Promise<void> {
-  const [category] = await findCategoriesByIds(db, [categoryId])
-  if (category !== undefined) return
+/** Returns whether a pet can be in a category. */
+function categoryRule(db: Reader, categoryPolicy: CategoryPolicy): PetFacts['allowsCategory'] {
+  return async (id) => categoryPolicy === 'any' || (await findCategoriesByIds(db, [id])).length > 0
+}
+
+/** Throws if no pet can be in this category. */
+export async function requireCategory(
+  categoryId: bigint,
+  allowsCategory: PetFacts['allowsCategory'],
+): Promise<void> {
+  if (await allowsCategory(categoryId)) return
   throw new AppError('unknown_category', {
     details: [
       { field: 'categoryId', code: 'unknown_category', message: `No category has the id ${categoryId}.` },

@@ -1,5 +1,6 @@
 // HTTP routes for pets: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in pets.ts.
+import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
@@ -226,17 +227,23 @@ export function deletePetRoute(app: V1, { db }: PetServices): void {
     },
     handler: async (request, reply) => {
       const { petId } = request.params
-      // The pet's history is deleted too, so only the log records which API key deleted the pet.
-      const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
+      const actor = { requestId: request.id, apiKeyId: (request.caller as Caller).id }
       try {
-        await removePet(db, petId, ifMatch(request.headers['if-match']), deletion)
+        await removePet(db, petId, ifMatch(request.headers['if-match']), actor)
       } catch (error) {
         if (error instanceof AppError && error.code === 'outcome_unknown')
-          request.log.warn(deletion, 'pet may have been deleted')
+          logDeletion(request, petId, 'unknown')
         throw error
       }
-      request.log.info(deletion, 'pet deleted')
+      logDeletion(request, petId, 'done')
       return reply.code(204).send()
     },
   })
+}
+
+/** The history of a deleted pet is deleted too, so only the log records which API key deleted the pet. */
+export function logDeletion(request: FastifyRequest, petId: bigint, outcome: 'done' | 'unknown'): void {
+  const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
+  if (outcome === 'done') request.log.info(deletion, 'pet deleted')
+  else request.log.warn(deletion, 'pet may have been deleted')
 }

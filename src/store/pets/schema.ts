@@ -31,7 +31,7 @@ const categoryId = Type.Unsafe<bigint>({
   description: 'Id of the category that the pet belongs to.',
 })
 
-const NewPetSchema = Type.Object(
+export const NewPetSchema = Type.Object(
   { name, categoryId, status: Type.Optional(PetStatusRef) },
   {
     $id: 'NewPet',
@@ -65,7 +65,7 @@ export const PetsSchema = Type.Array(refTo(PetSchema), {
 
 const REASON_LENGTH_MAX = 500
 
-const PetChangeSchema = Type.Object(
+export const PetChangeSchema = Type.Object(
   {
     name: Type.Optional(name),
     categoryId: Type.Optional(categoryId),

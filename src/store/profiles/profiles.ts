@@ -4,7 +4,7 @@ import { AppError, type ErrorDetail } from '../../contract/errors.ts'
 import { priceFaults } from '../../contract/price.ts'
 import { PROFILE_FIELD_NAMES, type ProfileFields } from '../../contract/profile-fields.ts'
 import type { Db, Reader } from '../../db/database.ts'
-import { insertHistory } from '../history/queries.ts'
+import { type Change, insertHistory } from '../history/queries.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
 import { lockPet } from '../pets/queries.ts'
 import {
@@ -56,17 +56,6 @@ export async function putPetProfile(
 ): Promise<VersionedProfile> {
   const faults = profileFaults(fields, currency, now)
   if (faults.length > 0) throw new AppError('invalid_body', { details: faults })
-  const { price, breed, sex, bornOn, chipNumber, description } = fields
-  const profile: PetProfile = {
-    petId,
-    price,
-    currency: price && currency,
-    breed,
-    sex,
-    bornOn,
-    chipNumber,
-    description,
-  }
   return db.transaction(async (tx) => {
     const pet = await lockPet(tx, petId)
     if (pet === undefined) throw new AppError('pet_not_found')
@@ -75,13 +64,35 @@ export async function putPetProfile(
     // A statement of its own, because it must see what the last holder of the lock has committed.
     const stored = await getPetProfile(tx, petId)
     if (!isExpected(stored.version)) throw new AppError('precondition_failed')
-    const names = changedNames(stored, profile)
-    if (names.length === 0) return stored
+    const update = decideProfile(stored, fields, currency)
+    if (update === undefined) return stored
+    const { profile, entry } = update
     const version = await upsertPetProfile(tx, profile, actor)
-    const change = { petId, event: 'updated', from: pick(stored, names), to: pick(profile, names) } as const
-    await insertHistory(tx, change, actor)
+    await insertHistory(tx, entry, actor)
     return { ...profile, version }
   })
+}
+
+/** The new profile and the entry of the history; undefined if no field changes. */
+export function decideProfile(
+  stored: PetProfile,
+  { price, breed, sex, bornOn, chipNumber, description }: NewPetProfile,
+  currency: string,
+): { profile: PetProfile; entry: Change } | undefined {
+  const profile: PetProfile = {
+    petId: stored.petId,
+    price,
+    currency: price && currency,
+    breed,
+    sex,
+    bornOn,
+    chipNumber,
+    description,
+  }
+  const names = changedNames(stored, profile)
+  if (names.length === 0) return undefined
+  const [from, to] = [pick(stored, names), pick(profile, names)]
+  return { profile, entry: { petId: stored.petId, event: 'updated', from, to } }
 }
 
 /** The faults that depend on a setting or on the time. The schema finds the others. */

@@ -63,6 +63,35 @@ function putCategory(headers: Record<string, string>) {
   }
 }
 
+/** Creates, updates and deletes pets, and ends the expired hold of one: all of it or nothing. */
+async function changePets({ api, query, client }: FaultFixture) {
+  const [toUpdate, toDelete] = [await api.addPet(), await api.addPet()]
+  const { id, petId } = await api.hold()
+  await api.makeOverdue(id)
+  const name = randomUUID()
+  const changes = [
+    { delete: { petId: toDelete.id } },
+    { update: { petId, name } },
+    { create: { name, categoryId: CATEGORY, profile: { breed: name } } },
+    { update: { petId: toUpdate.id, name } },
+  ]
+  const sent = keyed()
+  return {
+    run: async () => outcomeOf(await client.post('/pet-changes', { changes }, sent), 200),
+    effects: () =>
+      query(
+        `select case when pets = 3 * profiles and entries = 3 * profiles and deleted = least(profiles, 1) then profiles
+            else -1 end
+          from (select
+            (select count(*) from pets where name = $1) as pets,
+            (select count(*) from pet_profiles where breed = $1) as profiles,
+            (select count(*) from pet_history where to_name = $1 or to_profile ->> 'breed' = $1) as entries,
+            (select 1 - count(*) from pets where id = $2) as deleted) as found`,
+        [name, toDelete.id],
+      ),
+  }
+}
+
 /** Another API key, created bypassing the proxy. */
 async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string; key: string }> {
   const name = randomUUID()
@@ -100,6 +129,18 @@ export const WRITING: Operation[] = [
       }
     },
   },
+  {
+    name: 'changePets',
+    commits: 'commit',
+    prepare: async ({ query, client }) => {
+      const create = { name: randomUUID(), categoryId: CATEGORY }
+      return {
+        run: async () => outcomeOf(await client.post('/pet-changes', { changes: [{ create }] }), 200),
+        effects: () => query(petsNamed, [create.name]),
+      }
+    },
+  },
+  { name: 'changePets with a key', commits: 'commit', isIdempotent: true, prepare: changePets },
   { name: 'placeOrder', commits: 'commit', prepare: placeOrder(() => ({})) },
   { name: 'placeOrder with a key', commits: 'commit', isIdempotent: true, prepare: placeOrder(keyed) },
   {

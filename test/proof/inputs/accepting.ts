@@ -75,6 +75,8 @@ export async function expectAcceptance(
   if (response.status === 204) note(done, operation, id, readerOf(operation) ? 'deleted' : {})
   else note(done, operation, id, kept)
   if (response.status !== 204) expectKept(values, body)
+  if (Array.isArray(body['results']))
+    await expectResults(values, body['results'] as Item[], via, fixture, done)
   await expectReadBack(operation, { id: id ?? '', values, response, made }, via, fixture)
   if (input.idempotencyKey !== undefined) {
     const replayed = await via.send(request)
@@ -184,6 +186,41 @@ function expectKept(values: Item, body: Item): void {
     if (derive !== undefined)
       assert.equal(String(derive(body)), String(value), `${name} is not what was sent`)
     else if (name in body) assert.deepEqual(plain(body[name]), plain(value), `${name} is not what was sent`)
+  }
+}
+
+/**
+ * One result for each item of the only list of the body. An item without values has a fault. An item with values creates a
+ * pet; its parts, such as its profile, are read back.
+ */
+async function expectResults(
+  values: Item,
+  results: Item[],
+  via: Recorder,
+  fixture: ServiceFixture,
+  done: Acknowledged,
+): Promise<void> {
+  const [items] = Object.values(values) as Item[][]
+  assert.equal(results.length, items?.length)
+  const maker = makerOf('petId') as Operation
+  for (const [index, { status, pet, error }] of results.entries()) {
+    const [wanted] = Object.values(items?.[index] ?? {}) as Item[]
+    if (wanted === undefined) {
+      assert.equal(status, 400)
+      assert.equal((error as Item)['code'], 'invalid_body')
+      continue
+    }
+    assert.equal(status, 201)
+    expectKept(wanted, pet as Item)
+    const id = String((pet as Item)['id'])
+    note(done, maker, id, pick(wanted, listOf(maker)))
+    for (const [name, part] of Object.entries(wanted)) {
+      if (typeof part !== 'object' || part === null) continue
+      const reader = findOperation('GET', `${maker.path}/{petId}/${name}`) as Operation
+      const read = await via.send(toRequest(reader, { key: fixture.key, id }))
+      expectStatus(read, 200)
+      expectKept(part as Item, read.body as Item)
+    }
   }
 }
 

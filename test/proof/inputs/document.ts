@@ -19,6 +19,10 @@ export interface Schema {
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
+  /** The alternatives of an object: exactly one of these fields. */
+  oneOf?: { required: [string] }[]
+  /** The fields whose faults are the results of an item, and do not reject the request. */
+  'x-per-item'?: string[]
   'x-not-with'?: string[]
   /** The value may depend on the value of the parameter itself. */
   'x-only-with'?: Record<string, string | Record<string, string>>
@@ -154,6 +158,11 @@ export const ADDRESSES: ReadonlyMap<string, string[]> = new Map(
 export function makerOf(idName: string | undefined): Operation | undefined {
   const item = OPERATIONS.find(({ path }) => path.endsWith(`/{${idName}}`) || path.includes(`/{${idName}}/`))
   return item && findOperation('POST', item.path.slice(0, item.path.indexOf('/{')))
+}
+
+/** The alternatives of an object, each with the schema of its field. */
+export function alternativesOf({ oneOf = [], properties = {} }: Schema): [field: string, schema: Schema][] {
+  return oneOf.map(({ required: [field] }) => [field, resolve(properties[field] as Schema)])
 }
 
 /** The operation that reads what another one created or changed, by its id. */

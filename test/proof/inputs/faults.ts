@@ -1,6 +1,6 @@
 // Values that a schema does not allow, by kind: values just beyond its boundaries, and random values.
 import * as fc from 'fast-check'
-import { resolve, type Schema } from './document.ts'
+import { alternativesOf, resolve, type Schema } from './document.ts'
 import { lengthOf, text, unstorable } from './texts.ts'
 import { edgesOf, INT64_MAX, isWithin, maxLengthOf, rangeOf, valueOf } from './values.ts'
 
@@ -184,6 +184,7 @@ export function faultEdges(schema: Schema): Edge<string>[] {
     if (uniqueItems) lists.push({ kind: 'repeated', value: `[${items[0]},${items[0]}]` })
     return [...wrongTypes('array').map(edge('wrong type')), ...lists]
   }
+  if (schema.oneOf !== undefined) return itemFaultEdges(schema)
   if (schema.type === 'boolean') return wrongTypes('boolean').map(edge('wrong type'))
   const others = NOT_OF_FORMAT[schema.format ?? '']
   if (others !== undefined) {
@@ -194,6 +195,21 @@ export function faultEdges(schema: Schema): Edge<string>[] {
   return [
     ...wrongTypes('string').map(edge('wrong type')),
     ...textFaultEdges(schema).map(({ kind, value }) => ({ kind, value: JSON.stringify(value) })),
+  ]
+}
+
+/** Items that are no object, have none or several of the alternatives, or one that is no object. */
+function itemFaultEdges(schema: Schema): Edge<string>[] {
+  const names = alternativesOf(schema).map(([name]) => name)
+  const several = names.flatMap((one) =>
+    names.filter((other) => other !== one).map((other) => `{"${one}":{},"${other}":{}}`),
+  )
+  const ofWrongType = names.flatMap((name) => wrongTypes('object').map((json) => `{"${name}":${json}}`))
+  return [
+    ...wrongTypes('object').map((value) => ({ kind: 'wrong type', value })),
+    ...['{}', '{"x":{}}', '{"__proto__":{}}'].map((value) => ({ kind: 'no alternative', value })),
+    ...several.map((value) => ({ kind: 'several alternatives', value })),
+    ...ofWrongType.map((value) => ({ kind: 'an alternative of a wrong type', value })),
   ]
 }
 
@@ -257,6 +273,7 @@ export function faultsOf(schema: Schema): Fault<string>[] {
       .map(([good, bad]) => `[${[...good.map(({ json }) => json), bad].join()}]`)
     return [edges, ofOtherType('array'), { kind: 'bad entry', value: withFault }]
   }
+  if (schema.oneOf !== undefined) return [edges, ofOtherType('object')]
   if (schema.type === 'boolean') return [edges, ofOtherType('boolean')]
   if (schema.format === 'amount' || schema.format === 'date') return [edges, ofOtherType('string')]
   return [

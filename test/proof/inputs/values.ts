@@ -1,6 +1,6 @@
 // Values that a schema allows: random ones, and those at its boundaries.
 import * as fc from 'fast-check'
-import { resolve, type Schema } from './document.ts'
+import { alternativesOf, makerOf, resolve, type Schema } from './document.ts'
 import { escapeSome, lengthOf, text } from './texts.ts'
 
 /** Includes offsets of a quarter of an hour, and names without a region. */
@@ -145,7 +145,51 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
       : fc.array(item, { minLength, maxLength })
     return items.map(asList)
   }
+  if (schema.oneOf !== undefined) return itemOf(schema)
+  if (schema.properties !== undefined) return objectOf(schema)
   throw new Error(`openapi.json has a field of an unsupported type: ${JSON.stringify(schema)}`)
+}
+
+function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<Sent> {
+  const fields = Object.entries(properties).map(([name, schema]) => [name, valueOf(resolve(schema))])
+  return fc
+    .record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<Sent>>, { requiredKeys: required })
+    .map(asObject)
+}
+
+/** The first alternative that names no existing item, because other inputs may change that item. */
+function newItemOf(schema: Schema): [field: string, schema: Schema] {
+  const free = alternativesOf(schema).find(([, { required = [] }]) => !required.some((name) => makerOf(name)))
+  return free ?? ['', {}]
+}
+
+/** A valid item, or one of any alternative with a fault, which is the result of the item. It then has no values. */
+function itemOf(schema: Schema): fc.Arbitrary<Sent> {
+  const [field, valid] = newItemOf(schema)
+  const faulty = alternativesOf(schema).flatMap(([name, { required = [] }]) =>
+    ['{}', `{"${required[0]}":null}`].map((json) => ({ json: `{"${name}":${json}}`, value: {} })),
+  )
+  return fc.oneof(
+    { weight: 3, arbitrary: objectOf(valid).map((sent) => asObject({ [field]: sent })) },
+    { weight: 1, arbitrary: fc.constantFrom(...faulty) },
+  )
+}
+
+/** The smallest valid item, and each of its fields at each boundary. */
+function itemEdges(schema: Schema): Sent[] {
+  const [field, { properties = {}, required = [] }] = newItemOf(schema)
+  const edges = (name: string) => edgesOf(resolve(properties[name] as Schema))
+  const min = Object.fromEntries(required.map((name) => [name, edges(name)[0] as Sent]))
+  const all = Object.keys(properties).flatMap((name) => edges(name).map((sent) => ({ ...min, [name]: sent })))
+  return [min, ...all].map((fields) => asObject({ [field]: asObject(fields) }))
+}
+
+function asObject(fields: Record<string, Sent>): Sent {
+  const members = Object.entries(fields)
+  return {
+    json: `{${members.map(([name, { json }]) => `${JSON.stringify(name)}: ${json}`).join(', ')}}`,
+    value: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
+  }
 }
 
 function asJson(value: string, every: number): Sent {
@@ -181,6 +225,12 @@ export function edgesOf(schema: Schema): Sent[] {
   if (known !== undefined) return known.map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return [true, false].map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') return textEdges(schema).map((value) => asJson(value, 0))
+  if (schema.oneOf !== undefined) return itemEdges(schema)
+  if (schema.properties !== undefined) {
+    return Object.entries(schema.properties).flatMap(([name, field]) =>
+      edgesOf(resolve(field)).map((sent) => asObject({ [name]: sent })),
+    )
+  }
   const { minItems = 0, maxItems = 10 } = schema
   const items = edgesOf(resolve(schema.items as Schema))
   const lengths = [...new Set([minItems, minItems + 1, maxItems - 1, maxItems])]

@@ -158,6 +158,7 @@ const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as c
 function chooseCall({ orders, version, profileVersion }: HotPet, random: () => number): PetCall {
   const pick = random()
   const ifMatch = random() < 0.5 ? undefined : `"${version}"`
+  const isInBatch = random() < 0.5
   // One of the newest orders, because the others have long been closed.
   const orderId = orders.at(-1 - Math.floor(random() * 3)) ?? orders.at(-1)
   if (pick < 0.15) return { call: 'get' }
@@ -166,14 +167,16 @@ function chooseCall({ orders, version, profileVersion }: HotPet, random: () => n
     const profile = { price: `${Math.floor(random() * 1e6)}.00`, breed: 'Beagle' }
     return { call: 'putProfile', profile, ifMatch: ifMatch && `"${profileVersion}"` }
   }
-  if (pick < 0.52) return { call: 'update', change: { name: `Pet ${Math.floor(random() * 1e6)}` }, ifMatch }
+  if (pick < 0.52)
+    return { call: 'update', change: { name: `Pet ${Math.floor(random() * 1e6)}` }, ifMatch, isInBatch }
   if (pick < 0.64)
     return {
       call: 'update',
       change: { status: STATUSES[Math.floor(random() * STATUSES.length)] ?? 'sold' },
       ifMatch,
+      isInBatch,
     }
-  if (pick < 0.65) return { call: 'delete', ifMatch }
+  if (pick < 0.65) return { call: 'delete', ifMatch, isInBatch }
   const price = random() < 0.5 ? undefined : `${Math.floor(random() * 1e6)}.50`
   if (pick < 0.82 || orderId === undefined) return { call: 'place', price }
   if (pick < 0.86) return { call: 'complete', orderId, price }
@@ -188,6 +191,7 @@ function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCa
     case 'list':
       return send('GET', `/v1/pets?categoryId=${categoryId}`, undefined, headers)
     case 'update':
+      if (input.isInBatch) return sendInBatch(send, id, input, headers)
       return send('PATCH', `/v1/pets/${id}`, input.change, { ...headers, ...ifMatchHeader(input.ifMatch) })
     case 'getProfile':
       return send('GET', `/v1/pets/${id}/profile`, undefined, headers)
@@ -197,6 +201,7 @@ function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCa
         ...ifMatchHeader(input.ifMatch),
       })
     case 'delete':
+      if (input.isInBatch) return sendInBatch(send, id, input, headers)
       return send('DELETE', `/v1/pets/${id}`, undefined, { ...headers, ...ifMatchHeader(input.ifMatch) })
     case 'place':
       return send('POST', '/v1/store/orders', { petId: id, price: input.price }, headers)
@@ -208,6 +213,34 @@ function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCa
       break
   }
   return send('GET', `/v1/store/orders/${input.orderId}`, undefined, headers)
+}
+
+/** Sends the call as a change of changePets. Its result is the response. */
+async function sendInBatch(
+  send: Connection['send'],
+  petId: number,
+  input: PetCall & { call: 'update' | 'delete' },
+  headers: Record<string, string>,
+): Promise<Exchange> {
+  const version = input.ifMatch === undefined ? undefined : Number(input.ifMatch.slice(1, -1))
+  const change =
+    input.call === 'update' ? { update: { petId, version, ...input.change } } : { delete: { petId, version } }
+  const exchange = await send('POST', '/v1/pet-changes', { changes: [change] }, headers)
+  if (exchange.status !== 200) return exchange
+  const [result] = (exchange.body as { results: BatchResult[] }).results as [BatchResult]
+  return {
+    ...exchange,
+    status: result.status,
+    body: result.pet ?? result.error,
+    etag: result.version ?? 0,
+  }
+}
+
+interface BatchResult {
+  status: number
+  pet?: object
+  version?: number
+  error?: object
 }
 
 function ifMatchHeader(ifMatch: string | undefined): Record<string, string> {

@@ -6,12 +6,18 @@ import { getProfile, putProfile } from './reference/profiles.ts'
 import { deletePet, getPet, petBody, updatePet } from './reference/pets.ts'
 import { emptyStore, type Expected, type PetStatus, type Seen, type Store } from './reference/store.ts'
 
+/** `isInBatch`: sent as a change of changePets. */
 export type PetCall =
   | { call: 'get' | 'list' | 'getProfile' }
   | { call: 'place'; price?: string | undefined }
-  | { call: 'update'; change: { name?: string; status?: PetStatus }; ifMatch: string | undefined }
+  | {
+      call: 'update'
+      change: { name?: string; status?: PetStatus }
+      ifMatch: string | undefined
+      isInBatch?: boolean
+    }
   | { call: 'putProfile'; profile: { price?: string; breed: string }; ifMatch: string | undefined }
-  | { call: 'delete'; ifMatch: string | undefined }
+  | { call: 'delete'; ifMatch: string | undefined; isInBatch?: boolean }
   | { call: 'complete'; orderId: number; price?: string | undefined }
   | { call: 'cancel' | 'getOrder'; orderId: number }
 

@@ -11,6 +11,7 @@ import type { Command } from './commands/choices.ts'
 import { eventCommands } from './commands/events.ts'
 import { listCommands } from './commands/lists.ts'
 import { orderCommands } from './commands/orders.ts'
+import { petChangeCommands } from './commands/pet-changes.ts'
 import { petCommands } from './commands/pets.ts'
 import { profileCommands } from './commands/profiles.ts'
 import { timeCommands } from './commands/time.ts'
@@ -34,6 +35,7 @@ const PATH = process.env['PROOF_PATH']
 const sequence = fc.array(
   fc.oneof(
     ...petCommands,
+    ...petChangeCommands,
     ...profileCommands,
     ...orderCommands,
     ...listCommands,

@@ -70,7 +70,7 @@ function compareEvents(
   requireSame('events of each pet', byPet(predictable), byPet(expected))
   // The service may end a hold later than the model, but only after the last change that the pet had before.
   if (scopes.includes('orders:read'))
-    requireSame('order of all events', predictable.filter(isByClient), expected.filter(isByClient))
+    requireSame('order of all events', inOneOrder(predictable), inOneOrder(expected))
 
   const numbers = seen.map(({ position }) => numberOf(position))
   requireSame(
@@ -101,6 +101,12 @@ function predictablePart(event: SeenEvent) {
 }
 
 const isByClient = ({ requestId }: { requestId?: unknown }) => requestId !== undefined
+
+/** The events of clients, in which those of one request are sorted by pet: their order among several pets is not defined. */
+function inOneOrder<Event extends { petId: number; requestId?: unknown }>(events: readonly Event[]): Event[] {
+  const requests = Map.groupBy(events.filter(isByClient), ({ requestId }) => requestId)
+  return [...requests.values()].flatMap((ofRequest) => ofRequest.toSorted((a, b) => a.petId - b.petId))
+}
 
 function numberOf(position: string): number {
   return Number(position.split('-')[1])

@@ -6,7 +6,7 @@ import { callBoth, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
 
-const newPet = fc.record({
+export const newPet = fc.record({
   name: fc.oneof({ arbitrary: some.name, weight: 20 }, { arbitrary: fc.constantFrom('', ' \t'), weight: 1 }),
   categoryId: some.categoryId,
   status: some.optional(some.petStatus),

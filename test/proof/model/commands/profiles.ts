@@ -17,17 +17,19 @@ const get = command({ choice: some.choice }, async (session, sender, { choice })
   )
 })
 
+export const profileFields = fc.record({
+  price: some.optional(fc.constantFrom('129.00', '0.00', '99.90', '129')),
+  breed: some.optional(fc.constantFrom('Beagle', 'Pug')),
+  sex: some.optional(fc.constantFrom('female' as const, 'unknown' as const)),
+  bornOn: some.optional(fc.constantFrom('2024-02-29', '1900-01-01')),
+  chipNumber: some.optional(chipNumber),
+  description: some.optional(fc.constantFrom('Calm.', 'Two\nlines 🐕')),
+})
+
 const put = command(
   {
     choice: some.choice,
-    fields: fc.record({
-      price: some.optional(fc.constantFrom('129.00', '0.00', '99.90', '129')),
-      breed: some.optional(fc.constantFrom('Beagle', 'Pug')),
-      sex: some.optional(fc.constantFrom('female' as const, 'unknown' as const)),
-      bornOn: some.optional(fc.constantFrom('2024-02-29', '1900-01-01')),
-      chipNumber: some.optional(chipNumber),
-      description: some.optional(fc.constantFrom('Calm.', 'Two\nlines 🐕')),
-    }),
+    fields: profileFields,
     precondition: fc.constantFrom('none', 'none', 'any', 'current', 'stale'),
   },
   async (session, sender, { choice, fields, precondition }) => {

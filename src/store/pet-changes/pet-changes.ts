@@ -1,0 +1,290 @@
+// Rules for many changes in one request. Each change follows the rules for one pet, and its error is its result.
+//
+// One transaction makes all changes and stores the response. It first locks the pets, then decides each change, then writes
+// those that are allowed: no statement depends on a value that PostgreSQL could reject, so that no change undoes another.
+import type { Actor } from '../../contract/actor.ts'
+import type { CategoryPolicy } from '../../contract/category-policy.ts'
+import { AppError, type ErrorDetail, errorBody } from '../../contract/errors.ts'
+import type { Db, Tx } from '../../db/database.ts'
+import { stringifyJson } from '../../values/json.ts'
+import { findCategoriesByIds } from '../categories/queries.ts'
+import { insertHistories } from '../history/queries.ts'
+import { endExpiredHold } from '../holds/holds.ts'
+import { doOnce } from '../idempotency/idempotency.ts'
+import { decideUpdate, type PetFacts, type PetUpdate, requireCategory } from '../pets/pets.ts'
+import { insertPets } from '../pets/queries.ts'
+import type { VersionedPet } from '../pets/schema.ts'
+import { decideProfile, profileFaults } from '../profiles/profiles.ts'
+import {
+  deletePets,
+  findHolds,
+  findPetsWithOrders,
+  insertPetProfiles,
+  lockPets,
+  updatePets,
+} from './queries.ts'
+import type { PetChangeResult, PetToCreate, PetToDelete, PetToUpdate } from './schema.ts'
+
+/** A change whose values have been checked. */
+export type CheckedChange =
+  | { kind: 'create'; values: PetToCreate }
+  | { kind: 'update'; values: PetToUpdate }
+  | { kind: 'delete'; values: PetToDelete }
+  | { kind: 'invalid'; petId: unknown; error: AppError }
+
+export interface ChangePetsOptions {
+  actor: Actor & { apiKeyId: bigint }
+  idempotencyKey: string | undefined
+  categoryPolicy: CategoryPolicy
+  /** The currency of the store. */
+  currency: string
+  now: Date
+}
+
+/** `json` is the response: PetChangeResults. `deleted` is empty if the response is replayed. */
+export interface ChangePetsOutcome {
+  json: string
+  replayed: boolean
+  deleted: bigint[]
+}
+
+export async function changePets(
+  db: Db,
+  changes: readonly CheckedChange[],
+  options: ChangePetsOptions,
+): Promise<ChangePetsOutcome> {
+  rejectRepeatedPets(changes)
+  let deleted: bigint[] = []
+  const work = async (tx: Tx): Promise<string> => {
+    const results = await makeChanges(tx, changes, options)
+    deleted = changes.flatMap((change, index) =>
+      change.kind === 'delete' && results[index]?.error === undefined ? [change.values.petId] : [],
+    )
+    return stringifyJson({ results })
+  }
+  const { actor, idempotencyKey: key } = options
+  if (key === undefined) return { json: await db.transaction(work), replayed: false, deleted }
+  const values = changes.flatMap(valuesOf)
+  const idempotent = { apiKeyId: actor.apiKeyId, key, operation: 'changePets', values }
+  const { response, replayed } = await doOnce(db, idempotent, work)
+  return { json: response, replayed, deleted }
+}
+
+/** The order of two changes of one pet would decide the result of the second one, and a client would have to know it. */
+function rejectRepeatedPets(changes: readonly CheckedChange[]): void {
+  const ids = changes.map(petIdOf)
+  const details = ids.flatMap((id, index): ErrorDetail[] => {
+    if (typeof id !== 'bigint' || ids.indexOf(id) === index) return []
+    const field = `changes.${index}`
+    return [
+      { field, code: 'repeated', message: `${field} names the same pet as changes.${ids.indexOf(id)}.` },
+    ]
+  })
+  if (details.length > 0) throw new AppError('invalid_body', { details })
+}
+
+function petIdOf(change: CheckedChange): unknown {
+  if (change.kind === 'create') return undefined
+  if (change.kind === 'invalid') return change.petId
+  return change.values.petId
+}
+
+/** The values of a change, for the fingerprint of the request. An invalid change has the values that decide its result. */
+function valuesOf(change: CheckedChange): unknown[] {
+  switch (change.kind) {
+    case 'create': {
+      const { name, categoryId, status, profile = {} } = change.values
+      const { price, breed, sex, bornOn, chipNumber, description } = profile
+      const facts = [price, breed, sex, bornOn, chipNumber, description]
+      return ['create', name, categoryId, status ?? 'available', ...facts.map((fact) => fact ?? '')]
+    }
+    case 'update': {
+      const { petId, version, name, categoryId, status, reason } = change.values
+      return ['update', petId, ...[version, name, categoryId, status, reason].map((value) => value ?? '')]
+    }
+    case 'delete':
+      return ['delete', change.values.petId, change.values.version ?? '']
+    case 'invalid': {
+      const { code, details = [] } = change.error
+      return ['invalid', code, JSON.stringify(details.map((detail) => [detail.field, detail.code]))]
+    }
+  }
+}
+
+/** Everything that the rules need to know, read once for all changes. */
+interface Facts extends PetFacts {
+  /** The locked pets. */
+  pets: ReadonlyMap<bigint, VersionedPet>
+  hasOrders: (petId: bigint) => boolean
+}
+
+/** What a change writes. */
+type Decision =
+  | { write: 'create'; pet: PetToCreate }
+  | { write: 'update'; update: PetUpdate }
+  | { write: 'delete'; petId: bigint }
+  | { write: 'nothing'; result: PetChangeResult }
+
+async function makeChanges(
+  tx: Tx,
+  changes: readonly CheckedChange[],
+  options: ChangePetsOptions,
+): Promise<PetChangeResult[]> {
+  const facts = await lockAndRead(tx, changes, options)
+  const decisions = await Promise.all(changes.map((change) => decide(change, facts, options)))
+  const created = await createPets(
+    tx,
+    decisions.flatMap((decision) => (decision.write === 'create' ? [decision.pet] : [])),
+    options,
+  )
+  const updates = decisions.flatMap((decision) => (decision.write === 'update' ? [decision.update] : []))
+  if (updates.length > 0) {
+    await updatePets(
+      tx,
+      updates.map(({ pet }) => pet),
+      options.actor,
+    )
+    await insertHistories(
+      tx,
+      updates.map(({ entry }) => entry),
+      options.actor,
+    )
+  }
+  const deleted = decisions.flatMap((decision) => (decision.write === 'delete' ? [decision.petId] : []))
+  if (deleted.length > 0) await deletePets(tx, deleted, options.actor)
+  return decisions.map((decision) => {
+    if (decision.write === 'create') return toResult(201, created.shift() as VersionedPet)
+    if (decision.write === 'delete') return { status: 204 }
+    if (decision.write === 'nothing') return decision.result
+    const { pet } = decision.update
+    return toResult(200, { ...pet, version: pet.version + 1 })
+  })
+}
+
+function toResult(status: number, { version, ...pet }: VersionedPet): PetChangeResult {
+  return { status, pet, version }
+}
+
+async function lockAndRead(
+  tx: Tx,
+  changes: readonly CheckedChange[],
+  { actor, categoryPolicy }: ChangePetsOptions,
+): Promise<Facts> {
+  const named = changes.flatMap((change) =>
+    change.kind === 'update' || change.kind === 'delete' ? [change.values.petId] : [],
+  )
+  const locked = named.length === 0 ? [] : await lockPets(tx, named)
+  const pets = new Map(locked.map((pet) => [pet.id, pet]))
+  const held = await releaseExpiredHolds(tx, pets, actor.requestId)
+  const toDelete = changes.flatMap((change) => (change.kind === 'delete' ? [change.values.petId] : []))
+  const withOrders = new Set(toDelete.length === 0 ? [] : await findPetsWithOrders(tx, toDelete))
+  const categoryIds = changes.flatMap((change) => {
+    if (change.kind === 'create') return [change.values.categoryId]
+    return change.kind === 'update' ? (change.values.categoryId ?? []) : []
+  })
+  const isStrict = categoryPolicy === 'strict' && categoryIds.length > 0
+  const categories = new Set(isStrict ? (await findCategoriesByIds(tx, categoryIds)).map(({ id }) => id) : [])
+  return {
+    pets,
+    isHeld: async (petId) => held.has(petId),
+    hasOrders: (petId) => withOrders.has(petId),
+    allowsCategory: async (id) => categoryPolicy === 'any' || categories.has(id),
+  }
+}
+
+/** Ends the holds on locked pets that have expired but are not swept yet, and updates `pets`. Returns the pets that are held. */
+async function releaseExpiredHolds(
+  tx: Tx,
+  pets: Map<bigint, VersionedPet>,
+  requestId: string,
+): Promise<Set<bigint>> {
+  const pending = [...pets.values()].filter(({ status }) => status === 'pending').map(({ id }) => id)
+  const holds = pending.length === 0 ? [] : await findHolds(tx, pending)
+  for (const { petId, orderId, isOver } of holds) {
+    if (!isOver) continue
+    const pet = pets.get(petId) as VersionedPet
+    await endExpiredHold(tx, pet, orderId, requestId)
+    pets.set(petId, { ...pet, status: 'available', version: pet.version + 1 })
+  }
+  return new Set(holds.filter(({ isOver }) => !isOver).map(({ petId }) => petId))
+}
+
+/** Decides what a change writes. The error of a change that is not allowed becomes its result. */
+async function decide(change: CheckedChange, facts: Facts, options: ChangePetsOptions): Promise<Decision> {
+  try {
+    switch (change.kind) {
+      case 'create':
+        await requireCategory(change.values.categoryId, facts.allowsCategory)
+        requireProfile(change.values, options)
+        return { write: 'create', pet: change.values }
+      case 'update': {
+        const { petId, version, ...fields } = change.values
+        const pet = findLocked(facts, petId)
+        const update = await decideUpdate(pet, fields, isVersion(version), facts)
+        if (update === undefined) return { write: 'nothing', result: toResult(200, pet) }
+        return { write: 'update', update }
+      }
+      case 'delete': {
+        const pet = findLocked(facts, change.values.petId)
+        if (!isVersion(change.values.version)(pet.version)) throw new AppError('precondition_failed')
+        if (facts.hasOrders(pet.id)) throw new AppError('pet_has_orders')
+        return { write: 'delete', petId: pet.id }
+      }
+      case 'invalid':
+        throw change.error
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { write: 'nothing', result: { status: error.status, error: errorBody(error.code, error) } }
+  }
+}
+
+function findLocked({ pets }: Facts, petId: bigint): VersionedPet {
+  const pet = pets.get(petId)
+  if (pet === undefined) throw new AppError('pet_not_found')
+  return pet
+}
+
+function isVersion(expected: number | undefined): (version: number) => boolean {
+  return (version) => expected === undefined || version === expected
+}
+
+function requireProfile({ profile = {} }: PetToCreate, { currency, now }: ChangePetsOptions): void {
+  const details = profileFaults(profile, currency, now).map((detail) => ({
+    ...detail,
+    field: `profile.${detail.field}`,
+    message: `profile.${detail.message}`,
+  }))
+  if (details.length > 0) throw new AppError('invalid_body', { details })
+}
+
+async function createPets(
+  tx: Tx,
+  pets: readonly PetToCreate[],
+  { actor, currency }: ChangePetsOptions,
+): Promise<VersionedPet[]> {
+  if (pets.length === 0) return []
+  const rows = pets.map(({ name, categoryId, status = 'available' }) => ({ name, categoryId, status }))
+  const made = { createdBy: actor.apiKeyId, requestId: actor.requestId }
+  const ids = await insertPets(
+    tx,
+    rows.map((row) => ({ ...row, ...made })),
+  )
+  const created = ids.map((id, index) => ({ id, ...(rows[index] as (typeof rows)[number]), version: 1 }))
+  const profiles = created.flatMap(
+    ({ id }, index) => decideProfile({ petId: id }, pets[index]?.profile ?? {}, currency) ?? [],
+  )
+  if (profiles.length > 0) {
+    await insertPetProfiles(
+      tx,
+      profiles.map(({ profile }) => profile),
+      actor,
+    )
+    await insertHistories(
+      tx,
+      profiles.map(({ entry }) => entry),
+      actor,
+    )
+  }
+  return created
+}

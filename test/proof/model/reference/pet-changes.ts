@@ -1,0 +1,77 @@
+// The rules of many changes in one request: each has the result of the operation for one pet.
+import { expect } from 'vitest'
+import { createPet, deletePet, type NewPet, updatePet } from './pets.ts'
+import { putProfile } from './profiles.ts'
+import {
+  type Caller,
+  type Change,
+  type Expected,
+  type Id,
+  once,
+  type Profile,
+  reject,
+  type Seen,
+  type Store,
+} from './store.ts'
+
+type Optional<Fields> = { [Field in keyof Fields]: Fields[Field] | undefined }
+
+export type PetChange =
+  | { create: NewPet & { profile?: Optional<Profile> | undefined } }
+  | { update: Optional<Change> & { petId: Id; version?: number | undefined } }
+  | { delete: { petId: Id; version?: number | undefined } }
+
+export function changePets(
+  store: Store,
+  caller: Caller,
+  changes: readonly PetChange[],
+  key: string | undefined,
+  seen: Seen,
+): Expected {
+  const ids = changes.flatMap((change) =>
+    'create' in change ? [] : String(('update' in change ? change.update : change.delete).petId),
+  )
+  if (new Set(ids).size < ids.length) return reject('invalid_body')
+  return once(store, caller, key, ['changePets', ...changes.map(valuesOf)], () => {
+    const seenResults = (seen?.['results'] ?? []) as { pet?: Record<string, unknown> }[]
+    const results = changes.map((change, index) =>
+      toResult(changeOne(store, caller, change, seenResults[index]?.pet)),
+    )
+    return { status: 200, body: { results } }
+  })
+}
+
+function changeOne(store: Store, caller: Caller, change: PetChange, seen: Seen): Expected {
+  if ('delete' in change) return deletePet(store, caller, change.delete.petId, matchOf(change.delete.version))
+  if ('update' in change) {
+    const { petId, version, ...fields } = change.update
+    return updatePet(store, caller, petId, fields, matchOf(version))
+  }
+  const { profile = {}, ...pet } = change.create
+  if (profile.price !== undefined && !profile.price.includes('.')) return reject('invalid_body')
+  const created = createPet(store, caller, pet, undefined, seen)
+  if (created.code === undefined) putProfile(store, caller, store.newestIds.pet, profile, undefined)
+  return created
+}
+
+function matchOf(version: number | undefined): string | undefined {
+  return version === undefined ? undefined : `"${version}"`
+}
+
+function toResult({ status, code, body, etag }: Expected): Record<string, unknown> {
+  if (code !== undefined) return { status, error: expect.objectContaining({ status, code }) }
+  return body === undefined ? { status } : { status, pet: body, version: Number(etag?.slice(1, -1)) }
+}
+
+/** Of a change with an invalid value, only the fault counts, because it alone decides the result. */
+function valuesOf(change: PetChange): string {
+  let values: PetChange = change
+  if ('create' in change) {
+    const { name, categoryId, status = 'available', profile = {} } = change.create
+    if (name.trim() === '') return `invalid name ${name}`
+    values = { create: { name, categoryId, status, profile } }
+  }
+  return JSON.stringify(values, (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+}
