@@ -51,6 +51,12 @@ const apiKeys = createRoute({
   component: lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
 })
 
+const importPets = createRoute({
+  getParentRoute,
+  path: '/import',
+  component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
+})
+
 /** The identity provider returns here. The shell shows the sign-in page while there is no session. */
 const signIn = createRoute({
   getParentRoute,
@@ -59,7 +65,7 @@ const signIn = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([pets, pet, holds, sales, overview, apiKeys, signIn]),
+  routeTree: root.addChildren([pets, pet, holds, sales, overview, apiKeys, importPets, signIn]),
   defaultPreload: 'intent',
   scrollRestoration: true,
   // All values are text, which readFilters and readRange check. By default, the router writes digits in quotes.

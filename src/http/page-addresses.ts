@@ -16,6 +16,7 @@ export const CONSOLE_PAGES = [
   '/sales',
   '/overview',
   '/api-keys',
+  '/import',
   SIGN_IN_PAGE,
 ] as const
 /** The scripts and style sheets of the console. */

@@ -2,6 +2,9 @@
 import type { Defect } from './defect.ts'
 
 const SALES = 'test/slow/console-sales.test.ts'
+const IMPORT = 'test/console/import.test.ts'
+const IMPORT_RUN = 'test/console/import-run.test.ts'
+const SELECTED_PETS = 'test/console/selected-pets.test.ts'
 
 export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
@@ -69,5 +72,85 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
     replace: "id !== ownId && status !== 'x'",
     test: SALES,
     title: 'warns about a chip number',
+  },
+  {
+    name: 'the console imports a date of birth in the future',
+    file: 'console/src/import/pet-rows.ts',
+    find: 'isDate && bornOn > latestDay',
+    replace: 'false',
+    test: IMPORT,
+    title: 'accepts the same rows',
+  },
+  {
+    name: 'a missing quote swallows the rest of a file in the console',
+    file: 'console/src/import/csv.ts',
+    find: "const end = 'fault' in scanned ? lineEnd(bytes, at) : scanned.end",
+    replace: "const end = 'fault' in scanned ? bytes.length : scanned.end",
+    test: IMPORT,
+    title: 'a quote that is not closed',
+  },
+  {
+    name: 'the console numbers batches by accepted rows, so that a batch can get the key of another one',
+    file: 'console/src/import/run-import.ts',
+    find: 'start / BATCH_ROWS + 1',
+    replace: 'progress.added / BATCH_ROWS + 1',
+    test: IMPORT_RUN,
+    title: 'adds each accepted row',
+  },
+  {
+    name: 'the console sends a batch with a new key each time',
+    file: 'console/src/import/run-import.ts',
+    find: 'await send(pets, key)',
+    replace: 'await send(pets, `${key}-${Math.random()}`)',
+    test: IMPORT_RUN,
+    title: 'continues after a lost response',
+  },
+  {
+    name: 'the console counts rows that the service has rejected as added',
+    file: 'console/src/import/run-import.ts',
+    find: 'error === undefined ? [] : [{ index, reason: reasonOf(error) }]',
+    replace: 'error === undefined || error.status > 0 ? [] : [{ index, reason: reasonOf(error) }]',
+    test: IMPORT_RUN,
+    title: 'adds each accepted row',
+  },
+  {
+    name: 'the undo of a change of many pets overwrites the change of another person',
+    file: 'console/src/selected-pets/change-many.ts',
+    find: 'version: versions.get(id),',
+    replace: '',
+    test: SELECTED_PETS,
+    title: 'does not undo the change of a pet',
+  },
+  {
+    name: 'the undo of a deletion forgets the price and the facts',
+    file: 'console/src/selected-pets/change-many.ts',
+    find: 'status, profile: profiles.get(id) }',
+    replace: 'status }',
+    test: SELECTED_PETS,
+    title: 'deletes pets that were never held',
+  },
+  {
+    name: 'the sale of many pets ignores the prices that a person typed',
+    file: 'console/src/selected-pets/sell-many.ts',
+    find: 'sell(store, pet, { note, price: amount })',
+    replace: 'sell(store, pet, { note, price: undefined })',
+    test: SELECTED_PETS,
+    title: 'sells each pet with an order',
+  },
+  {
+    name: 'the sale of many pets goes on without a connection',
+    file: 'console/src/selected-pets/sell-many.ts',
+    find: 'if (isOffline) break',
+    replace: '',
+    test: SELECTED_PETS,
+    title: 'stops at the first pet',
+  },
+  {
+    name: 'the console adds the pets of a file again after a lost connection',
+    file: 'console/src/import/past-imports.ts',
+    find: 'readImports(storage).find((one) => one.hash === hash)',
+    replace: 'readImports(storage).find((one) => one.hash === `${hash}.`)',
+    test: IMPORT_RUN,
+    title: 'remembers the newest imports',
   },
 ]

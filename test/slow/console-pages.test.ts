@@ -29,6 +29,7 @@ const PAGES = [
   '/sales',
   '/overview',
   '/api-keys',
+  '/import',
   '/?add=true',
   '/pets/123456789',
 ]

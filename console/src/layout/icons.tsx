@@ -61,6 +61,7 @@ export const SunIcon = icon(
 )
 export const MoonIcon = icon(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z" />)
 export const DownloadIcon = icon(<path d="M12 4v11m-4-4l4 4 4-4M5 20h14" />)
+export const UploadIcon = icon(<path d="M12 15V4m-4 4l4-4 4 4M5 20h14" />)
 export const PrintIcon = icon(<path d="M7 9V4h10v5M7 17H4v-7h16v7h-3M7 14h10v6H7z" />)
 export const BackIcon = icon(<path d="M15 5l-7 7 7 7" />)
 export const EditIcon = icon(<path d="M4 20h4L19 9l-4-4L4 16zM13 7l4 4" />)

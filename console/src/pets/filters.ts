@@ -12,6 +12,8 @@ export interface PetSearch {
 
 /** The max of the service. */
 const SEARCH_LENGTH_MAX = 100
+/** The limit of the service, in code points. */
+export const NAME_LENGTH_MAX = 500
 
 export const STATUSES: PetStatus[] = ['available', 'pending', 'sold']
 
@@ -22,7 +24,7 @@ export function readFilters(search: Record<string, unknown>): PetSearch {
   return {
     status: STATUSES.find((known) => known === status),
     category: isId(category) ? category : undefined,
-    q: textOf(search['q']).slice(0, SEARCH_LENGTH_MAX) || undefined,
+    q: textOf(search['q']).slice(0, NAME_LENGTH_MAX) || undefined,
     add: String(add) === 'true' ? true : undefined,
   }
 }

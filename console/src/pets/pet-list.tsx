@@ -1,6 +1,7 @@
 // The list of pets. It loads the next page before you reach its end, and renders only the rows on the screen.
 import { Button, Center, Loader, Skeleton, Stack, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
+import type { Pet } from '@petstore/client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
@@ -17,6 +18,8 @@ import {
 } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useProfiles } from '../profile/queries.ts'
+import { useCanSelect } from '../selected-pets/selection-bar.tsx'
+import { selectUpTo, toggleSelected, useSelectedPets } from '../selected-pets/selection-state.ts'
 import { useStore } from '../session/session.ts'
 import { type ColumnId, gridColumns } from './columns.ts'
 import type { PetSearch } from './filters.ts'
@@ -81,7 +84,13 @@ export function PetList({ filters, onReset }: Props) {
     if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage()
   }, [lastShown, pets.length, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
 
-  const selected = useSelection(pets.length, (index) => pets[index]?.id, virtualizer.scrollToIndex)
+  const canSelect = useCanSelect()
+  const checked = useSelectedPets()
+  const check = useCallback(
+    (pet: Pet, isRange: boolean) => (isRange ? selectUpTo(pets, pet) : toggleSelected(pet)),
+    [pets],
+  )
+  const selected = useSelection(pets, virtualizer.scrollToIndex, canSelect)
 
   if (isPending) return <LoadingRows />
   if (error !== null && data === undefined)
@@ -121,6 +130,8 @@ export function PetList({ filters, onReset }: Props) {
                   profile={profiles[pet.id]}
                   columns={columns}
                   isSelected={index === selected}
+                  isChecked={canSelect ? checked.has(pet.id) : undefined}
+                  onCheck={check}
                 />
               </div>
             )
@@ -143,21 +154,22 @@ function listStyle(height: number, columns: ColumnId[]): CSSProperties {
   return { height, '--pet-columns': gridColumns(columns) } as CSSProperties
 }
 
-/** Selects rows with `j` and `k`, and opens the selected one with Enter. */
+/** Goes through the rows with `j` and `k`, opens the current one with Enter, and selects it with `x` as one of many. */
 function useSelection(
-  count: number,
-  idAt: (index: number) => string | undefined,
+  pets: Pet[],
   scrollTo: (index: number) => void,
+  canSelect: boolean,
 ): number | undefined {
   const [selected, setSelected] = useState<number>()
   const navigate = useNavigate()
   const move = (by: number) => () => {
-    const next = Math.min(Math.max((selected ?? -1) + by, 0), count - 1)
+    const next = Math.min(Math.max((selected ?? -1) + by, 0), pets.length - 1)
     setSelected(next)
     scrollTo(next)
   }
+  const current = selected === undefined ? undefined : pets[selected]
   const open = () => {
-    const petId = selected === undefined ? undefined : idAt(selected)
+    const petId = current?.id
     if (petId !== undefined && document.activeElement === document.body) {
       void navigate({ to: '/pets/$petId', params: { petId }, state: FROM_LIST })
     }
@@ -165,6 +177,7 @@ function useSelection(
   useHotkeys([
     ['j', move(1)],
     ['k', move(-1)],
+    ['x', () => canSelect && current !== undefined && toggleSelected(current)],
     // Enter must still press the button that has the focus.
     ['Enter', open, { preventDefault: false }],
   ])

@@ -22,9 +22,13 @@ interface Props {
   profile: PetProfile | undefined
   columns: ColumnId[]
   isSelected: boolean
+  /** Whether the pet is one of many that the person has selected. Undefined if the key allows no action with many. */
+  isChecked: boolean | undefined
+  /** `isRange` is true with the Shift key. */
+  onCheck: (pet: Pet, isRange: boolean) => void
 }
 
-export const PetRow = memo(({ pet, category, profile, columns, isSelected }: Props) => {
+export const PetRow = memo(({ pet, category, profile, columns, isSelected, isChecked, onCheck }: Props) => {
   const hasChanged = useHasChanged(pet.id)
   const { order, isLoading } = useOpenOrder(pet)
   const isHeld = pet.status === 'pending'
@@ -34,7 +38,18 @@ export const PetRow = memo(({ pet, category, profile, columns, isSelected }: Pro
       data-status={pet.status}
       data-selected={isSelected || undefined}
       data-changed={hasChanged || undefined}
+      data-selectable={isChecked === undefined ? undefined : true}
     >
+      {isChecked !== undefined && (
+        <label className="select">
+          <input
+            type="checkbox"
+            aria-label={`Select ${pet.name}`}
+            checked={isChecked}
+            onChange={({ nativeEvent }) => onCheck(pet, (nativeEvent as MouseEvent).shiftKey)}
+          />
+        </label>
+      )}
       <div className="name">
         <AnchorLink
           to="/pets/$petId"

@@ -3,8 +3,10 @@ import { Button, Group, Stack, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { ColumnsIcon, PlusIcon, SearchIcon } from '../layout/icons.tsx'
+import { ButtonLink } from '../layout/button-link.tsx'
+import { ColumnsIcon, PlusIcon, SearchIcon, UploadIcon } from '../layout/icons.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
+import { SelectionBar } from '../selected-pets/selection-bar.tsx'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
 import type { PetSearch } from './filters.ts'
@@ -36,6 +38,11 @@ export function PetsPage() {
         <Group gap="xs">
           <ColumnsButton />
           {canWrite && (
+            <ButtonLink to="/import" variant="default" leftSection={<UploadIcon size={16} />}>
+              Import
+            </ButtonLink>
+          )}
+          {canWrite && (
             <Button leftSection={<PlusIcon />} onClick={() => change({ add: true })}>
               Add a pet
             </Button>
@@ -57,6 +64,7 @@ export function PetsPage() {
         filters={search}
         onReset={() => change({ q: undefined, status: undefined, category: undefined })}
       />
+      <SelectionBar filters={search} />
       <Suspense>
         {canWrite && search.add === true && <PetForm onClose={() => change({ add: undefined })} />}
       </Suspense>

@@ -1,5 +1,6 @@
 // Sales as a CSV file for a spreadsheet.
 import type { Order, Pet } from '@petstore/client'
+import { csvText } from '../layout/csv.ts'
 import { dayOf } from '../layout/dates.ts'
 
 export const CSV_COLUMNS = [
@@ -13,8 +14,6 @@ export const CSV_COLUMNS = [
   'currency',
   'orderId',
 ]
-/** Without it, Excel does not read the file as UTF-8. */
-const BYTE_ORDER_MARK = '\uFEFF'
 /** A spreadsheet would run a text that starts like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
@@ -36,7 +35,7 @@ export function salesCsv(sales: SoldPet[]): string {
     order.currency ?? '',
     order.id,
   ])
-  return BYTE_ORDER_MARK + [CSV_COLUMNS, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('')
+  return csvText([CSV_COLUMNS, ...rows])
 }
 
 /** The time in the time zone of the browser, such as "2026-11-18 09:30:00", which spreadsheets know. */
@@ -47,8 +46,4 @@ function localTime(time: string): string {
 /** Text that a person has typed. An apostrophe makes a spreadsheet read it as text. */
 function textField(text = ''): string {
   return FORMULA.test(text) ? `'${text}` : text
-}
-
-function quoted(field: string): string {
-  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
 }

@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useTimedText } from '../layout/clock.ts'
 import { dayOf } from '../layout/dates.ts'
+import { download } from '../layout/download.ts'
 import { DownloadIcon } from '../layout/icons.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
@@ -15,9 +16,6 @@ import { type DayRange, rangeOf } from './range.ts'
 import { RangeField } from './range-field.tsx'
 import { SalesList } from './sales-list.tsx'
 import { SalesTotals } from './sales-totals.tsx'
-
-/** Browsers read the file after the click. */
-const DOWNLOADED_AFTER_MS = 60_000
 
 export function SalesPage() {
   usePageTitle('Sales')
@@ -76,15 +74,6 @@ function ExportButton({ range }: { range: DayRange }) {
 
 function fileName({ from, to }: DayRange): string {
   return from === to ? `sales-${from}.csv` : `sales-${from}-to-${to}.csv`
-}
-
-function download(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), DOWNLOADED_AFTER_MS)
 }
 
 function NotAllowed() {

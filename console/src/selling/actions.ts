@@ -7,7 +7,7 @@ import { ConflictError, ExplainedError, hasCode } from '../layout/describe-error
 import { UNDO_REASON } from '../pets/undo.ts'
 import { conflictText, endedText } from './conflict-text.ts'
 import { minutesLeft } from './hold-time.ts'
-import { readOpenOrder } from './queries.ts'
+import { readOpenOrder } from './read-open-order.ts'
 
 export interface Hold extends Sale {
   minutes: number

@@ -4,6 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import type { OpenHolds } from './open-holds.ts'
+import { readOpenOrder } from './read-open-order.ts'
 
 /** A page of holds that is longer than this helps nobody. */
 export const HOLDS_MAX = 200
@@ -16,15 +17,6 @@ export function openOrderQuery(store: Petstore, petId: string) {
     queryKey: KEYS.openOrder(petId),
     queryFn: ({ signal }) => readOpenOrder(store, petId, signal),
   })
-}
-
-export async function readOpenOrder(
-  store: Petstore,
-  petId: string,
-  signal?: AbortSignal,
-): Promise<Order | null> {
-  const { items } = await store.orders.list({ petId, status: 'open', limit: 1 }, { signal }).page()
-  return items[0] ?? null
 }
 
 /** The last sale of a pet, or null if no order of it was completed. */

@@ -5,37 +5,26 @@ import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CURRENCY } from '../profile/currency.ts'
-import { askedPrice, priceText, readAmount } from '../profile/price.ts'
-import { priceFault } from '../profile/profile-values.ts'
+import { askedPrice } from '../profile/price.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
+import { type PriceInput, priceInput } from './price-input.ts'
 
-interface PriceInput {
+interface PriceField extends Pick<PriceInput, 'amount' | 'fault'> {
   field: TextInputProps
-  /** Undefined without a price, and until the price of the pet is known. The service then takes that of the pet. */
-  amount: string | undefined
-  fault: string | undefined
 }
 
-export function usePrice(pet: Pet, order: Order | undefined): PriceInput {
+export function usePrice(pet: Pet, order: Order | undefined): PriceField {
   const { data: profile } = useQuery(profileQuery(useStore(), pet.id))
-  const { code, decimals } = CURRENCY
   const [typed, setTyped] = useState<string>()
-  const asked = askedPrice(order, profile)
-  // The shop can have changed its currency since. A price that is typed now is one of the new currency.
-  const stored = asked.currency === code ? asked.price : undefined
-  const text = typed ?? stored ?? ''
-  const amount = typed === undefined ? stored : readAmount(typed, decimals)
-  const isMissing = text.trim() === '' && stored !== undefined
-  const fault = isMissing ? 'Enter the price.' : priceFault(typed ?? '', decimals)
-  const isOther = asked.price !== undefined && amount !== asked.price
+  const { text, amount, fault, description } = priceInput(askedPrice(order, profile), typed, CURRENCY)
   return {
     amount,
     fault,
     field: {
       value: text,
       error: fault,
-      description: isOther ? `The price was ${priceText(asked)}.` : undefined,
+      description,
       onChange: (event) => setTyped(event.currentTarget.value),
     },
   }

@@ -2,6 +2,7 @@
 // sees nothing of it. Runs at every change of the session, in whatever way it ended.
 import { closeMessages } from '../layout/notify.tsx'
 import { rememberFilters } from '../pets/last-list.ts'
+import { clearSelection } from '../selected-pets/selection-state.ts'
 import { closeSellingDialog } from '../selling/selling-dialog-state.ts'
 import { onSessionChange } from './session.ts'
 
@@ -9,6 +10,7 @@ export function forgetFormerSessions(): void {
   onSessionChange(() => {
     closeMessages()
     closeSellingDialog()
+    clearSelection()
     rememberFilters({})
   })
 }

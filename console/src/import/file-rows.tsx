@@ -1,0 +1,77 @@
+// The rows of a file: those that cannot be imported, with the reason, and the first ones that can.
+import { Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { categoriesQuery, categoryName } from '../pets/queries.ts'
+import { statusText } from '../pets/status-badge.tsx'
+import { CURRENCY } from '../profile/currency.ts'
+import { priceText } from '../profile/price.ts'
+import { useStore } from '../session/session.ts'
+import { recordText } from './csv.ts'
+import type { PetRow, RejectedRow } from './pet-rows.ts'
+
+/** The download contains all of them. */
+const REJECTED_SHOWN_MAX = 200
+const FIRST_ROWS = 5
+
+export function RejectedRows({ rows }: { rows: RejectedRow[] }) {
+  return (
+    <section aria-label="Rejected rows">
+      <Title order={2} size="h5" mb="xs">
+        Rejected rows ({rows.length.toLocaleString('en')})
+      </Title>
+      <div role="list">
+        {rows.slice(0, REJECTED_SHOWN_MAX).map(({ record, values, reason }) => (
+          <div key={record.line} role="listitem" className="rejected-row">
+            <Text size="sm" c="dimmed">
+              Line {record.line}
+            </Text>
+            <Text size="sm" truncate title={recordText(record)}>
+              {values.name.trim() || recordText(record)}
+            </Text>
+            <Text size="sm">{reason}</Text>
+          </div>
+        ))}
+      </div>
+      {rows.length > REJECTED_SHOWN_MAX && (
+        <Text size="sm" c="dimmed" mt="xs">
+          These are the first {REJECTED_SHOWN_MAX}. The download contains all.
+        </Text>
+      )}
+    </section>
+  )
+}
+
+/** Shows whether the columns are the right ones. */
+export function FirstRows({ rows }: { rows: PetRow[] }) {
+  const { data: categories } = useQuery(categoriesQuery(useStore()))
+  if (rows.length === 0) return null
+  return (
+    <section aria-label="First pets">
+      <Title order={2} size="h5" mb="xs">
+        The first pets
+      </Title>
+      <div role="list">
+        {rows.slice(0, FIRST_ROWS).map(({ record, pet: { name, categoryId, status, profile } }) => (
+          <div key={record.line} role="listitem" className="first-row">
+            <Text size="sm" fw={600} truncate>
+              {name}
+            </Text>
+            <Text size="sm" truncate>
+              {[
+                categoryName(categories, String(categoryId)),
+                status && statusText(status),
+                priceText({ price: profile?.price, currency: CURRENCY.code }),
+                profile?.breed,
+                profile?.sex,
+                profile?.bornOn,
+                profile?.chipNumber,
+              ]
+                .filter((text) => text !== undefined)
+                .join(' · ')}
+            </Text>
+          </div>
+        ))}
+      </div>
+    </section>
+  )
+}

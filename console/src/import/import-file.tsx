@@ -1,0 +1,159 @@
+// One file: a preview, the import with its progress, and the result.
+import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core'
+import { PetstoreError } from '@petstore/client'
+import { ButtonLink } from '../layout/button-link.tsx'
+import { dateTimeText } from '../layout/dates.ts'
+import { describeError } from '../layout/describe-error.ts'
+import { download } from '../layout/download.ts'
+import { DownloadIcon } from '../layout/icons.tsx'
+import { FirstRows, RejectedRows } from './file-rows.tsx'
+import { isAccepted, type RejectedRow } from './pet-rows.ts'
+import type { ReadFile } from './read-file.ts'
+import { rejectedCsv, rejectedName } from './rejected-list.ts'
+import { rejectedRows } from './run-import.ts'
+import { useImport } from './use-import.ts'
+
+interface Props {
+  file: ReadFile
+  onOther: () => void
+}
+
+export function ImportFile({ file, onOther }: Props) {
+  const { past, progress, isRunning, error, start, startAgain } = useImport(file)
+  const { rows } = file
+  const accepted = rows.filter(isAccepted)
+  const rejected = rejectedRows(file, progress)
+  const isDone = progress.rows === rows.length
+  const isStarted = progress.rows > 0
+  return (
+    <>
+      <Card component="section" withBorder aria-label="File">
+        <Stack gap="sm">
+          <Text fw={600} className="file-name">
+            {file.name}
+          </Text>
+          {!isDone && (
+            <Text>
+              {counted(accepted.length, 'pet')} can be imported.{' '}
+              {rejected.length > 0 && `${counted(rejected.length, 'row')} cannot: see below why.`}
+            </Text>
+          )}
+          {isStarted && !isDone && (
+            <ProgressBar done={progress.rows} total={rows.length} isRunning={isRunning} />
+          )}
+          {past !== undefined && !isRunning && <PastAlert past={past} total={rows.length} />}
+          {isDone && past === undefined && <DoneAlert added={progress.added} rejected={rejected.length} />}
+          {error !== null && <Stopped error={error} />}
+          <Group gap="xs">
+            {!isDone && accepted.length > 0 && (
+              <Button loading={isRunning} onClick={start}>
+                {isStarted ? 'Continue' : `Import ${counted(accepted.length, 'pet')}`}
+              </Button>
+            )}
+            {isDone && <ButtonLink to="/">Show the pets</ButtonLink>}
+            {past !== undefined && isDone && (
+              <Button variant="default" onClick={startAgain}>
+                Add these pets a second time
+              </Button>
+            )}
+            {rejected.length > 0 && !isRunning && <DownloadButton file={file} rows={rejected} />}
+            {!isRunning && (
+              <Button variant="default" onClick={onOther}>
+                Choose another file
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      </Card>
+      {!isDone && <FirstRows rows={accepted} />}
+      {rejected.length > 0 && <RejectedRows rows={rejected} />}
+    </>
+  )
+}
+
+function DownloadButton({ file, rows }: { file: ReadFile; rows: RejectedRow[] }) {
+  return (
+    <Button
+      variant="default"
+      leftSection={<DownloadIcon size={16} />}
+      onClick={() => download(rejectedCsv(file, rows), rejectedName(file.name))}
+    >
+      Download rejected rows
+    </Button>
+  )
+}
+
+function ProgressBar({ done, total, isRunning }: { done: number; total: number; isRunning: boolean }) {
+  return (
+    <div>
+      <progress className="import-progress" aria-label="Imported rows" max={total} value={done} />
+      <Text size="sm" role="status">
+        {done.toLocaleString('en')} of {counted(total, 'row')} done. {isRunning && 'Keep this page open.'}
+      </Text>
+    </div>
+  )
+}
+
+/** This browser has imported the file before, or a part of it. */
+function PastAlert({
+  past,
+  total,
+}: {
+  past: NonNullable<ReturnType<typeof useImport>['past']>
+  total: number
+}) {
+  const when = dateTimeText(past.at)
+  if (past.rows === total) {
+    return (
+      <Alert color="yellow" role="alert" title="This file was imported before">
+        This browser imported it on {when}: {counted(past.added, 'pet')} added.
+      </Alert>
+    )
+  }
+  return (
+    <Alert color="blue" role="alert" title="Part of this file is imported already">
+      This browser imported the first {counted(past.rows, 'row')} until {when}, then the import stopped.
+      Continue with the others.
+      {past.isOtherKey && (
+        <>
+          {' '}
+          You have signed in again since. Check first whether the next rows are in the list of pets: the last
+          ones that were sent may have been added.
+        </>
+      )}
+    </Alert>
+  )
+}
+
+function Stopped({ error }: { error: Error }) {
+  const { text, requestId } = describeError(error)
+  // The general text asks to check the pet, but a batch is safe to send again.
+  const isLost = error instanceof PetstoreError && error.outcomeUnknown
+  return (
+    <Alert color="red" role="alert" title="The import has stopped">
+      <Text size="sm">
+        {isLost ? 'The connection was lost.' : text} Continue here, or choose the same file again later: no
+        pet is added twice.
+      </Text>
+      {requestId !== undefined && (
+        <Text size="xs" ff="monospace" mt="xs">
+          Request {requestId}
+        </Text>
+      )}
+    </Alert>
+  )
+}
+
+function DoneAlert({ added, rejected }: { added: number; rejected: number }) {
+  return (
+    <Alert color="teal" role="status" title={`${counted(added, 'pet')} added`}>
+      {rejected === 0
+        ? 'Every row was imported.'
+        : `${counted(rejected, 'row')} ${rejected === 1 ? 'was' : 'were'} rejected. Download them, fix them, and import that file.`}
+    </Alert>
+  )
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}

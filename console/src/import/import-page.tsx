@@ -1,0 +1,101 @@
+// Imports pets from a CSV file: choose a file, check its rows, import them, and download the rejected ones.
+import './import.css'
+import { Alert, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { usePageTitle } from '../layout/page-title.ts'
+import { categoriesQuery } from '../pets/queries.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { FileChooser } from './file-chooser.tsx'
+import { ImportFile } from './import-file.tsx'
+import { FileError } from './pet-rows.ts'
+import { type ReadFile, readFile } from './read-file.ts'
+
+/** A shop with more categories than this knows its numbers. */
+const CATEGORIES_SHOWN_MAX = 50
+
+export function ImportPage() {
+  usePageTitle('Import pets')
+  const canWrite = useScopes().has('pets:write')
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        Import pets
+      </Title>
+      {canWrite ? <Import /> : <NotAllowed />}
+    </Stack>
+  )
+}
+
+function Import() {
+  const [file, setFile] = useState<ReadFile>()
+  const [fault, setFault] = useState<string>()
+
+  async function open(chosen: File): Promise<void> {
+    try {
+      setFile(await readFile(chosen))
+      setFault(undefined)
+    } catch (error) {
+      setFault(error instanceof FileError ? error.message : 'The browser cannot read it. Choose it again.')
+    }
+  }
+
+  if (file !== undefined) return <ImportFile file={file} onOther={() => setFile(undefined)} />
+  return (
+    <>
+      <FileChooser onChoose={(chosen) => void open(chosen)} />
+      {fault !== undefined && (
+        <Alert color="red" role="alert" title="This file cannot be imported">
+          {fault}
+        </Alert>
+      )}
+      <FileFormat />
+    </>
+  )
+}
+
+function FileFormat() {
+  return (
+    <section aria-label="The file">
+      <Title order={2} size="h5" mb="xs">
+        What the file must look like
+      </Title>
+      <pre className="file-example" tabIndex={0}>
+        {`name,categoryId,status,price,breed,sex,bornOn\nBiscuit,1,available,129.00,Beagle,female,2026-08-14\nRex,2,,,,,`}
+      </pre>
+      <Text size="sm" mt="xs" maw={720}>
+        The first line names the columns, in any order. Only name and categoryId are required: categoryId is
+        the number of the category. Without a status, a pet is available. You can also have the columns
+        chipNumber, description and currency. Other columns are ignored. In a spreadsheet, choose “CSV UTF-8”
+        to save the file.
+      </Text>
+      <CategoryNumbers />
+    </section>
+  )
+}
+
+/** A file has the numbers of the categories, which no other page shows. */
+function CategoryNumbers() {
+  const { data: categories = [] } = useQuery(categoriesQuery(useStore()))
+  const named = categories.filter(({ name }) => name !== undefined)
+  if (named.length === 0) return null
+  const more = named.length - CATEGORIES_SHOWN_MAX
+  return (
+    <Text size="sm" mt="xs" maw={720}>
+      Your categories:{' '}
+      {named
+        .slice(0, CATEGORIES_SHOWN_MAX)
+        .map(({ id, name }) => `${id} ${name}`)
+        .join(', ')}
+      {more > 0 && ` and ${more} more`}.
+    </Text>
+  )
+}
+
+function NotAllowed() {
+  return (
+    <Alert color="gray" title="Your key does not allow this page">
+      <Text size="sm">Ask your administrator for a key with the permission pets:write.</Text>
+    </Alert>
+  )
+}

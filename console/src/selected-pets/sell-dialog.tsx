@@ -1,0 +1,152 @@
+// Sells the selected pets: an order for each, with its price, and one note for all.
+import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import type { Order, Pet } from '@petstore/client'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { orderedPetsQuery } from '../pets/queries.ts'
+import { CURRENCY } from '../profile/currency.ts'
+import { PriceField } from '../profile/price-field.tsx'
+import { amountText } from '../profile/price.ts'
+import { useProfiles } from '../profile/queries.ts'
+import { heldByText } from '../selling/conflict-text.ts'
+import { openOrderQuery } from '../selling/queries.ts'
+import { NOTE_LENGTH_MAX } from '../selling/use-dialog-action.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { countText } from './change-many.ts'
+import { FailedList, ManyDialog } from './many-dialog.tsx'
+import { type SaleLine, saleLine, sellMany, totalOf } from './sell-many.ts'
+import { useMany } from './use-many.ts'
+
+interface Props {
+  pets: Pet[]
+  onClose: () => void
+}
+
+export function SellDialog({ pets, onClose }: Props) {
+  const store = useStore()
+  const [note, setNote] = useState('')
+  const [typed, setTyped] = useState<Record<string, string>>({})
+  const [tried, setTried] = useState(0)
+  const current = useLines(pets, typed)
+  const canUndo = useScopes().has('pets:write')
+  const { mutate, variables, data, isPending } = useMany({
+    run: (chosen: SaleLine[]) => sellMany(store, chosen, note, setTried),
+    doneText: ({ done, total }) =>
+      `Sold ${countText(done.length)}${total ? ` for ${amountText(total)}` : ''}.`,
+    canUndo,
+    onDone: onClose,
+  })
+  // During the sale, the pets change one after the other. The dialog keeps showing what the person has confirmed.
+  const lines = variables ?? current
+  const sellable = lines?.filter(({ obstacle }) => obstacle === undefined) ?? []
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (sellable.every(({ fault }) => fault === undefined)) mutate(sellable)
+  }
+
+  return (
+    <ManyDialog title={`Sell ${countText(pets.length)}`} onClose={onClose} isBusy={isPending} isWide>
+      {data && <FailedList what="sold" failed={data.failed} onClose={onClose} />}
+      {!data && lines === undefined && <Skeleton height={200} aria-label="Loading the prices" />}
+      {!data && lines !== undefined && (
+        <form onSubmit={submit} noValidate>
+          <Stack>
+            <NoteField note={note} onChange={setNote} />
+            <div role="list" aria-label="Pets to sell">
+              {lines.map((line) => (
+                <Line
+                  key={line.pet.id}
+                  line={line}
+                  onType={(text) => setTyped((before) => ({ ...before, [line.pet.id]: text }))}
+                />
+              ))}
+            </div>
+            <Group justify="space-between">
+              <Total lines={sellable} />
+              <Group gap="xs">
+                <Button variant="default" disabled={isPending} onClick={onClose}>
+                  Cancel
+                </Button>
+                <Button type="submit" disabled={isPending || sellable.length === 0}>
+                  {isPending
+                    ? `Selling, ${tried} of ${sellable.length}`
+                    : `Sell ${countText(sellable.length)}`}
+                </Button>
+              </Group>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </ManyDialog>
+  )
+}
+
+function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {
+  return (
+    <TextInput
+      label="Note"
+      description="Optional. Who buys them?"
+      placeholder="Ms Okafor, 030 5550147"
+      maxLength={NOTE_LENGTH_MAX}
+      data-autofocus
+      value={note}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+function Total({ lines }: { lines: SaleLine[] }) {
+  const total = totalOf(lines)
+  return <Text fw={600}>{total ? `Total ${amountText(total)}` : 'No prices'}</Text>
+}
+
+function Line({ line, onType }: { line: SaleLine; onType: (text: string) => void }) {
+  const { pet, order, obstacle, text, fault, description } = line
+  return (
+    <div className="sale-line" role="listitem">
+      <div>
+        <Text fw={600} truncate title={pet.name}>
+          {pet.name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          No. {pet.id}
+          {order && ` · ${heldByText(order, Date.now())}`}
+        </Text>
+      </div>
+      {obstacle === undefined ? (
+        <PriceField
+          label={undefined}
+          aria-label={`Price of ${pet.name}`}
+          value={text}
+          error={fault}
+          description={description}
+          onChange={(event) => onType(event.currentTarget.value)}
+        />
+      ) : (
+        <Text size="sm" className="field-warning">
+          Not sold: {obstacle}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+/**
+ * The pets as they are now, with their prices and open orders; undefined until they are read. A pet that was deleted since is
+ * left out.
+ */
+function useLines(selected: Pet[], typed: Record<string, string>): SaleLine[] | undefined {
+  const store = useStore()
+  const canReadOrders = useScopes().has('orders:read')
+  const ids = selected.map(({ id }) => id)
+  const { data: current } = useQuery(orderedPetsQuery(store, ids))
+  const pets = ids.flatMap((id) => current?.[id] ?? [])
+  const profiles = useProfiles([{ items: pets, nextCursor: undefined }], true)
+  const held = pets.filter(({ status }) => status === 'pending' && canReadOrders)
+  const orders = useQueries({ queries: held.map(({ id }) => openOrderQuery(store, id)) })
+  if (current === undefined || orders.some(({ isLoading }) => isLoading)) return undefined
+  const byPet: Record<string, Order> = {}
+  for (const { data: order } of orders) if (order) byPet[order.petId] = order
+  return pets.map((pet) => saleLine(pet, { orders: byPet, profiles, typed, currency: CURRENCY }))
+}

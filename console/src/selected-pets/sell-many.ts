@@ -1,0 +1,107 @@
+// Sells many pets: an order for each, with its price. A pet that cannot be sold does not stop the others.
+import {
+  type Order,
+  type Pet,
+  type PetProfile,
+  type PetStatus,
+  type Petstore,
+  PetstoreError,
+} from '@petstore/client'
+import { describeError } from '../layout/describe-error.ts'
+import { type Amount, askedPrice, sumAmounts } from '../profile/price.ts'
+import { complete, sell, undoSale } from '../selling/actions.ts'
+import { type PriceInput, priceInput } from '../selling/price-input.ts'
+import { type Failed, type Outcome, undoneText } from './change-many.ts'
+
+/** A pet in the dialog that sells many. */
+export interface SaleLine extends PriceInput {
+  pet: Pet
+  /** The open order of a pet on hold. */
+  order: Order | undefined
+  /** Why the pet cannot be sold. The sale leaves it out. */
+  obstacle: string | undefined
+  /** That of new prices. */
+  currency: string
+}
+
+export interface SaleFacts {
+  /** The open orders by the id of their pet. */
+  orders: Partial<Record<string, Order>>
+  profiles: Partial<Record<string, PetProfile>>
+  /** What the person has typed as prices, by the id of the pet. */
+  typed: Partial<Record<string, string>>
+  currency: { code: string; decimals: number }
+}
+
+export function saleLine(pet: Pet, { orders, profiles, typed, currency }: SaleFacts): SaleLine {
+  const order = orders[pet.id]
+  const input = priceInput(askedPrice(order, profiles[pet.id]), typed[pet.id], currency)
+  return { pet, order, obstacle: obstacleOf(pet.status, order), currency: currency.code, ...input }
+}
+
+function obstacleOf(status: PetStatus, order: Order | undefined): string | undefined {
+  if (status === 'sold') return 'It is sold already.'
+  if (status === 'pending' && order === undefined)
+    return 'It is on hold without an order. Sell it in the list.'
+  return undefined
+}
+
+/** The exact sum of the prices; none if no pet has a price. */
+export function totalOf(lines: SaleLine[]): Amount | undefined {
+  const amounts = lines.flatMap(({ amount, currency }) =>
+    amount === undefined ? [] : [{ currency, amount }],
+  )
+  return sumAmounts(amounts)[0]
+}
+
+/** One after the other. `onSold` gets the number of pets that were tried. */
+export async function sellMany(
+  store: Petstore,
+  lines: SaleLine[],
+  note: string,
+  onSold: (tried: number) => void,
+): Promise<Outcome & { total: Amount | undefined }> {
+  const sold: SaleLine[] = []
+  const failed = await forEach(lines, async (line, index) => {
+    const { pet, order, amount } = line
+    await (order === undefined ? sell(store, pet, { note, price: amount }) : complete(store, order, amount))
+    sold.push(line)
+    onSold(index + 1)
+  })
+  return {
+    done: sold.map(({ pet }) => pet),
+    failed,
+    total: totalOf(sold),
+    undo: () => undoSales(store, sold),
+  }
+}
+
+/** The list of sales keeps each sale, as with the undo of one. */
+async function undoSales(store: Petstore, sold: SaleLine[]): Promise<string> {
+  const failed = await forEach(sold, async ({ pet, order }) => {
+    await undoSale(store, pet, order, order === undefined ? 'available' : 'pending')
+  })
+  const done = sold.slice(failed.length)
+  return `${undoneText({ done, failed }, 'as before')} The list of sales still shows the sales.`
+}
+
+/** Returns the pets for which `run` failed. */
+async function forEach(
+  lines: SaleLine[],
+  run: (line: SaleLine, index: number) => Promise<void>,
+): Promise<Failed[]> {
+  const failed: Failed[] = []
+  for (const [index, line] of lines.entries()) {
+    try {
+      await run(line, index)
+    } catch (error) {
+      const { text } = describeError(error as Error)
+      // Without a connection, each of the others would wait for its timeout.
+      const isOffline = error instanceof PetstoreError && error.status === undefined
+      const concerned = isOffline ? lines.slice(index) : [line]
+      failed.push(...concerned.map(({ pet }) => ({ pet, reason: text })))
+      if (isOffline) break
+    }
+  }
+  return failed
+}

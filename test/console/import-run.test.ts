@@ -1,0 +1,134 @@
+// How the console sends the pets of a file: in batches, each pet once. And the rows that are rejected.
+import { PetstoreError, type PetToCreate } from '@petstore/client'
+import { expect, test } from 'vitest'
+import { findImport, rememberImport } from '../../console/src/import/past-imports.ts'
+import { readPetFile } from '../../console/src/import/pet-rows.ts'
+import { rejectedCsv, rejectedName } from '../../console/src/import/rejected-list.ts'
+import { NOTHING_DONE, type Progress, rejectedRows, runImport } from '../../console/src/import/run-import.ts'
+import { openClientFixture } from '../support/client-fixture.ts'
+import { newCategoryId } from '../support/pets.ts'
+
+const { store, api } = await openClientFixture({ categoryPolicy: 'strict' })
+
+const read = (text: string) => readPetFile(Buffer.from(text), { code: 'EUR', decimals: 2 }, new Date())
+
+const send = (pets: PetToCreate[], idempotencyKey: string) =>
+  store.pets.changeMany(
+    pets.map((create) => ({ create })),
+    { idempotencyKey },
+  )
+
+/** A file of 250 rows. Two of them have no name, one has a category that does not exist, and all have a price. */
+async function newFile() {
+  const categoryId = newCategoryId()
+  await store.categories.put(categoryId, { name: `Category ${categoryId}` })
+  const rows = Array.from({ length: 250 }, (_, index) => `Pet ${index},${categoryId},129.00`)
+  rows[7] = `,${categoryId},129.00`
+  rows[120] = `Lost,${newCategoryId()},129.00`
+  rows[249] = `,${categoryId},129.00`
+  const hash = `hash-${categoryId}`
+  const added = () =>
+    api.sql('select name from pets join pet_profiles on pet_id = id where category_id = $1 order by id', [
+      categoryId,
+    ])
+  return { file: read(`name,categoryId,price\n${rows.join('\n')}\n`), hash, added }
+}
+
+/** Runs an import and returns its last progress. `sender` can fail. */
+async function run(
+  { file, hash }: Pick<Awaited<ReturnType<typeof newFile>>, 'file' | 'hash'>,
+  from: Progress,
+  sender = send,
+): Promise<{ progress: Progress; error: unknown }> {
+  let progress = from
+  const onProgress = (done: Progress) => (progress = done)
+  const error = await runImport(file, from, { hash, send: sender, onProgress }).catch(
+    (thrown: unknown) => thrown,
+  )
+  return { progress, error }
+}
+
+test('adds each accepted row with its price, and lists the rows that the preview and the service reject', async () => {
+  const { file, hash, added } = await newFile()
+  const keys: string[] = []
+  const { progress, error } = await run({ file, hash }, NOTHING_DONE, (pets, key) => {
+    keys.push(key)
+    return send(pets, key)
+  })
+  expect(error).toBeUndefined()
+  expect(keys).toEqual([`${hash}-1`, `${hash}-2`, `${hash}-3`])
+  expect(progress).toMatchObject({ rows: 250, added: 247 })
+  expect(await added()).toHaveLength(247)
+  const rejected = rejectedRows(file, progress)
+  expect(rejected.map(({ record, reason }) => [record.line, reason])).toEqual([
+    [9, 'name is missing.'],
+    [122, expect.stringContaining('categor')],
+    [251, 'name is missing.'],
+  ])
+})
+
+test('continues after a lost response, and adds no pet twice', async () => {
+  const { file, hash, added } = await newFile()
+  const lost = new PetstoreError({ code: 'network_error', message: 'lost' })
+  const first = await run({ file, hash }, NOTHING_DONE, async (pets, key) => {
+    const results = await send(pets, key)
+    if (key.endsWith('-2')) throw lost
+    return results
+  })
+  expect(first.error).toBe(lost)
+  expect(first.progress).toMatchObject({ rows: 100, added: 99 })
+  expect(await added()).toHaveLength(198)
+  const second = await run({ file, hash }, first.progress)
+  expect(second.progress).toMatchObject({ rows: 250, added: 247 })
+  expect(second.progress.rejected).toHaveLength(1)
+  expect(await added()).toHaveLength(247)
+
+  // A browser that remembers nothing sends all batches again.
+  const forgotten = await run({ file, hash }, NOTHING_DONE)
+  expect(forgotten.progress).toEqual(second.progress)
+  expect(await added()).toHaveLength(247)
+  await run({ file, hash }, { ...NOTHING_DONE, run: 2 })
+  expect(await added()).toHaveLength(2 * 247)
+})
+
+test('the list of rejected rows can be fixed and imported', () => {
+  const file = read('id,name,categoryId,price\n7,=1+1,0,\n8,"Rex, the ""great""",1,1\n9,"Tom,1,\n10,Mia,1,\n')
+  const csv = rejectedCsv(file, rejectedRows(file, NOTHING_DONE))
+  expect(csv.split('\r\n')).toEqual([
+    '\uFEFFline,reason,name,categoryId,status,price,row',
+    '2,categoryId must be the number of a category.,=1+1,0,,,"7,=1+1,0,"',
+    '3,price must be an amount such as 129.00.,"Rex, the ""great""",1,,1,"8,""Rex, the """"great"""""",1,1"',
+    '4,A quote is not closed.,,,,,"9,""Tom,1,"',
+    '',
+  ])
+  const fixed = read(csv.replace('=1+1,0', '=1+1,2').replace(',1,,1,', ',1,,1.00,'))
+  expect(fixed.rows.map((row) => ('pet' in row ? row.pet : row.reason))).toEqual([
+    { name: '=1+1', categoryId: '2', status: 'available' },
+    { name: 'Rex, the "great"', categoryId: '1', status: 'available', profile: { price: '1.00' } },
+    expect.stringContaining('name is missing.'),
+  ])
+  expect(rejectedName('Litter 3.CSV')).toBe('Litter 3.rejected.csv')
+})
+
+test('remembers the newest imports, and survives a full or damaged storage', () => {
+  const items = new Map<string, string>()
+  const storage = {
+    getItem: (name: string) => items.get(name) ?? null,
+    setItem: (name: string, value: string) => void items.set(name, value),
+  }
+  const done = { ...NOTHING_DONE, apiKeyId: '1', at: '2026-11-18T12:00:00Z' }
+  for (let number = 1; number <= 25; number += 1) rememberImport(storage, { ...done, hash: `h${number}` })
+  rememberImport(storage, { ...done, hash: 'h24', rows: 100 })
+  expect(findImport(storage, 'h24')).toMatchObject({ rows: 100 })
+  expect(findImport(storage, 'h25')).toMatchObject({ rows: 0 })
+  expect(findImport(storage, 'h1')).toBeUndefined()
+  items.set('petstore-imports', '{')
+  expect(findImport(storage, 'h24')).toBeUndefined()
+  const full = {
+    ...storage,
+    setItem: () => {
+      throw new Error('full')
+    },
+  }
+  expect(() => rememberImport(full, { ...done, hash: 'h1' })).not.toThrow()
+})
