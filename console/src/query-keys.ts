@@ -37,4 +37,12 @@ export const KEYS = {
   figures: ['figures'] as const,
   apiKeys: ['api-keys'] as const,
   deprecatedCalls: ['deprecated-calls'] as const,
+  /** The list of webhooks. */
+  webhooks: ['webhooks'] as const,
+  /** A webhook, with its deliveries below. */
+  webhook: (id: string) => ['webhook', id] as const,
+  lastAttempts: (id: string) => ['webhook', id, 'last-attempts'] as const,
+  deliveries: (id: string, outcome: string | undefined) => ['webhook', id, 'deliveries', outcome] as const,
+  failedMessages: (id: string, sinceMs: number) => ['webhook', id, 'failed-messages', sinceMs] as const,
+  testResult: (id: string, afterId: string) => ['webhook', id, 'test-result', afterId] as const,
 }

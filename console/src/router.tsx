@@ -57,6 +57,18 @@ const importPets = createRoute({
   component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
 })
 
+const webhooks = createRoute({
+  getParentRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
+
+const webhook = createRoute({
+  getParentRoute,
+  path: '/webhooks/$webhookId',
+  component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+})
+
 /** The identity provider returns here. The shell shows the sign-in page while there is no session. */
 const signIn = createRoute({
   getParentRoute,
@@ -65,7 +77,7 @@ const signIn = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([pets, pet, holds, sales, overview, apiKeys, importPets, signIn]),
+  routeTree: root.addChildren([pets, pet, holds, sales, overview, apiKeys, importPets, webhooks, webhook, signIn]),
   defaultPreload: 'intent',
   scrollRestoration: true,
   // All values are text, which readFilters and readRange check. By default, the router writes digits in quotes.

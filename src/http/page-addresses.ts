@@ -17,6 +17,8 @@ export const CONSOLE_PAGES = [
   '/overview',
   '/api-keys',
   '/import',
+  '/webhooks',
+  '/webhooks/:webhookId',
   SIGN_IN_PAGE,
 ] as const
 /** The scripts and style sheets of the console. */

@@ -1,10 +1,12 @@
-// Defects in the prices and sales of the console.
+// Defects in the prices, sales and webhooks of the console.
 import type { Defect } from './defect.ts'
 
 const SALES = 'test/slow/console-sales.test.ts'
 const IMPORT = 'test/console/import.test.ts'
 const IMPORT_RUN = 'test/console/import-run.test.ts'
 const SELECTED_PETS = 'test/console/selected-pets.test.ts'
+const WEBHOOKS = 'test/console/webhooks.test.ts'
+const WEBHOOK_PAGES = 'test/slow/console-webhooks.test.ts'
 
 export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
@@ -152,5 +154,62 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
     replace: 'readImports(storage).find((one) => one.hash === `${hash}.`)',
     test: IMPORT_RUN,
     title: 'remembers the newest imports',
+  },
+  {
+    name: 'the console sends messages again that have arrived since',
+    file: 'console/src/webhooks/failed-messages.ts',
+    find: 'if (!newest.has(attempt.messageId)) newest.set',
+    replace: 'newest.set',
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console leaves out a message while too many wait',
+    file: 'console/src/webhooks/failed-messages.ts',
+    find: '      await pause()\n',
+    replace: '      await pause()\n      sent += 1\n',
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console continues to send messages after its dialog was closed',
+    file: 'console/src/webhooks/failed-messages.ts',
+    find: 'sent < messages.length && !signal.aborted',
+    replace: 'sent < messages.length',
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console offers to change a webhook whose events the key cannot read',
+    file: 'console/src/webhooks/event-types.ts',
+    find: "...(types.some(isOfOrder) ? ['orders:read'] : [])",
+    replace: '',
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console does not explain a certificate that is not valid',
+    file: 'console/src/webhooks/result-text.ts',
+    find: '  tls_failed: {',
+    replace: '  tls_error: {',
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console says that a webhook works which has sent nothing',
+    file: 'console/src/webhooks/health.ts',
+    find: "return isUnused ? 'unused' : 'working'",
+    replace: "return 'working'",
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console does not show the result of a test event',
+    file: 'console/src/webhooks/queries.ts',
+    find: "delivery.kind === 'test' && delivery.attempt === 1",
+    replace: "delivery.kind === 'redelivery'",
+    test: WEBHOOK_PAGES,
+  },
+  {
+    name: 'the console shows buttons that a key without webhooks:write cannot use',
+    file: 'console/src/webhooks/webhook-buttons.tsx',
+    find: "{scopes.has('webhooks:write') && (",
+    replace: "{scopes.has('webhooks:read') && (",
+    test: WEBHOOK_PAGES,
+    title: 'a key that cannot manage webhooks',
   },
 ]

@@ -8,6 +8,7 @@ import { createTestDatabase, openTestDatabase } from './database.ts'
 import { type Service, startService } from './service.ts'
 
 export interface Console {
+  databaseUrl: string
   db: Db
   service: Service
   browser: Browser
@@ -34,6 +35,7 @@ export async function startConsole(
   const issueKey = async (name: string, scopes: readonly Scope[] = SCOPES) =>
     (await issueApiKey(db, { name, scopes })).text
   return {
+    databaseUrl,
     db,
     service,
     browser,

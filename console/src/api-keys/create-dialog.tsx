@@ -4,8 +4,9 @@ import { useForm } from '@mantine/form'
 import { type ApiKey, PetstoreError } from '@petstore/client'
 import type { ReactNode } from 'react'
 import { dateText } from '../layout/dates.ts'
-import { KeyDialog } from './key-dialog.tsx'
-import { KeyError } from './key-error.tsx'
+import { SecretDialog } from '../layout/secret-dialog.tsx'
+import { SecretError } from '../layout/secret-error.tsx'
+import { issuedKey, KEY_LOST_ADVICE } from './issued-key.ts'
 import { hasEnded } from './key-state.ts'
 import { LIFETIME_DEFAULT, LIFETIMES, secondsOf } from './lifetimes.ts'
 import { useCreateApiKey } from './queries.ts'
@@ -46,9 +47,9 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
   }
 
   return (
-    <KeyDialog
+    <SecretDialog
       title="Create an API key"
-      issued={create.data}
+      secret={create.data && issuedKey(create.data)}
       hint="Give it only to the program or person that you made it for."
       isPending={create.isPending}
       onClose={onClose}
@@ -88,7 +89,9 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
               {...form.getInputProps('lifetime')}
             />
           </Input.Wrapper>
-          {create.error && nameFault(create.error) === undefined && <KeyError error={create.error} />}
+          {create.error && nameFault(create.error) === undefined && (
+            <SecretError error={create.error} advice={KEY_LOST_ADVICE} />
+          )}
           <Group justify="flex-end">
             <Button variant="default" disabled={create.isPending} onClick={onClose}>
               Cancel
@@ -99,7 +102,7 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </KeyDialog>
+    </SecretDialog>
   )
 }
 
@@ -127,7 +130,7 @@ function Permissions({ value, error, onChange }: PermissionsProps) {
       </Chip.Group>
       <Checkbox.Group label="Permissions" value={value} error={error} onChange={(scopes) => onChange(scopes)}>
         {SCOPE_TEXTS.map(({ scope, label, allows }) => (
-          <Checkbox key={scope} value={scope} label={label} description={allows} className="permission" />
+          <Checkbox key={scope} value={scope} label={label} description={allows} className="choice" />
         ))}
       </Checkbox.Group>
     </Stack>

@@ -1,11 +1,13 @@
 // Replaces a key by a new one. Both keys work during the overlap.
-import { Alert, Button, Group, Input, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { useState } from 'react'
 import { dateTimeText } from '../layout/dates.ts'
-import { KeyDialog } from './key-dialog.tsx'
-import { KeyError } from './key-error.tsx'
+import { SecretDialog } from '../layout/secret-dialog.tsx'
+import { SecretError } from '../layout/secret-error.tsx'
+import { issuedKey, KEY_LOST_ADVICE } from './issued-key.ts'
 import { OVERLAP_DEFAULT, OVERLAPS, oldKeyEndsAt, secondsOf } from './lifetimes.ts'
+import { OverlapField } from './overlap-field.tsx'
 import { useRotateApiKey } from './queries.ts'
 
 interface Props {
@@ -21,9 +23,9 @@ export function RotateDialog({ apiKey, isOwn, onClose }: Props) {
   // Without an overlap, the session of this page would end before the new key can be copied.
   const choices = OVERLAPS.filter(({ seconds }) => !isOwn || seconds > 0)
   return (
-    <KeyDialog
+    <SecretDialog
       title={`Rotate the key of ${apiKey.name}`}
-      issued={rotate.data}
+      secret={rotate.data && issuedKey(rotate.data)}
       hint={
         overlapSeconds === 0
           ? 'The old key does not work any more.'
@@ -37,27 +39,18 @@ export function RotateDialog({ apiKey, isOwn, onClose }: Props) {
           You get a new key with the same name, permissions and lifetime. During the overlap, the old and the
           new key both work. Change to the new key in that time, and nothing is interrupted.
         </Text>
-        <Input.Wrapper
-          label="Overlap"
+        <OverlapField
           description={overlapText(apiKey, overlapSeconds)}
-          labelElement="div"
-          id="overlap"
-        >
-          <SegmentedControl
-            fullWidth
-            mt={6}
-            aria-label="Overlap"
-            data={choices.map(({ value, label }) => ({ value, label }))}
-            value={overlap}
-            onChange={setOverlap}
-          />
-        </Input.Wrapper>
+          choices={choices}
+          value={overlap}
+          onChange={setOverlap}
+        />
         {isOwn && (
           <Alert color="orange" title="You are using this key">
             Copy the new key, sign out, and sign in with the new key before the overlap ends.
           </Alert>
         )}
-        {rotate.error && <KeyError error={rotate.error} />}
+        {rotate.error && <SecretError error={rotate.error} advice={KEY_LOST_ADVICE} />}
         <Group justify="flex-end">
           <Button variant="default" disabled={rotate.isPending} onClick={onClose}>
             Cancel
@@ -71,7 +64,7 @@ export function RotateDialog({ apiKey, isOwn, onClose }: Props) {
           </Button>
         </Group>
       </Stack>
-    </KeyDialog>
+    </SecretDialog>
   )
 }
 

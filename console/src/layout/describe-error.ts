@@ -20,7 +20,7 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   },
   outcome_unknown: {
     title: 'Not sure whether it worked',
-    text: 'The connection was lost before the server confirmed the change. Check the pet before you try again.',
+    text: 'The connection was lost before the server confirmed the change. Check whether it was made before you try again.',
   },
   rate_limited: { title: 'Too many requests', text: 'Wait a moment and try again.' },
   insufficient_scope: {
@@ -45,6 +45,17 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   invalid_transition: {
     title: 'Not possible',
     text: 'A sold pet cannot be put on hold. Make it available first.',
+  },
+  webhook_not_found: { title: 'No such webhook', text: 'Another person has deleted this webhook.' },
+  webhook_disabled: { title: 'Paused', text: 'This webhook gets no messages. Resume it first.' },
+  webhook_busy: {
+    title: 'Too many messages wait',
+    text: 'The receiver has not got the messages that you sent before. Wait until they are delivered.',
+  },
+  delivery_not_found: { title: 'No longer stored', text: 'The service no longer stores this message.' },
+  too_many_webhooks: {
+    title: 'Too many webhooks',
+    text: 'The store has as many webhooks as the operator allows. Delete one that is not needed.',
   },
 }
 

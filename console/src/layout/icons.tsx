@@ -42,6 +42,14 @@ export const KeyIcon = icon(
     <path d="M11 12l8.5-8.5M16 7l3 3" />
   </>,
 )
+export const WebhooksIcon = icon(
+  <>
+    <circle cx="6" cy="12" r="2.5" />
+    <circle cx="18" cy="5.5" r="2.5" />
+    <circle cx="18" cy="18.5" r="2.5" />
+    <path d="M8.3 10.8l7.4-4.1M8.3 13.2l7.4 4.1" />
+  </>,
+)
 export const SearchIcon = icon(
   <>
     <circle cx="10.5" cy="10.5" r="6.5" />
@@ -67,6 +75,9 @@ export const BackIcon = icon(<path d="M15 5l-7 7 7 7" />)
 export const EditIcon = icon(<path d="M4 20h4L19 9l-4-4L4 16zM13 7l4 4" />)
 export const DeleteIcon = icon(<path d="M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5" />)
 export const CheckIcon = icon(<path d="M5 12.5l4.5 4.5L19 7.5" />)
+export const SendIcon = icon(<path d="M4 12l16-8-5 17-4-7zM11 14l4-4" />)
+export const PauseIcon = icon(<path d="M8 5v14M16 5v14" />)
+export const ResumeIcon = icon(<path d="M7 5l12 7-12 7z" />)
 export const BookIcon = icon(<path d="M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11" />)
 export const KeyboardIcon = icon(
   <>

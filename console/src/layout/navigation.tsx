@@ -22,11 +22,12 @@ import {
   SalesIcon,
   SignOutIcon,
   SunIcon,
+  WebhooksIcon,
 } from './icons.tsx'
 import { Logo } from './logo.tsx'
 
 interface Item {
-  to: '/' | '/holds' | '/sales' | '/overview' | '/api-keys'
+  to: '/' | '/holds' | '/sales' | '/overview' | '/api-keys' | '/webhooks'
   label: string
   Icon: ComponentType
   /** Only keys with this scope see the link. */
@@ -42,13 +43,20 @@ const GROUPS: { title?: string; items: Item[] }[] = [
       { to: '/overview', label: 'Overview', Icon: OverviewIcon, scope: 'pets:read' },
     ],
   },
-  { title: 'Administration', items: [{ to: '/api-keys', label: 'API keys', Icon: KeyIcon, scope: 'admin' }] },
+  {
+    title: 'Administration',
+    items: [
+      { to: '/api-keys', label: 'API keys', Icon: KeyIcon, scope: 'admin' },
+      { to: '/webhooks', label: 'Webhooks', Icon: WebhooksIcon, scope: 'webhooks:read' },
+    ],
+  },
 ]
 
 export function Navigation({ onNavigate }: { onNavigate: () => void }) {
   const { session } = useSession()
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  const isCurrent = (to: string) => (to === '/' ? path === '/' || path.startsWith('/pets/') : path === to)
+  const isCurrent = (to: string) =>
+    to === '/' ? path === '/' || path.startsWith('/pets/') : path === to || path.startsWith(`${to}/`)
   const { name = '', scopes = [] } = session?.own ?? {}
   return (
     <Stack h="100%" justify="space-between">

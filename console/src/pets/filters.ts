@@ -24,7 +24,7 @@ export function readFilters(search: Record<string, unknown>): PetSearch {
   return {
     status: STATUSES.find((known) => known === status),
     category: isId(category) ? category : undefined,
-    q: textOf(search['q']).slice(0, NAME_LENGTH_MAX) || undefined,
+    q: textOf(search['q']).slice(0, SEARCH_LENGTH_MAX) || undefined,
     add: String(add) === 'true' ? true : undefined,
   }
 }

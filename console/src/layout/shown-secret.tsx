@@ -1,20 +1,31 @@
-// Shows a new key, once. Closing asks for a confirmation until the key was copied.
+// Shows a new key or secret, once. Closing asks for a confirmation until it was copied.
 import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
-import type { IssuedApiKey } from '@petstore/client'
 import { useEffect, useRef, useState } from 'react'
-import { dateText } from '../layout/dates.ts'
+
+export interface Secret {
+  /** What it is, in a sentence. */
+  noun: 'key' | 'secret'
+  /** The label of the field. */
+  label: string
+  /** The program, person or receiver that uses it. */
+  owner: string
+  text: string
+  /** Such as when it expires. */
+  note?: string | undefined
+}
 
 interface Props {
-  apiKey: IssuedApiKey
+  secret: Secret
   hint: string
   isCopied: boolean
-  /** The person tried to close the dialog before the key was copied. */
+  /** The person tried to close the dialog before the secret was copied. */
   isWarned: boolean
   onCopied: () => void
   onClose: () => void
 }
 
-export function IssuedKey({ apiKey, hint, isCopied, isWarned, onCopied, onClose }: Props) {
+export function ShownSecret({ secret, hint, isCopied, isWarned, onCopied, onClose }: Props) {
+  const { noun, label, owner, text, note } = secret
   const field = useRef<HTMLTextAreaElement>(null)
   const copyButton = useRef<HTMLButtonElement>(null)
   const [isSelected, setSelected] = useState(false)
@@ -24,7 +35,7 @@ export function IssuedKey({ apiKey, hint, isCopied, isWarned, onCopied, onClose 
 
   async function copy(): Promise<void> {
     try {
-      await navigator.clipboard.writeText(apiKey.key)
+      await navigator.clipboard.writeText(text)
       onCopied()
     } catch {
       // Browsers without HTTPS have no clipboard, and a person can deny the access.
@@ -37,30 +48,30 @@ export function IssuedKey({ apiKey, hint, isCopied, isWarned, onCopied, onClose 
   return (
     <Stack>
       <Text size="sm">
-        Copy the key for <b>{apiKey.name}</b> now and store it in a safe place. It is shown only once. {hint}
+        Copy the {noun} for <b>{owner}</b> now and store it in a safe place. It is shown only once. {hint}
       </Text>
       <Textarea
         ref={field}
-        label="New API key"
+        label={label}
         readOnly
         autosize
-        value={apiKey.key}
+        value={text}
         spellCheck={false}
         styles={{ input: { fontFamily: 'monospace', wordBreak: 'break-all' } }}
         onFocus={(event) => event.currentTarget.select()}
         onCopy={onCopied}
       />
       <Text size="sm" role="status">
-        {copyText(isCopied, isSelected)}
+        {copyText(noun, isCopied, isSelected)}
       </Text>
-      {apiKey.expiresAt !== undefined && (
+      {note !== undefined && (
         <Text size="sm" c="dimmed">
-          The key expires on {dateText(apiKey.expiresAt)}.
+          {note}
         </Text>
       )}
       {isWarned && !isCopied && (
-        <Alert color="orange" role="alert" title="You have not copied the key">
-          After you close this dialog, the key cannot be shown again.
+        <Alert color="orange" role="alert" title={`You have not copied the ${noun}`}>
+          After you close this dialog, the {noun} cannot be shown again.
         </Alert>
       )}
       <Group justify="flex-end">
@@ -68,16 +79,18 @@ export function IssuedKey({ apiKey, hint, isCopied, isWarned, onCopied, onClose 
           {isWarned && !isCopied ? 'Close anyway' : 'Close'}
         </Button>
         <Button ref={copyButton} onClick={() => void copy()}>
-          {isCopied ? 'Copy again' : 'Copy the key'}
+          {isCopied ? 'Copy again' : `Copy the ${noun}`}
         </Button>
       </Group>
     </Stack>
   )
 }
 
-function copyText(isCopied: boolean, isSelected: boolean): string {
+function copyText(noun: string, isCopied: boolean, isSelected: boolean): string {
   if (isCopied) return 'Copied.'
-  return isSelected ? 'The key is selected. Press Ctrl+C (on a Mac: ⌘C), or copy it with a long press.' : ''
+  return isSelected
+    ? `The ${noun} is selected. Press Ctrl+C (on a Mac: ⌘C), or copy it with a long press.`
+    : ''
 }
 
 /** The browser asks before it closes or reloads the page. */

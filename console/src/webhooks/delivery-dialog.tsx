@@ -1,0 +1,96 @@
+// One attempt: what was sent, what came back, what to do, and the other attempts of the message.
+import { Alert, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
+import type { Delivery } from '@petstore/client'
+import type { ReactNode } from 'react'
+import { Dialog } from '../layout/dialog.tsx'
+import { exactText } from '../layout/when-text.ts'
+import { typeLabel } from './event-types.ts'
+import { OutcomeBadge } from './outcome-badge.tsx'
+import { explain, nextTryText, resultText } from './result-text.ts'
+
+interface Props {
+  delivery: Delivery
+  /** The attempts of the same message in the list, newest first. */
+  attempts: Delivery[]
+  onSendAgain: ((delivery: Delivery) => void) | undefined
+  onClose: () => void
+}
+
+export function DeliveryDialog({ delivery, attempts, onSendAgain, onClose }: Props) {
+  const { type, petId, messageId, position, at } = delivery
+  const explanation = explain(delivery)
+  const nextTry = nextTryText(delivery, attempts)
+  return (
+    <Dialog title={typeLabel(type)} onClose={onClose} isWide>
+      <Stack>
+        {explanation && (
+          <Alert color={delivery.outcome === 'skipped' ? 'gray' : 'red'} title={explanation.what}>
+            {explanation.advice}
+          </Alert>
+        )}
+        <Part title="Request">
+          <Fact name="Type" value={type} isCode />
+          {petId !== undefined && <Fact name="Pet" value={`No. ${petId}`} />}
+          <Fact name="webhook-id" value={messageId} isCode />
+          {position !== undefined && <Fact name="Position" value={position} isCode />}
+        </Part>
+        <Part title="Response">
+          <Fact name="Result" value={resultText(delivery)} />
+          <Fact name="When" value={exactText(at)} />
+          {nextTry !== undefined && <Fact name="Next try" value={nextTry} />}
+        </Part>
+        <section aria-labelledby="attempts">
+          <Title order={3} size="h6" id="attempts" mb={4}>
+            Attempts of this message
+          </Title>
+          <ol className="plain-list">
+            {attempts.map((one) => (
+              <li key={one.id} className="attempt">
+                <OutcomeBadge outcome={one.outcome} />
+                <Text size="sm">{resultText(one)}</Text>
+                <Text size="xs" c="dimmed">
+                  {exactText(one.at)}
+                </Text>
+              </li>
+            ))}
+          </ol>
+        </section>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          {onSendAgain && (
+            <Button
+              onClick={() => {
+                onSendAgain(delivery)
+                onClose()
+              }}
+            >
+              Send again
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <Title order={3} size="h6" mb={4}>
+        {title}
+      </Title>
+      <dl className="webhook-facts">{children}</dl>
+    </section>
+  )
+}
+
+function Fact({ name, value, isCode = false }: { name: string; value: string; isCode?: boolean }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{isCode ? <Code>{value}</Code> : value}</dd>
+    </>
+  )
+}

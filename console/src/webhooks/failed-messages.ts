@@ -1,0 +1,53 @@
+// Messages that have not arrived, and how to send all of them again.
+import type { Delivery } from '@petstore/client'
+import { hasCode } from '../layout/describe-error.ts'
+
+/**
+ * The newest attempt of each event that has not arrived, oldest first. A message that a later attempt has delivered or
+ * skipped is left out.
+ * @param attempts Newest first.
+ */
+export function failedMessages(attempts: readonly Delivery[]): Delivery[] {
+  const newest = new Map<string, Delivery>()
+  for (const attempt of attempts) {
+    if (!newest.has(attempt.messageId)) newest.set(attempt.messageId, attempt)
+  }
+  return [...newest.values()]
+    .filter(({ kind, outcome }) => kind !== 'test' && (outcome === 'failed' || outcome === 'given_up'))
+    .toReversed()
+}
+
+interface RedeliverOptions {
+  signal: AbortSignal
+  onProgress: (sent: number) => void
+  /** Waits a moment. */
+  pause: () => Promise<void>
+}
+
+/**
+ * Requests the redelivery of each message. The service accepts only some at a time: the others follow when those have been
+ * sent. Returns early if the signal is aborted.
+ */
+export async function redeliverAll(
+  messages: readonly Delivery[],
+  redeliver: (deliveryId: string) => Promise<unknown>,
+  { signal, onProgress, pause }: RedeliverOptions,
+): Promise<void> {
+  let sent = 0
+  while (sent < messages.length && !signal.aborted) {
+    try {
+      await redeliver(messages[sent]?.id ?? '')
+      sent += 1
+      onProgress(sent)
+    } catch (error) {
+      if (!hasCode(error, 'webhook_busy')) throw error
+      await pause()
+    }
+  }
+}
+
+/** A time as a field of a form has it, such as "2026-11-18T09:30", in the time zone of the browser. */
+export function fieldTime(ms: number): string {
+  const date = new Date(ms)
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -1,0 +1,104 @@
+// The fields of a webhook: what it is for, where it sends, and which events.
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { PetstoreError } from '@petstore/client'
+import type { ReactNode } from 'react'
+import { useScopes } from '../session/session.ts'
+import { type EventType, isOfOrder, TYPE_TEXTS } from './event-types.ts'
+
+export interface WebhookValues {
+  description: string
+  url: string
+  types: EventType[]
+}
+
+interface Props {
+  initialValues: WebhookValues
+  submitLabel: string
+  isPending: boolean
+  error: Error | null
+  /** Shows an error that belongs to no field. */
+  renderError: (error: Error) => ReactNode
+  onSubmit: (values: WebhookValues) => void
+  onCancel: () => void
+}
+
+/** The limits of the service. */
+const DESCRIPTION_LENGTH_MAX = 200
+const URL_LENGTH_MAX = 2_048
+
+export function WebhookForm(props: Props) {
+  const { initialValues, submitLabel, isPending, error, renderError, onSubmit, onCancel } = props
+  const canReadOrders = useScopes().has('orders:read')
+  const form = useForm<WebhookValues>({
+    initialValues,
+    transformValues: ({ description, url, types }) => ({
+      description: description.trim(),
+      url: url.trim(),
+      types,
+    }),
+    validate: {
+      description: (text) => (text.trim() === '' ? 'Enter the program that receives the messages.' : null),
+      url: (text) => (text.trim() === '' ? 'Enter the address to which the messages are sent.' : null),
+      types: (types) => (types.length === 0 ? 'Choose at least one event.' : null),
+    },
+  })
+  const urlFault = error === null ? undefined : faultOfUrl(error)
+  return (
+    <form onSubmit={form.onSubmit(onSubmit)} noValidate>
+      <Stack>
+        <TextInput
+          label="What it is for"
+          description="The program that receives the messages."
+          placeholder="Web shop"
+          withAsterisk
+          data-autofocus
+          maxLength={DESCRIPTION_LENGTH_MAX}
+          {...form.getInputProps('description')}
+        />
+        <TextInput
+          label="Address"
+          description="The developers of the program know it."
+          placeholder="https://shop.example/webhooks"
+          withAsterisk
+          type="url"
+          maxLength={URL_LENGTH_MAX}
+          {...form.getInputProps('url')}
+          error={form.errors['url'] ?? urlFault}
+        />
+        <Checkbox.Group
+          label="Events to send"
+          {...form.getInputProps('types')}
+          onChange={(types) => form.setFieldValue('types', types as EventType[])}
+        >
+          {TYPE_TEXTS.map(({ type, label, when }) => (
+            <Checkbox
+              key={type}
+              value={type}
+              label={label}
+              description={when}
+              className="choice"
+              // The service does not accept events that the key cannot read.
+              disabled={isOfOrder(type) && !canReadOrders}
+            />
+          ))}
+        </Checkbox.Group>
+        {error !== null && urlFault === undefined && renderError(error)}
+        <Group justify="flex-end">
+          <Button variant="default" disabled={isPending} onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isPending}>
+            {submitLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** What the service does not accept about the address, such as a private host. */
+function faultOfUrl(error: Error): string | undefined {
+  if (!(error instanceof PetstoreError)) return undefined
+  return error.details.find(({ field }) => field === 'url')?.message.replace(/^url /, 'The address ')
+}

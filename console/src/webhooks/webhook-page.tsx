@@ -1,0 +1,125 @@
+// The page of one webhook: whether it works, why not, and what was sent.
+import './webhooks.css'
+import { Skeleton, Stack, Text, Title } from '@mantine/core'
+import type { Webhook } from '@petstore/client'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { AnchorLink } from '../layout/anchor-link.tsx'
+import { dateText } from '../layout/dates.ts'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { BackIcon } from '../layout/icons.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
+import { useNow } from '../layout/use-now.ts'
+import { agoText, exactText } from '../layout/when-text.ts'
+import { isId } from '../pets/filters.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { Deliveries } from './deliveries.tsx'
+import { typesText } from './event-types.ts'
+import { nameOf, waitingText } from './health.ts'
+import { type LastAttempts, useSendTest, webhookQuery } from './queries.ts'
+import { StateAlert } from './state-alert.tsx'
+import { TestResult } from './test-result.tsx'
+import { WebhookButtons } from './webhook-buttons.tsx'
+import { HealthBadge, useLastAttempts } from './webhook-list.tsx'
+import { NotAllowed } from './webhooks-page.tsx'
+
+export function WebhookPage() {
+  const { webhookId } = useParams({ from: '/webhooks/$webhookId' })
+  const canRead = useScopes().has('webhooks:read')
+  return (
+    <Stack maw={1100}>
+      <AnchorLink to="/webhooks" size="sm" className="back-link">
+        <BackIcon size={16} /> All webhooks
+      </AnchorLink>
+      {canRead ? <FoundWebhook key={webhookId} webhookId={webhookId} /> : <NotAllowed />}
+    </Stack>
+  )
+}
+
+function FoundWebhook({ webhookId }: { webhookId: string }) {
+  const isValid = isId(webhookId)
+  const { data, error, refetch } = useQuery({ ...webhookQuery(useStore(), webhookId), enabled: isValid })
+  if (data === null || !isValid) return <UnknownWebhook />
+  if (data !== undefined) return <WebhookDetails webhook={data} />
+  return error === null ? <LoadingWebhook /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+}
+
+function WebhookDetails({ webhook }: { webhook: Webhook }) {
+  usePageTitle(nameOf(webhook))
+  const test = useSendTest(webhook.id)
+  const attempts = useLastAttempts(webhook.id)
+  return (
+    <>
+      <div className="webhook-heading">
+        <div>
+          <Title order={1} size="h2">
+            {nameOf(webhook)}
+          </Title>
+          <Text size="sm" c="dimmed" mt={4} className="webhook-address">
+            <HealthBadge webhook={webhook} attempts={attempts} /> {webhook.url}
+          </Text>
+        </div>
+        <WebhookButtons webhook={webhook} isTesting={test.isPending} onTest={() => test.mutate()} />
+      </div>
+      {test.error && <ErrorMessage error={test.error} />}
+      {test.data !== undefined && (
+        <TestResult webhook={webhook} afterId={test.data} sentAt={test.submittedAt} />
+      )}
+      <StateAlert webhook={webhook} />
+      <Facts webhook={webhook} attempts={attempts} />
+      <Deliveries webhook={webhook} />
+    </>
+  )
+}
+
+interface FactsProps {
+  webhook: Webhook
+  attempts: LastAttempts | undefined
+}
+
+function Facts({ webhook, attempts }: FactsProps) {
+  const { types, waiting, createdAt } = webhook
+  const now = useNow()
+  const delivered = attempts?.delivered
+  return (
+    <dl className="webhook-facts">
+      <dt>Sends</dt>
+      <dd>{typesText(types)}</dd>
+      {attempts && (
+        <>
+          <dt>Last success</dt>
+          <dd {...(delivered && { title: exactText(delivered.at) })}>
+            {delivered ? agoText(delivered.at, now) : 'No success yet'}
+          </dd>
+        </>
+      )}
+      <dt>Waiting</dt>
+      <dd>{waitingText(waiting)}</dd>
+      <dt>Created</dt>
+      <dd>{dateText(createdAt)}</dd>
+    </dl>
+  )
+}
+
+function UnknownWebhook() {
+  usePageTitle('No such webhook')
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Title order={1} size="h2">
+        This webhook does not exist
+      </Title>
+      <Text c="dimmed">Another person may have deleted it, or the address is wrong.</Text>
+      <AnchorLink to="/webhooks">Show all webhooks</AnchorLink>
+    </Stack>
+  )
+}
+
+function LoadingWebhook() {
+  return (
+    <Stack aria-busy="true" aria-label="Loading the webhook">
+      <Skeleton height={56} width="50%" />
+      <Skeleton height={96} />
+      <Skeleton height={240} />
+    </Stack>
+  )
+}

@@ -1,0 +1,99 @@
+// All webhooks with their health.
+import './webhooks.css'
+import { Alert, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { ErrorMessage } from '../layout/error-message.tsx'
+import { PlusIcon } from '../layout/icons.tsx'
+import { usePageTitle } from '../layout/page-title.ts'
+import { useScopes, useStore } from '../session/session.ts'
+import { canManage } from './event-types.ts'
+import { webhooksQuery } from './queries.ts'
+import { WebhookList } from './webhook-list.tsx'
+
+const CreateDialog = lazy(() =>
+  import('./create-dialog.tsx').then((file) => ({ default: file.CreateDialog })),
+)
+
+export function WebhooksPage() {
+  usePageTitle('Webhooks')
+  const scopes = useScopes()
+  const navigate = useNavigate()
+  const [isCreating, create] = useDisclosure()
+
+  function close(createdId: string | undefined): void {
+    create.close()
+    if (createdId !== undefined) {
+      void navigate({ to: '/webhooks/$webhookId', params: { webhookId: createdId } })
+    }
+  }
+
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          Webhooks
+        </Title>
+        {canManage(scopes) && (
+          <Button leftSection={<PlusIcon />} aria-haspopup="dialog" onClick={create.open}>
+            Create a webhook
+          </Button>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed" maw={720}>
+        A webhook tells another program, such as a web shop or an accounting system, about each change: the
+        service sends a message to the address of the program, and repeats it until it arrives.
+      </Text>
+      {scopes.has('webhooks:read') ? <Webhooks /> : <NotAllowed />}
+      <Suspense>{isCreating && <CreateDialog onClose={close} />}</Suspense>
+    </Stack>
+  )
+}
+
+function Webhooks() {
+  const { data: webhooks, error, refetch } = useQuery(webhooksQuery(useStore()))
+  if (webhooks === undefined) {
+    return error === null ? (
+      <LoadingWebhooks />
+    ) : (
+      <ErrorMessage error={error} onRetry={() => void refetch()} />
+    )
+  }
+  return (
+    <Card component="section" withBorder aria-label="Webhooks">
+      {webhooks.length === 0 ? <NoWebhooks /> : <WebhookList webhooks={webhooks} />}
+    </Card>
+  )
+}
+
+function NoWebhooks() {
+  return (
+    <Stack align="center" py="xl" gap="xs">
+      <Text fw={600}>No program is connected yet</Text>
+      <Text c="dimmed" ta="center" maw={460}>
+        You need the address at which the program receives messages. Its developers know it: it starts with
+        https:// and often contains the word “webhook” or “hook”.
+      </Text>
+    </Stack>
+  )
+}
+
+export function NotAllowed() {
+  return (
+    <Alert color="gray" title="Your key does not allow this page">
+      Ask your administrator for a key with the permission webhooks:read.
+    </Alert>
+  )
+}
+
+function LoadingWebhooks() {
+  return (
+    <Stack gap={4} aria-busy="true" aria-label="Loading webhooks" role="status">
+      {Array.from({ length: 3 }, (_, index) => (
+        <Skeleton key={index} height={64} radius="sm" />
+      ))}
+    </Stack>
+  )
+}
