@@ -29,7 +29,7 @@ export interface Pet {
   status: PetStatus
 }
 
-/** Pets, newest first, or sorted by name if `name` is given. */
+/** Pets, newest first, or sorted by name if `name` or `sort` is given. */
 export type Pets = Pet[]
 
 /** The fields of a pet to change. Absent fields stay unchanged. */
@@ -489,6 +489,8 @@ export interface ApiKey {
   name: string
   /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
   kind: string
+  /** Role of the person, for a personal key. Absent if no role has the scopes of the key. New roles can be added. */
+  role?: string
   /** What the key can do. New scopes can be added. */
   scopes: string[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
@@ -509,6 +511,8 @@ export interface IssuedApiKey {
   name: string
   /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
   kind: string
+  /** Role of the person, for a personal key. Absent if no role has the scopes of the key. New roles can be added. */
+  role?: string
   /** What the key can do. New scopes can be added. */
   scopes: string[]
   /** Max requests per second with this key. Default: the rate limit of the service. */
@@ -577,8 +581,10 @@ export interface ListPetsQuery {
   id?: readonly IdInput[] | undefined
   /** Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`. */
   name?: string | undefined
-  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`. */
+  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`. */
   word?: string | undefined
+  /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId`, `id` or `word`. */
+  sort?: 'name' | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
 }
@@ -667,6 +673,8 @@ export interface ListApiKeysQuery {
   limit?: number | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
+  /** Return only keys of this kind. */
+  kind?: 'program' | 'personal' | undefined
 }
 
 export interface ListDeprecatedCallsQuery {

@@ -28,7 +28,7 @@ export type Pets = ReturnType<typeof petsOf>
 export function petsOf(send: Send) {
   return {
     /**
-     * Lists pets, newest first, or sorted by name with the filter `name`. With `word`, a page can be empty although another
+     * Lists pets, newest first, or sorted by name with `name` or `sort`. With `word`, a page can be empty although another
      * page follows; `for await` reads on.
      */
     list: (query?: ListPetsQuery, options?: CallOptions) =>

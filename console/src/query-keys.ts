@@ -36,6 +36,7 @@ export const KEYS = {
   inventory: ['inventory'] as const,
   figures: ['figures'] as const,
   apiKeys: ['api-keys'] as const,
+  apiKeysOf: (kind: string) => ['api-keys', kind] as const,
   deprecatedCalls: ['deprecated-calls'] as const,
   /** The list of webhooks. */
   webhooks: ['webhooks'] as const,

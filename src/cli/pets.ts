@@ -68,6 +68,7 @@ interface PetListOptions extends ListOptions {
   category?: bigint
   name?: string
   word?: string
+  sort?: 'name'
 }
 
 interface AddOptions extends RemoteOptions {
@@ -94,7 +95,7 @@ export function addPets(program: Command): void {
 
   const list = pets
     .command('list')
-    .description('list pets, newest first or, with --name, sorted by name')
+    .description('list pets, newest first or, with --name or --sort, sorted by name')
     .addOption(new Option('--status <status>', 'list only pets with this status').choices(STATUSES))
     .option('--category <id>', 'list only pets in this category', parseIdArgument)
     .addOption(
@@ -109,10 +110,15 @@ export function addPets(program: Command): void {
         'list only pets whose name has a word that starts with this text, ignoring case; cannot be combined with --name',
       ).conflicts(['name']),
     )
+    .addOption(
+      new Option('--sort <field>', 'sort the pets by name; cannot be combined with --category or --word')
+        .choices(['name'])
+        .conflicts(['category', 'word']),
+    )
     .action((options: PetListOptions) =>
       callService(options, async (remote) => {
-        const { status, category, name, word } = options
-        const query = { status, categoryId: category, name, word, limit: pageSize(options) }
+        const { status, category, name, word, sort } = options
+        const query = { status, categoryId: category, name, word, sort, limit: pageSize(options) }
         await printList(remote.store.pets.list(query, remote.call), options, COLUMNS, remote)
       }),
     )

@@ -37,6 +37,12 @@ export function parseRoleRules(text: string): RoleRules | undefined {
   return rules
 }
 
+/** Returns the role with exactly these scopes; undefined if no role has them, for example those of an earlier version. */
+export function roleWithScopes(scopes: readonly Scope[]): Role | undefined {
+  const given = new Set(scopes)
+  return HIGHEST_FIRST.find((role) => given.symmetricDifference(new Set(ROLE_SCOPES[role])).size === 0)
+}
+
 /** Returns the highest role that one of the values gives; undefined if none gives a role. */
 export function roleOf(values: readonly string[], rules: RoleRules): Role | undefined {
   const matching = rules.filter(({ value }) => value === '*' || values.includes(value))

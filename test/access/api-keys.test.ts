@@ -183,8 +183,8 @@ describe('listing keys', () => {
     expect((await api.get('/api-keys')).body).toHaveLength(20)
   })
 
-  test('rejects invalid limits and cursors (400)', async () => {
-    for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=']) {
+  test('rejects invalid limits, kinds and cursors (400)', async () => {
+    for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=', 'kind=', 'kind=person']) {
       const { status, body } = await api.get(`/api-keys?${query}`)
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
 import { purgeSignIns } from '../../src/access/sign-in/sign-ins.ts'
 import { ROLE_SCOPES } from '../../src/contract/roles.ts'
+import { walkPages } from '../support/api-fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { openTestClient } from '../support/client.ts'
 import {
@@ -142,6 +143,39 @@ describe('a personal key', () => {
     const program = await issueApiKey(fixture.db, { name: 'till' })
     expect((await admin.call('DELETE', `/v1/api-keys/${program.id}`)).status).toBe(204)
     expect((await listed()).find(({ id }) => id === Number(program.id))).toMatchObject({ kind: 'program' })
+  })
+
+  test('kind=personal lists who is signed in, with the role and without the key text', async () => {
+    for (const subject of ['vera', 'sam', 'ada']) await signIn(fixture, subject)
+    const { body, text } = await admin.get('/api-keys?kind=personal&limit=3')
+    const expected = [
+      { name: 'Ada Admin', role: 'admin', scopes: ROLE_SCOPES.admin },
+      { name: 'Sam Staff', role: 'staff', scopes: ROLE_SCOPES.staff },
+      { name: 'Vera Viewer', role: 'viewer', scopes: ROLE_SCOPES.viewer },
+    ]
+    const others = { id: expect.any(Number), createdAt: expect.any(String), expiresAt: expect.any(String) }
+    expect(body).toEqual(expected.map((person) => ({ ...person, ...others, kind: 'personal' })))
+    expect(text).not.toMatch(/petstore_live_|hash|subject|"key"/)
+  })
+
+  test('a role is listed only for people, and only if it has the scopes of the key', async () => {
+    const { id } = await signIn(fixture, 'ada')
+    const program = await issueApiKey(fixture.db, { name: 'all', scopes: ROLE_SCOPES.admin })
+    expect((await listed()).find((key) => key.id === Number(program.id))).not.toHaveProperty('role')
+    await fixture.sql(`update api_keys set scopes = '{admin,pets:read}' where id = $1`, [id])
+    expect((await listed()).find((key) => key.id === id)).not.toHaveProperty('role')
+  })
+
+  test('each page of a kind continues with the same kind', async () => {
+    await signIn(fixture, 'vera')
+    await issueApiKey(fixture.db, { name: 'between' })
+    await signIn(fixture, 'sam')
+    const idsOf = (apiKeys: Listed[]) => apiKeys.map(({ id }) => id)
+    const all = await listed()
+    for (const kind of ['personal', 'program']) {
+      const pages = await walkPages<Listed>(admin, `/api-keys?kind=${kind}&limit=2`)
+      expect(idsOf(pages.flat())).toEqual(idsOf(all.filter((key) => key.kind === kind)))
+    }
   })
 
   test('is rejected within a second after it was revoked, and at once after it expired', async () => {

@@ -1,7 +1,7 @@
 // Which keys the console shows as valid, what it says about scopes, and how long keys last.
 import type { ApiKey } from '@petstore/client'
 import { expect, test } from 'vitest'
-import { daysLeft, hasEnded, isInUse, isPersonal, keyState } from '../../console/src/api-keys/key-state.ts'
+import { daysLeft, hasEnded, isInUse, keyState } from '../../console/src/api-keys/key-state.ts'
 import {
   LIFETIME_DEFAULT,
   LIFETIMES,
@@ -10,6 +10,7 @@ import {
   oldKeyEndsAt,
   secondsOf,
 } from '../../console/src/api-keys/lifetimes.ts'
+import { roleText } from '../../console/src/api-keys/roles.ts'
 import {
   PRESETS,
   presetOf,
@@ -18,6 +19,7 @@ import {
   sortedScopes,
 } from '../../console/src/api-keys/scopes.ts'
 import { LIFETIME_SECONDS_MAX, OVERLAP_SECONDS_DEFAULT } from '../../src/access/api-keys/rules.ts'
+import { ROLE_SCOPES } from '../../src/contract/roles.ts'
 import { SCOPES } from '../../src/contract/scopes.ts'
 
 const NOW = Date.parse('2026-11-16T12:00:00Z')
@@ -37,9 +39,8 @@ test.each([
   { key: {}, state: 'valid' },
   { key: { expiresAt: inDays(14) }, state: 'valid' },
   { key: { expiresAt: inDays(13.9) }, state: 'expires-soon' },
-  { key: { expiresAt: inDays(0.3), kind: 'personal' }, state: 'valid' },
   { key: { expiresAt: inDays(0) }, state: 'expired' },
-  { key: { expiresAt: inDays(-1), kind: 'personal' }, state: 'expired' },
+  { key: { expiresAt: inDays(-1) }, state: 'expired' },
   { key: { expiresAt: inDays(90), revokedAt: inDays(-1) }, state: 'revoked' },
   { key: { expiresAt: inDays(-1), revokedAt: inDays(-2) }, state: 'revoked' },
 ])('a key with $key is $state', ({ key, state }) => {
@@ -47,10 +48,10 @@ test.each([
   expect(hasEnded(apiKey(key), NOW)).toBe(state === 'expired' || state === 'revoked')
 })
 
-test('only a key of a person who signed in is personal', () => {
-  expect(isPersonal(apiKey({ kind: 'personal' }))).toBe(true)
-  expect(isPersonal(apiKey({ kind: 'program' }))).toBe(false)
-  expect(isPersonal(apiKey())).toBe(false)
+test('every role of the service has a text, and an unknown role is shown as it is', () => {
+  for (const role of Object.keys(ROLE_SCOPES)) expect(roleText(role)).toMatch(/^[A-Z]/)
+  expect(roleText('owner')).toBe('owner')
+  expect(roleText(undefined)).toBe('Other permissions')
 })
 
 test('a key that was used within a week is in use, and a key that was never used is not', () => {

@@ -2,7 +2,8 @@
 import type { Page, Pet, StoreEvent } from '@petstore/client'
 import { expect, test } from 'vitest'
 import { applyToPages } from '../../console/src/live/list-pages.ts'
-import { readFilters } from '../../console/src/pets/filters.ts'
+import { neighboursOf } from '../../console/src/pet/neighbours.ts'
+import { readFilters, sortOf } from '../../console/src/pets/filters.ts'
 import { readOn } from '../../console/src/pets/read-on.ts'
 
 test('reads ids and searches that the router has read as numbers', () => {
@@ -11,8 +12,8 @@ test('reads ids and searches that the router has read as numbers', () => {
 })
 
 test('ignores values that the page does not know', () => {
-  const none = { status: undefined, category: undefined, q: undefined, add: undefined }
-  expect(readFilters({ status: 'lost', category: 'dogs', q: '', add: 'no' })).toEqual(none)
+  const none = { status: undefined, category: undefined, q: undefined, sort: undefined, add: undefined }
+  expect(readFilters({ status: 'lost', category: 'dogs', q: '', sort: 'price', add: 'no' })).toEqual(none)
   expect(readFilters({ category: { id: 1 }, q: ['a'] })).toEqual(none)
 })
 
@@ -51,4 +52,30 @@ test('a list by word gets no pet by an event, because only the service knows the
   const pages = [{ items: [pet('7')], nextCursor: undefined }]
   expect(applyToPages(pages, { word: 'rex' }, updated(pet('8')))).toBe(pages)
   expect(applyToPages(pages, {}, updated(pet('8')))[0]?.items).toHaveLength(2)
+})
+
+test('a search and a category are sorted newest first, and other lists as chosen', () => {
+  expect(sortOf({ q: 'bi', sort: 'name' })).toBeUndefined()
+  expect(sortOf({ category: '1', sort: 'name' })).toBeUndefined()
+  expect(sortOf({ status: 'sold', sort: 'name' })).toBe('name')
+  expect(sortOf({ status: 'sold' })).toBeUndefined()
+})
+
+test('an event adds no pet to a list that is sorted by name, because its place is not known', () => {
+  const pages = [{ items: [pet('7')], nextCursor: undefined }]
+  expect(applyToPages(pages, { sort: 'name' }, updated(pet('8')))).toBe(pages)
+  expect(applyToPages(pages, {}, updated(pet('8')))[0]?.items.map(({ id }) => id)).toEqual(['8', '7'])
+})
+
+test.each([
+  { petId: '8', lastIndex: undefined, previous: '9', next: '7' },
+  { petId: '9', lastIndex: 2, previous: undefined, next: '8' },
+  { petId: '7', lastIndex: undefined, previous: '8', next: undefined },
+  // The pet has left the list.
+  { petId: '5', lastIndex: 1, previous: '9', next: '8' },
+  { petId: '5', lastIndex: 3, previous: '7', next: undefined },
+  { petId: '5', lastIndex: undefined, previous: undefined, next: undefined },
+])('the neighbours of pet $petId, last at $lastIndex, are $previous and $next', (row) => {
+  const { petId, lastIndex, previous, next } = row
+  expect(neighboursOf(['9', '8', '7'], petId, lastIndex)).toEqual({ previous, next })
 })

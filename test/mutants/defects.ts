@@ -691,6 +691,13 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/proof/model/sequences.test.ts',
   },
   {
+    name: 'a cursor of the newest pets continues the list by name',
+    file: 'src/store/pets/routes.ts',
+    find: 'const boundTo = { ...filters, name, sort }',
+    replace: 'const boundTo = { ...filters, name }',
+    test: 'test/store/pets-name-search.test.ts',
+  },
+  {
     name: 'a search by name ignores the status',
     file: 'src/store/pets/queries.ts',
     find: 'status === undefined ? PET_STATUSES : [status]',

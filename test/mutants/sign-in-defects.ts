@@ -189,4 +189,32 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
     replace: 'purgePersonalApiKeys(db, 0,',
     test: KEYS,
   },
+  {
+    name: 'the list of a kind of keys contains all kinds',
+    file: 'src/access/api-keys/queries.ts',
+    find: '($2::text is null or kind = $2)',
+    replace: '($2::text is null or kind is not null)',
+    test: KEYS,
+  },
+  {
+    name: 'the next page of a kind of keys contains all kinds',
+    file: 'src/access/api-keys/routes.ts',
+    find: 'next, filters, { limit, kind }',
+    replace: 'next, filters, { limit }',
+    test: KEYS,
+  },
+  {
+    name: 'a program with the scopes of a role is listed with the role',
+    file: 'src/access/api-keys/queries.ts',
+    find: `row.kind === 'personal' ? roleWithScopes(row.scopes) : undefined`,
+    replace: 'roleWithScopes(row.scopes)',
+    test: KEYS,
+  },
+  {
+    name: 'a key with some of the scopes of a role is listed with the role',
+    file: 'src/contract/roles.ts',
+    find: 'given.symmetricDifference(new Set(ROLE_SCOPES[role]))',
+    replace: 'given.difference(new Set(ROLE_SCOPES[role]))',
+    test: KEYS,
+  },
 ]

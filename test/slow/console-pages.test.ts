@@ -30,6 +30,7 @@ const PAGES = [
   '/overview',
   '/api-keys',
   '/import',
+  '/webhooks',
   '/?add=true',
   '/pets/123456789',
 ]

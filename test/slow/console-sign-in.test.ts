@@ -43,15 +43,63 @@ test('a viewer sees pets but no buttons that change something', async () => {
   await page.context().close()
 })
 
+test('after a sign-in, the list keeps its place while a pet is open, and leads from pet to pet', async () => {
+  await fixture.sql(
+    `insert into pets (name, category_id) select 'Pet ' || n, 1 from generate_series(1, 40) as n`,
+  )
+  const page = await open('/')
+  await signIn(page, 'Vera Viewer')
+  const link = page.getByRole('link', { name: 'Pet 5', exact: true })
+  await page.getByRole('link', { name: 'Pet 40', exact: true }).waitFor()
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 500)
+      return link.isVisible()
+    })
+    .toBe(true)
+  await link.scrollIntoViewIfNeeded()
+  const place = await page.evaluate<number>('scrollY')
+  expect(place).toBeGreaterThan(0)
+  await link.click()
+  await page.getByRole('heading', { name: 'Pet 5', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Next pet' }).click()
+  await page.getByRole('heading', { name: 'Pet 4', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'All pets' }).click()
+  await link.waitFor()
+  await expect.poll(() => page.evaluate('scrollY')).toBe(place)
+  await page.context().close()
+})
+
 test('signing out revokes the personal key', async () => {
   const page = await open('/')
   await signIn(page, 'Sam Staff')
   await page.getByText('Signed in as Sam Staff').waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You have signed out.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
   const valid = `select id from api_keys where name = 'Sam Staff' and revoked_at is null`
   await expect.poll(() => fixture.sql(valid)).toEqual([])
   await page.context().close()
+})
+
+test('an administrator sees who is signed in, and ends the session of another person', async () => {
+  const other = await open('/')
+  await signIn(other, 'Vera Viewer')
+  await other.getByText('Signed in as Vera Viewer').waitFor()
+  const page = await open('/api-keys')
+  await signIn(page, 'Ada Admin')
+  const rows = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
+  await rows.filter({ hasText: 'This browser' }).filter({ hasText: 'Administrator' }).waitFor()
+  // Other tests do not sign the viewer out.
+  const sessions = rows.filter({ hasText: 'Vera Viewer' }).filter({ hasText: 'Viewer' })
+  const count = await sessions.count()
+  await sessions.first().getByRole('button', { name: 'End the session of Vera Viewer' }).click()
+  await page.getByRole('button', { name: 'End session', exact: true }).click()
+  await page.getByText('Ended the session of Vera Viewer.').waitFor()
+  await expect.poll(() => sessions.count()).toBe(count - 1)
+  await other.getByText('an administrator has ended it').waitFor()
+  await page.context().close()
+  await other.context().close()
 })
 
 test('after a sign-out, the next person must sign in at the provider', async () => {

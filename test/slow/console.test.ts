@@ -221,7 +221,7 @@ test('a key that can only read shows no buttons that change something', async ()
   const { page } = await signIn('/', { apiKey })
   await rowOf(page, 'No. 500').waitFor()
   expect(await page.getByRole('button', { name: /Add a pet|Hold|Sell|Release/ }).count()).toBe(0)
-  expect(await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).count()).toBe(0)
+  expect(await page.getByRole('navigation').getByRole('link', { name: 'Keys and sessions' }).count()).toBe(0)
   await page.context().close()
 })
 

@@ -122,9 +122,8 @@ function rowsRead(plan: Plan): number {
 }
 
 function literal(value: unknown): string {
-  if (value === null) return 'null'
   const text = Array.isArray(value) ? `{${value.map((item) => item ?? 'null').join(',')}}` : String(value)
-  return client.escapeLiteral(text)
+  return value === null ? 'null' : client.escapeLiteral(text)
 }
 
 async function explain({
@@ -214,7 +213,7 @@ async function checkAll(state: string): Promise<void> {
         checked += pages.length
       }
     }
-    for (const prefix of ['Pet 1', 'pET 99999', 'nobody', 'p']) {
+    for (const prefix of ['', 'Pet 1', 'pET 99999', 'nobody', 'p']) {
       for (const after of [undefined, { nameKey: 'pet 5', id: 7n }]) {
         for (const status of STATUSES) {
           // Without a status, the statement reads a page of each status.

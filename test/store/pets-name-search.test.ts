@@ -211,3 +211,36 @@ describe('invalid searches', () => {
     expect((await search('cursor', `&cursor=${cursor}`)).body).toMatchObject([{ name: 'Cursor 2' }])
   })
 })
+
+describe('sort=name', () => {
+  const names = ['b', 'Ab', 'aa', 'B', 'a', 'Äb', '100']
+  const sorted = ['100', 'a', 'aa', 'Ab', 'b', 'B', 'Äb']
+
+  test('returns each pet of all statuses, or of one, once, by name and then by id', async () => {
+    const own = await openApiFixture()
+    const statuses = ['available', 'pending', 'sold'] as const
+    for (const [index, name] of names.entries())
+      await own.addPet({ name, status: statuses[index % 3] as string })
+    for (const limit of [1, 2, 3, 7, 100]) {
+      const pages = await walkPages<Pet>(own, `/pets?sort=name&limit=${limit}`)
+      expect(pages.flat().map(({ name }) => name)).toEqual(sorted)
+    }
+    for (const status of statuses) {
+      const pages = await walkPages<Pet>(own, `/pets?sort=name&limit=2&status=${status}`)
+      const expected = sorted.filter((name) => statuses[names.indexOf(name) % 3] === status)
+      expect(pages.flat().map(({ name }) => name)).toEqual(expected)
+    }
+  })
+
+  test('rejects other fields, categoryId, id, and a cursor of another sort order (400)', async () => {
+    for (const query of ['sort=id', 'sort=', 'sort=name&categoryId=1', 'sort=name&id=1']) {
+      const response = await api.get(`/pets?${query}`)
+      expect(response).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+      expect(faultyFields(response)).toEqual(['sort'])
+    }
+    await Promise.all([api.addPet(), api.addPet()])
+    const cursor = cursorOf(await api.get('/pets?limit=1'), api)
+    const response = await api.get(`/pets?sort=name&cursor=${cursor}`)
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
+  })
+})

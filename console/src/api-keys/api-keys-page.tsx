@@ -1,4 +1,4 @@
-// The API keys of programs and people, for administrators.
+// The API keys, and the sessions of people who are signed in, for administrators.
 import './api-keys.css'
 import { Badge, Button, Card, Group, Skeleton, Stack, Switch, Text, Title } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
@@ -15,6 +15,7 @@ import { KeyList } from './key-list.tsx'
 import { hasEnded } from './key-state.ts'
 import { apiKeysQuery, KEYS_MAX } from './queries.ts'
 import { scopeLabel, sortedScopes } from './scopes.ts'
+import { Sessions } from './session-list.tsx'
 
 const CreateDialog = lazy(() =>
   import('./create-dialog.tsx').then((file) => ({ default: file.CreateDialog })),
@@ -26,10 +27,16 @@ const RevokeDialog = lazy(() =>
   import('./revoke-dialog.tsx').then((file) => ({ default: file.RevokeDialog })),
 )
 
-type Content = { does: 'create' } | { does: 'rotate' | 'revoke'; apiKey: ApiKey }
+const EndSessionDialog = lazy(() =>
+  import('./end-session-dialog.tsx').then((file) => ({ default: file.EndSessionDialog })),
+)
+
+const TITLE = 'API keys and sessions'
+
+type Content = { does: 'create' } | { does: 'rotate' | 'revoke' | 'end'; apiKey: ApiKey }
 
 export function ApiKeysPage() {
-  usePageTitle('API keys')
+  usePageTitle(TITLE)
   return useScopes().has('admin') ? <AdminPage /> : <OwnKeyPage />
 }
 
@@ -43,7 +50,7 @@ function AdminPage() {
     <Stack>
       <Group justify="space-between">
         <Title order={1} size="h2">
-          API keys
+          {TITLE}
         </Title>
         <Button
           id="create-key"
@@ -55,8 +62,8 @@ function AdminPage() {
         </Button>
       </Group>
       <Text size="sm" c="dimmed">
-        Every program and every person needs a key. Give each its own key, with only the permissions that it
-        needs.
+        Every program, and every person without an account, needs a key. Give each its own key, with only the
+        permissions that it needs.
       </Text>
       {isPending && <LoadingKeys />}
       {error && apiKeys === undefined && <ErrorMessage error={error} onRetry={() => void refetch()} />}
@@ -69,6 +76,7 @@ function AdminPage() {
           onRevoke={(apiKey) => setContent({ does: 'revoke', apiKey })}
         />
       )}
+      <Sessions ownId={ownId} now={now} onEnd={(apiKey) => setContent({ does: 'end', apiKey })} />
       <DeprecatedCalls now={now} />
       <Suspense>
         <OpenDialog
@@ -93,6 +101,7 @@ function OpenDialog({ content, apiKeys, ownId, onClose }: OpenDialogProps) {
   if (content === undefined) return null
   if (content.does === 'create') return <CreateDialog apiKeys={apiKeys} onClose={onClose} />
   const { does, apiKey } = content
+  if (does === 'end') return <EndSessionDialog session={apiKey} onClose={onClose} />
   const Dialog = does === 'rotate' ? RotateDialog : RevokeDialog
   return <Dialog apiKey={apiKey} isOwn={apiKey.id === ownId} onClose={onClose} />
 }
@@ -141,7 +150,7 @@ function OwnKeyPage() {
   return (
     <Stack align="flex-start">
       <Title order={1} size="h2">
-        API keys
+        {TITLE}
       </Title>
       <Text maw={640}>
         An administrator can create, rotate and revoke API keys. If you need another key or more permissions,

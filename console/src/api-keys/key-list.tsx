@@ -3,7 +3,7 @@ import { Badge, Button, Group, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { DAY_MS, dateText, dateTimeText } from '../layout/dates.ts'
 import { agoText } from '../layout/when-text.ts'
-import { hasEnded, isPersonal, type KeyState, keyState } from './key-state.ts'
+import { hasEnded, type KeyState, keyState } from './key-state.ts'
 import { scopeLabel, sortedScopes } from './scopes.ts'
 
 const STATES: Record<KeyState, string> = {
@@ -71,7 +71,7 @@ function KeyRow({ apiKey, isOwn, now, onRotate, onRevoke }: RowProps) {
           )}
         </Group>
         <Text size="xs" c="dimmed">
-          {isPersonal(apiKey) ? 'Signed in' : 'Created'} {dateText(createdAt)}
+          Created {dateText(createdAt)}
           {apiKey.rateLimit !== undefined && `, max ${apiKey.rateLimit} requests per second`}
         </Text>
       </div>
@@ -95,7 +95,7 @@ function KeyRow({ apiKey, isOwn, now, onRotate, onRevoke }: RowProps) {
         </Text>
       </div>
       <div className="actions">
-        {!isEnded && !isPersonal(apiKey) && (
+        {!isEnded && (
           <Button
             variant="default"
             size="sm"

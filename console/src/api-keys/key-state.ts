@@ -14,18 +14,12 @@ export function keyState(apiKey: ApiKey, now: number): KeyState {
   if (apiKey.expiresAt === undefined) return 'valid'
   const msLeft = Date.parse(apiKey.expiresAt) - now
   if (msLeft <= 0) return 'expired'
-  // A key of a person who signed in lasts for hours and is replaced at the next sign-in.
-  return msLeft < SOON_DAYS * DAY_MS && !isPersonal(apiKey) ? 'expires-soon' : 'valid'
+  return msLeft < SOON_DAYS * DAY_MS ? 'expires-soon' : 'valid'
 }
 
 export function hasEnded(apiKey: ApiKey, now: number): boolean {
   const state = keyState(apiKey, now)
   return state === 'expired' || state === 'revoked'
-}
-
-/** Whether a person got the key by signing in. Such a key cannot be rotated. */
-export function isPersonal(apiKey: ApiKey): boolean {
-  return apiKey.kind === 'personal'
 }
 
 export function isInUse({ lastUsedAt }: ApiKey, now: number): boolean {

@@ -4,18 +4,27 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 
-/** The newest keys that the page shows. */
+/** The newest keys of a kind that the page shows. */
 export const KEYS_MAX = 500
 /** The service updates the times of the last use once a minute. The event stream does not contain them. */
 const UPDATED_EVERY_MS = 60_000
 
 export function apiKeysQuery(store: Petstore) {
+  return newestKeysQuery(store, 'program')
+}
+
+/** A person who signs in gets a key. It is valid as long as the session. */
+export function sessionsQuery(store: Petstore) {
+  return newestKeysQuery(store, 'personal')
+}
+
+function newestKeysQuery(store: Petstore, kind: 'program' | 'personal') {
   return queryOptions({
-    queryKey: KEYS.apiKeys,
+    queryKey: KEYS.apiKeysOf(kind),
     refetchInterval: UPDATED_EVERY_MS,
     queryFn: async ({ signal }) => {
       const apiKeys: ApiKey[] = []
-      for await (const apiKey of store.apiKeys.list({}, { signal })) {
+      for await (const apiKey of store.apiKeys.list({ kind }, { signal })) {
         apiKeys.push(apiKey)
         if (apiKeys.length === KEYS_MAX) break
       }

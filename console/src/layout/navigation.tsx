@@ -46,7 +46,7 @@ const GROUPS: { title?: string; items: Item[] }[] = [
   {
     title: 'Administration',
     items: [
-      { to: '/api-keys', label: 'API keys', Icon: KeyIcon, scope: 'admin' },
+      { to: '/api-keys', label: 'Keys and sessions', Icon: KeyIcon, scope: 'admin' },
       { to: '/webhooks', label: 'Webhooks', Icon: WebhooksIcon, scope: 'webhooks:read' },
     ],
   },

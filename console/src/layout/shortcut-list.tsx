@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx'
 const SHORTCUTS = [
   { keys: ['/'], does: 'Search pets' },
   { keys: ['n'], does: 'Add a pet' },
-  { keys: ['j', 'k'], does: 'Next and previous pet in the list' },
+  { keys: ['j', 'k'], does: 'Next and previous pet' },
   { keys: ['Enter'], does: 'Open this pet' },
   { keys: ['x'], does: 'Select this pet, to change or sell many at once' },
   { keys: ['g', 'p'], does: 'Go to pets' },

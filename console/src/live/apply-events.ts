@@ -4,7 +4,7 @@ import type { Order, Page, Pet, PetProfile, StoreEvent, VersionedPet } from '@pe
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { applyToHolds, type OpenHolds } from '../selling/open-holds.ts'
-import { applyToPages, type ListFilters } from './list-pages.ts'
+import { applyToPages, isReadAgain, type ListFilters } from './list-pages.ts'
 
 const COLLECTED_FOR_MS = 100
 /** More events than this at once are not applied one by one. The lists are read again instead. */
@@ -101,7 +101,7 @@ function readAgain(cache: QueryClient, events: StoreEvent[]): void {
   }
   void cache.invalidateQueries({
     queryKey: KEYS.petLists,
-    predicate: ({ queryKey }) => (queryKey[1] as ListFilters).word !== undefined,
+    predicate: ({ queryKey }) => isReadAgain(queryKey[1] as ListFilters),
   })
   if (events.every(({ order }) => order === undefined)) return
   void cache.invalidateQueries({

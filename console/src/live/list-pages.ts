@@ -7,6 +7,12 @@ export interface ListFilters {
   categoryId?: string | undefined
   word?: string | undefined
   id?: string[] | undefined
+  sort?: 'name' | undefined
+}
+
+/** Only the service knows the words of a name, and the place of a pet in a list by name. Such a list is read again after a change. */
+export function isReadAgain({ word, sort }: ListFilters): boolean {
+  return word !== undefined || sort === 'name'
 }
 
 /** Returns the same object if the event changes nothing. */
@@ -17,8 +23,7 @@ export function applyToPages(pages: Page<Pet>[], filters: ListFilters, event: St
   if (!matches(pet, filters)) return without(pages, pet.id)
   const isListed = pages.some(({ items }) => items.some(({ id }) => id === pet.id))
   if (isListed) return replaced(pages, pet)
-  // Only the service knows the words of a name. The caller reads a list by word again instead.
-  return filters.word === undefined ? inserted(pages, pet) : pages
+  return isReadAgain(filters) ? pages : inserted(pages, pet)
 }
 
 function matches(pet: Pet, { status, categoryId, id }: ListFilters): boolean {

@@ -1,5 +1,5 @@
 // The history of a pet: who did what, when and why. The newest change is at the top.
-import { Button, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Button, Card, Skeleton, Stack, Text, Title } from '@mantine/core'
 import type { Category, HistoryEntry, Page, Petstore } from '@petstore/client'
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useTimedText } from '../layout/clock.ts'
@@ -33,8 +33,8 @@ export function History({ petId, categories }: Props) {
   )
   const entries = data?.pages.flatMap(({ items }) => items)
   return (
-    <section aria-labelledby="history">
-      <Title order={2} size="h4" id="history" mb="sm">
+    <Card withBorder component="section" aria-labelledby="history">
+      <Title order={2} size="h5" id="history" mb="sm">
         History
       </Title>
       {entries === undefined && error === null && <Skeleton height={120} aria-label="Loading the history" />}
@@ -52,7 +52,7 @@ export function History({ petId, categories }: Props) {
           Show more
         </Button>
       )}
-    </section>
+    </Card>
   )
 }
 

@@ -1,5 +1,5 @@
 // The facts of a pet: breed, sex, age, chip number and description.
-import { Skeleton, Text } from '@mantine/core'
+import { Card, Skeleton, Text, Title } from '@mantine/core'
 import type { PetProfile } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
@@ -9,6 +9,17 @@ import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 
 export function PetFacts({ petId }: { petId: string }) {
+  return (
+    <Card withBorder component="section" aria-labelledby="facts">
+      <Title order={2} size="h5" id="facts" mb="sm">
+        Facts
+      </Title>
+      <Facts petId={petId} />
+    </Card>
+  )
+}
+
+function Facts({ petId }: { petId: string }) {
   const { data: profile, error, refetch } = useQuery(profileQuery(useStore(), petId))
   const canWrite = useScopes().has('pets:write')
   if (profile === undefined)

@@ -18,6 +18,7 @@ import { useScopes, useStore } from '../session/session.ts'
 import { BackToList } from './back-to-list.tsx'
 import { History } from './history.tsx'
 import { PetFacts } from './pet-facts.tsx'
+import { PetNeighbours } from './pet-neighbours.tsx'
 import { PrintCard } from './print-card.tsx'
 import { SaleCard } from './sale-card.tsx'
 import { useCanDelete } from './use-can-delete.ts'
@@ -30,8 +31,11 @@ const DeleteDialog = lazy(() =>
 export function PetPage() {
   const { petId } = useParams({ from: '/pets/$petId' })
   return (
-    <Stack maw={880}>
-      <BackToList />
+    <Stack>
+      <Group justify="space-between">
+        <BackToList />
+        <PetNeighbours petId={petId} />
+      </Group>
       {isId(petId) ? <FoundPet key={petId} petId={petId} /> : <UnknownPet petId={petId} />}
     </Stack>
   )
@@ -67,13 +71,9 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
         </div>
         <PetButtons pet={pet} />
       </Group>
-      <div className="no-print">
+      <div className="pet-parts no-print">
         <SaleCard pet={pet} />
-      </div>
-      <div className="no-print">
         <PetFacts petId={pet.id} />
-      </div>
-      <div className="no-print">
         <History petId={pet.id} categories={categories} />
       </div>
     </>

@@ -6,6 +6,8 @@ export interface PetSearch {
   category?: string | undefined
   /** The start of a word of the name, or an id. */
   q?: string | undefined
+  /** How the list is sorted; newest first if undefined. */
+  sort?: 'name' | undefined
   /** Whether the form for a new pet is open. */
   add?: boolean | undefined
 }
@@ -19,14 +21,20 @@ export const STATUSES: PetStatus[] = ['available', 'pending', 'sold']
 
 /** Reads the filters from the URL, and ignores values that the page does not know. */
 export function readFilters(search: Record<string, unknown>): PetSearch {
-  const { status, add } = search
+  const { status, sort, add } = search
   const category = textOf(search['category'])
   return {
     status: STATUSES.find((known) => known === status),
     category: isId(category) ? category : undefined,
     q: textOf(search['q']).slice(0, SEARCH_LENGTH_MAX) || undefined,
+    sort: sort === 'name' ? sort : undefined,
     add: String(add) === 'true' ? true : undefined,
   }
+}
+
+/** How the list is sorted. The service sorts the pets of a search or of a category newest first. */
+export function sortOf({ q, category, sort }: PetSearch): 'name' | undefined {
+  return q === undefined && category === undefined ? sort : undefined
 }
 
 /** The router reads digits as a number, unless that would change them. */

@@ -3,8 +3,8 @@ import type { PetSearch } from './filters.ts'
 
 let filters: PetSearch = {}
 
-export function rememberFilters({ status, category, q }: PetSearch): void {
-  filters = { status, category, q }
+export function rememberFilters({ status, category, q, sort }: PetSearch): void {
+  filters = { status, category, q, sort }
 }
 
 export function lastFilters(): PetSearch {

@@ -62,7 +62,7 @@ export function PetList({ filters, onReset }: Props) {
   const list = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0), [isPending])
-  const listName = JSON.stringify([filters.status, filters.category, filters.q])
+  const listName = JSON.stringify([filters.status, filters.category, filters.q, filters.sort])
   const virtualizer = useWindowVirtualizer({
     initialMeasurementsCache: useState(() => knownHeights(listName))[0],
     count: pets.length,

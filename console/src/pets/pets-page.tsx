@@ -1,5 +1,5 @@
 // The list of pets with its filters, and the form for a new pet.
-import { Button, Group, Stack, TextInput, Title } from '@mantine/core'
+import { Button, CloseButton, Group, Select, Stack, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -9,7 +9,7 @@ import { usePageTitle } from '../layout/page-title.ts'
 import { SelectionBar } from '../selected-pets/selection-bar.tsx'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
-import type { PetSearch } from './filters.ts'
+import { type PetSearch, sortOf } from './filters.ts'
 import { rememberFilters } from './last-list.ts'
 import { PetList } from './pet-list.tsx'
 import { StatusFilter } from './status-filter.tsx'
@@ -20,6 +20,7 @@ const ColumnsDialog = lazy(() =>
 )
 
 const SEARCH_AFTER_MS = 200
+const NEWEST = 'newest'
 
 export function PetsPage() {
   const search = useSearch({ from: '/' })
@@ -59,6 +60,18 @@ export function PetsPage() {
           value={search.category ?? null}
           onChange={(category) => change({ category: category ?? undefined })}
         />
+        <Select
+          aria-label="Sort by"
+          className="sort"
+          data={[
+            { value: NEWEST, label: 'Newest first' },
+            { value: 'name', label: 'By name' },
+          ]}
+          allowDeselect={false}
+          disabled={search.q !== undefined || search.category !== undefined}
+          value={sortOf(search) ?? NEWEST}
+          onChange={(sort) => change({ sort: sort === 'name' ? sort : undefined })}
+        />
       </div>
       <PetList
         filters={search}
@@ -94,6 +107,12 @@ function SearchField({ value, onChange }: { value: string; onChange: (text: stri
   const [text, setText] = useState(value)
   useEffect(() => setText(value), [value])
   const search = useDebouncedCallback(onChange, SEARCH_AFTER_MS)
+  function clear(): void {
+    search.cancel()
+    setText('')
+    onChange('')
+    document.getElementById('search')?.focus()
+  }
   return (
     <TextInput
       id="search"
@@ -101,6 +120,8 @@ function SearchField({ value, onChange }: { value: string; onChange: (text: stri
       placeholder="Name or number"
       type="search"
       leftSection={<SearchIcon size={16} />}
+      rightSection={text !== '' && <CloseButton aria-label="Clear the search" onClick={clear} />}
+      rightSectionPointerEvents="all"
       value={text}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value)

@@ -9,25 +9,30 @@ import {
 } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
-import { isId, type PetSearch } from './filters.ts'
+import { isId, type PetSearch, sortOf } from './filters.ts'
 import { readOn } from './read-on.ts'
 
 const PAGE_SIZE = 50
+/** Longer than a look at a pet takes. If the pages were read again, the list would lose its place. */
+const LIST_KEPT_FOR_MS = 60 * 60_000
 /** The max of the service for one request. */
 const IDS_MAX = 100
 /** A shop with more categories than this finds the others by their id. */
 export const CATEGORIES_MAX = 1_000
 
-export function petListQuery(store: Petstore, { status, category, q }: PetSearch) {
+export function petListQuery(store: Petstore, search: PetSearch) {
+  const { status, category, q } = search
   const isById = q !== undefined && isId(q)
   const filters = {
     status,
     categoryId: category,
     word: isById ? undefined : q,
     id: isById ? [q] : undefined,
+    sort: sortOf(search),
   }
   return infiniteQueryOptions({
     queryKey: KEYS.petList(filters),
+    gcTime: LIST_KEPT_FOR_MS,
     queryFn: ({ pageParam, signal }): Promise<Page<Pet>> =>
       readOn(
         (cursor) => store.pets.list({ ...filters, cursor, limit: PAGE_SIZE }, { signal }).page(),

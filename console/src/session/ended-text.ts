@@ -1,8 +1,8 @@
-// What the sign-in page says about the session that has ended.
-import type { EndReason } from './session.ts'
+// What the sign-in page says about a session that the service has ended.
+import type { Ended } from './session.ts'
 
-export function endedText(reason: EndReason): string {
-  return reason === 'rejected'
-    ? 'Your key has expired or was revoked. Sign in again to continue.'
-    : 'You have signed out.'
+export function endedText({ kind }: Ended): string {
+  return kind === 'personal'
+    ? 'Your session has expired, or an administrator has ended it. Sign in again to continue.'
+    : 'Your key has expired or was revoked. Sign in again to continue.'
 }

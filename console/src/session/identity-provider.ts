@@ -42,10 +42,15 @@ export async function takeOver(): Promise<Session | undefined> {
   if (response?.status !== 201) {
     const isRejected = response?.status === 410 || response?.status === 403
     const error = isRejected ? 'sign_in_expired' : 'unavailable'
-    history.replaceState(null, '', `${SIGN_IN_PATH}?error=${error}`)
+    setPath(`${SIGN_IN_PATH}?error=${error}`)
     return undefined
   }
   const { apiKey, own, returnTo } = readPersonalKey(await response.text())
-  history.replaceState(null, '', returnTo)
+  setPath(returnTo)
   return { id: randomId(), apiKey, own }
+}
+
+/** Keeps the state of the history entry. The router finds the scroll position of the page by it. */
+function setPath(path: string): void {
+  history.replaceState(history.state, '', path)
 }

@@ -12,8 +12,13 @@ export interface Session {
   own: OwnApiKey
 }
 
-/** Why the last session ended. */
-export type EndReason = 'signed-out' | 'rejected'
+type EndReason = 'signed-out' | 'rejected'
+
+/** Why the last session ended, and the kind of its key. */
+export interface Ended {
+  reason: EndReason
+  kind: string
+}
 
 interface State {
   session: Session | undefined
@@ -22,7 +27,7 @@ interface State {
   scopes: ReadonlySet<string>
   /** Each session has its own cache. A late response of an earlier session cannot appear in it. */
   cache: QueryClient
-  ended: EndReason | undefined
+  ended: Ended | undefined
 }
 
 const STORAGE_NAME = 'petstore-session'
@@ -51,10 +56,10 @@ export function startSession(session: Session): void {
 export function endSession(reason: EndReason, id: string): void {
   if (state.session?.id !== id) return
   sessionStorage.removeItem(STORAGE_NAME)
-  change(signedOut(reason))
+  change(signedOut({ reason, kind: state.session.own.kind }))
 }
 
-function signedOut(ended: EndReason | undefined): State {
+function signedOut(ended: Ended | undefined): State {
   return { session: undefined, store: undefined, scopes: new Set(), cache: openCache(() => {}), ended }
 }
 

@@ -23,9 +23,12 @@ export function SignInPage() {
           <Title order={1} size="h2">
             Sign in
           </Title>
-          {ended !== undefined && (
-            <Alert color={ended === 'signed-out' ? 'gray' : 'yellow'}>{endedText(ended)}</Alert>
+          {ended?.reason === 'signed-out' && (
+            <Text role="status" c="dimmed">
+              You have signed out.
+            </Text>
           )}
+          {ended?.reason === 'rejected' && <Alert color="yellow">{endedText(ended)}</Alert>}
           {ended === undefined && failure !== undefined && (
             <Alert color="red" role="alert">
               {failure}

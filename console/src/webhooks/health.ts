@@ -27,8 +27,7 @@ export function nameOf({ description, url }: Pick<Webhook, 'description' | 'url'
   return URL.canParse(url) ? new URL(url).host : url
 }
 
-/** Such as "1 message waits" or "3 messages wait". */
-export function waitingText(waiting: number): string {
-  if (waiting === 0) return 'Nothing waits'
-  return waiting === 1 ? '1 message waits' : `${waiting.toLocaleString('en-GB')} messages wait`
+/** Such as "1 message" or "3 messages". */
+export function messagesText(count: number): string {
+  return count === 1 ? '1 message' : `${count.toLocaleString('en-GB')} messages`
 }

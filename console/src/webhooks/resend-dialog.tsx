@@ -9,6 +9,7 @@ import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
 import { fieldTime, redeliverAll } from './failed-messages.ts'
+import { messagesText } from './health.ts'
 import { failedMessagesQuery, useRefreshWebhooks } from './queries.ts'
 
 /** How soon to ask again while the service accepts no further message. */
@@ -32,7 +33,7 @@ export function ResendDialog({ webhook, onClose }: Props) {
   const count = failed?.length ?? 0
   const onSuccess = () => {
     onClose()
-    notify.done(`${countText(count)} sent again. The results appear in the list.`)
+    notify.done(`${messagesText(count)} sent again. The results appear in the list.`)
   }
   return (
     <Dialog title="Send failed messages again" onClose={onClose} isModal>
@@ -51,7 +52,7 @@ export function ResendDialog({ webhook, onClose }: Props) {
           onChange={(event) => setSince(event.currentTarget.value)}
         />
         <Text size="sm" role="status">
-          {send.isPending ? `${sent} of ${countText(count)} sent …` : foundText(failed, isTime)}
+          {send.isPending ? `${sent} of ${messagesText(count)} sent …` : foundText(failed, isTime)}
         </Text>
         {error && <ErrorMessage error={error} />}
         {send.error && <ErrorMessage error={send.error} />}
@@ -99,9 +100,7 @@ function startOf({ failingSince }: Webhook): number {
 function foundText(failed: Delivery[] | undefined, isTime: boolean): string {
   if (!isTime) return ''
   if (failed === undefined) return 'Looking for failed messages …'
-  return failed.length === 0 ? 'Every message since then has arrived.' : `${countText(failed.length)} failed.`
-}
-
-function countText(count: number): string {
-  return count === 1 ? '1 message' : `${count} messages`
+  return failed.length === 0
+    ? 'Every message since then has arrived.'
+    : `${messagesText(failed.length)} failed.`
 }

@@ -30,8 +30,8 @@ function FailingAlert({ webhook }: { webhook: Webhook }) {
     <Alert color="red" role="status" title={`${what}, since ${clockText(failingSince, now)}`}>
       <Text size="sm">{advice}</Text>
       <Text size="sm" mt={4}>
-        No event is lost: the service tries again, with growing pauses, and stops after three days of
-        failures.
+        The messages wait. The service tries again by itself, with growing pauses, and stops after three days
+        of failures.
       </Text>
       {canRetry && (
         // Enabling a webhook makes everything that waits due at once.

@@ -8,7 +8,7 @@ import { agoText, exactText } from '../layout/when-text.ts'
 import { clockText } from '../selling/hold-time.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { typesText } from './event-types.ts'
-import { HEALTH_TEXTS, healthOf, nameOf, waitingText } from './health.ts'
+import { HEALTH_TEXTS, healthOf, nameOf, messagesText } from './health.ts'
 import { type LastAttempts, lastAttemptsQuery } from './queries.ts'
 import { explain } from './result-text.ts'
 
@@ -61,7 +61,7 @@ function WebhookRow({ webhook, now }: { webhook: Webhook; now: number }) {
         <HealthBadge webhook={webhook} attempts={attempts} />
         <Text size="xs" c="dimmed" mt={2}>
           {stateText(webhook, attempts, now)}
-          {waiting > 0 && <span className="waiting">{waitingText(waiting)}</span>}
+          {waiting > 0 && <span className="waiting">{`Waiting: ${messagesText(waiting)}`}</span>}
         </Text>
       </div>
     </li>

@@ -15,7 +15,7 @@ import { isId } from '../pets/filters.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { Deliveries } from './deliveries.tsx'
 import { typesText } from './event-types.ts'
-import { nameOf, waitingText } from './health.ts'
+import { nameOf, messagesText } from './health.ts'
 import { type LastAttempts, useSendTest, webhookQuery } from './queries.ts'
 import { StateAlert } from './state-alert.tsx'
 import { TestResult } from './test-result.tsx'
@@ -94,7 +94,7 @@ function Facts({ webhook, attempts }: FactsProps) {
         </>
       )}
       <dt>Waiting</dt>
-      <dd>{waitingText(waiting)}</dd>
+      <dd>{waiting === 0 ? 'Nothing' : messagesText(waiting)}</dd>
       <dt>Created</dt>
       <dd>{dateText(createdAt)}</dd>
     </dl>

@@ -44,7 +44,7 @@ export function WebhooksPage() {
       </Group>
       <Text size="sm" c="dimmed" maw={720}>
         A webhook tells another program, such as a web shop or an accounting system, about each change: the
-        service sends a message to the address of the program, and repeats it until it arrives.
+        service sends a message to the address of the program, and tries again if it does not arrive.
       </Text>
       {scopes.has('webhooks:read') ? <Webhooks /> : <NotAllowed />}
       <Suspense>{isCreating && <CreateDialog onClose={close} />}</Suspense>

@@ -19,7 +19,7 @@ import {
   setApiKeyRevoked,
 } from './queries.ts'
 import { SERVICE_NAME_FAULT } from './rules.ts'
-import type { ApiKey, NewApiKey, NewPersonalApiKey } from './schema.ts'
+import type { ApiKey, ApiKeyKind, NewApiKey, NewPersonalApiKey } from './schema.ts'
 
 /** How long the result of a look-up is cached. A revocation takes effect within this time. */
 const BELIEVED_FOR_MS = 1_000
@@ -67,8 +67,12 @@ export async function getApiKey(db: Db, id: bigint): Promise<ApiKey> {
 }
 
 /** Lists keys, newest first, including expired and revoked keys of programs. */
-export async function listApiKeys(db: Db, { after, limit }: PageRequest): Promise<Page<ApiKey>> {
-  const found = await findApiKeysBefore(db, after?.id, limit + 1)
+export async function listApiKeys(
+  db: Db,
+  kind: ApiKeyKind | undefined,
+  { after, limit }: PageRequest,
+): Promise<Page<ApiKey>> {
+  const found = await findApiKeysBefore(db, kind, after?.id, limit + 1)
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 

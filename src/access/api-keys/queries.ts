@@ -1,5 +1,6 @@
 // SQL statements on API keys and their usage. A statement contains the hash of a key, never the key itself.
 import type { Caller } from '../../contract/caller.ts'
+import { roleWithScopes } from '../../contract/roles.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
@@ -142,16 +143,20 @@ export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Prom
   return rows.map(toApiKey)
 }
 
-/** Returns keys with an id below `beforeId`, newest first. */
+/** Returns keys with an id below `beforeId`, newest first; all kinds if `kind` is undefined. */
 export async function findApiKeysBefore(
   db: Reader,
+  kind: ApiKeyKind | undefined,
   beforeId: bigint | undefined,
   max: number,
 ): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_before',
-    text: `select ${COLUMNS} from api_keys where id < $1 and ${LISTED} order by id desc limit $2`,
-    values: [beforeId ?? INT64_MAX, max],
+    text: `select ${COLUMNS} from api_keys
+      where id < $1 and ${LISTED} and ($2::text is null or kind = $2)
+      order by id desc
+      limit $3`,
+    values: [beforeId ?? INT64_MAX, kind ?? null, max],
   })
   return rows.map(toApiKey)
 }
@@ -263,6 +268,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     id: row.id,
     name: row.name,
     kind: row.kind,
+    role: row.kind === 'personal' ? roleWithScopes(row.scopes) : undefined,
     scopes: row.scopes,
     rateLimit: row.rate_limit ?? undefined,
     createdAt: row.created_at,

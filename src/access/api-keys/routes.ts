@@ -26,6 +26,7 @@ import {
   ApiKeysSchema,
   DeprecatedCallsSchema,
   IssuedApiKeySchema,
+  KindParameter,
   LIST_LIMIT_DEFAULT,
   OwnApiKeySchema,
   RotationRef,
@@ -36,8 +37,6 @@ export interface ApiKeyServices {
   publicUrl: string
   environment: Environment
 }
-
-const FILTERS = { list: 'api-keys' }
 
 const EXAMPLE = {
   id: 3,
@@ -142,9 +141,13 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       operationId: 'listApiKeys',
       summary: 'List API keys',
       description:
-        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid. To read all pages, follow the `Link` header until it is absent.',
+        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid: with `kind=personal`, the list shows who is signed in. To end the session of a person, revoke the key. To read all pages, follow the `Link` header until it is absent.',
       tags: ['api-keys'],
-      querystring: Type.Object({ limit: LimitParameter(LIST_LIMIT_DEFAULT), cursor: CursorParameter }),
+      querystring: Type.Object({
+        limit: LimitParameter(LIST_LIMIT_DEFAULT),
+        cursor: CursorParameter,
+        kind: KindParameter,
+      }),
       response: {
         200: response(ApiKeysSchema, {
           description: 'A page of API keys.',
@@ -154,10 +157,11 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
       },
     },
     handler: async (request, reply) => {
-      const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
-      const { items, next } = await listApiKeys(db, page)
-      const { limit } = request.query
-      reply.headers(nextPageHeaders(`${publicUrl}/v1/api-keys`, next, FILTERS, { limit }))
+      const { limit, kind } = request.query
+      const filters = { list: 'api-keys', kind }
+      const page = readPage(request.query, filters, LIST_LIMIT_DEFAULT)
+      const { items, next } = await listApiKeys(db, kind, page)
+      reply.headers(nextPageHeaders(`${publicUrl}/v1/api-keys`, next, filters, { limit, kind }))
       return items
     },
   })

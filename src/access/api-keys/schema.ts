@@ -4,6 +4,7 @@ import { SERVICE_NAME } from '../../contract/actor.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
+import { type Role, ROLE_SCOPES } from '../../contract/roles.ts'
 import { type Scope, SCOPES } from '../../contract/scopes.ts'
 import { LIFETIME_SECONDS_MAX, NAME_LENGTH_MAX, OVERLAP_SECONDS_DEFAULT, RATE_LIMIT_MAX } from './rules.ts'
 
@@ -52,6 +53,15 @@ const kind = Type.Unsafe<ApiKeyKind>({
   description:
     '`program` if an operator created the key, `personal` if a person signed in. New kinds can be added.',
 })
+/** Open, like the scopes. */
+const role = Type.Optional(
+  Type.Unsafe<Role>({
+    type: 'string',
+    examples: Object.keys(ROLE_SCOPES),
+    description:
+      'Role of the person, for a personal key. Absent if no role has the scopes of the key. New roles can be added.',
+  }),
+)
 const rateLimit = Type.Optional(
   Type.Integer({
     minimum: 1,
@@ -77,6 +87,7 @@ const properties = {
   id: Int64,
   name,
   kind,
+  role,
   scopes: grantedScopes,
   rateLimit,
   createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time' }),
@@ -165,6 +176,14 @@ const RotationSchema = Type.Object(
   { $id: 'Rotation', examples: [{ overlapSeconds: 3600 }] },
 )
 export const RotationRef = refTo(RotationSchema)
+
+export const KindParameter = Type.Optional(
+  Type.Unsafe<ApiKeyKind>({
+    type: 'string',
+    enum: API_KEY_KINDS,
+    description: 'Return only keys of this kind.',
+  }),
+)
 
 export const API_KEY_SCHEMAS = [
   OwnApiKeySchema,

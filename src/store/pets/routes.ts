@@ -53,7 +53,7 @@ export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServi
       operationId: 'listPets',
       summary: 'List pets',
       description:
-        'Returns pets, newest first, or sorted by name if `name` is given. To read all pages, follow the `Link` header until it is absent.',
+        'Returns pets, newest first, or sorted by name if `name` or `sort` is given. To read all pages, follow the `Link` header until it is absent.',
       tags: ['pets'],
       querystring: ListPetsQuery,
       response: {
@@ -68,22 +68,22 @@ export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServi
       },
     },
     handler: async (request, reply) => {
-      const { limit, id: ids, name, word, status, categoryId } = request.query
+      const { limit, id: ids, name, word, sort, status, categoryId } = request.query
       const filters = { status, categoryId }
       if (ids !== undefined) {
         const found = await listPetsByIds(readers.rows, filters, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
         return found
       }
-      const boundTo = { ...filters, name, word }
+      const boundTo = { ...filters, name, word, sort }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
         const find = () => {
-          if (name !== undefined) return listPetsByName(readers.rows, { prefix: name, status }, page)
           if (word !== undefined) return listPetsByWord(readers.rows, { word, ...filters }, page)
-          return listPets(batches, filters, page)
+          if (name === undefined && sort === undefined) return listPets(batches, filters, page)
+          return listPetsByName(readers.rows, { prefix: name ?? '', status }, page)
         }
         const { json, next } = await find()
         return {

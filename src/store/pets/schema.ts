@@ -60,7 +60,7 @@ export type Pet = ResponseOf<typeof PetSchema>
 export const PetsSchema = Type.Array(refTo(PetSchema), {
   $id: 'Pets',
   maxItems: LIST_LIMIT_MAX,
-  description: 'Pets, newest first, or sorted by name if `name` is given.',
+  description: 'Pets, newest first, or sorted by name if `name` or `sort` is given.',
 })
 
 const REASON_LENGTH_MAX = 500
@@ -127,7 +127,16 @@ export const ListPetsQuery = Type.Object({
       maxLength: WORD_LENGTH_MAX,
       'x-not-with': ['name'],
       description:
-        'Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.',
+        'Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.',
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Unsafe<'name'>({
+      type: 'string',
+      enum: ['name'],
+      'x-not-with': ['categoryId', 'id', 'word'],
+      description:
+        'Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId`, `id` or `word`.',
     }),
   ),
   cursor: CursorParameter,

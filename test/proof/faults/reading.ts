@@ -58,6 +58,7 @@ export const READING: Operation[] = [
   { name: 'listPets by name', prepare: read(() => '/pets?name=fish') },
   { name: 'listPets by word', prepare: read(() => '/pets?word=fish&status=available') },
   { name: 'listPets by name and status', prepare: read(() => '/pets?name=fish&status=available') },
+  { name: 'listPets sorted by name', prepare: read(() => '/pets?sort=name') },
   { name: 'listPets by id', prepare: read(({ petId }) => `/pets?id=${petId}`) },
   { name: 'getPet', prepare: read(({ petId }) => `/pets/${petId}`) },
   { name: 'getPetHistory', prepare: read(({ petId }) => `/pets/${petId}/history`) },

@@ -140,6 +140,9 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
     })
     .map((search) => () => ({ of: 'words' as const, ...search })),
   fc
+    .record({ sort: fc.constant('name' as const), status: some.optional(some.petStatus) })
+    .map((all) => () => ({ of: 'names' as const, ...all })),
+  fc
     .record({ status: some.optional(some.orderStatus), pet: some.optional(some.choice) })
     .map(({ status, pet }) => (session: Session) => ({
       of: 'orders' as const,
@@ -158,7 +161,9 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
     })),
   some.choice.map((pet) => (session: Session) => ({ of: 'history' as const, petId: pickPet(session, pet) })),
   fc.constant(() => ({ of: 'categories' as const })),
-  fc.constant(() => ({ of: 'apiKeys' as const })),
+  fc
+    .record({ kind: some.optional(fc.constantFrom('program' as const, 'personal' as const)) })
+    .map(({ kind }) => () => ({ of: 'apiKeys' as const, kind })),
 )
 
 /** When an order ended; of an order that is open or unknown, a time before all orders. */

@@ -5,12 +5,12 @@ import type { Entry, Id, Order, OrderStatus, PetStatus, Store } from './store.ts
 
 export type List =
   | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
-  | { of: 'names'; name: string; status?: PetStatus | undefined }
+  | { of: 'names'; name?: string; sort?: 'name'; status?: PetStatus | undefined }
   | { of: 'words'; word: string; status?: PetStatus | undefined; categoryId?: Id | undefined }
   | OrderList
   | { of: 'history'; petId: Id }
   | { of: 'categories' }
-  | { of: 'apiKeys' }
+  | { of: 'apiKeys'; kind?: 'program' | 'personal' | undefined }
 
 interface OrderList {
   of: 'orders'
@@ -46,7 +46,7 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
         .map((pet) => ({ place: [-pet.id], item: petBody(pet) }))
     case 'names':
       return [...store.pets.values()]
-        .filter(({ name }) => name.toLowerCase().startsWith(list.name.toLowerCase()))
+        .filter(({ name }) => name.toLowerCase().startsWith((list.name ?? '').toLowerCase()))
         .filter((pet) => (list.status ?? pet.status) === pet.status)
         .map((pet) => ({ place: [pet.name.toLowerCase(), pet.id], item: petBody(pet) }))
     case 'orders':
@@ -68,6 +68,8 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
     case 'apiKeys':
       break
   }
+  // Nobody signs in.
+  if (list.kind === 'personal') return []
   return [...store.apiKeys.values()].map((apiKey) => ({
     place: [-apiKey.id],
     item: { ...apiKeyBody(apiKey), isRevoked: apiKey.isRevoked },
