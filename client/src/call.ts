@@ -28,6 +28,11 @@ export interface CallOptions {
   deadlineMs?: number | undefined
 }
 
+export interface OnceOptions extends CallOptions {
+  /** Set a key to retry the call safely after your process crashed. Valid for 24 hours. Default: a new key per call. */
+  idempotencyKey?: string | undefined
+}
+
 export interface Call<Name extends keyof Operations> {
   operation: Name
   method: Operations[Name]['method']

@@ -1,10 +1,8 @@
 // Orders: hold a pet, then sell or release it.
-import type { CallOptions, Send } from './call.ts'
-import { randomId } from './call.ts'
+import { type CallOptions, type OnceOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
 import type { IdInput, ListOrdersQuery, NewOrder, Order } from './interface.ts'
 import { listOf } from './lists.ts'
-import type { OnceOptions } from './pets.ts'
 
 export interface CompleteOptions extends CallOptions {
   /** The price of the sale, if it differs from that of the order, such as `119.00`. */

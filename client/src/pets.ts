@@ -1,27 +1,14 @@
 // Pets. The comments on `create`, `update` and `delete` say whether the client retries them.
-import { type CallOptions, randomId, type Send } from './call.ts'
+import { type CallOptions, type OnceOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
-import type {
-  GetPetHistoryQuery,
-  IdInput,
-  ListPetsQuery,
-  NewPet,
-  Pet,
-  PetChange,
-  PetChangeItem,
-  PetChangeResult,
-} from './interface.ts'
+import type { GetPetHistoryQuery, IdInput, ListPetsQuery, NewPet, Pet, PetChange } from './interface.ts'
 import { listOf } from './lists.ts'
+import { petChangesOf } from './pet-changes.ts'
 import { profilesOf } from './profiles.ts'
 import { type IfMatchOptions, isOneVersion, type Versioned, versioned } from './versions.ts'
 
 /** A pet with its version, which you can pass as `ifMatch`. */
 export type VersionedPet = Pet & Versioned
-
-export interface OnceOptions extends CallOptions {
-  /** Set a key to retry the call safely after your process crashed. Valid for 24 hours. Default: a new key per call. */
-  idempotencyKey?: string | undefined
-}
 
 export type Pets = ReturnType<typeof petsOf>
 
@@ -98,29 +85,11 @@ export function petsOf(send: Send) {
       )
     },
 
-    /**
-     * Makes up to 100 changes, and returns a result for each in the same order. A change that fails does not undo another
-     * one: look at the `error` of each result. All attempts use one idempotency key, so each change is made at most once.
-     */
-    changeMany: async (
-      changes: readonly PetChangeItem[],
-      options: OnceOptions = {},
-    ): Promise<PetChangeResult[]> => {
-      const call = {
-        operation: 'changePets',
-        method: 'POST',
-        path: '/pet-changes',
-        body: { changes },
-        headers: { 'idempotency-key': options.idempotencyKey ?? randomId() },
-        idempotent: true,
-      } as const
-      return (await send(call, options)).value.results
-    },
-
     /** Lists the history of a pet, newest first. */
     history: (id: IdInput, query?: GetPetHistoryQuery, options?: CallOptions) =>
       listOf(send, 'getPetHistory', () => `/pets/${idText(id)}/history`, query, options),
 
+    ...petChangesOf(send),
     ...profilesOf(send),
   }
 }

@@ -8,7 +8,7 @@ import { type Orders, ordersOf } from './orders.ts'
 import { type Pets, petsOf } from './pets.ts'
 import { type WebhookEndpoints, webhooksOf } from './webhook-endpoints.ts'
 
-export type { CallOptions, PetstoreOptions } from './call.ts'
+export type { CallOptions, OnceOptions, PetstoreOptions } from './call.ts'
 export type { PutCategoryOptions } from './categories.ts'
 export type { Deprecation } from './deprecation.ts'
 export { type ClientErrorCode, PetstoreError } from './errors.ts'
@@ -79,7 +79,7 @@ export type {
 } from './interface.ts'
 export type { List, Page } from './lists.ts'
 export type { CompleteOptions } from './orders.ts'
-export type { OnceOptions, VersionedPet } from './pets.ts'
+export type { VersionedPet } from './pets.ts'
 export type { VersionedPetProfile } from './profiles.ts'
 export type { IfMatchOptions } from './versions.ts'
 

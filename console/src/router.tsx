@@ -77,7 +77,18 @@ const signIn = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([pets, pet, holds, sales, overview, apiKeys, importPets, webhooks, webhook, signIn]),
+  routeTree: root.addChildren([
+    pets,
+    pet,
+    holds,
+    sales,
+    overview,
+    apiKeys,
+    importPets,
+    webhooks,
+    webhook,
+    signIn,
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
   // All values are text, which readFilters and readRange check. By default, the router writes digits in quotes.

@@ -1,6 +1,7 @@
 // `petstore pets`: calls a running service to list, show, add, change and delete pets. pet-profiles.ts has their profiles.
 import { type Command, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
+import { addChange } from './pet-changes.ts'
 import { addProfiles } from './pet-profiles.ts'
 import { collectIds, parseEtagOf, parseIdArgument, requireArguments } from './terminal/arguments.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
@@ -93,6 +94,23 @@ export function addPets(program: Command): void {
       '\nThe API key needs the scope pets:read for list, get, history, profile and profiles, and pets:write for the other commands.',
     )
 
+  addList(pets)
+  const get = pets
+    .command('get')
+    .description('show the pets with the given ids, in the given order')
+    .argument('<id...>', 'ids of the pets, separated by spaces', collectIds)
+    .action((ids: bigint[], options: RemoteOptions) => showPets(ids, options))
+  addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'], { json: LIST_HELP.json })
+
+  addAdd(pets)
+  addUpdate(pets)
+  addDelete(pets)
+  addChange(pets)
+  addHistory(pets)
+  addProfiles(pets)
+}
+
+function addList(pets: Command): void {
   const list = pets
     .command('list')
     .description('list pets, newest first or, with --name or --sort, sorted by name')
@@ -133,19 +151,6 @@ export function addPets(program: Command): void {
     ],
     LIST_HELP,
   )
-
-  const get = pets
-    .command('get')
-    .description('show the pets with the given ids, in the given order')
-    .argument('<id...>', 'ids of the pets, separated by spaces', collectIds)
-    .action((ids: bigint[], options: RemoteOptions) => showPets(ids, options))
-  addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'], { json: LIST_HELP.json })
-
-  addAdd(pets)
-  addUpdate(pets)
-  addDelete(pets)
-  addHistory(pets)
-  addProfiles(pets)
 }
 
 function addAdd(pets: Command): void {

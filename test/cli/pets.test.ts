@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { behindFaultInjector, cellsOf, openCliFixture } from './fixture.ts'
 
 const cli = await openCliFixture()
@@ -43,6 +46,32 @@ test('add creates one pet if it is run twice with the same --idempotency-key, an
   const other = await run('pets', 'add', 'Other', ...args.slice(3))
   expect(other).toMatchObject({ code: 1, stdout: '' })
   expect(other.stderr).toContain('(idempotency_key_reused, request ')
+})
+
+test('change makes the changes of a file once, shows the result of each line, and fails if one of them failed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-changes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'changes.ndjson')
+  const { id } = await api.addPet()
+  // More than one request.
+  const creates = Array.from({ length: 100 }, () => '{"create": {"name": "Changed", "categoryId": 9}}')
+  const others = [
+    '',
+    `{"update": {"petId": ${id}, "name": "Changed"}}`,
+    '{"delete": {"petId": 9223372036854775807}}',
+  ]
+  writeFileSync(file, [...creates, ...others].join('\n'))
+  const args = ['pets', 'change', file, '--idempotency-key', 'changes 1']
+  const [first, second] = [await run(...args), await run(...args)]
+  expect(first).toMatchObject({ code: 1, stderr: 'Made 101 of 102 changes.\n' })
+  expect(cellsOf(first.stdout).slice(-2)).toEqual([
+    ['102', '200', String(id), '-'],
+    ['103', '404', '-', 'No pet has this id.'],
+  ])
+  expect(second.stdout).toBe(first.stdout)
+  expect(await api.sql(`select from pets where name = 'Changed'`)).toHaveLength(101)
+  writeFileSync(file, '{"create": {}}\n{')
+  expect(await run('pets', 'change', file)).toMatchObject({ code: 1, stdout: '' })
 })
 
 test('get shows each pet once, in the given order, and names unknown ids', async () => {

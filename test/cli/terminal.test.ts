@@ -113,8 +113,18 @@ test('the commands for users have an option for every parameter and field of the
   const fieldsOf = (schema: string) => Object.keys(document.components.schemas[schema]?.properties ?? {})
   const common = ['--json', '--url', '--timeout']
   // Lists have no option for `id`, which `pets get` takes, and for `cursor`, which they follow themselves.
-  expect(parametersOf('/pets', 'get')).toEqual(['limit', 'status', 'categoryId', 'id', 'name', 'cursor'])
-  expect(optionsOf('pets list')).toEqual(['--status', '--category', '--name', '--limit', '--all', ...common])
+  expect(parametersOf('/pets', 'get')).toEqual([
+    'limit',
+    'status',
+    'categoryId',
+    'id',
+    'name',
+    'word',
+    'sort',
+    'cursor',
+  ])
+  const lists = ['--status', '--category', '--name', '--word', '--sort', '--limit', '--all']
+  expect(optionsOf('pets list')).toEqual([...lists, ...common])
   expect(parametersOf('/store/orders', 'get')).toEqual([
     'limit',
     'status',

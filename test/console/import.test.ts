@@ -45,7 +45,7 @@ test('splits a file into the same records as petstore import, whatever its bytes
         })),
       )
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   )
 })
 
@@ -179,7 +179,7 @@ test('accepts the same rows as petstore import, and finds faults in the same fie
         })
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

@@ -165,7 +165,11 @@ test('stops to send when the dialog is closed, and at any other error', async ()
   const closing = new AbortController()
   const sent: string[] = []
   const options = { signal: closing.signal, onProgress: () => {}, pause: async () => {} }
-  await redeliverAll([attempt(1), attempt(2)], async (id) => void (sent.push(id), closing.abort()), options)
+  const sendAndClose = async (id: string) => {
+    sent.push(id)
+    closing.abort()
+  }
+  await redeliverAll([attempt(1), attempt(2)], sendAndClose, options)
   expect(sent).toEqual(['1'])
   const rejected = redeliverAll(
     [attempt(1)],

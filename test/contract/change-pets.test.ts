@@ -190,7 +190,13 @@ describe('with an Idempotency-Key, changes', () => {
   })
 
   test.each([
-    { what: 'a profile', changes: [{ create: { name: 'A', categoryId: 6, profile: { breed: 'Pug' } } }] },
+    {
+      what: 'a profile',
+      changes: [
+        { create: { name: 'A', categoryId: 6, profile: { breed: 'Pug' } } },
+        { delete: { petId: UNKNOWN_ID } },
+      ],
+    },
     {
       what: 'another order',
       changes: [{ delete: { petId: UNKNOWN_ID } }, { create: { name: 'A', categoryId: 6 } }],

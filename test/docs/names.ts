@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { TOOLS } from '../../src/cli/mcp/server.ts'
+import { INDEXES } from '../../src/data/verify/objects.ts'
 import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../../src/config/config.ts'
 import { SAMPLERS } from '../../src/config/tracing-settings.ts'
@@ -183,6 +184,7 @@ const OTHER_NAMES = new Set([
   ...files
     .filter((file) => file.endsWith('.sql') || /^deploy\/ha\/.*\.(?:yml|ini)$/.test(file))
     .flatMap((file) => read(file).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
+  ...INDEXES,
   ...EVENTS,
   ...Object.keys(DETAIL_CODES),
   ...Object.keys(SIGN_IN_ERRORS),

@@ -693,8 +693,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a cursor of the newest pets continues the list by name',
     file: 'src/store/pets/routes.ts',
-    find: 'const boundTo = { ...filters, name, sort }',
-    replace: 'const boundTo = { ...filters, name }',
+    find: 'const boundTo = { ...filters, name, word, sort }',
+    replace: 'const boundTo = { ...filters, name, word }',
     test: 'test/store/pets-name-search.test.ts',
   },
   {

@@ -67,6 +67,6 @@ export const DEMO_DEFECTS: readonly Defect[] = [
     find: "    if (canShowPage) varyBy(reply, 'Accept')\n",
     replace: '',
     test: ROUTES,
-    title: 'shows a page in a browser (404)',
+    title: 'shows a page in a browser',
   },
 ]

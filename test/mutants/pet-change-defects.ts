@@ -51,7 +51,7 @@ export const PET_CHANGE_DEFECTS: readonly Defect[] = [
     find: ", ...facts.map((fact) => fact ?? '')",
     replace: '',
     test: CONTRACT_TEST,
-    title: 'reject a request with the same key and a profile',
+    title: 'reject a request with the same key and',
   },
   {
     name: 'many changes with an Idempotency-Key are made again by a retry',

@@ -78,6 +78,8 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/top/scrape.ts',
     // Finds a free port for the PostgreSQL of `petstore demo`.
     'data/demo/cluster.ts',
+    // Listens on this host, as the receiver of a webhook of `petstore demo`.
+    'data/demo/demo-webhooks.ts',
     'events/delivery/connections.ts',
     'events/delivery/sender.ts',
     'http/errors.ts',
@@ -113,6 +115,7 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/inventory.ts',
     'cli/mcp.ts',
     'cli/orders.ts',
+    'cli/pet-changes.ts',
     'cli/pet-profiles.ts',
     'cli/pets.ts',
     'cli/terminal/output.ts',

@@ -50,10 +50,10 @@ test('selects pets with the keyboard and the mouse, changes and sells them, and 
   expect(await accessibilityFaults(page)).toEqual([])
   await changing.getByRole('button', { name: 'Change 4 pets' }).click()
   await page.getByText('4 pets are in Cats now.').waitFor()
-  await bar(page).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('Undone: 4 pets are as before.').waitFor()
   await rowOf(page, 'Elara').waitFor()
+  expect(await bar(page).count()).toBe(0)
 
   // Bianca is held for a customer.
   await select(page, 'Ananke').check()

@@ -53,14 +53,15 @@ async function cursorAfter(limit: number): Promise<string> {
   return /cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1] ?? ''
 }
 
-/** Two values for each parameter. The responses to the first value, the second value and no value all differ. */
-const SAMPLES: Record<string, [string, string]> = {
+/** Two values for each parameter, if it has two. The responses to the first value, the second value and no value all differ. */
+const SAMPLES: Record<string, [string, string?]> = {
   limit: ['1', '2'],
   status: ['available', 'sold'],
   categoryId: ['1', '2'],
   id: ['1', '2'],
   name: ['Rex', 'Biscuit'],
   word: ['Rexy', 'Biscuit'],
+  sort: ['name'],
   cursor: [await cursorAfter(1), await cursorAfter(2)],
 }
 
@@ -94,7 +95,10 @@ const combinations = Array.from({ length: 2 ** names.length }, (_, bits) =>
 )
 const everyKind = new Set(
   [0, 1].flatMap((sample) =>
-    combinations.map((chosen) => `?${chosen.map((name) => `${name}=${SAMPLES[name]?.[sample]}`).join('&')}`),
+    combinations.map(
+      (chosen) =>
+        `?${chosen.map((name) => `${name}=${SAMPLES[name]?.[sample] ?? SAMPLES[name]?.[0]}`).join('&')}`,
+    ),
   ),
 )
 

@@ -104,11 +104,11 @@ function valuesOf(change: CheckedChange): unknown[] {
     }
     case 'delete':
       return ['delete', change.values.petId, change.values.version ?? '']
-    case 'invalid': {
-      const { code, details = [] } = change.error
-      return ['invalid', code, JSON.stringify(details.map((detail) => [detail.field, detail.code]))]
-    }
+    case 'invalid':
+      break
   }
+  const { code, details = [] } = change.error
+  return ['invalid', code, JSON.stringify(details.map((detail) => [detail.field, detail.code]))]
 }
 
 /** Everything that the rules need to know, read once for all changes. */
@@ -231,8 +231,9 @@ async function decide(change: CheckedChange, facts: Facts, options: ChangePetsOp
         return { write: 'delete', petId: pet.id }
       }
       case 'invalid':
-        throw change.error
+        break
     }
+    throw change.error
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { write: 'nothing', result: { status: error.status, error: errorBody(error.code, error) } }

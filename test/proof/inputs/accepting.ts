@@ -75,7 +75,7 @@ export async function expectAcceptance(
   if (response.status === 204) note(done, operation, id, readerOf(operation) ? 'deleted' : {})
   else note(done, operation, id, kept)
   if (response.status !== 204) expectKept(values, body)
-  if (Array.isArray(body['results']))
+  if (response.status !== 204 && Array.isArray(body['results']))
     await expectResults(values, body['results'] as Item[], via, fixture, done)
   await expectReadBack(operation, { id: id ?? '', values, response, made }, via, fixture)
   if (input.idempotencyKey !== undefined) {

@@ -30,6 +30,7 @@ export interface ServiceFixture {
   existing: Record<string, Made>
   databaseUrl: string
   log: () => string
+  stop: () => Promise<void>
 }
 
 export interface Made {
@@ -62,10 +63,11 @@ export async function openServiceFixture(): Promise<ServiceFixture> {
     WEBHOOKS_MAX: '10000',
   })
   const connections = Array.from({ length: IN_FLIGHT }, () => openConnection(service.origin))
-  afterAll(async () => {
+  const stop = async () => {
     for (const connection of connections) connection.close()
     await service.stop()
-  })
+  }
+  afterAll(stop)
   const fixture: ServiceFixture = {
     connections,
     key,
@@ -83,6 +85,7 @@ export async function openServiceFixture(): Promise<ServiceFixture> {
     existing: {},
     databaseUrl,
     log: service.log,
+    stop,
   }
   for (const { pathParameter } of OPERATIONS) {
     const maker = makerOf(pathParameter)

@@ -127,7 +127,7 @@ describe('accepts valid input, and returns it as it was sent:', () => {
     await expectRandom(group, fixture.connections, positiveInputs(operation), volume)
   })
 
-  test('every list contains all acknowledged items and no deleted one, and the store is consistent', async () => {
+  test('every list contains all acknowledged items and no deleted one', async () => {
     assert.isAbove(done.size, 0)
     const group: Group<[Operation, Things]> = {
       what: 'whole lists',
@@ -135,8 +135,6 @@ describe('accepts valid input, and returns it as it was sent:', () => {
       work: ([list, things], via) => expectWholeList(list, things, via, fixture),
     }
     await expectAll(group, fixture.connections, [...done])
-    expect(await auditStore(fixture.databaseUrl)).toEqual([])
-    expect(await workInTime(() => auditFeed(fixture.databaseUrl))).toEqual([])
   })
 })
 
@@ -191,5 +189,12 @@ describe('across operations,', () => {
     expect(failures).toEqual([])
     expect(counts['negative inputs']).toBeGreaterThanOrEqual(NEGATIVE_INPUTS)
     expect(counts['positive inputs']).toBeGreaterThanOrEqual(POSITIVE_INPUTS)
+  })
+
+  test('the store is consistent', async () => {
+    // While the service runs, a hold could expire during the audit.
+    await fixture.stop()
+    expect(await auditStore(fixture.databaseUrl)).toEqual([])
+    expect(await workInTime(() => auditFeed(fixture.databaseUrl))).toEqual([])
   })
 })
