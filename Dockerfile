@@ -1,4 +1,4 @@
-# Production image of the service and its commands. Build it with `docker build -t petstore .`; see docs/deploying.md.
+# Production image of the service and its commands. Build it with `docker build -t petstore .`; see docs/production.md.
 # Node 24.12 or newer runs TypeScript directly, so only the console has a build step.
 ARG NODE_IMAGE=node:24-bookworm-slim
 

@@ -8,7 +8,7 @@ import { CLIENT_VARIABLES, VARIABLES } from '../src/config/config.ts'
 import { DETAIL_CODES, ERRORS } from '../src/contract/errors.ts'
 import { ALERT_NAMES, alertOf, anchorOf } from '../src/telemetry/alerts.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
-import { deliveryMetrics, type Metric, serviceMetrics } from './metrics.ts'
+import { deliveryMetrics, serviceMetrics } from './metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -25,13 +25,39 @@ interface Operation {
 /** Errors that most operations share, or that every operation can return. */
 const COMMON_STATUSES = new Set(['400', '401', '403', '503', 'default'])
 
+type Setting = keyof typeof VARIABLES
+
+/** The settings that most stores set. */
+const COMMON: ReadonlySet<string> = new Set<Setting>([
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'PUBLIC_URL',
+  'TRUST_PROXY',
+  'CORS_ORIGINS',
+  'CURRENCY',
+  'HOLD_MINUTES',
+  'OIDC_ISSUER',
+])
+
+/** The headings of docs/configuration.md, and the settings below each. */
+const TASKS: Record<string, RegExp> = {
+  'Connect to PostgreSQL': /DATABASE_/,
+  'Accept requests': /^(HOST|PORT|SHARE_PORT|PUBLIC_URL|TRUST_PROXY|CORS_ORIGINS|SHUTDOWN_GRACE_MS)$/,
+  'Run the store': /^(CURRENCY|HOLD_MINUTES|CATEGORIES|PETSTORE_ENV)$/,
+  'Let people sign in': /^OIDC_/,
+  'Limit callers': /LIMIT_PER_SECOND$/,
+  'Send events and webhooks': /^(EVENT|WEBHOOK)/,
+  'Log and monitor': /^(LOG|ADMIN)_/,
+  'Trace requests': /^OTEL_/,
+}
+
 const TABLES: Record<string, { document: string; table: () => string }> = {
   errors: { document: 'docs/errors.md', table: errorTable },
   'detail codes': { document: 'docs/errors.md', table: detailCodeTable },
-  variables: { document: 'docs/configuration.md', table: () => variableTable(VARIABLES) },
+  variables: { document: 'docs/configuration.md', table: settingsByTask },
   'variables for users': { document: 'docs/command-line.md', table: () => variableTable(CLIENT_VARIABLES) },
   limits: {
-    document: 'docs/running.md',
+    document: 'docs/production.md',
     table: () => tableOf(['Limit of one process', 'Value', 'Beyond it'], PROCESS_LIMITS),
   },
   operations: { document: 'docs/interface.md', table: operationTable },
@@ -40,10 +66,9 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
     table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
   },
   alerts: { document: 'docs/runbook.md', table: alertTable },
-  scopes: { document: 'docs/keys-and-scopes.md', table: scopeTable },
-  'sign-in errors': { document: 'docs/sign-in.md', table: signInErrorTable },
-  metrics: { document: 'docs/metrics.md', table: () => metricTable(serviceMetrics()) },
-  'delivery metrics': { document: 'docs/metrics.md', table: () => metricTable(deliveryMetrics()) },
+  scopes: { document: 'docs/access.md', table: scopeTable },
+  'sign-in errors': { document: 'docs/access.md', table: signInErrorTable },
+  metrics: { document: 'docs/monitoring.md', table: metricTable },
 }
 
 function errorTable(): string {
@@ -67,9 +92,22 @@ function signInErrorTable(): string {
   return tableOf(['Code', 'What the page shows'], rows)
 }
 
+/** One table for each task. Every setting belongs to one task. */
+function settingsByTask(): string {
+  const taskOf = (name: string) => {
+    const [task, ...others] = Object.keys(TASKS).filter((heading) => TASKS[heading]?.test(name))
+    if (task !== undefined && others.length === 0) return task
+    throw new Error(`${name} must belong to one task of dev/docs.ts`)
+  }
+  const byTask = Map.groupBy(Object.entries(VARIABLES), ([name]) => taskOf(name))
+  return Object.keys(TASKS)
+    .map((task) => `## ${task}\n\n${variableTable(Object.fromEntries(byTask.get(task) ?? []))}`)
+    .join('\n\n')
+}
+
 function variableTable(variables: Record<string, { help: string; example?: string }>): string {
   const rows = Object.entries(variables).map(([name, { help, example }]) => [
-    `\`${name}\``,
+    COMMON.has(name) ? `**\`${name}\`**` : `\`${name}\``,
     example === undefined ? help : `${help} Example: \`${example}\`.`,
   ])
   return tableOf(['Variable', 'Meaning'], rows)
@@ -145,14 +183,15 @@ function alertTable(): string {
   return tableOf(['Alert', 'Severity', 'Entry'], rows)
 }
 
-function metricTable(metrics: Metric[]): string {
-  const rows = metrics.map(({ name, type, labelNames, help }) => [
+/** Both kinds of process have some of the metrics. */
+function metricTable(): string {
+  const metrics = new Map([...serviceMetrics(), ...deliveryMetrics()].map((metric) => [metric.name, metric]))
+  const rows = [...metrics.values()].map(({ name, type, labelNames, help }) => [
     `\`${name}\``,
-    type,
-    labelNames.map((label) => `\`${label}\``).join(', '),
+    [type, labelNames.map((label) => `\`${label}\``).join(', ')].filter(Boolean).join(' by '),
     help,
   ])
-  return tableOf(['Metric', 'Type', 'Labels', 'Meaning'], rows)
+  return tableOf(['Metric', 'Type and labels', 'Meaning'], rows)
 }
 
 function tableOf(head: string[], rows: string[][]): string {

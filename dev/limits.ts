@@ -109,7 +109,11 @@ export const PROCESS_LIMITS: string[][] = [
     bytes(UNWRITTEN_MAX_CHARACTERS),
     'lines dropped and counted',
   ],
-  ['Spans that wait for an export, with [tracing](tracing.md)', count(SPANS_QUEUED_MAX), 'spans dropped'],
+  [
+    'Spans that wait for an export, with [tracing](monitoring.md#traces)',
+    count(SPANS_QUEUED_MAX),
+    'spans dropped',
+  ],
   [
     'Duration of a shutdown after `SHUTDOWN_GRACE_MS`',
     seconds(HARD_EXIT_AFTER_MS),

@@ -39,7 +39,7 @@ const HELP = `npm run bench -- [options]
   --data FOLDER  keep the pets in FOLDER, and reuse them in the next run
   --json         print the results as JSON on standard output
 
-Writes lab/bench/results.json, and the tables and the chart of docs/performance.md, except with --quick.
+Writes lab/bench/results.json, and the tables and the chart of docs/evidence/performance.md, except with --quick.
 
 Needs wrk and pgbench. Example: npm run bench -- --pets 100000 --seconds 2`
 

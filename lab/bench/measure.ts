@@ -24,7 +24,7 @@ export interface Bench extends Setup {
   pets: number
 }
 
-/** Connections of the table and the chart in docs/performance.md. */
+/** Connections of the table and the chart in docs/evidence/performance.md. */
 export const MANY = 64
 
 /** The targets of a workload in the order of measurement. A quick run measures other servers only with `get`. */

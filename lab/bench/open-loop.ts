@@ -132,7 +132,7 @@ function note({ dueAt, sentAt }: Pending, status: string): void {
 
 // Opens all connections before the load starts, like a load balancer. Node accepts one connection per turn of its event
 // loop, so connections opened under load would wait seconds, and the results would show that wait
-// (docs/performance.md#overload).
+// (docs/evidence/performance.md#overload).
 for (let count = 0; count < Number(values.connections); count += 1) {
   const socket = openSocket() as Socket
   await once(socket, 'connect')

@@ -1,4 +1,4 @@
-// `node lab/bench/report.ts`: writes the tables and the chart of docs/performance.md from lab/bench/results.json. A full run of
+// `node lab/bench/report.ts`: writes the tables and the chart of docs/evidence/performance.md from lab/bench/results.json. A full run of
 // `npm run bench` does the same at its end. Measures nothing.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { findCell, type Results, readResults } from './results.ts'
 import { WORKLOADS, type Workload } from './workloads.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs')
-const PAGE = join(DOCS, 'performance.md')
+const PAGE = join(DOCS, 'evidence/performance.md')
 const BEGIN = '<!-- results: written by `npm run bench` -->\n'
 const END = '\n<!-- end of results -->'
 const NOT_MEASURED = '–'
@@ -32,7 +32,7 @@ const BARS: { target: Target; label: string; colour: string }[] = [
 export function writeReport(results: Results): void {
   const text = readFileSync(PAGE, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (from === -1 || to < from) throw new Error('docs/performance.md has no markers for the results')
+  if (from === -1 || to < from) throw new Error('docs/evidence/performance.md has no markers for the results')
   writeFileSync(PAGE, text.slice(0, from + BEGIN.length) + report(results) + text.slice(to))
   const charts = join(DOCS, 'charts')
   mkdirSync(charts, { recursive: true })

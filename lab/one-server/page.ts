@@ -12,6 +12,13 @@ const FAILED = '@@failed at line '
 /** Ends the session at the first command that fails. `pipefail`: also inside of a pipe. */
 const PROLOGUE = `set -eE -o pipefail; trap 'echo "${FAILED}$LINENO"' ERR`
 
+/** The sections of docs/production.md for one server. The others are for other installations. */
+export function partForOneServer(page: string): string {
+  const end = page.indexOf('\n## Other installations\n')
+  if (end === -1) throw new Error('the page has no section "Other installations"')
+  return page.slice(0, end + 1)
+}
+
 /** Leaves out sections without commands. `isRun` says which blocks run. */
 export function sectionsOf(page: string, isRun: (block: string) => boolean = () => true): Section[] {
   let firstLine = 1

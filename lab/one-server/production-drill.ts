@@ -13,7 +13,7 @@ import {
   waitForArchive,
 } from './checks.ts'
 import { type DebianVersion, Machine } from './machine.ts'
-import { failedLineIn, type Section, sectionsOf } from './page.ts'
+import { failedLineIn, partForOneServer, type Section, sectionsOf } from './page.ts'
 import type { ProductionOptions } from './production-options.ts'
 import { type RestoreRow, runRestores } from './restores.ts'
 import { type UpgradeFigures, upgradeWithPets } from './upgrade-check.ts'
@@ -110,7 +110,10 @@ async function followPage(options: RunOptions): Promise<void> {
   }
   try {
     await step('boot', 0, () => machine.start())
-    await runDrill({ machine, page: readPage('production.md'), step, follow, copyRelease }, options)
+    await runDrill(
+      { machine, page: partForOneServer(readPage('production.md')), step, follow, copyRelease },
+      options,
+    )
   } finally {
     log.end()
     await machine.remove()

@@ -66,7 +66,7 @@ export function readProductionOptions(args: readonly string[]): ProductionOption
 export function productionHelpText(): string {
   return `Usage: npm run drill -- production [options]
 
-Runs every command of docs/production.md on a fresh Debian with systemd, in namespaces of its own, with a package built
+Runs every command of docs/production.md for one server on a fresh Debian with systemd, in namespaces of its own, with a package built
 from this checkout. Then cuts its power, restores a moment, and checks the store. Needs root on Linux and a network.
 
 Options:

@@ -33,7 +33,7 @@ export function addTop(program: Command): void {
 Reads /metrics of "petstore serve" and "petstore deliver" processes. Needs no API key and no access to the database.
 Problems are on top, with the words of docs/runbook.md and the limits of deploy/monitoring/alerts.yaml.
 Press q or Ctrl-C to quit. If standard output is not a terminal, the command prints one readings, as with --once.
-docs/top.md explains every line, and lists the fields of --json.
+docs/monitoring.md lists the fields of --json.
 
 Exit codes:
   0    you quit, or the readings was printed

@@ -13,7 +13,7 @@ export const SAMPLERS = [
 
 export const TRACING_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    help: 'URL of an OpenTelemetry collector. It switches [tracing](tracing.md) on. While tracing is off, all variables of OpenTelemetry are ignored. Default: none.',
+    help: 'URL of an OpenTelemetry collector. It switches [tracing](monitoring.md#traces) on. While tracing is off, all variables of OpenTelemetry are ignored. Default: none.',
     example: 'http://127.0.0.1:4318',
     read: readEndpoint,
   },

@@ -6,7 +6,7 @@ export const DAY_SECONDS = 86_400
 export const FAILED_SHARE_GOAL = 0.001
 /** A request that takes longer is slow. The histogram of requests has a bucket with this bound. */
 export const SLOW_SECONDS = 0.5
-/** CPU seconds per second of a process, and the lag of its event loop, that docs/running.md names. They have no alert. */
+/** CPU seconds per second of a process, and the lag of its event loop, that docs/monitoring.md names. They have no alert. */
 export const CPU_MAX = 0.8
 export const EVENT_LOOP_LAG_MAX_SECONDS = 0.1
 

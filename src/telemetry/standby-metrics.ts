@@ -18,7 +18,7 @@ export function addStandbyMetrics(registry: Registry): StandbyObserver {
   const registers = [registry]
   const reads = new Counter({
     name: 'petstore_reads_total',
-    help: 'Reads of pets, orders and their history, by the server that returned the rows: a host of DATABASE_READ_URL, or primary. Without that setting, there is no value.',
+    help: 'Reads of pets, orders and their history, by the server that returned the rows: a host of DATABASE_READ_URL, or primary.',
     labelNames: ['target'],
     registers,
   })
@@ -31,7 +31,7 @@ export function addStandbyMetrics(registry: Registry): StandbyObserver {
   })
   const fallbacks = new Counter({
     name: 'petstore_read_fallbacks_total',
-    help: 'Reads that the primary served instead of a standby, by reason: no_standby (none can be used), quorum (not every standby is part of it), late (not replayed, or no response, in time) or failed (the standby rejected the read, or was promoted).',
+    help: 'Reads that the primary served instead of a standby: no_standby (none can be used), quorum (a standby is not part of it), late (not replayed in time) or failed (rejected by the standby).',
     labelNames: ['reason'],
     registers,
   })

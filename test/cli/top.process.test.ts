@@ -107,8 +107,8 @@ describe('on real processes', () => {
       expect(events?.perSecond).toBeGreaterThan(0)
       expect(holds).toEqual({ open: 0, expiring: 0, overdueSeconds: 0 })
       expect(webhooks).toMatchObject({ enabled: 0, failing: 0, attemptsInFlight: 0, worstLag: null })
-      // docs/top.md documents every field.
-      const documented = readFileSync(join(import.meta.dirname, '../../docs/top.md'), 'utf8')
+      // docs/monitoring.md documents every field.
+      const documented = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8')
       expect(fieldsIn(readings).filter((field) => !documented.includes(`\`${field}\``))).toEqual([])
     })
   })

@@ -38,7 +38,7 @@ test('the V8 heap fits into the memory limit of an instance', () => {
     ...['petstore', 'deliver'].map((name) => /^(\d+)m$/.exec(serviceOf(name).mem_limit ?? '')),
     /^MemoryMax=(\d+)M$/m.exec(read('deploy/petstore@.service')),
     /^MemoryMax=(\d+)M$/m.exec(read('deploy/petstore-deliver.service')),
-    /--memory (\d+)m /.exec(read('docs/deploying.md')),
+    /--memory (\d+)m /.exec(read('docs/production.md')),
   ]
   for (const limit of limits) expect(Number(limit?.[1])).toBeGreaterThan(neededMegabytes)
 })

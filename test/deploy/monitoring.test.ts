@@ -46,10 +46,9 @@ test.each([
     'docs/runbook.md',
     `PetstoreWritesStalled end ${ALERTS.PetstoreWritesStalled.keepFiringSeconds / 60} minutes`,
   ],
-  ['docs/running.md', `| above ${ALERTS.PetstoreFeedLate.limit}: changes reach the event feed late`],
-  ['docs/running.md', `above ${ALERTS.PetstoreRestoreNotProven.limit / DAY_SECONDS} days`],
-  ['docs/running.md', `an increase of ${CPU_MAX} or more`],
-  ['docs/top.md', `\`slowShare\` (above ${SLOW_SECONDS} s)`],
+  ['docs/runbook.md', `\`petstore_events_unnumbered_seconds\` above ${ALERTS.PetstoreFeedLate.limit}, or`],
+  ['docs/monitoring.md', `an increase of ${CPU_MAX} or more`],
+  ['docs/monitoring.md', `\`slowShare\` (above ${SLOW_SECONDS} s)`],
 ])('%s names the limit: %s', (path, text) => {
   expect(read(path)).toContain(text)
 })

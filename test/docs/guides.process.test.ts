@@ -158,7 +158,7 @@ test('every JSON block parses', () => {
   expect(problems).toEqual([])
 })
 
-test('a log line has the fields that docs/running.md shows', () => {
+test('a log line has the fields that docs/monitoring.md shows', () => {
   const shown = documents
     .flatMap(({ blocks }) => blocks)
     .filter(({ text }) => text.includes('"msg":"request"'))

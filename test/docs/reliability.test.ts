@@ -1,4 +1,4 @@
-// Checks that the figures of docs/reliability.md are those of the current operations.
+// Checks that the figures of docs/evidence/reliability.md are those of the current operations.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { ROOT } from '../support/documents.ts'
 test.each(['inputs | operations', 'model | operations called'])(
   'the last run had as many operations as openapi.json: %s',
   (row) => {
-    const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8')
+    const page = readFileSync(join(ROOT, 'docs/evidence/reliability.md'), 'utf8')
     const { paths } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as {
       paths: Record<string, object>
     }

@@ -1,4 +1,4 @@
-// The tests that docs/security.md names. names.test.ts checks the files that it names.
+// The tests that docs/evidence/security.md names. names.test.ts checks the files that it names.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -6,7 +6,9 @@ import { ROOT } from '../support/documents.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 /** One row for each risk and for each attack on signing in; its last column names the tests. */
-const rows = [...read('docs/security.md').matchAll(/^\| (?!Risk|Attack)\w[^|]*\|(?:[^|]+\|)+?([^|]+)\|$/gm)]
+const rows = [
+  ...read('docs/evidence/security.md').matchAll(/^\| (?!Risk|Attack)\w[^|]*\|(?:[^|]+\|)+?([^|]+)\|$/gm),
+]
 
 /** The test files in a text, each with the titles in quotes after it. */
 function testsIn(text: string): { file: string; titles: string[] }[] {

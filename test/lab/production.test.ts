@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { COPIED } from '../../dev/server-package.ts'
 import { UsageError } from '../../lab/failover/options.ts'
 import { publicPorts } from '../../lab/one-server/checks.ts'
-import { failedLineIn, sectionsOf } from '../../lab/one-server/page.ts'
+import { failedLineIn, partForOneServer, sectionsOf } from '../../lab/one-server/page.ts'
 import { readProductionOptions } from '../../lab/one-server/production-options.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -15,7 +15,7 @@ const upgrading = readFileSync(join(ROOT, 'docs/upgrading.md'), 'utf8')
 const INSTALLED = '/opt/petstore'
 
 describe('docs/production.md', () => {
-  const sections = sectionsOf(page)
+  const sections = sectionsOf(partForOneServer(page))
 
   test('has more than 100 commands, from the installation of Node to a first look', () => {
     expect(sections.map(({ heading }) => heading)).toEqual([
@@ -34,7 +34,7 @@ describe('docs/production.md', () => {
     expect(sections.flatMap(({ commandLines }) => commandLines).length).toBeGreaterThan(100)
   })
 
-  test.each(sections)('bash accepts the commands of "$heading"', ({ script }) => {
+  test.each(sectionsOf(page))('bash accepts the commands of "$heading"', ({ script }) => {
     const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })

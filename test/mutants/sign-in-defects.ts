@@ -1,4 +1,4 @@
-// Defects in signing in. Each removes one control that docs/security.md names.
+// Defects in signing in. Each removes one control that docs/evidence/security.md names.
 import type { Defect } from './defect.ts'
 
 const ATTACKS = 'test/security/sign-in.test.ts'

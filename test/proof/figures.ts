@@ -1,4 +1,4 @@
-// Records the results of each part of test/proof. The table in docs/reliability.md contains these results.
+// Records the results of each part of test/proof. The table in docs/evidence/reliability.md contains these results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SEED } from './seed.ts'

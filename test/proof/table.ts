@@ -1,10 +1,10 @@
 // `node test/proof/table.ts [--write]`: prints the results of the last `npm run test:proof` and `npm run test:mutants` as
-// a table; with --write, writes it into docs/reliability.md.
+// a table; with --write, writes it into docs/evidence/reliability.md.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Figures, FIGURES_FOLDER } from './figures.ts'
 
-const DOCUMENT = resolve(import.meta.dirname, '../../docs/reliability.md')
+const DOCUMENT = resolve(import.meta.dirname, '../../docs/evidence/reliability.md')
 const PARTS = ['inputs', 'model', 'histories', 'faults', 'mutants']
 const [BEGIN, END] = ['<!-- figures -->', '<!-- end of figures -->']
 

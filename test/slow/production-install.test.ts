@@ -1,5 +1,5 @@
 // Installs Petstore as an operator does on a bare host: the tracked files, `npm ci` without dev dependencies and
-// install scripts, and the commands of docs/running.md.
+// install scripts, and the commands of docs/production.md.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Restores a dump into a new server with the commands of docs/deploying.md, up to the first request.
+// Restores a dump into a new server with the commands of docs/backups.md, up to the first request.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,11 +34,12 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-restore-'))
 symlinkSync(join(ROOT, 'deploy'), join(folder, 'deploy'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const page = readFileSync(join(ROOT, 'docs/deploying.md'), 'utf8')
-const section = page.slice(page.indexOf('### Dump'), page.indexOf('### With Compose'))
-const [dump = '', ...restore] = parseDocument('docs/deploying.md', section)
+const page = readFileSync(join(ROOT, 'docs/backups.md'), 'utf8')
+const section = page.slice(page.indexOf('## Move data with a dump'), page.indexOf('### With Compose'))
+const [dump = '', ...blocks] = parseDocument('docs/backups.md', section)
   .blocks.filter(({ language }) => language === 'sh')
   .map(({ text }) => text)
+const restore = blocks.flatMap((block) => block.trim().split('\n'))
 
 const servers: { cluster: Cluster; dataFolder: string }[] = []
 afterAll(async () => {

@@ -205,7 +205,7 @@ async function databaseSize(): Promise<string> {
   return `${row?.size} after the upgrade`
 }
 
-/** The figures of docs/upgrading.md. */
+/** The figures of docs/evidence/operations.md. */
 function describe(
   requests: SentRequest[],
   phases: Map<string, number>,

@@ -32,12 +32,11 @@ export function FirstSteps() {
           </Step>
           <Step
             title="Import a file"
-            text="Many pets at once, from a CSV file. Run this command on the server:"
+            text="Many pets at once, from a CSV file. You see what is in it before anything is added."
           >
-            <pre className="command">petstore-admin import pets.csv</pre>
-            <Text size="sm" c="dimmed">
-              The first line of the file names the columns: <code>name,categoryId,status</code>
-            </Text>
+            <ButtonLink variant="default" to="/import">
+              Choose a file
+            </ButtonLink>
           </Step>
           {scopes.has('admin') && (
             <Step title="Connect a program" text="A web shop or a till needs an API key of its own.">

@@ -1,5 +1,5 @@
 // Signs in with the identity provider of the shop. The service leads the browser to the provider and back to `/sign-in`;
-// then this page fetches the personal key once. See docs/sign-in.md.
+// then this page fetches the personal key once. See docs/access.md.
 import { readPersonalKey } from './personal-key.ts'
 import { randomId, type Session } from './session.ts'
 

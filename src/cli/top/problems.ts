@@ -1,5 +1,5 @@
 // The problems that `petstore top` shows: the alerts of src/telemetry/alerts.ts, judged by the figures of one moment, and
-// conditions of docs/running.md without an alert. An alert of Prometheus waits until its condition has lasted.
+// conditions of docs/monitoring.md without an alert. An alert of Prometheus waits until its condition has lasted.
 import {
   ALERTS,
   type AlertName,
@@ -240,7 +240,7 @@ function failedJobs(scraped: Scraped, nowSeconds: number): Problem[] {
 function loadProblems({ name, metrics, rates }: Scraped): Problem[] {
   const rateOf = (counter: string) => (rates && valueOf(rates, counter)) ?? 0
   const found: Problem[] = []
-  const health = 'docs/running.md#health'
+  const health = 'docs/monitoring.md#values-without-an-alert'
   const cpu = rateOf('process_cpu_seconds_total')
   if (cpu >= CPU_MAX) {
     found.push(warning('A process uses most of a core', `${name}: CPU ${share(cpu)}`, health))
@@ -252,7 +252,7 @@ function loadProblems({ name, metrics, rates }: Scraped): Problem[] {
   }
   const dropped = rateOf('petstore_log_lines_dropped_total')
   if (dropped > 0) {
-    found.push(warning('Log lines are lost', `${name} drops ${rate(dropped)}/s`, 'docs/running.md#logs'))
+    found.push(warning('Log lines are lost', `${name} drops ${rate(dropped)}/s`, 'docs/monitoring.md#logs'))
   }
   return found
 }

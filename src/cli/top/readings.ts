@@ -1,4 +1,4 @@
-// The figures that `petstore top` shows. `petstore top --json` prints a Readings: docs/top.md documents its fields, and
+// The figures that `petstore top` shows. `petstore top --json` prints a Readings: docs/monitoring.md documents its fields, and
 // scripts rely on them.
 
 /** As in `petstore doctor`. An alert that pages is a fault, an alert that opens a ticket is a warning. */

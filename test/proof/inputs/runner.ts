@@ -13,7 +13,7 @@ import type { NegativeInput, Rejection } from './negative.ts'
 const SHRINKING_MAX_MS = 20_000
 const SHOWN_MAX = 5
 
-/** The results for the table in docs/reliability.md. */
+/** The results for the table in docs/evidence/reliability.md. */
 export const counts = {
   operations: 0,
   'negative inputs': 0,
