@@ -23,8 +23,8 @@ import { waitUntil } from '../parts/wait-until.ts'
 
 export type DebianVersion = '12' | '13'
 
-/** What a server has before an operator begins. The page must install everything else. */
-const PACKAGES = ['ca-certificates', 'dbus', 'systemd', 'systemd-sysv']
+/** What a server has before an operator begins: to reload HAProxy, systemd runs `kill` of procps. The page must install everything else. */
+const PACKAGES = ['ca-certificates', 'dbus', 'procps', 'systemd', 'systemd-sysv']
 const SUITES: Record<DebianVersion, RootContents['suite']> = { 12: 'bookworm', 13: 'trixie' }
 const BOOT_TIMEOUT_MS = 60_000
 const SESSION_TIMEOUT_MS = 60 * 60_000

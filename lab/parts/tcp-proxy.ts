@@ -23,6 +23,17 @@ const passOn = ({ client, upstream }: Link): Relay => ({
   fromServer: (chunk) => client.write(chunk),
 })
 
+/** Resolves on the event. `socket.closed` is true before it, when the other side of a reset does not know of it yet. */
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()))
+}
+
+/** Node.js cannot reset a socket that is ending: it would emit an error, but never 'close'. */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
 /** @param targetUrl The URL of a database or of an HTTP server. */
 export async function startProxy(
   targetUrl: string,
@@ -41,7 +52,8 @@ export class TcpProxy {
   readonly #target: URL
   readonly #openRelay: (link: Link) => Relay
   readonly #clients = new Set<Socket>()
-  readonly #links = new Set<Link>()
+  /** Each connection, with the promise that both of its sides have closed. */
+  readonly #links = new Map<Link, Promise<unknown>>()
   /** How many new connections to reject. */
   #rejections = 0
   #delayMs = 0
@@ -88,20 +100,16 @@ export class TcpProxy {
 
   /** Resets every open connection. */
   cut(): void {
-    for (const { client, upstream } of this.#links) {
-      client.resetAndDestroy()
-      upstream.resetAndDestroy()
+    for (const { client, upstream } of this.#links.keys()) {
+      reset(client)
+      reset(upstream)
     }
   }
 
   /** Resolves when both sides of every ended connection are closed: PostgreSQL has then finished its work. */
   async settled(): Promise<void> {
-    const over = [...this.#links]
-      .filter(({ isOver }) => isOver)
-      .flatMap(({ client, upstream }) => [client, upstream])
-    const open = over.filter((socket) => !socket.closed)
-    // Do not use once() of node:events: it rejects on an error, which comes before the end of the socket.
-    await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+    const ended = [...this.#links].filter(([{ isOver }]) => isOver)
+    await Promise.all(ended.map(([, closed]) => closed))
   }
 
   async close(): Promise<void> {
@@ -114,16 +122,18 @@ export class TcpProxy {
   #accept(client: Socket): void {
     if (this.#rejections > 0) {
       this.#rejections -= 1
-      client.resetAndDestroy()
+      reset(client)
       return
     }
     const upstream = connect(Number(this.#target.port), this.#target.hostname)
     const link: Link = { client, upstream, isOver: false, unnoticedMs: 0 }
     this.#clients.add(client)
-    this.#links.add(link)
+    const closed = Promise.all([closeOf(client), closeOf(upstream)])
+    this.#links.set(link, closed)
+    void closed.then(() => this.#links.delete(link))
     for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => {})
     this.#forward(link)
-    this.#forget(link)
+    this.#endTogether(link)
   }
 
   #forward(link: Link): void {
@@ -148,21 +158,16 @@ export class TcpProxy {
   }
 
   /** When one side of the connection ends, ends the other one. */
-  #forget(link: Link): void {
+  #endTogether(link: Link): void {
     const { client, upstream } = link
-    const forget = () => {
-      if (client.closed && upstream.closed) this.#links.delete(link)
-    }
     client.on('close', () => {
       this.#clients.delete(client)
-      forget()
       link.isOver = true
       // Close in an orderly way: PostgreSQL executes everything that was sent, and then closes its side.
       if (link.unnoticedMs === 0) upstream.end()
       else setTimeout(() => upstream.end(), link.unnoticedMs)
     })
     upstream.on('close', () => {
-      forget()
       // Otherwise the relay closes the client connection itself.
       if (!link.isOver) client.destroy()
     })

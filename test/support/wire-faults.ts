@@ -1,5 +1,5 @@
 // Injects a fault at one chosen point of a statement on its way to PostgreSQL and back.
-import type { Link, Relay } from '../../lab/parts/tcp-proxy.ts'
+import { type Link, type Relay, reset } from '../../lab/parts/tcp-proxy.ts'
 import { requestsEncryption, endsResponse, endsRequest, type Message } from './postgres-messages.ts'
 import { notice, openSplitter, statementOf } from './postgres-messages.ts'
 
@@ -113,12 +113,12 @@ export function faultyRelay(link: Link, { decide, onInjected }: Faults): Relay {
     }
     if (fault.kind === 'reset on one side') {
       link.unnoticedMs = UNNOTICED_MS
-      client.resetAndDestroy()
+      reset(client)
       return
     }
     upstream.end()
     if (fault.kind !== 'reset') client.end(FATAL_NOTICES[fault.kind] ?? '')
-    else setTimeout(() => client.resetAndDestroy(), RESET_AFTER_MS)
+    else setTimeout(() => reset(client), RESET_AFTER_MS)
   }
 
   function send(bytes: Buffer): void {
