@@ -200,7 +200,9 @@ function bodyOf({ requestBody }: Operation): string | undefined {
 
 function responseOf({ responses }: Operation): string | undefined {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))
-  const reference = success?.[1].content?.['application/json']?.schema.$ref
+  const content = success?.[1].content ?? {}
+  if ('text/csv' in content) return 'AsyncIterable<Uint8Array>'
+  const reference = content['application/json']?.schema.$ref
   return reference === undefined ? undefined : nameOf(reference)
 }
 

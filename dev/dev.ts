@@ -102,7 +102,7 @@ async function dev(): Promise<void> {
   if (isSlow) say(paint('red', 'The service is not ready yet. See its log above.'))
   // A change of a source file, or a host that is less busy, can still make it ready.
   if (await isReady(adminPort, stopping.signal, Number.POSITIVE_INFINITY)) {
-    printWelcome({ port, adminPort, databaseUrl, apiKey, folder })
+    printWelcome({ port, adminPort, databaseUrl, apiKey, folder, isWatched: values.watch })
   }
 }
 
@@ -184,15 +184,17 @@ async function devApiKey(db: Db, file: string): Promise<string> {
   return issued.text
 }
 
-interface Addresses {
+interface Welcome {
   port: string
   adminPort: string
   databaseUrl: string
   apiKey: string
   folder: string
+  isWatched: boolean
 }
 
-function printWelcome(at: Addresses): void {
+function printWelcome(at: Welcome): void {
+  const restarts = at.isWatched ? 'The service restarts when a source file changes. ' : ''
   say(`
 ${paint('bold', 'Petstore is ready.')}
 
@@ -212,7 +214,7 @@ Webhooks can send events to a receiver on this machine:
 
   PETSTORE_URL=http://127.0.0.1:${at.port} PETSTORE_API_KEY=${at.apiKey} npm run petstore -- webhooks create http://127.0.0.1:4000/hook
 
-The service restarts when a source file changes. Press Ctrl-C to stop. The data are kept; to start with new data, run:
+${restarts}Press Ctrl-C to stop. The data are kept; to start with new data, run:
 npm run dev -- --fresh
 `)
 }

@@ -5,6 +5,7 @@ import { durableEvents } from '../src/events/feed/durable.ts'
 import { openEventStreams } from '../src/events/feed/streams.ts'
 import { addressRule } from '../src/events/webhooks/addresses.ts'
 import { buildApp } from '../src/server/app.ts'
+import { openPetExports } from '../src/store/pet-export/exports.ts'
 import { openPetBatches } from '../src/store/pets/batches.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
@@ -29,6 +30,7 @@ export async function interfaceDocument(): Promise<object> {
     holds: { waitUntilFresh: () => undefined },
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 0 }),
+    petExports: openPetExports(),
     webhookAddresses: addressRule([]),
     webhooksMax: 100,
     currency: 'EUR',

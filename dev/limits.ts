@@ -32,6 +32,7 @@ import { HARD_EXIT_AFTER_MS } from '../src/server/shutdown.ts'
 import { LIST_LIMIT_DEFAULT as CATEGORIES_DEFAULT } from '../src/store/categories/schema.ts'
 import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/store/history/routes.ts'
 import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/store/orders/schema.ts'
+import { EXPORT_LIMITS } from '../src/store/pet-export/exports.ts'
 import { WAITING_MAX } from '../src/store/pets/batches.ts'
 import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/store/pets/schema.ts'
 import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
@@ -67,6 +68,9 @@ export const PROCESS_LIMITS: string[][] = [
   ['Writes in flight', count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)), '503 `overloaded`'],
   ['Streams of events', '`EVENT_STREAMS_MAX`', '503 `overloaded`'],
   ['Streams of events of one API key', count(STREAMS_PER_KEY_MAX), '429 `rate_limited`'],
+  ['Exports', count(EXPORT_LIMITS.max), '503 `overloaded`'],
+  ['Exports of one API key', count(EXPORT_LIMITS.perKeyMax), '429 `rate_limited`'],
+  ['Time to send an export', seconds(EXPORT_LIMITS.timeoutMs), 'connection reset'],
   [
     'Requests in flight for pages (the console, `/docs` and their files)',
     count(PAGE_LIMITS.inFlightMax),
@@ -110,7 +114,7 @@ export const PROCESS_LIMITS: string[][] = [
     'lines dropped and counted',
   ],
   [
-    'Spans that wait for an export, with [tracing](monitoring.md#traces)',
+    'Spans that wait for an export, with [tracing](../monitoring.md#traces)',
     count(SPANS_QUEUED_MAX),
     'spans dropped',
   ],

@@ -12,12 +12,17 @@ export interface FailedAttempt extends Failure {
 }
 
 /** `headers` are the response headers, if there was a response. */
-export type Attempt = { value: unknown; headers: Headers } | { failed: FailedAttempt; headers?: Headers }
+export type Attempt =
+  | { value: unknown; headers: Headers }
+  | { file: Response; headers: Headers }
+  | { failed: FailedAttempt; headers?: Headers }
 
 export interface AttemptOptions {
   fetch: typeof fetch
   timeoutMs: number
   signal: AbortSignal | undefined
+  /** Whether a success is a file, which is returned unread. */
+  isFile: boolean
 }
 
 /** Error codes of Node, Deno and Bun for a failed connection: nothing was sent. Browsers do not report the reason. */
@@ -34,7 +39,7 @@ export const TIMER_MS_MAX = 2 ** 31 - 1
 export async function attempt(
   url: string,
   init: RequestInit & { headers: Headers },
-  { fetch, timeoutMs, signal }: AttemptOptions,
+  { fetch, timeoutMs, signal, isFile }: AttemptOptions,
 ): Promise<Attempt> {
   const controller = new AbortController()
   const abort = () => controller.abort(signal?.reason)
@@ -44,6 +49,7 @@ export async function attempt(
   try {
     // Petstore never redirects. Following a redirect could send the API key to another server, and a POST as a GET.
     const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal })
+    if (isFile && isExport(response)) return { file: response, headers: response.headers }
     return readResponse(response, await response.text(), requestId)
   } catch (cause) {
     const timedOutMs = controller.signal.aborted ? timeoutMs : undefined
@@ -100,6 +106,12 @@ export function readResponse(response: Response, text: string, requestId: string
       retryAfterMs: retryAfterMs(headers),
     },
   }
+}
+
+/** A success of another type comes from another server, such as a proxy with a login page. */
+function isExport({ ok, body, headers }: Response): boolean {
+  const type = headers.get('content-type') ?? ''
+  return ok && body !== null && /^(?:text\/csv|application\/x-ndjson)\b/.test(type)
 }
 
 function parse(text: string): unknown {

@@ -3,6 +3,7 @@
 import { abortedBy, attempt, TIMER_MS_MAX } from './attempt.ts'
 import { type Deprecation, reportDeprecation } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
+import { readBytes } from './file.ts'
 import { writeJson, writeQuery } from './ids.ts'
 import type { ErrorCode, Operations } from './interface.ts'
 import { readStream } from './stream.ts'
@@ -44,6 +45,8 @@ export interface Call<Name extends keyof Operations> {
   idempotent: boolean
   /** If an earlier attempt may have taken effect, this error code means that it did. */
   successCode?: ErrorCode
+  /** True if the response is a file instead of JSON. Its value is what `readBytes` returns. */
+  isFile?: true
 }
 
 export interface ApiResponse<Value> {
@@ -131,7 +134,7 @@ async function sendWithRetries<Name extends keyof Operations>(
     if (signal?.aborted) throw new PetstoreError(abortedBy(signal), outcomeUnknown)
     const headers = headersOf({
       authorization: service.authorization,
-      accept: 'application/json',
+      accept: call.isFile ? '*/*' : 'application/json',
       'content-type': body && 'application/json',
       'x-request-id': `${id}.${number}`,
       ...call.headers,
@@ -143,9 +146,11 @@ async function sendWithRetries<Name extends keyof Operations>(
         fetch: service.fetch ?? fetch,
         timeoutMs: Math.min(timeoutMs, deadlineAt - performance.now()),
         signal,
+        isFile: call.isFile ?? false,
       },
     )
     if (result.headers) reportDeprecation(call.operation, result.headers, service.onDeprecated)
+    if ('file' in result) return { ...result, value: readBytes(result.file, { timeoutMs, signal }) }
     if ('value' in result) return result as ApiResponse<never>
 
     const { failed } = result

@@ -339,6 +339,8 @@ export interface Webhook {
   disabledAt?: string
   /** Since when every attempt has failed. Absent after a success. */
   failingSince?: string
+  /** When the newest attempt that succeeded ended. Absent if there is none among the deliveries. */
+  lastDeliveredAt?: string
   /** All events up to this position of the feed are delivered, given up or wait for a retry. */
   position: string
   /** Number of messages that wait for a retry, with later events of the same pets. */
@@ -365,6 +367,8 @@ export interface CreatedWebhook {
   disabledAt?: string
   /** Since when every attempt has failed. Absent after a success. */
   failingSince?: string
+  /** When the newest attempt that succeeded ended. Absent if there is none among the deliveries. */
+  lastDeliveredAt?: string
   /** All events up to this position of the feed are delivered, given up or wait for a retry. */
   position: string
   /** Number of messages that wait for a retry, with later events of the same pets. */
@@ -442,6 +446,8 @@ export interface Delivery {
   durationMs: number
   /** When the attempt ended. */
   at: string
+  /** When the message is sent again, or later while the receiver is down. Present only after the newest attempt of a message that waits for a retry. Absent while the webhook is disabled. */
+  nextAttemptAt?: string
 }
 
 /** Attempts, newest first. */
@@ -587,6 +593,25 @@ export interface ListPetsQuery {
   sort?: 'name' | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
+}
+
+export interface ExportPetsQuery {
+  /** `csv` (RFC 4180, with a header), or `ndjson` (one JSON object per line). */
+  format?: 'csv' | 'ndjson' | undefined
+  /** Also return the price of each pet and the facts about it. */
+  include?: 'profiles' | undefined
+  /** Max number of pets to return. If you get as many, more pets can match. */
+  limit?: number | undefined
+  /** Return only pets with this status. */
+  status?: 'available' | 'pending' | 'sold' | undefined
+  /** Return only pets in this category. */
+  categoryId?: IdInput | undefined
+  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId`. */
+  name?: string | undefined
+  /** Return only pets whose name has a word that starts with this text, as in `listPets`. Can be combined with `status` and `categoryId`, but not with `name` or `sort`. */
+  word?: string | undefined
+  /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId` or `word`. */
+  sort?: 'name' | undefined
 }
 
 export interface GetPetHistoryQuery {
@@ -790,6 +815,13 @@ export interface Operations {
     query: undefined
     body: PetChanges
     response: PetChangeResults
+  }
+  exportPets: {
+    method: 'GET'
+    path: '/pet-export'
+    query: ExportPetsQuery
+    body: undefined
+    response: AsyncIterable<Uint8Array>
   }
   getPetHistory: {
     method: 'GET'

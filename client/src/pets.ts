@@ -4,6 +4,7 @@ import { idText } from './ids.ts'
 import type { GetPetHistoryQuery, IdInput, ListPetsQuery, NewPet, Pet, PetChange } from './interface.ts'
 import { listOf } from './lists.ts'
 import { petChangesOf } from './pet-changes.ts'
+import { petExportOf } from './pet-export.ts'
 import { profilesOf } from './profiles.ts'
 import { type IfMatchOptions, isOneVersion, type Versioned, versioned } from './versions.ts'
 
@@ -90,6 +91,7 @@ export function petsOf(send: Send) {
       listOf(send, 'getPetHistory', () => `/pets/${idText(id)}/history`, query, options),
 
     ...petChangesOf(send),
+    ...petExportOf(send),
     ...profilesOf(send),
   }
 }

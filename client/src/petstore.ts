@@ -37,6 +37,7 @@ export type {
   ErrorBody,
   ErrorCode,
   ErrorDetail,
+  ExportPetsQuery,
   Figures,
   GetFiguresQuery,
   GetPetHistoryQuery,
@@ -79,6 +80,7 @@ export type {
 } from './interface.ts'
 export type { List, Page } from './lists.ts'
 export type { CompleteOptions } from './orders.ts'
+export type { PetExport } from './pet-export.ts'
 export type { VersionedPet } from './pets.ts'
 export type { VersionedPetProfile } from './profiles.ts'
 export type { IfMatchOptions } from './versions.ts'

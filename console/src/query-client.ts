@@ -1,6 +1,6 @@
 // The cache of all data that the pages show in one session.
 import { PetstoreError } from '@petstore/client'
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { MutationCache, type Query, QueryCache, QueryClient } from '@tanstack/react-query'
 
 /** `onRejected` runs if the service rejects the API key of the session, wherever it is detected. */
 export function openCache(onRejected: () => void): QueryClient {
@@ -19,4 +19,9 @@ export function openCache(onRejected: () => void): QueryClient {
       },
     },
   })
+}
+
+/** Refreshes data that is shown. Without data, the page shows an error and a button, and a refresh would hide both. */
+export function refreshEvery(ms: number) {
+  return ({ state }: Pick<Query, 'state'>) => state.data !== undefined && ms
 }

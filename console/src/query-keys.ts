@@ -42,7 +42,6 @@ export const KEYS = {
   webhooks: ['webhooks'] as const,
   /** A webhook, with its deliveries below. */
   webhook: (id: string) => ['webhook', id] as const,
-  lastAttempts: (id: string) => ['webhook', id, 'last-attempts'] as const,
   deliveries: (id: string, outcome: string | undefined) => ['webhook', id, 'deliveries', outcome] as const,
   failedMessages: (id: string, sinceMs: number) => ['webhook', id, 'failed-messages', sinceMs] as const,
   testResult: (id: string, afterId: string) => ['webhook', id, 'test-result', afterId] as const,

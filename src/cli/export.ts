@@ -5,15 +5,13 @@ import { Transform, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config/config.ts'
-import type { ExportFormat } from '../data/import-export/export-queries.ts'
 import { liftTimeouts } from '../db/connection/pool.ts'
 import { UNDEFINED_TABLE } from '../db/connection/sqlstates.ts'
 import { connectClient } from '../db/failover/hosts.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../store/pet-export/format.ts'
 import { countOf } from '../values/count-text.ts'
 import { openProgress } from './terminal/progress.ts'
 import { CommandError, print, say } from './terminal/terminal.ts'
-
-const FORMATS: readonly ExportFormat[] = ['csv', 'ndjson']
 
 interface Options {
   format: ExportFormat
@@ -29,7 +27,7 @@ export function addExport(program: Command): void {
     .description('write all pets, sorted by id, to standard output or to a file')
     .addOption(
       new Option('--format <format>', 'output format; `petstore import` can read only csv')
-        .choices(FORMATS)
+        .choices(EXPORT_FORMATS)
         .default('csv'),
     )
     .option('--profiles', 'also write the price of each pet and the facts about it')

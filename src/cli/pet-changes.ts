@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { PetChangeItem, PetChangeResult } from '../../client/src/petstore.ts'
+import { fileFault } from '../values/file-fault.ts'
 import { parseJson } from '../values/json.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { type Columns, printItems } from './terminal/output.ts'
@@ -12,7 +13,7 @@ import {
   type RemoteOptions,
   withIdempotencyKey,
 } from './terminal/remote.ts'
-import { say } from './terminal/terminal.ts'
+import { CommandError, say } from './terminal/terminal.ts'
 
 /** The max number of changes in one request. */
 const CHANGES_PER_REQUEST_MAX = 100
@@ -74,15 +75,24 @@ export function addChange(pets: Command): void {
 }
 
 function readChanges(command: Command, file: string): Numbered<PetChangeItem>[] {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  return lines.flatMap((text, index) => {
-    if (text.trim() === '') return []
-    try {
-      const parsed = parseJson(text)
-      if (typeof parsed === 'object' && parsed !== null) return [{ ...parsed, line: index + 1 }]
-    } catch {
-      // The next statement reports it.
-    }
-    return command.error(`error: line ${index + 1} of ${file} is not a JSON object`)
-  })
+  return readText(file)
+    .split('\n')
+    .flatMap((text, index) => {
+      if (text.trim() === '') return []
+      try {
+        const parsed = parseJson(text)
+        if (typeof parsed === 'object' && parsed !== null) return [{ ...parsed, line: index + 1 }]
+      } catch {
+        // The next statement reports it.
+      }
+      return command.error(`error: line ${index + 1} of ${file} is not a JSON object`)
+    })
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(fileFault(file, error))
+  }
 }

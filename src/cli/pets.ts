@@ -1,7 +1,10 @@
 // `petstore pets`: calls a running service to list, show, add, change and delete pets. pet-profiles.ts has their profiles.
 import { type Command, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
+import { PET_STATUSES } from '../contract/pet-status.ts'
 import { addChange } from './pet-changes.ts'
+import { addPetExport } from './pet-export.ts'
+import { addPetFilters, type PetFilterOptions, petQuery } from './pet-filters.ts'
 import { addProfiles } from './pet-profiles.ts'
 import { collectIds, parseEtagOf, parseIdArgument, requireArguments } from './terminal/arguments.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
@@ -27,7 +30,6 @@ import { localTime, print, say, type Style, visible } from './terminal/terminal.
 /** The max number of ids in one request. */
 const IDS_PER_REQUEST_MAX = 100
 const STATUS_STYLES: Record<PetStatus, Style> = { available: 'green', pending: 'yellow', sold: 'dim' }
-const STATUSES = Object.keys(STATUS_STYLES)
 
 const COLUMNS: Columns<Pet> = {
   // The name is last because its length varies most.
@@ -64,14 +66,6 @@ const CHANGEABLE = [
   'description',
 ] as const satisfies (keyof NonNullable<HistoryEntry['to']>)[]
 
-interface PetListOptions extends ListOptions {
-  status?: PetStatus
-  category?: bigint
-  name?: string
-  word?: string
-  sort?: 'name'
-}
-
 interface AddOptions extends RemoteOptions {
   category?: bigint
   status?: PetStatus
@@ -88,10 +82,12 @@ interface UpdateOptions extends RemoteOptions {
 export function addPets(program: Command): void {
   const pets = program
     .command('pets')
-    .description('list, get, add, update and delete pets, their profiles, and show the history of a pet')
+    .description(
+      'list, get, add, update, delete and export pets, their profiles, and show the history of a pet',
+    )
     .addHelpText(
       'after',
-      '\nThe API key needs the scope pets:read for list, get, history, profile and profiles, and pets:write for the other commands.',
+      '\nThe API key needs the scope pets:read for list, get, export, history, profile and profiles, and pets:write for the other commands.',
     )
 
   addList(pets)
@@ -106,6 +102,7 @@ export function addPets(program: Command): void {
   addUpdate(pets)
   addDelete(pets)
   addChange(pets)
+  addPetExport(pets)
   addHistory(pets)
   addProfiles(pets)
 }
@@ -114,32 +111,13 @@ function addList(pets: Command): void {
   const list = pets
     .command('list')
     .description('list pets, newest first or, with --name or --sort, sorted by name')
-    .addOption(new Option('--status <status>', 'list only pets with this status').choices(STATUSES))
-    .option('--category <id>', 'list only pets in this category', parseIdArgument)
-    .addOption(
-      new Option(
-        '--name <text>',
-        'list only pets whose name starts with this text, ignoring case; cannot be combined with --category',
-      ).conflicts(['category']),
-    )
-    .addOption(
-      new Option(
-        '--word <text>',
-        'list only pets whose name has a word that starts with this text, ignoring case; cannot be combined with --name',
-      ).conflicts(['name']),
-    )
-    .addOption(
-      new Option('--sort <field>', 'sort the pets by name; cannot be combined with --category or --word')
-        .choices(['name'])
-        .conflicts(['category', 'word']),
-    )
-    .action((options: PetListOptions) =>
-      callService(options, async (remote) => {
-        const { status, category, name, word, sort } = options
-        const query = { status, categoryId: category, name, word, sort, limit: pageSize(options) }
-        await printList(remote.store.pets.list(query, remote.call), options, COLUMNS, remote)
-      }),
-    )
+  addPetFilters(list)
+  list.action((options: ListOptions & PetFilterOptions) =>
+    callService(options, async (remote) => {
+      const query = { ...petQuery(options), limit: pageSize(options) }
+      await printList(remote.store.pets.list(query, remote.call), options, COLUMNS, remote)
+    }),
+  )
   addListOptions(list)
   addRemoteOptions(
     list,
@@ -160,7 +138,9 @@ function addAdd(pets: Command): void {
     .description('add a pet and print its id')
     .argument('[name]', 'name of the pet, 1 to 500 characters')
     .option('--category <id>', 'id of the category of the pet (required)', parseIdArgument)
-    .addOption(new Option('--status <status>', 'status of the pet; available if not set').choices(STATUSES))
+    .addOption(
+      new Option('--status <status>', 'status of the pet; available if not set').choices(PET_STATUSES),
+    )
     .action((name: string | undefined, parsed: AddOptions) => {
       const required = requireArguments(add, { '<name>': name, '--category <id>': parsed.category })
       const pet = { name: required['<name>'], categoryId: required['--category <id>'], status: parsed.status }
@@ -187,7 +167,7 @@ function addUpdate(pets: Command): void {
     .argument('<id>', 'id of the pet', parseIdArgument)
     .option('--name <text>', 'new name, 1 to 500 characters')
     .option('--category <id>', 'id of the new category', parseIdArgument)
-    .addOption(new Option('--status <status>', 'new status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'new status').choices(PET_STATUSES))
     .option('--reason <text>', 'reason for the change, stored in the history of the pet')
     .option(
       '--if-match <etag>',

@@ -37,17 +37,18 @@ const TEST_WAIT_SECONDS = 20
 const POLLED_EVERY_MS = 500
 
 const COLUMNS: Columns<Delivery> = {
-  headings: ['ID', 'AT', 'KIND', 'TYPE', 'PET', 'ATTEMPT', 'OUTCOME', 'RESPONSE', 'MS'],
-  toRow: ({ id, at, kind, type, petId, attempt, outcome, responseStatus, failure, durationMs }) => [
+  headings: ['ID', 'AT', 'KIND', 'TYPE', 'PET', 'ATTEMPT', 'OUTCOME', 'RESPONSE', 'MS', 'NEXT ATTEMPT'],
+  toRow: ({ id, at, kind, type, petId, outcome, responseStatus, failure, ...delivery }) => [
     id,
     localTime(at),
     kind,
     type,
     petId ?? '-',
-    String(attempt).padStart('ATTEMPT'.length),
+    String(delivery.attempt).padStart('ATTEMPT'.length),
     { text: outcome, style: OUTCOME_STYLES[outcome as DeliveryOutcome] ?? 'bold' },
     String(responseStatus ?? failure ?? '-'),
-    String(durationMs),
+    String(delivery.durationMs),
+    delivery.nextAttemptAt === undefined ? '-' : localTime(delivery.nextAttemptAt),
   ],
 }
 
@@ -98,7 +99,7 @@ async function testAndWait(id: bigint, options: RemoteOptions, remote: Remote): 
   if (options.json) print(toJson(delivery))
   else await printItems([delivery], false, COLUMNS)
   if (delivery.outcome === 'delivered') return
-  say(`${adviceFor(delivery)} The service tries again later.`)
+  say(adviceFor(delivery))
   process.exitCode = EXIT_FAILED
 }
 

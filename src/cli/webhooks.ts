@@ -30,10 +30,11 @@ import { addDeliveries } from './webhook-deliveries.ts'
 import { addForward } from './webhooks-forward.ts'
 
 const COLUMNS: Columns<Webhook> = {
-  headings: ['ID', 'STATE', 'WAITING', 'TYPES', 'URL', 'DESCRIPTION'],
+  headings: ['ID', 'STATE', 'LAST DELIVERED', 'WAITING', 'TYPES', 'URL', 'DESCRIPTION'],
   toRow: (webhook) => [
     webhook.id,
     stateOf(webhook),
+    webhook.lastDeliveredAt === undefined ? '-' : localTime(webhook.lastDeliveredAt),
     String(webhook.waiting).padStart('WAITING'.length),
     TYPES.every((type) => webhook.types.includes(type)) ? 'all' : webhook.types.join(','),
     webhook.url,
@@ -108,7 +109,9 @@ function printSecret(secret: string): void {
 function addList(webhooks: Command): void {
   const list = webhooks
     .command('list')
-    .description('list webhooks, newest first, with their state and the number of messages that wait')
+    .description(
+      'list webhooks, newest first, with their state and the number of messages that wait; times are in your time zone',
+    )
     .action((options: ListOptions) =>
       callService(options, async (remote) => {
         const query = { limit: pageSize(options) }
@@ -236,7 +239,8 @@ function stateOf({ enabled, disabledReason, failingSince }: Webhook): Exclude<Ce
 /** Prints one field per line, because the values are too long for one row. */
 function printWebhook(webhook: Webhook, { json }: RemoteOptions): void {
   if (json) return print(toJson(webhook))
-  const { id, url, description, types, disabledAt, failingSince, position, waiting, createdAt } = webhook
+  const { id, url, description, types, disabledAt, failingSince, lastDeliveredAt } = webhook
+  const { position, waiting, createdAt } = webhook
   const at = (name: string, instant: string | undefined) =>
     instant === undefined ? [] : [[name, localTime(instant)]]
   const rows: Cell[][] = [
@@ -247,6 +251,7 @@ function printWebhook(webhook: Webhook, { json }: RemoteOptions): void {
     ['STATE', stateOf(webhook)],
     ...at('FAILING SINCE', failingSince),
     ...at('DISABLED', disabledAt),
+    ...at('LAST DELIVERED', lastDeliveredAt),
     ['POSITION', position],
     ['WAITING', countOf(waiting, 'message')],
     ...at('CREATED', createdAt),

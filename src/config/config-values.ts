@@ -61,7 +61,7 @@ export function readServiceUrl(text: string): string {
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
   if (!isPlain || !['http:', 'https:'].includes(url.protocol)) {
     throw new Fault(
-      '(or --url) must be a URL such as https://api.petstore.example/v1, without a password or a query',
+      '(or --url) must be a URL such as https://api.petstore.example, without a password or a query',
     )
   }
   return url.origin + (url.pathname === '/' ? '/v1' : url.pathname.replace(/\/+$/, ''))

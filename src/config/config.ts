@@ -182,9 +182,9 @@ const REMOVED_VARIABLES = ['BATCHING', 'ANSWER_TOGETHER']
 /** Settings of the commands that call a running service. These commands use none of the settings above. */
 export const CLIENT_VARIABLES = {
   PETSTORE_URL: {
-    help: 'URL of the service. Default: `http://127.0.0.1:3000/v1`.',
-    example: 'https://api.petstore.example/v1',
-    read: (text) => readServiceUrl(text ?? 'http://127.0.0.1:3000/v1'),
+    help: 'URL of the service, with or without `/v1`. Default: `http://127.0.0.1:3000`.',
+    example: 'https://api.petstore.example',
+    read: (text) => readServiceUrl(text ?? 'http://127.0.0.1:3000'),
   },
   PETSTORE_API_KEY: {
     help: 'Your API key. It cannot be passed as an option, because every user on the host can read command lines.',

@@ -121,8 +121,8 @@ export const ERRORS = {
   },
   pet_on_hold: {
     status: 409,
-    message: 'An open order holds the pet; complete or cancel the order to change the status of the pet.',
-    fix: 'Complete or cancel the open order. `GET /v1/store/orders?petId=N&status=open` finds it.',
+    message: 'An open order holds the pet; its status cannot be changed until the order ends.',
+    fix: 'Find the open order with `GET /v1/store/orders?petId=N&status=open` (scope `orders:read`). Complete or cancel it only if it is yours (`placedBy`). Otherwise wait until `expiresAt`.',
   },
   pet_has_orders: {
     status: 409,

@@ -211,7 +211,7 @@ function describeRetryAfter(codes: readonly ErrorCode[]): HeaderDescriptions {
 }
 
 /** The headers of a response in the form of openapi.json. */
-function describeHeaders(headers: HeaderDescriptions) {
+export function describeHeaders(headers: HeaderDescriptions) {
   const all = { 'X-Request-Id': 'Identifies this request in the logs of the service.', ...headers }
   return Object.fromEntries(
     Object.entries(all).map(([header, description]) => [header, { type: 'string', description }]),

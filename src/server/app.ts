@@ -70,6 +70,7 @@ import {
   placeOrderRoute,
 } from '../store/orders/routes.ts'
 import { changePetsRoute, type PetChangeServices } from '../store/pet-changes/routes.ts'
+import { exportPetsRoute, type PetExportServices } from '../store/pet-export/routes.ts'
 import {
   createPetRoute,
   deletePetRoute,
@@ -112,6 +113,7 @@ export const OPERATIONS = [
   updatePetRoute,
   deletePetRoute,
   changePetsRoute,
+  exportPetsRoute,
   getPetHistoryRoute,
   getPetProfileRoute,
   putPetProfileRoute,
@@ -156,6 +158,7 @@ export interface AppOptions
     InventoryServices,
     OrderServices,
     PetChangeServices,
+    PetExportServices,
     PetServices,
     ProfileServices,
     SignInServices,
@@ -204,8 +207,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (options.isDraining()) reply.header('connection', 'close')
     done()
   })
-  // Otherwise, app.close() would wait until all clients have closed their streams.
-  app.addHook('preClose', async () => options.eventStreams.close())
+  // Otherwise, app.close() would wait until all clients have closed their streams, and have read their exports.
+  app.addHook('preClose', async () => {
+    options.eventStreams.close()
+    options.petExports.close()
+  })
   await allowOrigins(app, options.corsOrigins)
   await describeInterface(app)
   const showErrors = errorSender(options.publicUrl, notFoundPage())

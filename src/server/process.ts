@@ -10,6 +10,7 @@ import { durableEvents } from '../events/feed/durable.ts'
 import { openEventStreams, STREAM_READS, type StreamRead } from '../events/feed/streams.ts'
 import { addressRule } from '../events/webhooks/addresses.ts'
 import { trackHolds } from '../store/holds/sweep.ts'
+import { openPetExports } from '../store/pet-export/exports.ts'
 import { openPetBatches } from '../store/pets/batches.ts'
 import { REMOVALS } from '../store/pets/deprecation.ts'
 import { limitedWarning } from '../telemetry/limited-warning.ts'
@@ -142,6 +143,7 @@ function appOptions(config: Config, log: Log, services: Services, state: Process
     holds,
     findEvents,
     eventStreams,
+    petExports: openPetExports(),
     holdMinutes: config.HOLD_MINUTES,
     currency: config.CURRENCY,
     environment: config.PETSTORE_ENV,

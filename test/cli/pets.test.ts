@@ -48,6 +48,21 @@ test('add creates one pet if it is run twice with the same --idempotency-key, an
   expect(other.stderr).toContain('(idempotency_key_reused, request ')
 })
 
+test('export writes the pets that match to standard output, and says if the limit was reached', async () => {
+  const [first, second] = await addMany(2, 31)
+  const lines = [`${second},Fish 2,31,available\n`, `${first},Fish 1,31,available\n`]
+  expect(await run('pets', 'export', '--category', '31')).toMatchObject({
+    code: 0,
+    stdout: `id,name,categoryId,status\n${lines.join('')}`,
+    stderr: '2 pets exported.\n',
+  })
+  const limited = await run('pets', 'export', '--category', '31', '--format', 'ndjson', '--limit', '1')
+  expect(limited.stdout).toBe(`{"id":${second},"name":"Fish 2","categoryId":31,"status":"available"}\n`)
+  expect(limited.stderr).toContain('More pets can match than the limit of 1.')
+  const { stdout } = await run('pets', 'export', '--category', '31', '--profiles', '--limit', '1')
+  expect(stdout).toMatch(/^id,name,categoryId,status,price,/)
+})
+
 test('change makes the changes of a file once, shows the result of each line, and fails if one of them failed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-changes-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -72,6 +87,9 @@ test('change makes the changes of a file once, shows the result of each line, an
   expect(await api.sql(`select from pets where name = 'Changed'`)).toHaveLength(101)
   writeFileSync(file, '{"create": {}}\n{')
   expect(await run('pets', 'change', file)).toMatchObject({ code: 1, stdout: '' })
+  const missing = join(folder, 'none.ndjson')
+  expect((await run('pets', 'change', missing)).stderr).toContain(`There is no file ${missing}.\n`)
+  expect((await run('pets', 'change', folder)).stderr).toContain(`${folder} is not a file.\n`)
 })
 
 test('get shows each pet once, in the given order, and names unknown ids', async () => {

@@ -49,10 +49,18 @@ test('create, list and show print the webhook as a table and as JSON', async () 
   expect(webhook).toMatchObject({ types: ['pet.created', 'pet.deleted'], enabled: true, waiting: 0 })
   expect(await json<Webhook[]>('list')).toContainEqual(webhook)
   const [heads, ...rows] = cellsOf((await run('list')).stdout)
-  expect(heads).toEqual(['ID', 'STATE', 'WAITING', 'TYPES', 'URL', 'DESCRIPTION'])
-  const row = [String(webhook.id), 'enabled', '0', 'pet.created,pet.deleted', URL_OF_SHOP, 'shop \\u001b[2J']
+  expect(heads).toEqual(['ID', 'STATE', 'LAST DELIVERED', 'WAITING', 'TYPES', 'URL', 'DESCRIPTION'])
+  const row = [
+    String(webhook.id),
+    'enabled',
+    '-',
+    '0',
+    'pet.created,pet.deleted',
+    URL_OF_SHOP,
+    'shop \\u001b[2J',
+  ]
   expect(rows.map((cells) => cells.map((cell) => cell.trim()))).toContainEqual(row)
-  expect(rows.at(-1)?.[3]).toBe('all')
+  expect(rows.at(-1)?.[4]).toBe('all')
   const shown = await run('show', String(webhook.id))
   expect(Object.fromEntries(cellsOf(shown.stdout))).toEqual({
     ID: String(webhook.id),
@@ -135,7 +143,18 @@ test('test --wait prints the delivery, and fails if the receiver fails', async (
   const failed = await run('test', id, '--wait')
   expect(failed.code).toBe(1)
   const [heads, row = []] = cellsOf(failed.stdout)
-  expect(heads).toEqual(['ID', 'AT', 'KIND', 'TYPE', 'PET', 'ATTEMPT', 'OUTCOME', 'RESPONSE', 'MS'])
+  expect(heads).toEqual([
+    'ID',
+    'AT',
+    'KIND',
+    'TYPE',
+    'PET',
+    'ATTEMPT',
+    'OUTCOME',
+    'RESPONSE',
+    'MS',
+    'NEXT ATTEMPT',
+  ])
   expect(row.slice(2, 8).map((cell) => cell.trim())).toEqual([
     'test',
     'webhook.test',

@@ -38,6 +38,7 @@ test('calls every operation of openapi.json and no other', async () => {
   await pets.get(pet.id)
   await pets.update(pet.id, { name: 'Crumb' })
   await pets.changeMany([{ create: { name: 'Rex', categoryId: 1 } }])
+  await collect(pets.export())
   await pets.history(pet.id).page()
   await pets.setProfile(pet.id, { price: '129.00' })
   await pets.profile(pet.id)

@@ -3,12 +3,22 @@ import type { Page, Pet, StoreEvent } from '@petstore/client'
 import { expect, test } from 'vitest'
 import { applyToPages } from '../../console/src/live/list-pages.ts'
 import { neighboursOf } from '../../console/src/pet/neighbours.ts'
-import { readFilters, sortOf } from '../../console/src/pets/filters.ts'
+import { chipNumberIn, readFilters, sortOf } from '../../console/src/pets/filters.ts'
 import { readOn } from '../../console/src/pets/read-on.ts'
 
 test('reads ids and searches that the router has read as numbers', () => {
   expect(readFilters({ category: 3, q: 42 })).toMatchObject({ category: '3', q: '42' })
   expect(readFilters({ category: '9223372036854775807' })).toMatchObject({ category: '9223372036854775807' })
+})
+
+test('takes 15 digits for a chip number, also in groups, and other numbers for the number of a pet', () => {
+  expect(chipNumberIn('276 098 106 123 456')).toBe('276098106123456')
+  expect(['12345', '9223372036854775807', '2760981061234x6', undefined].map(chipNumberIn)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 test('ignores values that the page does not know', () => {

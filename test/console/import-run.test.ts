@@ -91,6 +91,32 @@ test('continues after a lost response, and adds no pet twice', async () => {
   expect(await added()).toHaveLength(2 * 247)
 })
 
+test('sends fewer large rows at once than the service accepts in a body, and a retry sends the same', async () => {
+  const categoryId = newCategoryId()
+  await store.categories.put(categoryId, { name: `Category ${categoryId}` })
+  // 100 of these rows have more than 1 MiB as JSON.
+  const large = `${'\u0001'.repeat(500)},${categoryId},${'🐕'.repeat(100)},${'🐈'.repeat(2_000)}\n`
+  const file = read(`name,categoryId,breed,description\n${large.repeat(120)}`)
+  const hash = `hash-${categoryId}`
+  const sent: [key: string, pets: number][] = []
+  const sendOrLose = async (pets: PetToCreate[], key: string) => {
+    sent.push([key, pets.length])
+    if (sent.length === 2) throw new PetstoreError({ code: 'network_error', message: 'lost' })
+    return send(pets, key)
+  }
+  const first = await run({ file, hash }, NOTHING_DONE, sendOrLose)
+  const { progress, error } = await run({ file, hash }, first.progress, sendOrLose)
+  expect([error, progress.added, progress.rejected]).toEqual([undefined, 120, []])
+  const size = sent[0]?.[1] ?? 0
+  expect(size).toBeLessThan(100)
+  const [one, two] = [`${hash}-1`, `${hash}-2`]
+  expect(sent).toEqual([
+    [one, size],
+    [two, 120 - size],
+    [two, 120 - size],
+  ])
+})
+
 test('the list of rejected rows can be fixed and imported', () => {
   const file = read('id,name,categoryId,price\n7,=1+1,0,\n8,"Rex, the ""great""",1,1\n9,"Tom,1,\n10,Mia,1,\n')
   const csv = rejectedCsv(file, rejectedRows(file, NOTHING_DONE))

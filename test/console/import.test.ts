@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type CsvRecord, readCsv, recordText } from '../../console/src/import/csv.ts'
-import { isRejected, readPetFile } from '../../console/src/import/pet-rows.ts'
+import { isRejected, readPetFile, TEMPLATE_COLUMNS } from '../../console/src/import/pet-rows.ts'
 import { sha256 } from '../../console/src/import/sha256.ts'
+import { csvText } from '../../console/src/layout/csv.ts'
 import { openCsvParser } from '../../src/data/import-export/csv.ts'
 import { profileReader } from '../../src/data/import-export/profile-columns.ts'
 import {
@@ -203,4 +204,19 @@ test('the hash of a file is its SHA-256', () => {
   )
   // A part of a larger buffer, as a browser can return it.
   expect(sha256(Buffer.from('..abc').subarray(2))).toBe(createHash('sha256').update('abc').digest('hex'))
+})
+
+test('imports a file that was made with the template', () => {
+  const values: Partial<Record<(typeof TEMPLATE_COLUMNS)[number], string>> = {
+    name: 'Rex',
+    categoryId: '1',
+    price: '80',
+  }
+  const file = csvText([[...TEMPLATE_COLUMNS], TEMPLATE_COLUMNS.map((name) => values[name] ?? '')])
+  const { rows } = readPetFile(Buffer.from(file), EURO, NOW)
+  expect(rows.filter(isRejected).map(({ reason }) => reason)).toEqual([
+    'price must be an amount such as 129.00.',
+  ])
+  const fixed = readPetFile(Buffer.from(file.replace('80', '80.00')), EURO, NOW)
+  expect(fixed.rows).toMatchObject([{ pet: { name: 'Rex', profile: { price: '80.00' } } }])
 })

@@ -91,12 +91,14 @@ test('the CSV file has one row per sale, and a spreadsheet runs none of its text
   const { note: _, price: __, currency: ___, ...plain } = order
   const csv = salesCsv([
     { order, pet, category: 'Dogs' },
+    { order: plain, pet: { ...pet, status: 'available' }, category: 'Dogs' },
     { order: plain, pet: undefined, category: '' },
   ])
   expect(csv.slice(1).split('\r\n')).toEqual([
     CSV_COLUMNS.join(','),
-    `2026-11-18 09:05:00,5,Bella,Dogs,"Ada, till 2","'=HYPERLINK(""http://x"")",129.00,EUR,7`,
-    '2026-11-18 09:05:00,5,,,"Ada, till 2",,,,7',
+    `2026-11-18 09:05:00,5,Bella,Dogs,"Ada, till 2","'=HYPERLINK(""http://x"")",129.00,EUR,7,`,
+    '2026-11-18 09:05:00,5,Bella,Dogs,"Ada, till 2",,,,7,yes',
+    '2026-11-18 09:05:00,5,,,"Ada, till 2",,,,7,',
     '',
   ])
 })

@@ -100,12 +100,16 @@ test('a delivered message needs no explanation', () => {
   )
 })
 
-test('says what follows after the newest attempt of a message, and nothing after an earlier one', () => {
-  const [last, first] = [attempt(2, { messageId: 'evt_a' }), attempt(1, { messageId: 'evt_a' })]
-  expect(nextTryText(last, [last, first])).toContain('tries again by itself')
-  expect(nextTryText(first, [last, first])).toBeUndefined()
-  expect(nextTryText(attempt(3, { outcome: 'given_up' }), [])).toContain('Send again')
-  expect(nextTryText(attempt(4, { outcome: 'delivered' }), [])).toBeUndefined()
+test('says when a message is sent again', () => {
+  const now = new Date(2026, 10, 18, 14, 28).getTime()
+  const text = (minutes: number) =>
+    nextTryText(attempt(1, { nextAttemptAt: new Date(now + minutes * 60_000).toISOString() }), now)
+  expect(text(4)).toBe('in 4 minutes (at 14:32)')
+  expect(text(90)).toBe('in 1 hour (at 15:58)')
+  expect(text(10 * 60)).toBe('in 10 hours (at Thu 19 Nov, 00:28)')
+  // A receiver that is down gets the message after its pause.
+  expect([text(0.5), text(-3)]).toEqual(['soon', 'soon'])
+  expect(nextTryText(attempt(1), now)).toBeUndefined()
 })
 
 test('every outcome of the service has a text', () => {
@@ -114,12 +118,12 @@ test('every outcome of the service has a text', () => {
 })
 
 test('the state of a webhook says who has stopped it, and does not promise that an unused one works', () => {
-  expect(healthOf(webhook(), false)).toBe('working')
-  expect(healthOf(webhook(), true)).toBe('unused')
-  expect(healthOf(webhook({ failingSince: '2026-11-18T09:00:00Z' }), false)).toBe('failing')
-  expect(healthOf(webhook({ enabled: false, disabledReason: 'caller' }), false)).toBe('paused')
-  expect(healthOf(webhook({ enabled: false, disabledReason: 'failing' }), false)).toBe('stopped')
-  expect(healthOf(webhook({ enabled: false, disabledReason: 'gone' }), false)).toBe('stopped')
+  expect(healthOf(webhook({ lastDeliveredAt: '2026-11-18T09:00:00Z' }))).toBe('working')
+  expect(healthOf(webhook())).toBe('unused')
+  expect(healthOf(webhook({ failingSince: '2026-11-18T09:00:00Z' }))).toBe('failing')
+  expect(healthOf(webhook({ enabled: false, disabledReason: 'caller' }))).toBe('paused')
+  expect(healthOf(webhook({ enabled: false, disabledReason: 'failing' }))).toBe('stopped')
+  expect(healthOf(webhook({ enabled: false, disabledReason: 'gone' }))).toBe('stopped')
 })
 
 test('a webhook without a description is named after its host, without the secrets of its URL', () => {

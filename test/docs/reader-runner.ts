@@ -19,10 +19,10 @@ const SET_UP = 'command-line.md#set-up'
 /** Programs of pages that need a newer Node than the host has run with the one of the clone, as the pages say. */
 const NODE_MAJOR_OF_PROGRAMS = 24
 
-/** The documents that the README lists for developers and staff, in this order, after the quick start and the README. */
+/** The documents that the README lists for developers and shop staff, in this order, after the quick start and the README. */
 export function readerPaths(documents: readonly Document[]): string[] {
   const readme = documents.find(({ path }) => path === 'README.md')
-  const rows = readme?.text.match(/^\| (?:a developer who calls the API|store staff) \|.*$/gm) ?? []
+  const rows = readme?.text.match(/^\| (?:a developer who calls the API|shop staff) \|.*$/gm) ?? []
   const links = rows.flatMap((row) => [...row.matchAll(/\]\(([\w/-]+\.md)\)/g)].map(([, path = '']) => path))
   if (!links.includes(QUICK_START)) throw new Error('the README does not list the quick start for developers')
   return [...new Set([QUICK_START, 'README.md', ...links])]

@@ -16,6 +16,7 @@ interface Webhook {
   waiting: number
   disabledReason?: string
   failingSince?: string
+  lastDeliveredAt?: string
 }
 
 interface Delivery {
@@ -26,6 +27,8 @@ interface Delivery {
   responseStatus?: number
   failure?: string
   kind: string
+  at: string
+  nextAttemptAt?: string
 }
 
 async function createWebhook(receiver: Receiver, types?: string[]): Promise<Webhook> {
@@ -179,6 +182,22 @@ test('a receiver that fails for every pet gets one attempt at a time, and everyt
   await until(async () => (await getWebhook(webhook)).failingSince === undefined)
 })
 
+test('a webhook that is enabled again stays failing, unless it was paused', async () => {
+  const receiver = await openReceiver()
+  const webhook = await createWebhook(receiver, ['pet.created'])
+  receiver.respond(() => 503)
+  await api.addPet()
+  await until(async () => (await getWebhook(webhook)).failingSince !== undefined)
+  const change = async (enabled: boolean) => {
+    const { body } = await api.call('PATCH', `/v1/webhooks/${webhook.id}`, { body: { enabled } })
+    return body
+  }
+  expect(await change(true)).toHaveProperty('failingSince')
+  await receiver.until((received) => received.length === 2)
+  expect(await change(false)).toHaveProperty('failingSince')
+  expect(await change(true)).not.toHaveProperty('failingSince')
+})
+
 test('410 disables the webhook; when it is enabled again, it gets the events that it missed', async () => {
   const [receiver, working] = [await openReceiver(), await openReceiver()]
   const webhook = await createWebhook(receiver, ['pet.created'])
@@ -214,6 +233,44 @@ test('Retry-After pauses the whole webhook', async () => {
   await receiver.until((received) => received.length === 3)
   const [first, second] = receiver.received as [Received, Received]
   expect(second.at - first.at).toBeGreaterThan(950)
+})
+
+test('says when each message is sent again, and when the last one was delivered', async () => {
+  const receiver = await openReceiver()
+  const webhook = await createWebhook(receiver, ['pet.created'])
+  const path = `/webhooks/${webhook.id}`
+  const newestOf = async (kind: string) =>
+    (await deliveriesOf(webhook)).find((delivery) => delivery.kind === kind)
+  receiver.respond(() => 500)
+  await api.addPet()
+  await until(async () => (await newestOf('event')) !== undefined)
+  receiver.respond(() => ({ status: 503, headers: { 'retry-after': '3600' } }))
+  await until(async () => (await newestOf('event'))?.responseStatus === 503)
+  const event = (await newestOf('event')) as Delivery
+  await api.post(`${path}/test`, {})
+  await api.post(`${path}/deliveries/${event.id}/redeliver`, {})
+  await until(async () => (await newestOf('test')) !== undefined)
+  await until(async () => (await newestOf('redelivery')) !== undefined)
+
+  const waiting = async () =>
+    (await deliveriesOf(webhook)).filter(({ nextAttemptAt }) => nextAttemptAt !== undefined)
+  const inAnHour = await waiting()
+  // Earlier attempts of the event are in the list too.
+  expect(inAnHour.map(({ kind }) => kind).toSorted()).toEqual(['event', 'redelivery', 'test'])
+  for (const { at, nextAttemptAt = at } of inAnHour) {
+    // The database and the process may read the clock in any order.
+    expect(Date.parse(nextAttemptAt) - Date.parse(at)).toBeGreaterThan(3_590_000)
+  }
+  expect(await getWebhook(webhook)).not.toHaveProperty('lastDeliveredAt')
+
+  await api.call('PATCH', `/v1${path}`, { body: { enabled: false } })
+  expect(await waiting()).toEqual([])
+  receiver.respond(() => 204)
+  await api.call('PATCH', `/v1${path}`, { body: { enabled: true } })
+  await until(async () => (await getWebhook(webhook)).waiting === 0)
+  expect(await waiting()).toEqual([])
+  const [newest] = (await deliveriesOf(webhook)) as [Delivery]
+  expect(await getWebhook(webhook)).toMatchObject({ lastDeliveredAt: newest.at })
 })
 
 test('sends a test event, also while the receiver fails, and redelivers any message', async () => {

@@ -6,6 +6,7 @@ import { declarations } from '../security/operations.ts'
 import { openApiFixture } from '../support/api-fixture.ts'
 
 const WAITING = [
+  'exportPets',
   'getInventory',
   'getOrder',
   'getPet',

@@ -94,8 +94,8 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
     name: 'the console numbers batches by accepted rows, so that a batch can get the key of another one',
     file: 'console/src/import/run-import.ts',
-    find: 'start / BATCH_ROWS + 1',
-    replace: 'progress.added / BATCH_ROWS + 1',
+    find: 'progress.run, number + 1)',
+    replace: 'progress.run, Math.floor(progress.added / BATCH_ROWS) + 1)',
     test: IMPORT_RUN,
     title: 'adds each accepted row',
   },
@@ -106,6 +106,22 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
     replace: 'await send(pets, `${key}-${Math.random()}`)',
     test: IMPORT_RUN,
     title: 'continues after a lost response',
+  },
+  {
+    name: 'the console sends large rows in a body that the service rejects',
+    file: 'console/src/import/run-import.ts',
+    find: ' || bytes + added > BATCH_BYTES',
+    replace: '',
+    test: IMPORT_RUN,
+    title: 'sends fewer large rows at once',
+  },
+  {
+    name: 'the sale of many pets does not say that a pet was deleted',
+    file: 'console/src/selected-pets/sell-many.ts',
+    find: "deleted.has(pet.id) ? 'It was deleted.' : ",
+    replace: '',
+    test: SELECTED_PETS,
+    title: 'the prices of a sale are those of the orders and pets',
   },
   {
     name: 'the console counts rows that the service has rejected as added',
@@ -193,8 +209,15 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
     name: 'the console says that a webhook works which has sent nothing',
     file: 'console/src/webhooks/health.ts',
-    find: "return isUnused ? 'unused' : 'working'",
+    find: "return lastDeliveredAt === undefined ? 'unused' : 'working'",
     replace: "return 'working'",
+    test: WEBHOOKS,
+  },
+  {
+    name: 'the console shows a time that has passed as the next try',
+    file: 'console/src/layout/when-text.ts',
+    find: 'ms < MINUTE_MS ? SOON : relativeText(ms)',
+    replace: 'relativeText(ms)',
     test: WEBHOOKS,
   },
   {
@@ -215,8 +238,15 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
     name: 'a pet is added at the wrong place of a list that is sorted by name',
     file: 'console/src/live/list-pages.ts',
-    find: `word !== undefined || sort === 'name'`,
-    replace: 'word !== undefined',
+    find: `word !== undefined || sort === 'name' ||`,
+    replace: 'word !== undefined ||',
+    test: 'test/console/filters.test.ts',
+  },
+  {
+    name: 'the console takes a chip number for the number of a pet',
+    file: 'console/src/pets/filters.ts',
+    find: 'digits !== undefined && /^\\d{15}$/.test(digits)',
+    replace: 'digits === text && /^\\d{14}$/.test(digits)',
     test: 'test/console/filters.test.ts',
   },
   {

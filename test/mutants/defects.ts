@@ -10,6 +10,7 @@ import { DEMO_DEFECTS } from './demo-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
 import { MESSAGE_DEFECTS } from './message-defects.ts'
 import { PET_CHANGE_DEFECTS } from './pet-change-defects.ts'
+import { PET_EXPORT_DEFECTS } from './pet-export-defects.ts'
 import { PROFILE_DEFECTS } from './profile-defects.ts'
 import { SALES_DEFECTS } from './sales-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
@@ -754,6 +755,7 @@ export const DEFECTS: readonly Defect[] = [
   ...MESSAGE_DEFECTS,
   ...CONSOLE_DEFECTS,
   ...PET_CHANGE_DEFECTS,
+  ...PET_EXPORT_DEFECTS,
   ...PROFILE_DEFECTS,
   ...SALES_DEFECTS,
   ...SIGN_IN_DEFECTS,

@@ -22,6 +22,7 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   updatePet: 'pets:write',
   deletePet: 'pets:write',
   changePets: 'pets:write',
+  exportPets: 'pets:read',
   getPetHistory: 'pets:read',
   getPetProfile: 'pets:read',
   putPetProfile: 'pets:write',

@@ -116,6 +116,7 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/mcp.ts',
     'cli/orders.ts',
     'cli/pet-changes.ts',
+    'cli/pet-export.ts',
     'cli/pet-profiles.ts',
     'cli/pets.ts',
     'cli/terminal/output.ts',

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openEventStreams } from '../../src/events/feed/streams.ts'
+import { openPetExports } from '../../src/store/pet-export/exports.ts'
 import type { TestResponse } from '../support/client.ts'
 import { openApiFixture, openApiFixtureOn, type ApiFixture, UNKNOWN_ID } from '../support/api-fixture.ts'
 
@@ -138,6 +139,16 @@ const CASES: Record<string, Record<string, Case>> = {
       () => ({ changes: [{ create: PET }] }),
       () => ({ changes: [{ create: { ...PET, name: 'Other' } }] }),
     ]),
+  },
+  exportPets: {
+    200: simply((api) => api.get('/pet-export')),
+    400: simply((api) => api.get('/pet-export?limit=0')),
+    429: async (api) => {
+      const full = await openApiFixtureOn(api.databaseUrl, api.db, {
+        petExports: openPetExports({ perKeyMax: 0 }),
+      })
+      return () => full.get('/pet-export')
+    },
   },
   getPetHistory: {
     200: withPet((api, id) => api.get(`/pets/${id}/history`)),

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
 import { accessibilityFaults } from '../support/browser.ts'
-import { rowOf, startConsole } from '../support/console.ts'
+import { KEEP_MESSAGES, rowOf, startConsole } from '../support/console.ts'
 
 const { service, signIn, issueKey } = await startConsole(async () => {})
 const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
@@ -32,7 +32,7 @@ async function addPets(names: string[], categoryId: number, price?: string) {
 test('selects pets with the keyboard and the mouse, changes and sells them, and undoes each at once', async () => {
   const ids = await addPets(['Ananke', 'Bianca', 'Callisto', 'Despina', 'Elara'], 1, '250.00')
   const order = await other.orders.place({ petId: ids['Bianca'] ?? '', note: 'Mr Abe' })
-  const { page, faults } = await signIn('/?category=1')
+  const { page, faults } = await signIn('/?category=1', { initScript: KEEP_MESSAGES })
   await rowOf(page, 'Elara').waitFor()
 
   // The newest pet is the first one.
@@ -43,7 +43,8 @@ test('selects pets with the keyboard and the mouse, changes and sells them, and 
   await bar(page).getByText('4 selected').waitFor()
   expect(await accessibilityFaults(page)).toEqual([])
 
-  await bar(page).getByRole('button', { name: 'Change category' }).click()
+  // The focus is on a checkbox. The second button after the first one changes the category.
+  for (const key of ['a', 'Tab', 'Tab', 'Enter']) await page.keyboard.press(key)
   const changing = page.getByRole('dialog', { name: 'Change the category of 4 pets' })
   await changing.getByRole('combobox', { name: 'Category' }).fill('Cats')
   await page.getByRole('option', { name: 'Cats' }).click()
@@ -144,5 +145,31 @@ test('imports 1,000 rows of which 20 are wrong, and continues after a lost conne
   await rowOf(page, 'Imported 999').getByText('€129.00').waitFor()
   // The browser reports the connections that this test has cut.
   expect(faults.filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([])
+  await page.context().close()
+})
+
+test('exports the pets of the list to a file, and says how many', async () => {
+  await addPets(['Io', 'Leda'], 4, '80.00')
+  const { page, faults } = await signIn('/?category=4')
+  await rowOf(page, 'Leda').waitFor()
+  await page.getByRole('button', { name: 'Export' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Export pets' })
+  await dialog.getByText(/^The file has 2 pets of the list \(.+\) with their prices/).waitFor()
+  await dialog.getByText('For spreadsheets').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  const downloaded = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Export' }).click()
+  await dialog.getByText('2 pets exported').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  const download = await downloaded
+  expect(download.suggestedFilename()).toMatch(/^pets-\d{4}-\d\d-\d\d\.csv$/)
+  const [header, leda, io] = (await readFile(await download.path(), 'utf8')).split('\n')
+  expect(header).toMatch(/^\uFEFFid,name,categoryId,status,price,/)
+  expect([leda, io]).toEqual([
+    expect.stringContaining(',Leda,4,available,80.00,EUR,'),
+    expect.stringContaining(',Io,4,available,80.00,EUR,'),
+  ])
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+  expect(faults).toEqual([])
   await page.context().close()
 })

@@ -70,6 +70,30 @@ test.each(LOOKS)(
   },
 )
 
+test('all pages are accessible while they load', async () => {
+  const { page } = await signIn('/')
+  // The data never arrives.
+  await page.route(/\/v1\/(?!api-keys\/self)/, () => {})
+  for (const path of [
+    '/',
+    '/pets/500',
+    '/holds',
+    '/sales',
+    '/overview',
+    '/api-keys',
+    '/webhooks',
+    '/webhooks/1',
+  ]) {
+    await page.goto(service.origin + path)
+    await page
+      .getByRole('status', { name: /^Loading/ })
+      .first()
+      .waitFor()
+    expect(await accessibilityFaults(page), path).toEqual([])
+  }
+  await page.context().close()
+})
+
 test('the list is accessible while it loads more pets', async () => {
   const { page } = await signIn('/')
   // The next page never arrives.

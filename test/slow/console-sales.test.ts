@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
 import { addDemoPets } from '../support/demo-pets.ts'
 import { accessibilityFaults } from '../support/browser.ts'
-import { confirmSale, rowOf, sellHeld, startConsole } from '../support/console.ts'
+import { confirmSale, KEEP_MESSAGES, rowOf, sellHeld, startConsole } from '../support/console.ts'
 
 const { service, signIn, issueKey } = await startConsole(addDemoPets)
 const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
@@ -71,7 +71,7 @@ test('prices a litter, bargains, sells, and closes the day', async () => {
   await page.getByRole('button', { name: 'Export as CSV' }).click()
   const csv = await readFile(await (await downloaded).path(), 'utf8')
   expect(csv.split('\r\n').map((row) => row.split(',').slice(2, 8))).toEqual([
-    ['petName', 'category', 'soldBy', 'note', 'price', 'currency'],
+    ['petName', 'category', 'placedBy', 'note', 'price', 'currency'],
     ['Bianca', 'Dogs', 'Ada', `'=Ms Okafor`, '240.00', 'EUR'],
     ['Ananke', 'Dogs', 'Ada', 'Mr Abe', '220.50', 'EUR'],
     [],
@@ -100,7 +100,7 @@ test('the page of sales counts what the total does not include, and marks a pet 
 
 test('a price that another person changes appears in the list and in the open form', async () => {
   const { id } = await other.pets.create({ name: 'Farbauti', categoryId: 1 })
-  const { page } = await signIn('/')
+  const { page } = await signIn('/', { initScript: KEEP_MESSAGES })
   await rowOf(page, 'Farbauti').waitFor()
   // From now on, a change can only come from the stream.
   await page.route('**/v1/pet-profiles?*', (route) => route.abort())
@@ -126,7 +126,7 @@ test('a price that another person changes appears in the list and in the open fo
   await page.context().close()
 })
 
-test('warns about a chip number that another pet has, unless that pet is sold', async () => {
+test('warns about a chip number that another pet has, unless that pet is sold, and finds both by it', async () => {
   const [sold, kept] = await Promise.all(
     ['Greip', 'Hati'].map((name) => other.pets.create({ name, categoryId: 1 })),
   )
@@ -138,6 +138,11 @@ test('warns about a chip number that another pet has, unless that pet is sold', 
   await form.getByLabel('Chip number').fill('276 098 100 123 456')
   await form.getByText(`Hati (No. ${kept?.id}, Available) has this chip number too.`).waitFor()
   expect(await form.getByText('Greip').count()).toBe(0)
+  await form.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('searchbox').fill('276 098 100 123 456')
+  await rowOf(page, 'Greip').waitFor()
+  await rowOf(page, 'Hati').waitFor()
+  await expect.poll(() => page.locator('.list-row').count()).toBe(2)
   await page.context().close()
 })
 

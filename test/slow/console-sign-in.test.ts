@@ -87,7 +87,7 @@ test('an administrator sees who is signed in, and ends the session of another pe
   // Other tests do not sign the viewer out.
   const sessions = rows.filter({ hasText: 'Vera Viewer' }).filter({ hasText: 'Viewer' })
   const count = await sessions.count()
-  await sessions.first().getByRole('button', { name: 'End the session of Vera Viewer' }).click()
+  await sessions.first().getByRole('button', { name: 'End session of Vera Viewer' }).click()
   await page.getByRole('button', { name: 'End session', exact: true }).click()
   await page.getByText('Ended the session of Vera Viewer.').waitFor()
   await expect.poll(() => sessions.count()).toBe(count - 1)

@@ -41,6 +41,9 @@ async function connect(page: Page): Promise<string> {
   await form.getByLabel('What it is for').fill('Web shop')
   await form.getByLabel('Address').fill('shop.example/hook')
   await form.getByRole('button', { name: 'Create webhook' }).click()
+  await form.getByText('Enter an address that starts with https:// or http://').waitFor()
+  await form.getByLabel('Address').fill('https://shop.example:port/hook')
+  await form.getByRole('button', { name: 'Create webhook' }).click()
   await form.getByText('The address must be an absolute URL').waitFor()
   await form.getByLabel('Address').fill(receiver.url)
   await checkLooks(page)
@@ -70,10 +73,12 @@ test('connects a receiver, says why it fails, and sends again what has not arriv
   await page.getByText('The program of the receiver has an error.').waitFor()
   const failed = attempts(page).filter({ hasText: `No. ${id}` })
   await failed.getByText('Pet added').waitFor()
+  await failed.getByText('next try in').waitFor()
   await checkLooks(page)
   await page.getByRole('button', { name: `Details: Pet added, No. ${id}` }).click()
   const details = page.getByRole('dialog', { name: 'Pet added' })
   await details.getByText('evt_').waitFor()
+  await details.getByText(/^in .* \(at .*\)$/).waitFor()
   await checkLooks(page)
   receiver.respond(() => 204)
   await details.getByRole('button', { name: 'Send again' }).click()
@@ -83,6 +88,7 @@ test('connects a receiver, says why it fails, and sends again what has not arriv
   expect(new Set(copies.map((message) => message.id)).size).toBe(1)
 
   await sendFailedAgain(page)
+  await showOnOverview(page)
   await pauseAndResume(page)
   // The browser reports a rejected request, such as the one with the wrong address, too.
   expect(faults.filter((fault) => !fault.includes('Failed to load resource'))).toEqual([])
@@ -96,14 +102,35 @@ async function sendFailedAgain(page: Page): Promise<void> {
   receiver.respond(() => 204)
   const message = attempts(page).filter({ hasText: `No. ${id}` })
   await message.getByText('Failed').waitFor()
-  await page.getByRole('button', { name: 'Send failed ones again' }).click()
   const dialog = page.getByRole('dialog', { name: 'Send failed messages again' })
+  await page.getByRole('button', { name: `Details: Pet added, No. ${id}` }).click()
+  await page.getByRole('button', { name: 'Send all failed since this' }).click()
+  await dialog.getByText('1 message failed.').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Send failed ones again' }).click()
   // The message that has arrived since is not among them.
   await dialog.getByText('1 message failed.').waitFor()
   await checkLooks(page)
   await dialog.getByRole('button', { name: 'Send again' }).click()
   await dialog.waitFor({ state: 'detached' })
   await message.getByText('Delivered').waitFor()
+  await page.getByText('Working').waitFor()
+}
+
+async function showOnOverview(page: Page): Promise<void> {
+  receiver.respond(() => 500)
+  const { id } = await other.pets.create({ name: 'Ganymede', categoryId: 1 })
+  await page.getByText('Responds with 500, since').waitFor()
+  await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
+  await page.getByText('1 webhook does not work').waitFor()
+  await checkLooks(page)
+  await page.getByRole('main').getByRole('link', { name: 'Web shop' }).click()
+  receiver.respond(() => 204)
+  await page.getByRole('button', { name: 'Try again now' }).click()
+  await attempts(page)
+    .filter({ hasText: `No. ${id}` })
+    .getByText('Delivered')
+    .waitFor()
   await page.getByText('Working').waitFor()
 }
 
@@ -118,7 +145,9 @@ async function pauseAndResume(page: Page): Promise<void> {
     .getByText('Delivered')
     .waitFor()
   await page.getByRole('link', { name: 'All webhooks' }).click()
-  await page.getByRole('list', { name: 'Webhooks' }).getByText('Working').waitFor()
+  const list = page.getByRole('list', { name: 'Webhooks' })
+  await list.getByText('Working').waitFor()
+  await list.getByText(/just now| ago/).waitFor()
   await checkLooks(page)
 }
 

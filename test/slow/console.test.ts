@@ -1,10 +1,11 @@
 // The work of shop staff in the console, in Chromium: sign in, add, find and sell pets, alone and with others.
 import type { Page } from 'playwright-core'
+import { accessibilityFaults } from '../support/browser.ts'
 import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
 import { addDemoPets } from '../support/demo-pets.ts'
 import { issueApiKey } from '../support/app.ts'
-import { addPet, enterKey, hold, rowOf, sellHeld, startConsole } from '../support/console.ts'
+import { addPet, enterKey, hold, KEEP_MESSAGES, rowOf, sellHeld, startConsole } from '../support/console.ts'
 import { CHECKS_FIGURES } from '../support/figures.ts'
 
 const LIVE_MS_MAX = 1_000
@@ -42,7 +43,7 @@ test('keeps the session in a second tab and after a reload, and ends it in both'
 })
 
 test('adds a pet, shows faults at their fields, edits it, and undoes both', async () => {
-  const { page, faults } = await signIn('/')
+  const { page, faults } = await signIn('/', { initScript: KEEP_MESSAGES })
   await page.getByRole('button', { name: 'Add a pet' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add a pet' })
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
@@ -204,6 +205,25 @@ test('a closed dialog returns the focus to its button, or to another one if the 
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('Revoked the key of Gone.').waitFor()
   await expect.poll(focused).toBe('Create a key')
+  await page.context().close()
+})
+
+test('a form in which something was entered asks before it closes', async () => {
+  const { page } = await signIn('/')
+  await page.getByRole('button', { name: 'Add a pet' }).click()
+  const form = page.getByRole('dialog', { name: 'Add a pet' })
+  await form.getByRole('textbox', { name: 'Name' }).fill('Longbourn')
+  await page.keyboard.press('Escape')
+  await form.getByText('What you entered is not saved').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.mouse.click(5, 500)
+  expect(await form.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Longbourn')
+  await form.getByRole('button', { name: 'Close anyway' }).click()
+  await form.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Add a pet' }).click()
+  await form.waitFor()
+  await page.keyboard.press('Escape')
+  await form.waitFor({ state: 'detached' })
   await page.context().close()
 })
 

@@ -1,10 +1,12 @@
 // With a million events, every statement of the feed reads few rows and pages: with rare types among frequent ones, gaps,
-// deleted rows that vacuum cannot remove, with and without planner statistics, and with custom and generic plans.
+// deleted rows that vacuum cannot remove, with and without planner statistics, and with custom and generic plans. The same holds
+// for webhooks with many attempts.
 import { Client } from 'pg'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Statement, Tx } from '../../src/db/database.ts'
 import { deleteOldEvents, findEvents, findFeedState, numberEvents } from '../../src/events/feed/queries.ts'
 import { EVENT_TYPES, type EventType, PET_EVENT_TYPES } from '../../src/events/feed/schema.ts'
+import { findWebhookDeliveriesBefore, findWebhooksBefore } from '../../src/events/webhooks/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 
@@ -59,7 +61,8 @@ function rowsRead(plan: Plan): number {
 }
 
 function literal(value: unknown): string {
-  return client.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value))
+  const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+  return value === null ? 'null' : client.escapeLiteral(text)
 }
 
 /** The rows and 8 KiB pages that a statement reads. Its changes are rolled back. */
@@ -69,7 +72,8 @@ async function cost(
   let sent: Statement | undefined
   const capture = async (statement: Statement) => {
     sent = statement
-    return [{}]
+    // A row that all functions can convert.
+    return [{ number: null }]
   }
   await query({
     read: capture,
@@ -184,4 +188,53 @@ test('reads few pages while an old snapshot keeps deleted events from vacuum', a
   const state = 'with deleted rows'
   await checkReads(state, PURGED + 1n)
   await check(purge(LIMIT, PURGED + 2n), { state, rows: 6 * LIMIT, pages: 40 * LIMIT })
+})
+
+/**
+ * Each webhook has the max of attempts that the service keeps. Webhook 1 fails: its newest 1,000 attempts have failed, and many
+ * messages wait. Of the others, one message waits.
+ */
+async function loadWebhooks(webhooks: number, kept: number, waiting: number): Promise<void> {
+  await client.query(`alter table webhook_deliveries set (autovacuum_enabled = off);
+    alter table webhook_retries set (autovacuum_enabled = off)`)
+  await client.query(
+    `insert into webhooks (url, types, epoch, number)
+      select 'https://shop.example/', '{pet.created}', 'x', 0 from generate_series(1, $1::int)`,
+    [webhooks],
+  )
+  await client.query(
+    `insert into webhook_deliveries (webhook_id, at, message_id, kind, number, pet_id, type, occurred_at, attempt, outcome,
+        duration_ms)
+      select webhooks.id, now(), 'evt_x-' || n, 'event', n, n, 'pet.created', now(), 1,
+        case when n > $1 - 1000 and webhooks.id = 1 then 'failed' else 'delivered' end, 1
+      from generate_series(1, $1::int) as n, webhooks
+      order by n`,
+    [kept],
+  )
+  await client.query(
+    `insert into webhook_retries (webhook_id, kind, number, pet_id, type, occurred_at, attempts)
+      select webhooks.id, case when n % 100 = 0 then 'redelivery' else 'event' end, $2::int + 1 - n, n, 'pet.created', now(), 1
+      from generate_series(1, $1::int) as n, webhooks
+      where webhooks.id = 1 or n = 1`,
+    [waiting, kept],
+  )
+}
+
+test('reads few attempts of a webhook, also while it fails', async () => {
+  const [webhooks, kept, waiting, types] = [20, 10_000, 2_000, ['pet.created']]
+  await loadWebhooks(webhooks, kept, waiting)
+  const list = (db: Tx) => findWebhooksBefore(db, undefined, LIMIT)
+  const attemptsOf = (outcome: 'failed' | undefined) => (db: Tx) =>
+    findWebhookDeliveriesBefore(db, 1n, { outcome, types }, undefined, LIMIT)
+  for (const state of ['not analysed', 'analysed']) {
+    // One attempt of each webhook, the failed attempts of the one that fails, and its messages that wait, which are counted.
+    const rows = 3 * webhooks + 1_000 + waiting
+    await check(list, { state, rows, pages: 2 * rows })
+    for (const outcome of [undefined, 'failed' as const]) {
+      // A rare outcome can read all attempts of the webhook. Each failed one in the page needs one row of webhook_retries.
+      const rowsOfOne = kept + LIMIT + webhooks
+      await check(attemptsOf(outcome), { state, rows: rowsOfOne, pages: 2 * rowsOfOne })
+    }
+    await client.query('analyze webhooks, webhook_deliveries, webhook_retries')
+  }
 })

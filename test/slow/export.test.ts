@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { createTestDatabase, sql } from '../support/database.ts'
+import { startApp } from '../support/app.ts'
+import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { petstore } from '../support/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-export-'))
@@ -52,6 +53,35 @@ test('an export can be imported, with the same names, categories and statuses', 
   expect((await petstore(['import', output], { DATABASE_URL: other })).code).toBe(0)
   const read = (url: string) => sql(url, 'select name, category_id, status from pets order by id')
   expect(await read(other)).toEqual(await read(DATABASE_URL))
+})
+
+test.each([
+  ['csv', false],
+  ['csv', true],
+  ['ndjson', false],
+  ['ndjson', true],
+])('exportPets writes the same lines as the command: %s, profiles: %s', async (format, profiles) => {
+  const url = await createTestDatabase()
+  // One line for each pet, so that the lines can be compared in another order.
+  await sql(
+    url,
+    `insert into pets (id, name, category_id, status)
+      select id, concat('Rex, the "great" ', e'🐈\\t\\x01\\x1f\\x7f\u2028\\\\', id), 9223372036854775807, 'sold'
+      from generate_series(1, 120) id`,
+  )
+  await sql(
+    url,
+    `insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
+      values (1, 129.00, 'EUR', 'Beagle, "tri"', 'female', '2025-05-31', '00123', '=1+1'),
+        (120, 5, 'JPY', null, null, null, null, null)`,
+  )
+  const options = ['--format', format, ...(profiles ? ['--profiles'] : [])]
+  const { stdout } = await petstore(['export', ...options], { DATABASE_URL: url })
+  const service = await startApp(openTestDatabase(url))
+  const { text: exported } = await service.get(
+    `/pet-export?format=${format}${profiles ? '&include=profiles' : ''}`,
+  )
+  expect(exported.split('\n').toSorted()).toEqual(stdout.split('\n').toSorted())
 })
 
 test('an empty catalogue exports a header as csv, and nothing as ndjson', async () => {

@@ -93,7 +93,7 @@ async function startInstance(index: 0 | 1, executable: string): Promise<void> {
   instances[index] = service
 }
 
-/** Step 4 of the guide for one instance. The next one follows when HAProxy has noticed that this one is ready. */
+/** Replaces one instance, as the guide does. The next one follows when HAProxy has noticed that this one is ready. */
 async function replaceInstance({ untilBoth }: LoadBalancer, index: 0 | 1, executable: string): Promise<void> {
   expect(await instances[index]?.stop()).toBe(0)
   await startInstance(index, executable)

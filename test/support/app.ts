@@ -10,6 +10,7 @@ import { openEventStreams } from '../../src/events/feed/streams.ts'
 import { addressRule } from '../../src/events/webhooks/addresses.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { trackHolds } from '../../src/store/holds/sweep.ts'
+import { openPetExports } from '../../src/store/pet-export/exports.ts'
 import { openPetBatches } from '../../src/store/pets/batches.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openTestClient, type TestClient } from './client.ts'
@@ -33,6 +34,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     holds: trackHolds(db, log, undefined, NO_TIMEOUT_MS),
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 1_000 }),
+    petExports: openPetExports({ max: 1_000, perKeyMax: 1_000, timeoutMs: NO_TIMEOUT_MS }),
     webhookAddresses: addressRule(['127.0.0.1', '::1']),
     webhooksMax: 100,
     holdMinutes: 60,

@@ -23,6 +23,22 @@ export interface SignInOptions extends Look {
   name?: string
 }
 
+/**
+ * Messages disappear after ten seconds. With this `initScript` they stay, so that a slow host can undo a change too. The page
+ * then has a set `closing`, with one item for each message that would disappear.
+ */
+export const KEEP_MESSAGES = `{
+  const { setTimeout: start, clearTimeout: end } = window
+  window.closing = new Set()
+  window.setTimeout = (work, ms, ...values) => {
+    if (ms !== 10_000) return start(work, ms, ...values)
+    const id = -Math.random()
+    closing.add(id)
+    return id
+  }
+  window.clearTimeout = (id) => closing.delete(id) || end(id)
+}`
+
 export async function startConsole(
   prepare: (db: Db) => Promise<unknown>,
   environment: Record<string, string> = {},

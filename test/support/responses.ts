@@ -70,8 +70,8 @@ interface Found {
   pointer: string
   method: string
   statuses: number[]
-  /** Whether a success is a stream of events instead of JSON. */
-  streams: boolean
+  /** The media types of a success. */
+  types: string[]
 }
 
 const STREAM_TYPE = 'text/event-stream'
@@ -83,7 +83,7 @@ const operations: Found[] = Object.entries(document.paths).flatMap(([path, verbs
       pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
       pointer: `/paths/${escape(path)}/${verb}`,
       method: verb.toUpperCase(),
-      streams: STREAM_TYPE in (responses['200']?.content ?? {}),
+      types: Object.keys(responses['200']?.content ?? {}),
       statuses: [...documented.map(Number), ...ANYWHERE, ...(verb === 'get' ? [] : WITH_BODY)],
     }
   }),
@@ -118,8 +118,12 @@ function helpOf({ headers }: SeenResponse): string | undefined {
   return target?.replace(/^https?:\/\/[^/]+/, '')
 }
 
-function checkSchema(response: SeenResponse, { pointer, streams }: Found): void {
-  if (streams) {
+function checkSchema(response: SeenResponse, { pointer, types }: Found): void {
+  if (types.includes('text/csv')) {
+    const isKnown = types.some((type) => response.headers.get('content-type') === `${type}; charset=utf-8`)
+    return must(isKnown, response, 'a file of another type')
+  }
+  if (types.includes(STREAM_TYPE)) {
     must(response.headers.get('content-type') === STREAM_TYPE, response, 'a stream of another type')
     return must(response.text.startsWith('retry: '), response, 'a stream without a retry time')
   }

@@ -1,12 +1,14 @@
 // The API keys, and the sessions of people who are signed in, for administrators.
 import './api-keys.css'
-import { Badge, Button, Card, Group, Skeleton, Stack, Switch, Text, Title } from '@mantine/core'
+import { Badge, Button, Card, Group, Stack, Switch, Text, Title } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
+import { counted } from '../layout/counted.ts'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PlusIcon } from '../layout/icons.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useNow } from '../layout/use-now.ts'
 import { useScopes, useSession, useStore } from '../session/session.ts'
@@ -65,7 +67,7 @@ function AdminPage() {
         Every program, and every person without an account, needs a key. Give each its own key, with only the
         permissions that it needs.
       </Text>
-      {isPending && <LoadingKeys />}
+      {isPending && <Loading what="keys" height={64} rows={4} />}
       {error && apiKeys === undefined && <ErrorMessage error={error} onRetry={() => void refetch()} />}
       {apiKeys && (
         <KeyCard
@@ -117,7 +119,7 @@ function KeyCard({ apiKeys, now, ...props }: KeyCardProps) {
     <Card component="section" withBorder aria-label="Keys">
       <Group justify="space-between" {...(endedCount > 0 && { mih: 44 })}>
         <Text size="sm" c="dimmed" role="status">
-          {valid.length === 1 ? '1 valid key' : `${valid.length} valid keys`}
+          {counted(valid.length, 'valid key')}
         </Text>
         {endedCount > 0 && (
           <Switch
@@ -171,16 +173,6 @@ function OwnKeyPage() {
           ))}
         </Group>
       </Card>
-    </Stack>
-  )
-}
-
-function LoadingKeys() {
-  return (
-    <Stack gap={4} aria-busy="true" aria-label="Loading keys" role="status">
-      {Array.from({ length: 4 }, (_, index) => (
-        <Skeleton key={index} height={64} radius="sm" />
-      ))}
     </Stack>
   )
 }

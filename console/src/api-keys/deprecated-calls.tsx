@@ -1,9 +1,10 @@
 // Which keys still call operations that a later version removes, and how many days are left.
-import { Anchor, Card, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
+import { Anchor, Card, Stack, Table, Text, Title } from '@mantine/core'
 import type { DeprecatedCall } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { useStore } from '../session/session.ts'
 import { daysLeft } from './key-state.ts'
 import { deprecatedCallsQuery } from './queries.ts'
@@ -24,7 +25,7 @@ export function DeprecatedCalls({ now }: { now: number }) {
         Programs that call an operation which a later version removes. Ask their developers to change them in
         time.
       </Text>
-      {isPending && <Skeleton height={64} aria-busy="true" aria-label="Loading the calls" role="status" />}
+      {isPending && <Loading what="the calls" height={64} />}
       {error && calls === undefined && <ErrorMessage error={error} onRetry={() => void refetch()} />}
       {calls?.length === 0 && <Text size="sm">No key calls such an operation. There is nothing to do.</Text>}
       {calls !== undefined && calls.length > 0 && <CallTable calls={calls} now={now} />}

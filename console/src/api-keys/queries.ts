@@ -1,6 +1,7 @@
 // What the page about API keys reads and changes.
 import type { ApiKey, NewApiKey, Petstore, Rotation } from '@petstore/client'
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { refreshEvery } from '../query-client.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 
@@ -21,7 +22,7 @@ export function sessionsQuery(store: Petstore) {
 function newestKeysQuery(store: Petstore, kind: 'program' | 'personal') {
   return queryOptions({
     queryKey: KEYS.apiKeysOf(kind),
-    refetchInterval: UPDATED_EVERY_MS,
+    refetchInterval: refreshEvery(UPDATED_EVERY_MS),
     queryFn: async ({ signal }) => {
       const apiKeys: ApiKey[] = []
       for await (const apiKey of store.apiKeys.list({ kind }, { signal })) {
@@ -36,7 +37,7 @@ function newestKeysQuery(store: Petstore, kind: 'program' | 'personal') {
 export function deprecatedCallsQuery(store: Petstore) {
   return queryOptions({
     queryKey: KEYS.deprecatedCalls,
-    refetchInterval: UPDATED_EVERY_MS,
+    refetchInterval: refreshEvery(UPDATED_EVERY_MS),
     queryFn: ({ signal }) => store.apiKeys.deprecatedCalls({}, { signal }),
   })
 }

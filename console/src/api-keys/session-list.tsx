@@ -1,9 +1,10 @@
 // The people who are signed in: who, with which role, since when, and when they were last active.
-import { Badge, Button, Card, Group, Skeleton, Text, Title } from '@mantine/core'
+import { Badge, Button, Card, Group, Text, Title } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { dateTimeText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { agoText } from '../layout/when-text.ts'
 import { useStore } from '../session/session.ts'
 import { KEYS_MAX, sessionsQuery } from './queries.ts'
@@ -27,7 +28,7 @@ export function Sessions(props: Props) {
         Each browser is one session. It ends when the person signs out, or after 12 hours. To keep a person
         out, first remove the account at your identity provider, then end the sessions here.
       </Text>
-      {isPending && <Skeleton height={64} aria-busy="true" aria-label="Loading the sessions" role="status" />}
+      {isPending && <Loading what="the sessions" height={64} />}
       {error && sessions === undefined && <ErrorMessage error={error} onRetry={() => void refetch()} />}
       {sessions?.length === 0 && (
         <Text size="sm">
@@ -102,7 +103,7 @@ function SessionRow({ session, isOwn, now, onEnd }: RowProps) {
             variant="default"
             size="sm"
             px="sm"
-            aria-label={`End the session of ${name}`}
+            aria-label={`End session of ${name}`}
             aria-haspopup="dialog"
             onClick={() => onEnd(session)}
           >

@@ -2,6 +2,7 @@
 import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core'
 import { PetstoreError } from '@petstore/client'
 import { ButtonLink } from '../layout/button-link.tsx'
+import { counted } from '../layout/counted.ts'
 import { dateTimeText } from '../layout/dates.ts'
 import { describeError } from '../layout/describe-error.ts'
 import { download } from '../layout/download.ts'
@@ -152,8 +153,4 @@ function DoneAlert({ added, rejected }: { added: number; rejected: number }) {
         : `${counted(rejected, 'row')} ${rejected === 1 ? 'was' : 'were'} rejected. Download them, fix them, and import that file.`}
     </Alert>
   )
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }

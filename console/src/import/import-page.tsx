@@ -1,14 +1,17 @@
 // Imports pets from a CSV file: choose a file, check its rows, import them, and download the rejected ones.
 import './import.css'
-import { Alert, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { csvText } from '../layout/csv.ts'
+import { download } from '../layout/download.ts'
+import { DownloadIcon } from '../layout/icons.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { categoriesQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { FileChooser } from './file-chooser.tsx'
 import { ImportFile } from './import-file.tsx'
-import { FileError } from './pet-rows.ts'
+import { FileError, TEMPLATE_COLUMNS } from './pet-rows.ts'
 import { type ReadFile, readFile } from './read-file.ts'
 
 /** A shop with more categories than this knows its numbers. */
@@ -63,6 +66,15 @@ function FileFormat() {
       <pre className="file-example" tabIndex={0}>
         {`name,categoryId,status,price,breed,sex,bornOn\nBiscuit,1,available,129.00,Beagle,female,2026-08-14\nRex,2,,,,,`}
       </pre>
+      <Button
+        variant="default"
+        size="sm"
+        mt="xs"
+        leftSection={<DownloadIcon size={16} />}
+        onClick={() => download(csvText([TEMPLATE_COLUMNS]), 'pets.csv')}
+      >
+        Download a template
+      </Button>
       <Text size="sm" mt="xs" maw={720}>
         The first line names the columns, in any order. Only name and categoryId are required: categoryId is
         the number of the category. Without a status, a pet is available. You can also have the columns

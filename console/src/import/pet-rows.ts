@@ -2,6 +2,7 @@
 // the rows that the service would reject. Only the service knows the rules that depend on its data and settings, such as
 // which categories it accepts.
 import type { PetToCreate } from '@petstore/client'
+import { counted } from '../layout/counted.ts'
 import { isDay } from '../layout/dates.ts'
 import { NAME_LENGTH_MAX, STATUSES } from '../pets/filters.ts'
 import { SEXES } from '../profile/facts.ts'
@@ -16,6 +17,7 @@ import { type CsvRecord, readCsv } from './csv.ts'
 
 const REQUIRED = ['name', 'categoryId'] as const
 const PET_COLUMNS = [...REQUIRED, 'status'] as const
+export const TEMPLATE_COLUMNS = [...PET_COLUMNS, ...PROFILE_FIELDS]
 /** An export also has the currency of each price. */
 const PROFILE_COLUMNS = [...PROFILE_FIELDS, 'currency'] as const
 export type ColumnName = (typeof PET_COLUMNS)[number] | (typeof PROFILE_COLUMNS)[number]
@@ -128,7 +130,7 @@ function readRow(record: CsvRecord, { names, indexes, currency, latestDay }: For
   for (const [name, index] of indexes) values[name] = fields[index] ?? ''
   if (fault !== undefined) return { record, values, reason: fault }
   if (fields.length !== names.length) {
-    const reason = `The row has ${fields.length} ${fields.length === 1 ? 'column' : 'columns'}, but the first line has ${names.length}.`
+    const reason = `The row has ${counted(fields.length, 'column')}, but the first line has ${names.length}.`
     return { record, values, reason }
   }
   const faults = [...petFaults(values), ...profileFaults(values, currency, latestDay)]

@@ -1,10 +1,12 @@
-// Imports the accepted rows of a file in batches. The number of a batch counts the rows of the file, not the accepted ones, so
-// that a batch has the same pets whenever the file is imported. Its Idempotency-Key makes it safe to send it again.
+// Imports the accepted rows of a file in batches. Only the file decides which rows a batch has, so that a batch has the same
+// pets whenever the file is imported. Its Idempotency-Key makes it safe to send it again.
 import type { ErrorBody, PetChangeResult, PetToCreate } from '@petstore/client'
-import { isRejected, type PetFile, type RejectedRow } from './pet-rows.ts'
+import { isAccepted, isRejected, type PetFile, type PetRow, type RejectedRow } from './pet-rows.ts'
 
 /** The max of the service for one request. */
 const BATCH_ROWS = 100
+/** Less than the max of the service for a body, 1 MiB. No row alone has as many bytes. */
+const BATCH_BYTES = 1_000_000
 
 /** How much of a file is imported. */
 export interface Progress {
@@ -34,13 +36,13 @@ export async function runImport(
   { hash, send, onProgress }: ImportOptions,
 ): Promise<void> {
   let progress = from
-  while (progress.rows < rows.length) {
-    const start = progress.rows
+  for (const [number, { start, end }] of batchesOf(rows).entries()) {
+    if (end <= progress.rows) continue
     const batch = rows
-      .slice(start, start + BATCH_ROWS)
+      .slice(start, end)
       .flatMap((row, offset) => (isRejected(row) ? [] : [{ pet: row.pet, index: start + offset }]))
-    const key = batchKey(hash, progress.run, start / BATCH_ROWS + 1)
     const pets = batch.map(({ pet }) => pet)
+    const key = batchKey(hash, progress.run, number + 1)
     const results = pets.length === 0 ? [] : await send(pets, key)
     const rejected = batch.flatMap(({ index }, position) => {
       const error = results[position]?.error
@@ -48,12 +50,34 @@ export async function runImport(
     })
     progress = {
       run: progress.run,
-      rows: Math.min(start + BATCH_ROWS, rows.length),
+      rows: end,
       added: progress.added + batch.length - rejected.length,
       rejected: [...progress.rejected, ...rejected],
     }
     onProgress(progress)
   }
+}
+
+/** The rows of each batch, from `start` to before `end`. */
+function batchesOf(rows: PetFile['rows']): { start: number; end: number }[] {
+  const batches: { start: number; end: number }[] = []
+  let start = 0
+  let bytes = 0
+  for (const [index, row] of rows.entries()) {
+    const added = isAccepted(row) ? bytesOf(row) : 0
+    if (index - start === BATCH_ROWS || bytes + added > BATCH_BYTES) {
+      batches.push({ start, end: index })
+      start = index
+      bytes = 0
+    }
+    bytes += added
+  }
+  return [...batches, { start, end: rows.length }]
+}
+
+/** The bytes of a row in the body of a request, with the comma after it. */
+function bytesOf({ pet }: PetRow): number {
+  return new TextEncoder().encode(JSON.stringify({ create: pet })).length + 1
 }
 
 function batchKey(hash: string, run: number, number: number): string {

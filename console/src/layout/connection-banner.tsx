@@ -1,4 +1,4 @@
-// Says that the browser is offline or that the connection to the service is lost, so that nobody trusts stale data.
+// Says that the browser is offline or that the service does not respond, so that nobody trusts stale data.
 import { Alert } from '@mantine/core'
 import { useNetwork } from '@mantine/hooks'
 import { useLiveState } from '../live/live-feed.tsx'
@@ -8,7 +8,7 @@ export function ConnectionBanner() {
   const state = useLiveState()
   if (online && state !== 'reconnecting') return null
   return (
-    <Alert color="yellow" mb="md" role="status" title={online ? 'Connection lost' : 'You are offline'}>
+    <Alert color="yellow" mb="md" role="status" title={online ? 'No connection' : 'You are offline'}>
       {online
         ? 'The page may be out of date. Trying to reconnect …'
         : 'The page may be out of date, and changes cannot be saved. Check your network.'}

@@ -1,7 +1,7 @@
 // Writes CSV files for spreadsheets.
 
 /** Without it, Excel does not read the file as UTF-8. */
-const BYTE_ORDER_MARK = '\uFEFF'
+export const BYTE_ORDER_MARK = '\uFEFF'
 
 export function csvText(rows: string[][]): string {
   return BYTE_ORDER_MARK + rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('')

@@ -31,7 +31,7 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   pet_not_available: { title: 'Not available any more', text: 'This pet is on hold or sold.' },
   pet_on_hold: {
     title: 'On hold',
-    text: 'This pet is held for a customer. Complete or cancel the hold first.',
+    text: 'This pet is held for a customer, so its status cannot be changed. If the hold is yours to end, choose Sell or Release.',
   },
   pet_has_orders: {
     title: 'Cannot be deleted',

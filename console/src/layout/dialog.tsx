@@ -1,5 +1,5 @@
 // A dialog that exists only while it is open. When it closes, the focus returns to the element that opened it.
-import { Modal } from '@mantine/core'
+import { Alert, Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type ReactNode, useEffect, useState } from 'react'
 
@@ -11,28 +11,49 @@ interface Props {
   /** Short dialogs do not fill the screen of a phone. */
   isShort?: boolean
   isWide?: boolean
-  /** A click outside the dialog does not close it. */
+  /** A click outside the dialog never closes it. */
   isModal?: boolean
+  /** What was entered is lost if the dialog closes. Then it asks first. */
+  isForm?: boolean
   children: ReactNode
 }
 
 export function Dialog({ title, onClose, focusId, children, ...options }: Props) {
-  const { isShort = false, isWide = false, isModal = false } = options
+  const { isShort = false, isWide = false, isModal = false, isForm = false } = options
   const isPhone = useMediaQuery('(max-width: 40em)') ?? false
+  const [hasInput, setHasInput] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   useFocusReturn(focusId)
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={() => (isForm && hasInput && !isAsking ? setAsking(true) : onClose())}
       title={title}
       size={isWide ? 'lg' : 'md'}
       fullScreen={isPhone && !isShort}
-      closeOnClickOutside={!isModal}
+      closeOnClickOutside={!isModal && !isAsking}
       centered={isShort}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {children}
+      {isAsking && <NotSaved onClose={onClose} />}
+      <div onInput={() => setHasInput(true)}>{children}</div>
     </Modal>
+  )
+}
+
+function NotSaved({ onClose }: { onClose: () => void }) {
+  return (
+    <Alert
+      ref={(element) => element?.scrollIntoView({ block: 'nearest' })}
+      color="yellow"
+      role="alert"
+      title="What you entered is not saved"
+      mb="md"
+    >
+      <Button size="xs" variant="default" onClick={onClose}>
+        Close anyway
+      </Button>
+    </Alert>
   )
 }
 

@@ -7,6 +7,7 @@ import {
   type NotificationData,
   notificationsStore,
   showNotification,
+  updateNotification,
 } from '@mantine/notifications'
 import { useMemo } from 'react'
 import { currentSession, randomId, useSession } from '../session/session.ts'
@@ -82,8 +83,13 @@ function showMessage(petId: string | undefined, message: NotificationData): void
   // The new message is visible at once, instead of when an older one disappears.
   const oldest = others.slice(0, Math.max(0, others.length + 1 - MESSAGES_MAX))
   for (const { id = '' } of [...shown.filter(isOutdated), ...oldest]) hideNotification(id)
-  showNotification({
+  // The library keeps a message while the mouse is over it. This keeps it for the keyboard too.
+  const closeAfter = (autoClose: number | false) =>
+    void updateNotification({ id, message: message.message, autoClose })
+  const id = showNotification({
     autoClose: SHOWN_FOR_MS,
+    onFocusCapture: () => closeAfter(false),
+    onBlurCapture: () => closeAfter(SHOWN_FOR_MS),
     withBorder: true,
     closeButtonProps: { 'aria-label': 'Close the message' },
     ...(petId !== undefined && { 'data-pet': petId }),

@@ -35,6 +35,7 @@ export function SecretDialog({ title, secret, hint, isPending, focusId, onClose,
       onClose={close}
       isWide
       isModal
+      isForm={secret === undefined}
     >
       {secret === undefined ? (
         children

@@ -8,6 +8,7 @@ const SHORTCUTS = [
   { keys: ['j', 'k'], does: 'Next and previous pet' },
   { keys: ['Enter'], does: 'Open this pet' },
   { keys: ['x'], does: 'Select this pet, to change or sell many at once' },
+  { keys: ['a'], does: 'Go to the actions for the selected pets' },
   { keys: ['g', 'p'], does: 'Go to pets' },
   { keys: ['g', 'h'], does: 'Go to holds' },
   { keys: ['g', 's'], does: 'Go to sales' },

@@ -7,12 +7,13 @@ export interface ListFilters {
   categoryId?: string | undefined
   word?: string | undefined
   id?: string[] | undefined
+  chipNumber?: string | undefined
   sort?: 'name' | undefined
 }
 
-/** Only the service knows the words of a name, and the place of a pet in a list by name. Such a list is read again after a change. */
-export function isReadAgain({ word, sort }: ListFilters): boolean {
-  return word !== undefined || sort === 'name'
+/** Only the service knows the words of a name, the place of a pet in a list by name, and the pets with a chip number. Such a list is read again after a change. */
+export function isReadAgain({ word, sort, chipNumber }: ListFilters): boolean {
+  return word !== undefined || sort === 'name' || chipNumber !== undefined
 }
 
 /** Returns the same object if the event changes nothing. */

@@ -15,8 +15,8 @@ interface Live {
 
 const POLLING_EVERY_MS = 5_000
 const SHOWN_AS_CHANGED_MS = 2_000
-/** A short interruption is not worth a banner. */
-const SHOWN_AS_LOST_AFTER_MS = 1_500
+/** A short interruption is not worth a banner, nor is a slow start. */
+const SHOWN_AS_LOST_AFTER_MS = { connecting: 3_000, reconnecting: 1_500 }
 
 const LiveContext = createContext<Live>({ state: 'connecting', changed: new Set() })
 
@@ -24,11 +24,12 @@ export function useLiveState(): LiveState {
   const { state } = use(LiveContext)
   const [isLost, setLost] = useState(false)
   useEffect(() => {
-    if (state !== 'reconnecting') return setLost(false)
-    const timer = setTimeout(() => setLost(true), SHOWN_AS_LOST_AFTER_MS)
+    if (state === 'live' || state === 'polling') return setLost(false)
+    const timer = setTimeout(() => setLost(true), SHOWN_AS_LOST_AFTER_MS[state])
     return () => clearTimeout(timer)
   }, [state])
-  return state === 'reconnecting' && !isLost ? 'live' : state
+  if (isLost) return 'reconnecting'
+  return state === 'reconnecting' ? 'live' : state
 }
 
 export function useHasChanged(petId: string): boolean {

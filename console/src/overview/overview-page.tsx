@@ -9,6 +9,7 @@ import { inventoryQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { CategoryCounts } from './category-counts.tsx'
 import { petsIn } from './category-order.ts'
+import { FailingWebhooks } from './failing-webhooks.tsx'
 import { FiguresSection } from './figures-section.tsx'
 import { NextHolds } from './next-holds.tsx'
 import { StatusCards } from './status-cards.tsx'
@@ -23,6 +24,7 @@ export function OverviewPage() {
       <Title order={1} size="h2">
         Overview
       </Title>
+      <FailingWebhooks />
       {error !== null && counts === undefined ? (
         <ErrorMessage error={error} onRetry={() => void refetch()} />
       ) : (

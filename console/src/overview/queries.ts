@@ -7,6 +7,7 @@ import {
   PetstoreError,
 } from '@petstore/client'
 import { queryOptions } from '@tanstack/react-query'
+import { refreshEvery } from '../query-client.ts'
 import { KEYS } from '../query-keys.ts'
 
 const DAYS = 30
@@ -29,7 +30,7 @@ export function figuresQuery(store: Petstore, wantedDays = DAYS) {
   return queryOptions({
     queryKey: [...KEYS.figures, days, timeZone],
     queryFn: ({ signal }) => readFigures(store, { days, timeZone }, signal),
-    refetchInterval: FIGURES_EVERY_MS,
+    refetchInterval: refreshEvery(FIGURES_EVERY_MS),
   })
 }
 

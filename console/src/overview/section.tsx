@@ -1,6 +1,7 @@
 // A part of the overview with its heading. While its data loads, it has the height that it will have later.
-import { Card, Group, Skeleton, Title } from '@mantine/core'
+import { Card, Group, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
+import { Loading } from '../layout/loading.tsx'
 
 interface Props {
   title: string
@@ -27,7 +28,7 @@ export function Section({ title, action, children }: Props) {
 export function LoadingSection({ title, height }: { title: string; height: number }) {
   return (
     <Section title={title}>
-      <Skeleton height={height} aria-busy="true" aria-label={`Loading: ${title}`} role="status" />
+      <Loading what={title} height={height} />
     </Section>
   )
 }

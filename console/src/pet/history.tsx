@@ -1,9 +1,10 @@
 // The history of a pet: who did what, when and why. The newest change is at the top.
-import { Button, Card, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Button, Card, Stack, Text, Title } from '@mantine/core'
 import type { Category, HistoryEntry, Page, Petstore } from '@petstore/client'
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useTimedText } from '../layout/clock.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { categoryName } from '../pets/queries.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
@@ -37,7 +38,7 @@ export function History({ petId, categories }: Props) {
       <Title order={2} size="h5" id="history" mb="sm">
         History
       </Title>
-      {entries === undefined && error === null && <Skeleton height={120} aria-label="Loading the history" />}
+      {entries === undefined && error === null && <Loading what="the history" height={120} />}
       {entries && (
         <ol className="history">
           {entries.map((entry, index) => (

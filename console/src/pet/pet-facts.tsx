@@ -1,9 +1,10 @@
 // The facts of a pet: breed, sex, age, chip number and description.
-import { Card, Skeleton, Text, Title } from '@mantine/core'
+import { Card, Text, Title } from '@mantine/core'
 import type { PetProfile } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { bornText, sexText } from '../profile/facts.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -24,7 +25,7 @@ function Facts({ petId }: { petId: string }) {
   const canWrite = useScopes().has('pets:write')
   if (profile === undefined)
     return error === null ? (
-      <Skeleton height={24} aria-label="Loading the facts" />
+      <Loading what="the facts" height={24} />
     ) : (
       <ErrorMessage error={error} onRetry={() => void refetch()} />
     )
@@ -37,7 +38,7 @@ function Facts({ petId }: { petId: string }) {
     )
   }
   return (
-    <dl className="pet-facts">
+    <dl className="fact-list">
       {facts.map(([label, text]) => [<dt key={label}>{label}</dt>, <dd key={`${label}-text`}>{text}</dd>])}
     </dl>
   )

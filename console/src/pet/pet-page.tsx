@@ -1,6 +1,6 @@
 // The page of one pet: what it is, how to sell it, and what has happened to it.
 import './pet.css'
-import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { VersionedPet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
@@ -9,6 +9,7 @@ import { lazy, Suspense } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { DeleteIcon, EditIcon, PrintIcon } from '../layout/icons.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { isId } from '../pets/filters.ts'
 import { categoriesQuery, categoryName, petQuery } from '../pets/queries.ts'
@@ -45,7 +46,11 @@ function FoundPet({ petId }: { petId: string }) {
   const { data: pet, error, refetch } = useQuery(petQuery(useStore(), petId))
   if (pet === null) return <UnknownPet petId={petId} />
   if (pet !== undefined) return <PetDetails pet={pet} />
-  return error === null ? <LoadingPet /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+  return error === null ? (
+    <Loading what="the pet" height={125} rows={3} />
+  ) : (
+    <ErrorMessage error={error} onRetry={() => void refetch()} />
+  )
 }
 
 function PetDetails({ pet }: { pet: VersionedPet }) {
@@ -87,6 +92,18 @@ function PetButtons({ pet }: { pet: VersionedPet }) {
   const [isDeleting, remove] = useDisclosure()
   return (
     <Group gap="xs" className="pet-buttons">
+      {/* First, because it appears later than the others, which must not move under the mouse. */}
+      {canDelete && (
+        <Button
+          variant="default"
+          className="danger"
+          leftSection={<DeleteIcon size={16} />}
+          aria-haspopup="dialog"
+          onClick={remove.open}
+        >
+          Delete
+        </Button>
+      )}
       {canWrite && (
         <Button
           variant="default"
@@ -105,17 +122,6 @@ function PetButtons({ pet }: { pet: VersionedPet }) {
       >
         Print
       </Button>
-      {canDelete && (
-        <Button
-          variant="default"
-          className="danger"
-          leftSection={<DeleteIcon size={16} />}
-          aria-haspopup="dialog"
-          onClick={remove.open}
-        >
-          Delete
-        </Button>
-      )}
       <Suspense>
         {isEditing && <PetForm pet={pet} onClose={edit.close} />}
         {isDeleting && <DeleteDialog pet={pet} onClose={remove.close} />}
@@ -133,16 +139,6 @@ function UnknownPet({ petId }: { petId: string }) {
       </Title>
       <Text c="dimmed">The number may be wrong, or the pet was deleted because it was added by mistake.</Text>
       <AnchorLink to="/">Search all pets</AnchorLink>
-    </Stack>
-  )
-}
-
-function LoadingPet() {
-  return (
-    <Stack aria-busy="true" aria-label="Loading the pet">
-      <Skeleton height={56} width="50%" />
-      <Skeleton height={120} />
-      <Skeleton height={200} />
     </Stack>
   )
 }

@@ -1,11 +1,12 @@
 // Holds, sells and releases the pet, or says why that is not possible.
-import { Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTimedText } from '../layout/clock.ts'
 import { dateTimeText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { type Priced, priceText } from '../profile/price.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { EndHoldButtons } from '../selling/end-hold-buttons.tsx'
@@ -62,14 +63,14 @@ function ForSale({ pet }: { pet: Pet }) {
   )
 }
 
-/** The last sale of the pet: by whom, when, to whom and for how much. */
+/** The last sale of the pet: when, for how much, and who placed the order. The history shows who completed it. */
 function Sold({ pet }: { pet: Pet }) {
   const canRead = useScopes().has('orders:read')
   const { data: sale, error, refetch } = useQuery({ ...saleQuery(useStore(), pet.id), enabled: canRead })
   const isBack = 'If the customer brings the pet back, choose Edit and set the status to Available.'
   if (error !== null && sale === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
-  if (canRead && sale === undefined) return <Skeleton height={52} />
+  if (canRead && sale === undefined) return <Loading what="the sale" height={52} />
   if (!sale) return <State title="Sold" text={isBack} />
   const { placedBy, closedAt = '', note } = sale
   return (
@@ -77,7 +78,7 @@ function Sold({ pet }: { pet: Pet }) {
       title={withPrice('Sold', sale)}
       text={
         <>
-          Sold by {placedBy} on {dateTimeText(closedAt)}
+          Sold on {dateTimeText(closedAt)}, order placed by {placedBy}
           <OrderNote note={note} />
           <Text size="sm" mt={4}>
             {isBack}
@@ -101,7 +102,7 @@ function OnHold({ pet }: { pet: Pet }) {
   if (!canRead) return <State title="On hold" text="This pet is held for a customer." />
   if (error !== null && order === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
-  if (order === undefined) return <Skeleton height={52} />
+  if (order === undefined) return <Loading what="the hold" height={52} />
   if (order === null) {
     return (
       <State title="On hold" text="A person chose this status without a hold, so it has no end.">

@@ -35,6 +35,7 @@ export function CategoryField({ value, error, onChange }: Props) {
         <CategorySelect
           label="Category"
           withAsterisk
+          data-autofocus
           placeholder="Choose one"
           flex={1}
           value={value === undefined || value === '' ? null : value}

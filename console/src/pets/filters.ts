@@ -4,7 +4,7 @@ import type { PetStatus } from '@petstore/client'
 export interface PetSearch {
   status?: PetStatus | undefined
   category?: string | undefined
-  /** The start of a word of the name, or an id. */
+  /** The start of a word of the name, an id, or a chip number. */
   q?: string | undefined
   /** How the list is sorted; newest first if undefined. */
   sort?: 'name' | undefined
@@ -37,6 +37,21 @@ export function sortOf({ q, category, sort }: PetSearch): 'name' | undefined {
   return q === undefined && category === undefined ? sort : undefined
 }
 
+/** The filters as parameters of the service. `chipNumber` is one of the list of profiles, the others are of the list of pets. */
+export function listFilters(search: PetSearch) {
+  const { status, category, q } = search
+  const chipNumber = chipNumberIn(q)
+  const isById = q !== undefined && chipNumber === undefined && isId(q)
+  return {
+    status,
+    categoryId: category,
+    word: isById || chipNumber !== undefined ? undefined : q,
+    id: isById ? [q] : undefined,
+    chipNumber,
+    sort: sortOf(search),
+  }
+}
+
 /** The router reads digits as a number, unless that would change them. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
@@ -44,4 +59,13 @@ function textOf(value: unknown): string {
 
 export function isId(text: string): boolean {
   return /^[1-9]\d{0,18}$/.test(text)
+}
+
+/**
+ * The chip number that a person searches for. Those of ISO 11784 have 15 digits, which people also write in groups. No store has so many
+ * pets that an id is as long.
+ */
+export function chipNumberIn(text: string | undefined): string | undefined {
+  const digits = text?.replaceAll(' ', '')
+  return digits !== undefined && /^\d{15}$/.test(digits) ? digits : undefined
 }

@@ -1,6 +1,6 @@
 // The form for a new pet, and for changes to a pet, its price and its facts. It shows the faults that the service reports at
 // their fields.
-import { Button, Divider, Group, Select, Skeleton, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Divider, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type Petstore, PetstoreError, type VersionedPet } from '@petstore/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -8,6 +8,7 @@ import { useState } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { CURRENCY } from '../profile/currency.ts'
 import { ProfileFields } from '../profile/profile-fields.tsx'
@@ -55,9 +56,9 @@ export function PetForm({ pet, onClose }: Props) {
   })
   const isReady = pet === undefined || data !== undefined
   return (
-    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose} isWide>
+    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose} isWide isForm>
       {isReady && <Form shown={{ pet, profile: data }} onClose={onClose} />}
-      {!isReady && error === null && <Skeleton height={360} aria-label="Loading the pet" />}
+      {!isReady && error === null && <Loading what="the pet" height={360} />}
       {!isReady && error !== null && <ErrorMessage error={error} onRetry={() => void refetch()} />}
     </Dialog>
   )

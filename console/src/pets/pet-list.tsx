@@ -1,5 +1,5 @@
 // The list of pets. It loads the next page before you reach its end, and renders only the rows on the screen.
-import { Button, Center, Loader, Skeleton, Stack, Text } from '@mantine/core'
+import { Button, Center, Loader, Stack, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import type { Pet } from '@petstore/client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
@@ -17,6 +17,7 @@ import {
   useState,
 } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { useProfiles } from '../profile/queries.ts'
 import { useCanSelect } from '../selected-pets/selection-bar.tsx'
 import { selectUpTo, toggleSelected, useSelectedPets } from '../selected-pets/selection-state.ts'
@@ -92,7 +93,7 @@ export function PetList({ filters, onReset }: Props) {
   )
   const selected = useSelection(pets, virtualizer.scrollToIndex, canSelect)
 
-  if (isPending) return <LoadingRows />
+  if (isPending) return <Loading what="pets" height={ROW_HEIGHT_PX} rows={10} />
   if (error !== null && data === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
   if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} />
@@ -184,20 +185,10 @@ function useSelection(
   return selected
 }
 
-function LoadingRows() {
-  return (
-    <Stack gap={1} aria-busy="true" aria-label="Loading pets">
-      {Array.from({ length: 10 }, (_, index) => (
-        <Skeleton key={index} height={ROW_HEIGHT_PX} radius="sm" />
-      ))}
-    </Stack>
-  )
-}
-
 function NoPets({ filters: { q, status, category }, onReset }: Props) {
   if (q === undefined && status === undefined && category === undefined) {
     return (
-      <Suspense fallback={<LoadingRows />}>
+      <Suspense fallback={<Loading what="pets" height={ROW_HEIGHT_PX} rows={10} />}>
         <FirstSteps />
       </Suspense>
     )
@@ -208,7 +199,7 @@ function NoPets({ filters: { q, status, category }, onReset }: Props) {
       <Text c="dimmed" ta="center">
         {q === undefined
           ? 'No pet has this status and category.'
-          : 'The search looks for words that start with your text. Check the spelling, or show all pets.'}
+          : 'The search looks for words of the name that start with your text, for the number of a pet, or for a chip number of 15 digits. Check the spelling, or show all pets.'}
       </Text>
       <Button variant="default" onClick={onReset}>
         Show all pets

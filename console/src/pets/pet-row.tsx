@@ -99,7 +99,7 @@ function factText(column: Exclude<ColumnId, 'price'>, profile: PetProfile): stri
     case 'breed':
       return breed
     case 'sex':
-      return sex && sexText(sex)
+      return sex === undefined || sex === 'unknown' ? undefined : sexText(sex)
     case 'age':
       return bornOn && ageText(bornOn, dayOf(Date.now()))
     case 'chipNumber':

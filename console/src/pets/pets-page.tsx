@@ -4,12 +4,12 @@ import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { ButtonLink } from '../layout/button-link.tsx'
-import { ColumnsIcon, PlusIcon, SearchIcon, UploadIcon } from '../layout/icons.tsx'
+import { ColumnsIcon, DownloadIcon, PlusIcon, SearchIcon, UploadIcon } from '../layout/icons.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { SelectionBar } from '../selected-pets/selection-bar.tsx'
 import { useScopes } from '../session/session.ts'
 import { CategorySelect } from './category-select.tsx'
-import { type PetSearch, sortOf } from './filters.ts'
+import { listFilters, type PetSearch, sortOf } from './filters.ts'
 import { rememberFilters } from './last-list.ts'
 import { PetList } from './pet-list.tsx'
 import { StatusFilter } from './status-filter.tsx'
@@ -17,6 +17,9 @@ import { StatusFilter } from './status-filter.tsx'
 const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
 const ColumnsDialog = lazy(() =>
   import('./columns-dialog.tsx').then((file) => ({ default: file.ColumnsDialog })),
+)
+const ExportDialog = lazy(() =>
+  import('../export/export-dialog.tsx').then((file) => ({ default: file.ExportDialog })),
 )
 
 const SEARCH_AFTER_MS = 200
@@ -28,6 +31,7 @@ export function PetsPage() {
   usePageTitle('Pets')
   useEffect(() => rememberFilters(search), [search])
   const canWrite = useScopes().has('pets:write')
+  const isNewestFirst = search.q !== undefined || search.category !== undefined
   const change = (part: Partial<PetSearch>) =>
     void navigate({ search: (current) => ({ ...current, ...part }), replace: true, resetScroll: true })
   return (
@@ -36,8 +40,10 @@ export function PetsPage() {
         <Title order={1} size="h2">
           Pets
         </Title>
-        <Group gap="xs">
+        {/* All buttons fit into one line of a tablet. */}
+        <Group gap={6}>
           <ColumnsButton />
+          <ExportButton search={search} />
           {canWrite && (
             <ButtonLink to="/import" variant="default" leftSection={<UploadIcon size={16} />}>
               Import
@@ -68,7 +74,8 @@ export function PetsPage() {
             { value: 'name', label: 'By name' },
           ]}
           allowDeselect={false}
-          disabled={search.q !== undefined || search.category !== undefined}
+          disabled={isNewestFirst}
+          {...(isNewestFirst && { title: 'With a search or a category, the newest pet is always first.' })}
           value={sortOf(search) ?? NEWEST}
           onChange={(sort) => change({ sort: sort === 'name' ? sort : undefined })}
         />
@@ -102,6 +109,26 @@ function ColumnsButton() {
   )
 }
 
+function ExportButton({ search }: { search: PetSearch }) {
+  const [isOpen, dialog] = useDisclosure()
+  const { id, chipNumber } = listFilters(search)
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<DownloadIcon size={16} />}
+        aria-haspopup="dialog"
+        // A search by number shows one pet, or few.
+        disabled={id !== undefined || chipNumber !== undefined}
+        onClick={dialog.open}
+      >
+        Export
+      </Button>
+      <Suspense>{isOpen && <ExportDialog search={search} onClose={dialog.close} />}</Suspense>
+    </>
+  )
+}
+
 /** Searches after a short pause in typing, not after each letter. */
 function SearchField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value)
@@ -116,8 +143,8 @@ function SearchField({ value, onChange }: { value: string; onChange: (text: stri
   return (
     <TextInput
       id="search"
-      aria-label="Search by name or number"
-      placeholder="Name or number"
+      aria-label="Search by name, number or chip number"
+      placeholder="Name, number or chip"
       type="search"
       leftSection={<SearchIcon size={16} />}
       rightSection={text !== '' && <CloseButton aria-label="Clear the search" onClick={clear} />}

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
-import { isId, type PetSearch, sortOf } from './filters.ts'
+import { listFilters, type PetSearch } from './filters.ts'
 import { readOn } from './read-on.ts'
 
 const PAGE_SIZE = 50
@@ -21,26 +21,30 @@ const IDS_MAX = 100
 export const CATEGORIES_MAX = 1_000
 
 export function petListQuery(store: Petstore, search: PetSearch) {
-  const { status, category, q } = search
-  const isById = q !== undefined && isId(q)
-  const filters = {
-    status,
-    categoryId: category,
-    word: isById ? undefined : q,
-    id: isById ? [q] : undefined,
-    sort: sortOf(search),
-  }
+  const { chipNumber, ...filters } = listFilters(search)
   return infiniteQueryOptions({
-    queryKey: KEYS.petList(filters),
+    queryKey: KEYS.petList({ ...filters, chipNumber }),
     gcTime: LIST_KEPT_FOR_MS,
-    queryFn: ({ pageParam, signal }): Promise<Page<Pet>> =>
-      readOn(
-        (cursor) => store.pets.list({ ...filters, cursor, limit: PAGE_SIZE }, { signal }).page(),
+    queryFn: async ({ pageParam, signal }): Promise<Page<Pet>> => {
+      const id = chipNumber === undefined ? filters.id : await petIdsOfChip(store, chipNumber, signal)
+      return readOn(
+        (cursor) => store.pets.list({ ...filters, id, cursor, limit: PAGE_SIZE }, { signal }).page(),
         pageParam,
-      ),
+      )
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
+}
+
+/** Several pets can have the same chip number. */
+export async function petIdsOfChip(
+  store: Petstore,
+  chipNumber: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const profiles = await store.pets.profiles({ chipNumber }, { signal })
+  return profiles.map(({ petId }) => petId)
 }
 
 export function categoriesQuery(store: Petstore) {

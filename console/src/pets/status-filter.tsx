@@ -8,6 +8,8 @@ import { categoriesQuery, inventoryQuery } from './queries.ts'
 import { statusText } from './status-badge.tsx'
 
 const ANY_STATUS = 'all'
+/** A longer number does not fit on a phone. */
+const EXACT_BELOW = 10_000
 const SHORT_NUMBER = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 })
 
 interface Props {
@@ -37,13 +39,17 @@ function StatusLabel({ status, count }: { status: PetStatus; count: number | und
   return (
     <>
       <span>{statusText(status)}</span>
-      {count !== undefined && <span className="status-count"> {SHORT_NUMBER.format(count)}</span>}
+      {count !== undefined && <span className="status-count"> {countText(count)}</span>}
     </>
   )
 }
 
+function countText(count: number): string {
+  return count < EXACT_BELOW ? count.toLocaleString('en') : SHORT_NUMBER.format(count)
+}
+
 /** The pets of the shop, or of the chosen category. The service does not count the pets that a search finds. */
-function useCounts({ q, category }: PetSearch): Counts | undefined {
+export function useCounts({ q, category }: PetSearch): Counts | undefined {
   const store = useStore()
   const { data: inventory } = useQuery(inventoryQuery(store))
   const { data: categories } = useQuery(categoriesQuery(store))

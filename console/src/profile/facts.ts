@@ -1,4 +1,5 @@
 // The facts of a pet in words: breed, sex, age and chip number.
+import { counted } from '../layout/counted.ts'
 import { DAY_MS, dateText } from '../layout/dates.ts'
 
 export type Sex = 'female' | 'male' | 'unknown'
@@ -11,7 +12,7 @@ export interface Facts {
 }
 
 export const SEXES: Sex[] = ['female', 'male', 'unknown']
-const SEX_TEXTS: Record<Sex, string> = { female: 'Female', male: 'Male', unknown: 'Sex unknown' }
+const SEX_TEXTS: Record<Sex, string> = { female: 'Female', male: 'Male', unknown: 'Unknown' }
 
 /** Below these ages, a larger unit would be too coarse. */
 const DAYS_BELOW = 14
@@ -51,8 +52,4 @@ function monthsBetween(from: string, to: string): number {
   const [fromYear = 0, fromMonth = 0, fromDay = 0] = from.split('-').map(Number)
   const [toYear = 0, toMonth = 0, toDay = 0] = to.split('-').map(Number)
   return (toYear - fromYear) * 12 + toMonth - fromMonth - (toDay < fromDay ? 1 : 0)
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

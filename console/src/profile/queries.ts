@@ -2,7 +2,7 @@
 import type { Page, Pet, PetProfile, Petstore } from '@petstore/client'
 import { queryOptions, useQueries, type UseQueryResult } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
-import { readInParts, readPets } from '../pets/queries.ts'
+import { petIdsOfChip, readInParts, readPets } from '../pets/queries.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { isChipNumber } from './profile-values.ts'
@@ -57,12 +57,7 @@ export function chipQuery(store: Petstore, chipNumber: string, ownId: string | u
   return queryOptions({
     queryKey: KEYS.chip(chipNumber),
     queryFn: async ({ signal }) => {
-      const profiles = await store.pets.profiles({ chipNumber }, { signal })
-      const pets = await readPets(
-        store,
-        profiles.map(({ petId }) => petId),
-        signal,
-      )
+      const pets = await readPets(store, await petIdsOfChip(store, chipNumber, signal), signal)
       return Object.values(pets)
     },
     enabled: isChipNumber(chipNumber),

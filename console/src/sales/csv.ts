@@ -2,17 +2,19 @@
 import type { Order, Pet } from '@petstore/client'
 import { csvText } from '../layout/csv.ts'
 import { dayOf } from '../layout/dates.ts'
+import { isBroughtBack } from './day-sales.ts'
 
 export const CSV_COLUMNS = [
   'soldAt',
   'petId',
   'petName',
   'category',
-  'soldBy',
+  'placedBy',
   'note',
   'price',
   'currency',
   'orderId',
+  'broughtBack',
 ]
 /** A spreadsheet would run a text that starts like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
@@ -34,6 +36,7 @@ export function salesCsv(sales: SoldPet[]): string {
     order.price ?? '',
     order.currency ?? '',
     order.id,
+    isBroughtBack(pet) ? 'yes' : '',
   ])
   return csvText([CSV_COLUMNS, ...rows])
 }

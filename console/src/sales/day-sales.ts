@@ -1,5 +1,5 @@
 // The sales of each day, from the figures of the service.
-import type { DayFigures, Order } from '@petstore/client'
+import type { DayFigures, Order, Pet } from '@petstore/client'
 import { dayOf } from '../layout/dates.ts'
 import { type Amount, amountText, sumAmounts } from '../profile/price.ts'
 import { type DayRange, isIn } from './range.ts'
@@ -45,4 +45,9 @@ export function totalText(totals: Amount[]): string {
 
 function total(counts: number[]): number {
   return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Whether the pet of a sale is no longer sold. */
+export function isBroughtBack(pet: Pet | undefined): pet is Pet {
+  return pet !== undefined && pet.status !== 'sold'
 }

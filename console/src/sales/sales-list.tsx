@@ -1,10 +1,12 @@
 // The sales of the shown days, newest first. Several days have a heading each, with the total of the day.
-import { Button, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Button, Stack, Text, Title } from '@mantine/core'
 import type { DayFigures, Order, Pet } from '@petstore/client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { counted } from '../layout/counted.ts'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { exactText } from '../layout/when-text.ts'
 import { figuresQuery } from '../overview/queries.ts'
 import { categoriesQuery, categoryName, orderedPetsQuery } from '../pets/queries.ts'
@@ -13,7 +15,7 @@ import { priceText } from '../profile/price.ts'
 import { timeText } from '../selling/hold-time.ts'
 import { OrderNote } from '../selling/order-note.tsx'
 import { useStore } from '../session/session.ts'
-import { byDay, sumOfDay, totalText } from './day-sales.ts'
+import { byDay, isBroughtBack, sumOfDay, totalText } from './day-sales.ts'
 import { salesQuery } from './queries.ts'
 import { type DayRange, daysBack } from './range.ts'
 
@@ -32,7 +34,11 @@ export function SalesList({ range, today }: Props) {
   const petIds = orders.map(({ petId }) => petId)
   const { data: pets } = useQuery({ ...orderedPetsQuery(store, petIds), enabled: petIds.length > 0 })
   if (data === undefined) {
-    return error === null ? <LoadingRows /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+    return error === null ? (
+      <Loading what="sales" height={57} rows={5} />
+    ) : (
+      <ErrorMessage error={error} onRetry={() => void refetch()} />
+    )
   }
   if (orders.length === 0) return <NoSales />
   return (
@@ -67,7 +73,7 @@ export function SalesList({ range, today }: Props) {
 /** Such as "17 Nov 2026: 3 sales, €360.00". */
 function DayHeading({ day, figures }: { day: string; figures: DayFigures | undefined }) {
   const { orders, totals } = figures ? sumOfDay(figures) : { orders: 0, totals: [] }
-  const sums = [`${orders} ${orders === 1 ? 'sale' : 'sales'}`, totalText(totals)].filter(Boolean)
+  const sums = [counted(orders, 'sale'), totalText(totals)].filter(Boolean)
   return (
     <Title order={2} size="h5" mt="sm" mb={4}>
       {dateText(`${day}T00:00`)}
@@ -80,7 +86,6 @@ function SaleRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const { petId, note, placedBy, closedAt = '' } = order
   const { data: categories } = useQuery(categoriesQuery(useStore()))
   const price = priceText(order)
-  const isBack = pet !== undefined && pet.status !== 'sold'
   return (
     <div className="list-row sale-row" role="listitem" data-status="sold">
       <div className="name">
@@ -98,8 +103,12 @@ function SaleRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
         <Text size="xs" c="dimmed" truncate>
           No. {petId}
           {pet && ` · ${categoryName(categories, pet.categoryId)}`}
-          {isBack && <b> · brought back, {statusText(pet.status).toLowerCase()} now</b>}
         </Text>
+        {isBroughtBack(pet) && (
+          <Text size="xs" fw={700}>
+            brought back, {statusText(pet.status).toLowerCase()} now
+          </Text>
+        )}
       </div>
       <OrderNote note={note} />
       <div className="status">
@@ -107,7 +116,7 @@ function SaleRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
           {timeText(closedAt)}
         </Text>
         <Text size="xs" c="dimmed">
-          sold by {placedBy}
+          placed by {placedBy}
         </Text>
       </div>
       <Text className="action sale-price" size="sm" c={price === undefined ? 'dimmed' : 'inherit'}>
@@ -122,21 +131,11 @@ function NoSales() {
     <Stack align="center" py="xl" gap="xs">
       <Text fw={600}>No sales on these days</Text>
       <Text c="dimmed" ta="center" maw={420}>
-        A sale appears here with its price, its seller and its note. To sell a pet, open its page.
+        A sale appears here with its price, its note and who placed the order. To sell a pet, open its page.
       </Text>
       <AnchorLink to="/" search={{ status: 'available' }}>
         Show available pets
       </AnchorLink>
-    </Stack>
-  )
-}
-
-function LoadingRows() {
-  return (
-    <Stack gap={1} aria-busy="true" aria-label="Loading sales">
-      {Array.from({ length: 5 }, (_, index) => (
-        <Skeleton key={index} height={57} radius="sm" />
-      ))}
     </Stack>
   )
 }

@@ -1,8 +1,9 @@
 // The totals of the shown days: how many sales, for how much, and what the amount does not include.
-import { Skeleton, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { figuresQuery } from '../overview/queries.ts'
 import { amountText } from '../profile/price.ts'
 import { useStore } from '../session/session.ts'
@@ -16,7 +17,7 @@ export function SalesTotals({ range, today }: { range: DayRange; today: string }
   const { data: figures, error, refetch } = useQuery(query)
   if (figures === undefined) {
     if (error !== null) return <ErrorMessage error={error} onRetry={() => void refetch()} />
-    return <Skeleton height={HEIGHT_PX} aria-busy="true" aria-label="Loading the totals" role="status" />
+    return <Loading what="the totals" height={HEIGHT_PX} />
   }
   const { days, timeZone, countedSince } = figures
   const sum = sumOfDays(days, range)

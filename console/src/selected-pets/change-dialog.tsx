@@ -3,13 +3,14 @@ import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import type { Pet, PetStatus } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { counted } from '../layout/counted.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { CategoryField } from '../pets/category-field.tsx'
 import { STATUSES } from '../pets/filters.ts'
 import { categoriesQuery, categoryName } from '../pets/queries.ts'
 import { statusText } from '../pets/status-badge.tsx'
 import { useStore } from '../session/session.ts'
-import { changeMany, countText, deleteMany } from './change-many.ts'
+import { changeMany, deleteMany } from './change-many.ts'
 import { FailedList, ManyDialog } from './many-dialog.tsx'
 import { useMany } from './use-many.ts'
 
@@ -33,14 +34,14 @@ export function ChangeDialog({ action, pets, onClose }: Props) {
       return changeMany(store, pets, action === 'status' ? { status } : { categoryId })
     },
     doneText: ({ done }) => {
-      if (isDeletion) return `Deleted ${countText(done.length)}.`
+      if (isDeletion) return `Deleted ${counted(done.length, 'pet')}.`
       const category = `in ${categoryName(categories, categoryId)}`
       const state = action === 'status' ? statusText(status).toLowerCase() : category
-      return `${countText(done.length)} ${done.length === 1 ? 'is' : 'are'} ${state} now.`
+      return `${counted(done.length, 'pet')} ${done.length === 1 ? 'is' : 'are'} ${state} now.`
     },
     onDone: onClose,
   })
-  const count = countText(pets.length)
+  const count = counted(pets.length, 'pet')
   const title = isDeletion ? `Delete ${count}?` : `Change the ${action} of ${count}`
 
   function submit(event: FormEvent): void {

@@ -10,6 +10,7 @@ import {
   type Petstore,
   PetstoreError,
 } from '@petstore/client'
+import { counted } from '../layout/counted.ts'
 import { describeError, ExplainedError } from '../layout/describe-error.ts'
 import { UNDO_REASON } from '../pets/undo.ts'
 import { PROFILE_FIELDS } from '../profile/profile-values.ts'
@@ -123,7 +124,7 @@ function partsOf(pets: Pet[]): Pet[][] {
 
 /** Such as "Undone: 3 pets are as before." Rejects if some of them are not. */
 export function undoneText({ done, failed }: { done: unknown[]; failed: Failed[] }, state: string): string {
-  const text = `${countText(done.length)} ${done.length === 1 ? 'is' : 'are'} ${state}.`
+  const text = `${counted(done.length, 'pet')} ${done.length === 1 ? 'is' : 'are'} ${state}.`
   if (failed.length === 0) return `Undone: ${text}`
   const title = done.length === 0 ? 'Not undone' : 'Only partly undone'
   throw new ExplainedError(title, `${text} Not undone: ${namesText(failed)}`)
@@ -134,8 +135,4 @@ function namesText(failed: Failed[]): string {
   const shown = failed.slice(0, NAMES_MAX).map(({ pet, reason }) => `${pet.name} (${reason})`)
   const more = failed.length - shown.length
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
-}
-
-export function countText(count: number): string {
-  return `${count} ${count === 1 ? 'pet' : 'pets'}`
 }

@@ -1,8 +1,9 @@
 // The dialog of an action with many pets, and the pets that the action could not change.
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import type { ComponentProps } from 'react'
+import { counted } from '../layout/counted.ts'
 import { Dialog } from '../layout/dialog.tsx'
-import { countText, type Failed } from './change-many.ts'
+import { type Failed } from './change-many.ts'
 
 interface Props extends ComponentProps<typeof Dialog> {
   isBusy: boolean
@@ -23,7 +24,7 @@ interface FailedListProps {
 export function FailedList({ what, failed, onClose }: FailedListProps) {
   return (
     <Stack>
-      <Alert color="yellow" role="alert" title={`${countText(failed.length)} could not be ${what}`}>
+      <Alert color="yellow" role="alert" title={`${counted(failed.length, 'pet')} could not be ${what}`}>
         <div className="pet-names" role="list" aria-label={`Pets that could not be ${what}`} tabIndex={0}>
           {failed.map(({ pet, reason }) => (
             <Text key={pet.id} size="sm" role="listitem">

@@ -2,8 +2,9 @@
 import './selected-pets.css'
 import { Box, Button, Group, Text } from '@mantine/core'
 import type { Pet } from '@petstore/client'
+import { useHotkeys } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import type { PetSearch } from '../pets/filters.ts'
 import { petListQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -36,10 +37,11 @@ export function SelectionBar({ filters }: { filters: PetSearch }) {
   const scopes = useScopes()
   const allowed = ACTIONS.filter(({ scope }) => scopes.has(scope))
   const close = () => setDialog(undefined)
+  const actions = useActionKey()
   return (
     <>
       {selected.size > 0 && (
-        <section className="selection-bar" aria-label="Selected pets">
+        <section className="selection-bar" aria-label="Selected pets" aria-keyshortcuts="a">
           <Text fw={600} role="status">
             {selected.size} selected
           </Text>
@@ -49,7 +51,7 @@ export function SelectionBar({ filters }: { filters: PetSearch }) {
               Clear
             </Button>
           </Group>
-          <Group gap="xs" ml="auto">
+          <Group gap="xs" ml="auto" ref={actions}>
             {allowed.map(({ action, label, onPhone }) => (
               <Button
                 key={action}
@@ -74,6 +76,17 @@ export function SelectionBar({ filters }: { filters: PetSearch }) {
   )
 }
 
+/** The key `a` moves the focus to the first action: the list above loads more pets before Tab reaches its end. */
+function useActionKey() {
+  const actions = useRef<HTMLDivElement>(null)
+  const focus = ({ target }: KeyboardEvent) => {
+    const isTyping = target instanceof HTMLInputElement && target.type !== 'checkbox'
+    if (!isTyping) actions.current?.querySelector('button')?.focus()
+  }
+  useHotkeys([['a', focus, { preventDefault: false }]], ['TEXTAREA', 'SELECT'])
+  return actions
+}
+
 /** Selects the pets that the list has loaded. */
 function SelectAllButton({ filters }: { filters: PetSearch }) {
   const cache = useQueryClient()
@@ -81,7 +94,7 @@ function SelectAllButton({ filters }: { filters: PetSearch }) {
   const select = () => selectPets(cache.getQueryData(queryKey)?.pages.flatMap(({ items }) => items) ?? [])
   return (
     <Button variant="default" size="sm" onClick={select}>
-      <Label text="Select all loaded" onPhone="All" />
+      <Label text="Select all loaded" onPhone="All loaded" />
     </Button>
   )
 }

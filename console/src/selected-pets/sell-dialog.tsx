@@ -1,8 +1,10 @@
 // Sells the selected pets: an order for each, with its price, and one note for all.
-import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { counted } from '../layout/counted.ts'
+import { Loading } from '../layout/loading.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
 import { CURRENCY } from '../profile/currency.ts'
 import { PriceField } from '../profile/price-field.tsx'
@@ -10,9 +12,8 @@ import { amountText } from '../profile/price.ts'
 import { useProfiles } from '../profile/queries.ts'
 import { heldByText } from '../selling/conflict-text.ts'
 import { openOrderQuery } from '../selling/queries.ts'
-import { NOTE_LENGTH_MAX } from '../selling/use-dialog-action.ts'
+import { NoteField } from '../selling/note-field.tsx'
 import { useScopes, useStore } from '../session/session.ts'
-import { countText } from './change-many.ts'
 import { FailedList, ManyDialog } from './many-dialog.tsx'
 import { type SaleLine, saleLine, sellMany, totalOf } from './sell-many.ts'
 import { useMany } from './use-many.ts'
@@ -32,7 +33,7 @@ export function SellDialog({ pets, onClose }: Props) {
   const { mutate, variables, data, isPending } = useMany({
     run: (chosen: SaleLine[]) => sellMany(store, chosen, note, setTried),
     doneText: ({ done, total }) =>
-      `Sold ${countText(done.length)}${total ? ` for ${amountText(total)}` : ''}.`,
+      `Sold ${counted(done.length, 'pet')}${total ? ` for ${amountText(total)}` : ''}.`,
     canUndo,
     onDone: onClose,
   })
@@ -46,13 +47,18 @@ export function SellDialog({ pets, onClose }: Props) {
   }
 
   return (
-    <ManyDialog title={`Sell ${countText(pets.length)}`} onClose={onClose} isBusy={isPending} isWide>
+    <ManyDialog title={`Sell ${counted(pets.length, 'pet')}`} onClose={onClose} isBusy={isPending} isWide>
       {data && <FailedList what="sold" failed={data.failed} onClose={onClose} />}
-      {!data && lines === undefined && <Skeleton height={200} aria-label="Loading the prices" />}
+      {!data && lines === undefined && <Loading what="the prices" height={200} />}
       {!data && lines !== undefined && (
         <form onSubmit={submit} noValidate>
           <Stack>
-            <NoteField note={note} onChange={setNote} />
+            <NoteField
+              description="Optional. Who buys them?"
+              placeholder="Ms Okafor, 030 5550147"
+              value={note}
+              onChange={setNote}
+            />
             <div role="list" aria-label="Pets to sell">
               {lines.map((line) => (
                 <Line
@@ -71,7 +77,7 @@ export function SellDialog({ pets, onClose }: Props) {
                 <Button type="submit" disabled={isPending || sellable.length === 0}>
                   {isPending
                     ? `Selling, ${tried} of ${sellable.length}`
-                    : `Sell ${countText(sellable.length)}`}
+                    : `Sell ${counted(sellable.length, 'pet')}`}
                 </Button>
               </Group>
             </Group>
@@ -79,20 +85,6 @@ export function SellDialog({ pets, onClose }: Props) {
         </form>
       )}
     </ManyDialog>
-  )
-}
-
-function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {
-  return (
-    <TextInput
-      label="Note"
-      description="Optional. Who buys them?"
-      placeholder="Ms Okafor, 030 5550147"
-      maxLength={NOTE_LENGTH_MAX}
-      data-autofocus
-      value={note}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
   )
 }
 
@@ -132,21 +124,20 @@ function Line({ line, onType }: { line: SaleLine; onType: (text: string) => void
   )
 }
 
-/**
- * The pets as they are now, with their prices and open orders; undefined until they are read. A pet that was deleted since is
- * left out.
- */
+/** The pets as they are now, with their prices and open orders; undefined until they are read. */
 function useLines(selected: Pet[], typed: Record<string, string>): SaleLine[] | undefined {
   const store = useStore()
   const canReadOrders = useScopes().has('orders:read')
   const ids = selected.map(({ id }) => id)
   const { data: current } = useQuery(orderedPetsQuery(store, ids))
-  const pets = ids.flatMap((id) => current?.[id] ?? [])
+  // A pet that was deleted since is shown as it was.
+  const pets = selected.map((pet) => current?.[pet.id] ?? pet)
+  const deleted = new Set(ids.filter((id) => current?.[id] === undefined))
   const profiles = useProfiles([{ items: pets, nextCursor: undefined }], true)
   const held = pets.filter(({ status }) => status === 'pending' && canReadOrders)
   const orders = useQueries({ queries: held.map(({ id }) => openOrderQuery(store, id)) })
   if (current === undefined || orders.some(({ isLoading }) => isLoading)) return undefined
   const byPet: Record<string, Order> = {}
   for (const { data: order } of orders) if (order) byPet[order.petId] = order
-  return pets.map((pet) => saleLine(pet, { orders: byPet, profiles, typed, currency: CURRENCY }))
+  return pets.map((pet) => saleLine(pet, { orders: byPet, profiles, typed, currency: CURRENCY, deleted }))
 }

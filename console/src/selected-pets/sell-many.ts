@@ -31,12 +31,15 @@ export interface SaleFacts {
   /** What the person has typed as prices, by the id of the pet. */
   typed: Partial<Record<string, string>>
   currency: { code: string; decimals: number }
+  /** The ids of the pets that were deleted since they were selected. */
+  deleted: ReadonlySet<string>
 }
 
-export function saleLine(pet: Pet, { orders, profiles, typed, currency }: SaleFacts): SaleLine {
+export function saleLine(pet: Pet, { orders, profiles, typed, currency, deleted }: SaleFacts): SaleLine {
   const order = orders[pet.id]
   const input = priceInput(askedPrice(order, profiles[pet.id]), typed[pet.id], currency)
-  return { pet, order, obstacle: obstacleOf(pet.status, order), currency: currency.code, ...input }
+  const obstacle = deleted.has(pet.id) ? 'It was deleted.' : obstacleOf(pet.status, order)
+  return { pet, order, obstacle, currency: currency.code, ...input }
 }
 
 function obstacleOf(status: PetStatus, order: Order | undefined): string | undefined {

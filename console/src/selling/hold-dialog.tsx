@@ -8,8 +8,9 @@ import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
 import { clockText, minutesUntil } from './hold-time.ts'
+import { NoteField } from './note-field.tsx'
 import { TakenAlert } from './taken-alert.tsx'
-import { NOTE_LENGTH_MAX, useDialogAction, useTakenText } from './use-dialog-action.ts'
+import { useDialogAction, useTakenText } from './use-dialog-action.ts'
 import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
 
@@ -50,14 +51,11 @@ export function HoldDialog({ pet, onClose }: Props) {
     <Dialog title={`Hold ${pet.name} · No. ${pet.id}`} onClose={onClose} focusId={`pet-${pet.id}`}>
       <form onSubmit={submit} noValidate>
         <Stack>
-          <TextInput
-            label="Note"
+          <NoteField
             description="Optional. Who is it for, and when do they come?"
             placeholder="Ms Okafor, comes at noon"
-            maxLength={NOTE_LENGTH_MAX}
-            data-autofocus
             value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
+            onChange={setNote}
           />
           <PriceField {...price.field} />
           <LengthField {...length} />

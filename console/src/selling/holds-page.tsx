@@ -1,9 +1,10 @@
 // The open holds: for whom, until when, and what to do with each. The hold that ends first is at the top.
-import { Alert, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Alert, Group, Stack, Text, Title } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useHasChanged } from '../live/live-feed.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
@@ -39,7 +40,11 @@ function Holds() {
   const petIds = holds?.orders.map(({ petId }) => petId) ?? []
   const { data: pets } = useQuery({ ...orderedPetsQuery(store, petIds), enabled: petIds.length > 0 })
   if (holds === undefined) {
-    return error === null ? <LoadingRows /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+    return error === null ? (
+      <Loading what="holds" height={57} rows={5} />
+    ) : (
+      <ErrorMessage error={error} onRetry={() => void refetch()} />
+    )
   }
   if (holds.orders.length === 0) return <NoHolds />
   return (
@@ -125,15 +130,5 @@ function NotAllowed() {
     <Alert color="gray" title="Your key does not allow this page">
       Ask your administrator for a key with the permission orders:read.
     </Alert>
-  )
-}
-
-function LoadingRows() {
-  return (
-    <Stack gap={1} aria-busy="true" aria-label="Loading holds">
-      {Array.from({ length: 5 }, (_, index) => (
-        <Skeleton key={index} height={57} radius="sm" />
-      ))}
-    </Stack>
   )
 }

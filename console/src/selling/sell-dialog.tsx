@@ -1,13 +1,14 @@
 // The dialog that sells a pet: at which price, and to whom.
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
 import { heldByText } from './conflict-text.ts'
+import { NoteField } from './note-field.tsx'
 import { TakenAlert } from './taken-alert.tsx'
-import { NOTE_LENGTH_MAX, useDialogAction, useTakenText } from './use-dialog-action.ts'
+import { useDialogAction, useTakenText } from './use-dialog-action.ts'
 import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
 
@@ -40,14 +41,11 @@ export function SellDialog({ pet, order, onClose }: Props) {
               {heldByText(order, Date.now())}
             </Text>
           ) : (
-            <TextInput
-              label="Note"
+            <NoteField
               description="Optional. Who buys it?"
               placeholder="Ms Okafor, 030 5550147"
-              maxLength={NOTE_LENGTH_MAX}
-              data-autofocus
               value={note}
-              onChange={(event) => setNote(event.currentTarget.value)}
+              onChange={setNote}
             />
           )}
           <PriceField {...price.field} />

@@ -8,9 +8,6 @@ import { useStore } from '../session/session.ts'
 import { conflictText } from './conflict-text.ts'
 import { useOpenOrder } from './queries.ts'
 
-/** The limit of the service. */
-export const NOTE_LENGTH_MAX = 500
-
 interface DialogAction {
   run: (action: () => Promise<unknown>) => Promise<void>
   isDone: boolean

@@ -1,7 +1,8 @@
 // Signs in with the identity provider if the operator has configured one, otherwise with an API key.
-import { Alert, Anchor, Button, Card, Center, Divider, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Card, Center, Divider, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Loading } from '../layout/loading.tsx'
 import { Logo } from '../layout/logo.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { endedText } from './ended-text.ts'
@@ -34,7 +35,7 @@ export function SignInPage() {
               {failure}
             </Alert>
           )}
-          {isPending && <Skeleton height={120} />}
+          {isPending && <Loading what="the ways to sign in" height={120} />}
           {!isPending && (provider ? <WithProvider provider={provider} /> : <KeyForm />)}
           <Divider />
           <Text size="sm" c="dimmed">

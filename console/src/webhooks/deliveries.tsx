@@ -1,10 +1,12 @@
 // The attempts to deliver a message, newest first, with what came back.
-import { Alert, Button, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import type { Delivery, Webhook } from '@petstore/client'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { DAY_MS } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useNow } from '../layout/use-now.ts'
 import { agoText, exactText } from '../layout/when-text.ts'
@@ -12,7 +14,7 @@ import { useScopes, useStore } from '../session/session.ts'
 import { canManage, typeLabel } from './event-types.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 import { deliveriesQuery, type Outcome, useRedeliver } from './queries.ts'
-import { outcomeText, resultText } from './result-text.ts'
+import { nextTryText, outcomeText, resultText } from './result-text.ts'
 
 const DeliveryDialog = lazy(() =>
   import('./delivery-dialog.tsx').then((file) => ({ default: file.DeliveryDialog })),
@@ -27,7 +29,7 @@ type Filter = (typeof FILTERS)[number]
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const scopes = useScopes()
   const [filter, setFilter] = useState<Filter>('all')
-  const [isResending, setResending] = useState(false)
+  const [resentFrom, setResentFrom] = useState<number>()
   const canSend = webhook.enabled && canManage(scopes, webhook.types)
   return (
     <section aria-labelledby="deliveries">
@@ -36,7 +38,12 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           Deliveries
         </Title>
         {canSend && (
-          <Button variant="default" size="sm" aria-haspopup="dialog" onClick={() => setResending(true)}>
+          <Button
+            variant="default"
+            size="sm"
+            aria-haspopup="dialog"
+            onClick={() => setResentFrom(startOf(webhook))}
+          >
             Send failed ones again
           </Button>
         )}
@@ -55,25 +62,35 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
             webhook={webhook}
             outcome={filter === 'all' ? undefined : filter}
             canSend={canSend}
+            onSendSince={setResentFrom}
           />
         </>
       ) : (
         <Alert color="gray">Your key does not allow this list. It needs the permission pets:read.</Alert>
       )}
       <Suspense>
-        {isResending && <ResendDialog webhook={webhook} onClose={() => setResending(false)} />}
+        {resentFrom !== undefined && (
+          <ResendDialog webhook={webhook} from={resentFrom} onClose={() => setResentFrom(undefined)} />
+        )}
       </Suspense>
     </section>
   )
+}
+
+/** When the failures started or, if they have ended, a day ago. */
+function startOf({ failingSince }: Webhook): number {
+  return failingSince === undefined ? Date.now() - DAY_MS : Date.parse(failingSince)
 }
 
 interface AttemptsProps {
   webhook: Webhook
   outcome: Outcome | undefined
   canSend: boolean
+  /** Opens the dialog that sends failed messages again. */
+  onSendSince: (from: number) => void
 }
 
-function Attempts({ webhook, outcome, canSend }: AttemptsProps) {
+function Attempts({ webhook, outcome, canSend, onSendSince }: AttemptsProps) {
   const [shown, setShown] = useState<Delivery>()
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     deliveriesQuery(useStore(), webhook.id, outcome),
@@ -83,7 +100,7 @@ function Attempts({ webhook, outcome, canSend }: AttemptsProps) {
   const attempts = data?.pages.flatMap(({ items }) => items)
   if (attempts === undefined) {
     return error === null ? (
-      <Skeleton height={160} aria-label="Loading deliveries" />
+      <Loading what="deliveries" height={160} />
     ) : (
       <ErrorMessage error={error} onRetry={() => void refetch()} />
     )
@@ -111,9 +128,11 @@ function Attempts({ webhook, outcome, canSend }: AttemptsProps) {
       <Suspense>
         {shown && (
           <DeliveryDialog
-            delivery={shown}
+            delivery={attempts.find(({ id }) => id === shown.id) ?? shown}
+            now={now}
             attempts={attempts.filter(({ messageId }) => messageId === shown.messageId)}
             onSendAgain={canSend ? sendAgain : undefined}
+            onSendSince={canSend ? onSendSince : undefined}
             onClose={() => setShown(undefined)}
           />
         )}
@@ -140,6 +159,7 @@ interface RowProps {
 function AttemptRow({ delivery, now, onShow, onSendAgain }: RowProps) {
   const { type, petId, outcome, at, attempt, kind } = delivery
   const label = typeLabel(type)
+  const nextTry = nextTryText(delivery, now)
   const about = petId === undefined ? label : `${label}, No. ${petId}`
   return (
     <li className="delivery-row" data-outcome={outcome}>
@@ -161,6 +181,7 @@ function AttemptRow({ delivery, now, onShow, onSendAgain }: RowProps) {
           </time>
           {kind === 'redelivery' && ' · sent again'}
           {attempt > 1 && ` · attempt ${attempt}`}
+          {nextTry && ` · next try ${nextTry}`}
         </Text>
       </div>
       <div className="result">

@@ -10,16 +10,20 @@ import { explain, nextTryText, resultText } from './result-text.ts'
 
 interface Props {
   delivery: Delivery
+  now: number
   /** The attempts of the same message in the list, newest first. */
   attempts: Delivery[]
   onSendAgain: ((delivery: Delivery) => void) | undefined
+  /** Sends all that have failed since a time. */
+  onSendSince: ((from: number) => void) | undefined
   onClose: () => void
 }
 
-export function DeliveryDialog({ delivery, attempts, onSendAgain, onClose }: Props) {
+export function DeliveryDialog({ delivery, now, attempts, onClose, ...actions }: Props) {
+  const { onSendAgain, onSendSince } = actions
   const { type, petId, messageId, position, at } = delivery
   const explanation = explain(delivery)
-  const nextTry = nextTryText(delivery, attempts)
+  const nextTry = nextTryText(delivery, now)
   return (
     <Dialog title={typeLabel(type)} onClose={onClose} isWide>
       <Stack>
@@ -41,7 +45,7 @@ export function DeliveryDialog({ delivery, attempts, onSendAgain, onClose }: Pro
         </Part>
         <section aria-labelledby="attempts">
           <Title order={3} size="h6" id="attempts" mb={4}>
-            Attempts of this message
+            Attempts of this message in the list
           </Title>
           <ol className="plain-list">
             {attempts.map((one) => (
@@ -59,6 +63,18 @@ export function DeliveryDialog({ delivery, attempts, onSendAgain, onClose }: Pro
           <Button variant="default" onClick={onClose}>
             Close
           </Button>
+          {onSendSince && explanation && delivery.outcome !== 'skipped' && (
+            <Button
+              variant="default"
+              aria-haspopup="dialog"
+              onClick={() => {
+                onClose()
+                onSendSince(Date.parse(at))
+              }}
+            >
+              Send all failed since this
+            </Button>
+          )}
           {onSendAgain && (
             <Button
               onClick={() => {
@@ -81,7 +97,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       <Title order={3} size="h6" mb={4}>
         {title}
       </Title>
-      <dl className="webhook-facts">{children}</dl>
+      <dl className="fact-list">{children}</dl>
     </section>
   )
 }

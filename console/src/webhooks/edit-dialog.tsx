@@ -20,7 +20,7 @@ export function EditDialog({ webhook, onClose }: Props) {
     notify.done('Changed the webhook.')
   }
   return (
-    <Dialog title="Edit the webhook" onClose={onClose} isWide isModal>
+    <Dialog title="Edit the webhook" onClose={onClose} isWide isForm>
       <WebhookForm
         initialValues={{
           description: webhook.description ?? '',

@@ -1,5 +1,6 @@
 // Whether a webhook works, in one word and one sentence.
 import type { Webhook } from '@petstore/client'
+import { agoText } from '../layout/when-text.ts'
 
 export type Health = 'unused' | 'working' | 'failing' | 'paused' | 'stopped'
 
@@ -11,23 +12,20 @@ export const HEALTH_TEXTS: Record<Health, string> = {
   stopped: 'Stopped',
 }
 
-/**
- * A person pauses a webhook, and the service stops one.
- * @param isUnused True if no message was sent yet.
- */
-export function healthOf({ enabled, disabledReason, failingSince }: Webhook, isUnused: boolean): Health {
+/** A person pauses a webhook, and the service stops one. */
+export function healthOf({ enabled, disabledReason, failingSince, lastDeliveredAt }: Webhook): Health {
   if (!enabled) return disabledReason === 'caller' ? 'paused' : 'stopped'
   if (failingSince !== undefined) return 'failing'
-  return isUnused ? 'unused' : 'working'
+  return lastDeliveredAt === undefined ? 'unused' : 'working'
+}
+
+/** Such as "5 minutes ago". */
+export function lastSuccessText({ lastDeliveredAt }: Webhook, nowMs: number): string {
+  return lastDeliveredAt === undefined ? 'No success yet' : agoText(lastDeliveredAt, nowMs)
 }
 
 /** What the webhook is for or, if nobody has said it, where it sends. */
 export function nameOf({ description, url }: Pick<Webhook, 'description' | 'url'>): string {
   if (description !== undefined) return description
   return URL.canParse(url) ? new URL(url).host : url
-}
-
-/** Such as "1 message" or "3 messages". */
-export function messagesText(count: number): string {
-  return count === 1 ? '1 message' : `${count.toLocaleString('en-GB')} messages`
 }

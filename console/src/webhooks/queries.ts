@@ -12,6 +12,7 @@ import type {
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
+import { refreshEvery } from '../query-client.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { failedMessages } from './failed-messages.ts'
@@ -28,7 +29,7 @@ export type Outcome = 'delivered' | 'failed' | 'given_up'
 export function webhooksQuery(store: Petstore) {
   return queryOptions({
     queryKey: KEYS.webhooks,
-    refetchInterval: REFRESHED_EVERY_MS,
+    refetchInterval: refreshEvery(REFRESHED_EVERY_MS),
     // A store has at most 100 webhooks, unless its operator allows more.
     queryFn: async ({ signal }) => {
       const webhooks: Webhook[] = []
@@ -43,7 +44,7 @@ export function webhooksQuery(store: Petstore) {
 export function webhookQuery(store: Petstore, id: string) {
   return queryOptions({
     queryKey: KEYS.webhook(id),
-    refetchInterval: REFRESHED_EVERY_MS,
+    refetchInterval: refreshEvery(REFRESHED_EVERY_MS),
     queryFn: async ({ signal }): Promise<Webhook | null> => {
       try {
         return await store.webhooks.get(id, { signal })
@@ -55,29 +56,7 @@ export function webhookQuery(store: Petstore, id: string) {
   })
 }
 
-export interface LastAttempts {
-  /** The newest attempt; null if there is none. */
-  last: Delivery | null
-  /** The newest attempt that succeeded. */
-  delivered: Delivery | null
-}
-
-/** A webhook that works needs one request. */
-export function lastAttemptsQuery(store: Petstore, id: string) {
-  return queryOptions({
-    queryKey: KEYS.lastAttempts(id),
-    refetchInterval: REFRESHED_EVERY_MS,
-    queryFn: async ({ signal }): Promise<LastAttempts> => {
-      const newest = async (outcome?: Outcome) =>
-        (await store.webhooks.deliveries(id, { limit: 1, outcome }, { signal }).page()).items[0] ?? null
-      const last = await newest()
-      const isDelivered = last === null || last.outcome === 'delivered'
-      return { last, delivered: isDelivered ? last : await newest('delivered') }
-    },
-  })
-}
-
-export function deliveriesQuery(store: Petstore, id: string, outcome: Outcome | undefined) {
+export function deliveriesQuery(store: Petstore, id: string, outcome?: Outcome) {
   return infiniteQueryOptions({
     queryKey: KEYS.deliveries(id, outcome),
     queryFn: ({ pageParam: cursor, signal }): Promise<Page<Delivery>> =>

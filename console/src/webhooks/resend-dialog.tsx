@@ -3,13 +3,12 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Delivery, Webhook } from '@petstore/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { DAY_MS } from '../layout/dates.ts'
+import { counted } from '../layout/counted.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
 import { fieldTime, redeliverAll } from './failed-messages.ts'
-import { messagesText } from './health.ts'
 import { failedMessagesQuery, useRefreshWebhooks } from './queries.ts'
 
 /** How soon to ask again while the service accepts no further message. */
@@ -17,11 +16,13 @@ const BUSY_PAUSE_MS = 1_000
 
 interface Props {
   webhook: Webhook
+  /** The start of the failures. */
+  from: number
   onClose: () => void
 }
 
-export function ResendDialog({ webhook, onClose }: Props) {
-  const [since, setSince] = useState(() => fieldTime(startOf(webhook)))
+export function ResendDialog({ webhook, from, onClose }: Props) {
+  const [since, setSince] = useState(() => fieldTime(from))
   const sinceMs = Date.parse(since)
   const isTime = !Number.isNaN(sinceMs)
   const { data: failed, error } = useQuery({
@@ -33,7 +34,7 @@ export function ResendDialog({ webhook, onClose }: Props) {
   const count = failed?.length ?? 0
   const onSuccess = () => {
     onClose()
-    notify.done(`${messagesText(count)} sent again. The results appear in the list.`)
+    notify.done(`${counted(count, 'message')} sent again. The results appear in the list.`)
   }
   return (
     <Dialog title="Send failed messages again" onClose={onClose} isModal>
@@ -52,7 +53,7 @@ export function ResendDialog({ webhook, onClose }: Props) {
           onChange={(event) => setSince(event.currentTarget.value)}
         />
         <Text size="sm" role="status">
-          {send.isPending ? `${sent} of ${messagesText(count)} sent …` : foundText(failed, isTime)}
+          {send.isPending ? `${sent} of ${counted(count, 'message')} sent …` : foundText(failed, isTime)}
         </Text>
         {error && <ErrorMessage error={error} />}
         {send.error && <ErrorMessage error={send.error} />}
@@ -92,15 +93,10 @@ function useResend(webhookId: string) {
   return { send, sent }
 }
 
-/** Since the failures started or, if they have ended, a day. */
-function startOf({ failingSince }: Webhook): number {
-  return failingSince === undefined ? Date.now() - DAY_MS : Date.parse(failingSince)
-}
-
 function foundText(failed: Delivery[] | undefined, isTime: boolean): string {
   if (!isTime) return ''
   if (failed === undefined) return 'Looking for failed messages …'
   return failed.length === 0
     ? 'Every message since then has arrived.'
-    : `${messagesText(failed.length)} failed.`
+    : `${counted(failed.length, 'message')} failed.`
 }

@@ -1,5 +1,7 @@
 // What a receiver did with a message, and what to do if it failed, in plain words.
 import type { Delivery } from '@petstore/client'
+import { inText, SOON } from '../layout/when-text.ts'
+import { clockText } from '../selling/hold-time.ts'
 
 export interface Explanation {
   /** What happened, such as "Responds with 500". */
@@ -152,12 +154,9 @@ function durationText(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
-/**
- * What follows after a failure. Undefined if a later attempt is known, or if no further attempt is needed.
- * @param attempts Known attempts of the same message, newest first.
- */
-export function nextTryText({ id, outcome }: Delivery, attempts: readonly Delivery[]): string | undefined {
-  if (attempts.some((other) => BigInt(other.id) > BigInt(id))) return undefined
-  if (outcome === 'failed') return 'The service tries again by itself, with growing pauses.'
-  return outcome === 'given_up' ? 'None. To send the message once more, choose “Send again”.' : undefined
+/** When the message is sent again, such as "in 4 minutes (at 14:32)". Undefined if it is not. */
+export function nextTryText({ nextAttemptAt }: Delivery, nowMs: number): string | undefined {
+  if (nextAttemptAt === undefined) return undefined
+  const text = inText(nextAttemptAt, nowMs)
+  return text === SOON ? text : `${text} (at ${clockText(nextAttemptAt, nowMs)})`
 }

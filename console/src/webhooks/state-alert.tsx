@@ -1,18 +1,18 @@
 // Says why a webhook fails or gets no messages, and what to do.
 import { Alert, Button, Text } from '@mantine/core'
 import type { Webhook } from '@petstore/client'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNotify } from '../layout/notify.tsx'
 import { useNow } from '../layout/use-now.ts'
 import { clockText } from '../selling/hold-time.ts'
-import { useScopes } from '../session/session.ts'
+import { useScopes, useStore } from '../session/session.ts'
 import { canManage } from './event-types.ts'
 import { healthOf } from './health.ts'
-import { useUpdateWebhook } from './queries.ts'
-import { explain } from './result-text.ts'
-import { useLastAttempts } from './webhook-list.tsx'
+import { deliveriesQuery, useUpdateWebhook } from './queries.ts'
+import { type Explanation, explain } from './result-text.ts'
 
 export function StateAlert({ webhook }: { webhook: Webhook }) {
-  const health = healthOf(webhook, false)
+  const health = healthOf(webhook)
   if (health === 'failing') return <FailingAlert webhook={webhook} />
   if (health === 'stopped') return <StoppedAlert webhook={webhook} />
   return health === 'paused' ? <PausedAlert webhook={webhook} /> : null
@@ -81,8 +81,9 @@ function PausedAlert({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** Why the last attempt failed. */
-function useExplanation({ id }: Webhook): { what: string; advice: string } {
-  const last = useLastAttempts(id)?.last
+/** Why the last attempt failed. Reads the list below, which it shares. */
+function useExplanation({ id }: Webhook): Explanation {
+  const attempts = { ...deliveriesQuery(useStore(), id), enabled: useScopes().has('pets:read') }
+  const last = useInfiniteQuery(attempts).data?.pages[0]?.items[0]
   return (last && explain(last)) ?? { what: 'Every attempt fails', advice: 'The deliveries below say why.' }
 }

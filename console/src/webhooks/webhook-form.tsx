@@ -39,7 +39,10 @@ export function WebhookForm(props: Props) {
     }),
     validate: {
       description: (text) => (text.trim() === '' ? 'Enter the program that receives the messages.' : null),
-      url: (text) => (text.trim() === '' ? 'Enter the address to which the messages are sent.' : null),
+      url: (text) =>
+        /^https?:\/\//i.test(text.trim())
+          ? null
+          : 'Enter an address that starts with https:// or http://, such as https://shop.example/webhooks.',
       types: (types) => (types.length === 0 ? 'Choose at least one event.' : null),
     },
   })

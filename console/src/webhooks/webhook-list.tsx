@@ -1,16 +1,13 @@
 // The list of webhooks, newest first: what each is for, what it sends, and whether it works.
 import { Text } from '@mantine/core'
 import type { Webhook } from '@petstore/client'
-import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { counted } from '../layout/counted.ts'
 import { useNow } from '../layout/use-now.ts'
-import { agoText, exactText } from '../layout/when-text.ts'
+import { exactText } from '../layout/when-text.ts'
 import { clockText } from '../selling/hold-time.ts'
-import { useScopes, useStore } from '../session/session.ts'
 import { typesText } from './event-types.ts'
-import { HEALTH_TEXTS, healthOf, nameOf, messagesText } from './health.ts'
-import { type LastAttempts, lastAttemptsQuery } from './queries.ts'
-import { explain } from './result-text.ts'
+import { HEALTH_TEXTS, healthOf, lastSuccessText, nameOf } from './health.ts'
 
 export function WebhookList({ webhooks }: { webhooks: Webhook[] }) {
   const now = useNow()
@@ -33,9 +30,7 @@ export function WebhookList({ webhooks }: { webhooks: Webhook[] }) {
 }
 
 function WebhookRow({ webhook, now }: { webhook: Webhook; now: number }) {
-  const { id, url, types, waiting } = webhook
-  const attempts = useLastAttempts(id)
-  const delivered = attempts?.delivered
+  const { id, url, types, waiting, lastDeliveredAt } = webhook
   return (
     <li className="webhook-row">
       <div className="name">
@@ -49,32 +44,23 @@ function WebhookRow({ webhook, now }: { webhook: Webhook; now: number }) {
       <Text size="sm" className="types" lineClamp={2}>
         {typesText(types)}
       </Text>
-      <Text size="sm" className="success" {...(delivered && { title: exactText(delivered.at) })}>
-        {attempts && (
-          <>
-            <span className="label">{delivered ? 'Last success ' : ''}</span>
-            {delivered ? agoText(delivered.at, now) : 'No success yet'}
-          </>
-        )}
+      <Text size="sm" className="success" {...(lastDeliveredAt && { title: exactText(lastDeliveredAt) })}>
+        <span className="label">{lastDeliveredAt ? 'Last success ' : ''}</span>
+        {lastSuccessText(webhook, now)}
       </Text>
       <div className="state">
-        <HealthBadge webhook={webhook} attempts={attempts} />
+        <HealthBadge webhook={webhook} />
         <Text size="xs" c="dimmed" mt={2}>
-          {stateText(webhook, attempts, now)}
-          {waiting > 0 && <span className="waiting">{`Waiting: ${messagesText(waiting)}`}</span>}
+          {stateText(webhook, now)}
+          {waiting > 0 && <span className="waiting">{`Waiting: ${counted(waiting, 'message')}`}</span>}
         </Text>
       </div>
     </li>
   )
 }
 
-interface HealthBadgeProps {
-  webhook: Webhook
-  attempts: LastAttempts | undefined
-}
-
-export function HealthBadge({ webhook, attempts }: HealthBadgeProps) {
-  const health = healthOf(webhook, attempts?.last === null)
+export function HealthBadge({ webhook }: { webhook: Webhook }) {
+  const health = healthOf(webhook)
   return (
     <span className="status-badge health" data-health={health}>
       {HEALTH_TEXTS[health]}
@@ -82,18 +68,8 @@ export function HealthBadge({ webhook, attempts }: HealthBadgeProps) {
   )
 }
 
-/** Undefined while it is loading, and for keys that cannot read deliveries. */
-export function useLastAttempts(id: string): LastAttempts | undefined {
-  const store = useStore()
-  const canRead = useScopes().has('pets:read')
-  return useQuery({ ...lastAttemptsQuery(store, id), enabled: canRead }).data
-}
-
-/** Since when the webhook fails and why, or since when it is disabled. */
-function stateText(webhook: Webhook, attempts: LastAttempts | undefined, now: number): string {
-  const { enabled, failingSince, disabledAt } = webhook
-  if (!enabled) return disabledAt === undefined ? '' : `Since ${clockText(disabledAt, now)}`
-  if (failingSince === undefined) return ''
-  const reason = attempts?.last && explain(attempts.last)?.what
-  return `${reason ? `${reason}, since` : 'Since'} ${clockText(failingSince, now)}`
+/** Since when the webhook fails, or is disabled. */
+function stateText({ enabled, failingSince, disabledAt }: Webhook, now: number): string {
+  const since = enabled ? failingSince : disabledAt
+  return since === undefined ? '' : `Since ${clockText(since, now)}`
 }

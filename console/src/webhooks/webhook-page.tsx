@@ -1,26 +1,28 @@
 // The page of one webhook: whether it works, why not, and what was sent.
 import './webhooks.css'
-import { Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import type { Webhook } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { counted } from '../layout/counted.ts'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { BackIcon } from '../layout/icons.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useNow } from '../layout/use-now.ts'
-import { agoText, exactText } from '../layout/when-text.ts'
+import { exactText } from '../layout/when-text.ts'
 import { isId } from '../pets/filters.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { Deliveries } from './deliveries.tsx'
 import { typesText } from './event-types.ts'
-import { nameOf, messagesText } from './health.ts'
-import { type LastAttempts, useSendTest, webhookQuery } from './queries.ts'
+import { lastSuccessText, nameOf } from './health.ts'
+import { useSendTest, webhookQuery } from './queries.ts'
 import { StateAlert } from './state-alert.tsx'
 import { TestResult } from './test-result.tsx'
 import { WebhookButtons } from './webhook-buttons.tsx'
-import { HealthBadge, useLastAttempts } from './webhook-list.tsx'
+import { HealthBadge } from './webhook-list.tsx'
 import { NotAllowed } from './webhooks-page.tsx'
 
 export function WebhookPage() {
@@ -41,13 +43,16 @@ function FoundWebhook({ webhookId }: { webhookId: string }) {
   const { data, error, refetch } = useQuery({ ...webhookQuery(useStore(), webhookId), enabled: isValid })
   if (data === null || !isValid) return <UnknownWebhook />
   if (data !== undefined) return <WebhookDetails webhook={data} />
-  return error === null ? <LoadingWebhook /> : <ErrorMessage error={error} onRetry={() => void refetch()} />
+  return error === null ? (
+    <Loading what="the webhook" height={130} rows={3} />
+  ) : (
+    <ErrorMessage error={error} onRetry={() => void refetch()} />
+  )
 }
 
 function WebhookDetails({ webhook }: { webhook: Webhook }) {
   usePageTitle(nameOf(webhook))
   const test = useSendTest(webhook.id)
-  const attempts = useLastAttempts(webhook.id)
   return (
     <>
       <div className="webhook-heading">
@@ -56,7 +61,7 @@ function WebhookDetails({ webhook }: { webhook: Webhook }) {
             {nameOf(webhook)}
           </Title>
           <Text size="sm" c="dimmed" mt={4} className="webhook-address">
-            <HealthBadge webhook={webhook} attempts={attempts} /> {webhook.url}
+            <HealthBadge webhook={webhook} /> {webhook.url}
           </Text>
         </div>
         <WebhookButtons webhook={webhook} isTesting={test.isPending} onTest={() => test.mutate()} />
@@ -66,35 +71,23 @@ function WebhookDetails({ webhook }: { webhook: Webhook }) {
         <TestResult webhook={webhook} afterId={test.data} sentAt={test.submittedAt} />
       )}
       <StateAlert webhook={webhook} />
-      <Facts webhook={webhook} attempts={attempts} />
+      <Facts webhook={webhook} />
       <Deliveries webhook={webhook} />
     </>
   )
 }
 
-interface FactsProps {
-  webhook: Webhook
-  attempts: LastAttempts | undefined
-}
-
-function Facts({ webhook, attempts }: FactsProps) {
-  const { types, waiting, createdAt } = webhook
+function Facts({ webhook }: { webhook: Webhook }) {
+  const { types, waiting, createdAt, lastDeliveredAt } = webhook
   const now = useNow()
-  const delivered = attempts?.delivered
   return (
-    <dl className="webhook-facts">
+    <dl className="fact-list">
       <dt>Sends</dt>
       <dd>{typesText(types)}</dd>
-      {attempts && (
-        <>
-          <dt>Last success</dt>
-          <dd {...(delivered && { title: exactText(delivered.at) })}>
-            {delivered ? agoText(delivered.at, now) : 'No success yet'}
-          </dd>
-        </>
-      )}
+      <dt>Last success</dt>
+      <dd {...(lastDeliveredAt && { title: exactText(lastDeliveredAt) })}>{lastSuccessText(webhook, now)}</dd>
       <dt>Waiting</dt>
-      <dd>{waiting === 0 ? 'Nothing' : messagesText(waiting)}</dd>
+      <dd>{waiting === 0 ? 'Nothing' : counted(waiting, 'message')}</dd>
       <dt>Created</dt>
       <dd>{dateText(createdAt)}</dd>
     </dl>
@@ -110,16 +103,6 @@ function UnknownWebhook() {
       </Title>
       <Text c="dimmed">Another person may have deleted it, or the address is wrong.</Text>
       <AnchorLink to="/webhooks">Show all webhooks</AnchorLink>
-    </Stack>
-  )
-}
-
-function LoadingWebhook() {
-  return (
-    <Stack aria-busy="true" aria-label="Loading the webhook">
-      <Skeleton height={56} width="50%" />
-      <Skeleton height={96} />
-      <Skeleton height={240} />
     </Stack>
   )
 }

@@ -1,12 +1,13 @@
 // All webhooks with their health.
 import './webhooks.css'
-import { Alert, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PlusIcon } from '../layout/icons.tsx'
+import { Loading } from '../layout/loading.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { canManage } from './event-types.ts'
@@ -56,7 +57,7 @@ function Webhooks() {
   const { data: webhooks, error, refetch } = useQuery(webhooksQuery(useStore()))
   if (webhooks === undefined) {
     return error === null ? (
-      <LoadingWebhooks />
+      <Loading what="webhooks" height={64} rows={3} />
     ) : (
       <ErrorMessage error={error} onRetry={() => void refetch()} />
     )
@@ -85,15 +86,5 @@ export function NotAllowed() {
     <Alert color="gray" title="Your key does not allow this page">
       Ask your administrator for a key with the permission webhooks:read.
     </Alert>
-  )
-}
-
-function LoadingWebhooks() {
-  return (
-    <Stack gap={4} aria-busy="true" aria-label="Loading webhooks" role="status">
-      {Array.from({ length: 3 }, (_, index) => (
-        <Skeleton key={index} height={64} radius="sm" />
-      ))}
-    </Stack>
   )
 }

@@ -14,7 +14,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   pet_not_available:
     'Nothing was changed. show_pet says whether the pet is on hold, until when, or sold. Tell the person; find_pets finds other pets.',
   pet_on_hold:
-    'Nothing was changed. show_pet has the orderId; sell_pet or release_pet with it changes the status.',
+    'Nothing was changed. show_pet has the orderId and the note about the customer. Ask the person before you end the hold with sell_pet or release_pet.',
   invalid_transition: 'Nothing was changed. Set the status to available first, then to pending.',
   order_not_found: 'Check the orderId. list_holds and show_pet have it. A petId is no orderId.',
   order_closed: 'Do not try again. show_pet says how the order ended.',

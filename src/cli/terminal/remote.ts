@@ -71,7 +71,7 @@ export function addRemoteOptions(command: Command, examples: readonly string[], 
   command
     .option(
       '--url <url>',
-      'URL of the service; /v1 is added if the URL has no path (default: PETSTORE_URL, or http://127.0.0.1:3000/v1 if it is not set)',
+      'URL of the service; /v1 is added if the URL has no path (default: PETSTORE_URL, or http://127.0.0.1:3000 if it is not set)',
     )
     .option(
       '--timeout <seconds>',

@@ -18,8 +18,8 @@ export function print(line: string): void {
 }
 
 /** Prints a part of a long result. Waits for a slow reader, so that only one part is in memory. */
-export async function printPart(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+export async function printPart(part: string | Uint8Array): Promise<void> {
+  if (!process.stdout.write(part)) await once(process.stdout, 'drain')
 }
 
 /** Exits silently if the reader closes the pipe, as `head` does. Exits with a message on other write errors. */

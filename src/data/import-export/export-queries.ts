@@ -2,8 +2,9 @@
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
 import { NEWEST_POSITION } from '../../events/feed/queries.ts'
-
-export type ExportFormat = 'csv' | 'ndjson'
+import type { ExportFormat } from '../../store/pet-export/format.ts'
+import { PET_COLUMNS } from '../../store/pets/queries.ts'
+import { PROFILE_COLUMNS } from '../../store/profiles/queries.ts'
 
 /**
  * Starts a snapshot for `copyPetsTo`, and returns the position in the event feed that follows it: the snapshot contains
@@ -16,15 +17,13 @@ export async function startSnapshot(client: Client): Promise<string> {
   return (rows[0] as { position: string }).position
 }
 
-const PROFILE_COLUMNS = `price::text, currency, breed, sex, born_on as "bornOn", chip_number as "chipNumber", description`
-
 /** Streams all pets from one snapshot, sorted by id. If the reader is slow, PostgreSQL waits for it. */
 export function copyPetsTo(
   client: Client,
   format: ExportFormat,
   { profiles }: { profiles: boolean },
 ): CopyToStreamQuery {
-  const pets = `select id, name, category_id as "categoryId", status${
+  const pets = `select ${PET_COLUMNS}${
     profiles ? `, ${PROFILE_COLUMNS} from pets left join pet_profiles on pet_id = id` : ' from pets'
   }`
   const statement = {

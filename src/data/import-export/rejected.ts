@@ -1,6 +1,7 @@
 // The list of rejected rows, a CSV file. A run that resumes truncates it to the length that is stored in the database.
 // Contains no SQL.
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { csvLine } from '../../values/csv.ts'
 import type { ProfileColumn } from './profile-columns.ts'
 import { ImportError, type ListedRow } from './schema.ts'
 
@@ -71,9 +72,5 @@ async function openOrExplain(path: string, header: string): Promise<FileHandle> 
 }
 
 function toCsv({ line, reason, name, categoryId, status, profileTexts, text }: ListedRow): string {
-  return `${[String(line), reason, name, categoryId, status, ...profileTexts, text].map(quote).join(',')}\n`
-}
-
-function quote(field: string): string {
-  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+  return csvLine([String(line), reason, name, categoryId, status, ...profileTexts, text])
 }

@@ -4,6 +4,7 @@ import { createReadStream, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { fileFault } from '../../values/file-fault.ts'
 import { type CsvPosition, type CsvRecord, openCsvParser } from './csv.ts'
 import { ImportError } from './schema.ts'
 
@@ -96,12 +97,8 @@ function readFile(path: string, start: number, signal: AbortSignal): AsyncIterab
 }
 
 async function statFile(path: string): Promise<Stats> {
-  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new ImportError(
-      error.code === 'ENOENT'
-        ? `There is no file ${path}.`
-        : `${path} cannot be read (${error.code}). Check its permissions.`,
-    )
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new ImportError(fileFault(path, error))
   })
   if (stats.isFile()) return stats
   throw new ImportError(`${path} is not a file. To read from a pipe: … | petstore import - --id NAME`)

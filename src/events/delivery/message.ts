@@ -3,7 +3,7 @@ import { stringifyJson } from '../../values/json.ts'
 import { toEvent } from '../feed/feed.ts'
 import { type Position, writePosition } from '../feed/format.ts'
 import type { EventRow } from '../feed/queries.ts'
-import { EVENT_MESSAGE_PREFIX } from '../webhooks/rules.ts'
+import { EVENT_MESSAGE_PREFIX, TEST_MESSAGE_PREFIX } from '../webhooks/rules.ts'
 import type { DeliveryKind } from '../webhooks/schema.ts'
 import type { RetryRow } from './queries.ts'
 
@@ -76,7 +76,9 @@ export function retryMessage(row: RetryRow, epoch: string, now: number): Message
 
 /** The same for every attempt, so that a receiver can recognise a message that it has already processed. */
 export function messageId({ id, epoch, number }: Pick<Message, 'id' | 'epoch' | 'number'>): string {
-  return number === null ? `test_${id}` : EVENT_MESSAGE_PREFIX + writePosition({ epoch, number })
+  return number === null
+    ? `${TEST_MESSAGE_PREFIX}${id}`
+    : EVENT_MESSAGE_PREFIX + writePosition({ epoch, number })
 }
 
 export function writeTestBody(type: string, webhookId: bigint, occurredAt: Date): string {

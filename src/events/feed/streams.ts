@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { findValidApiKeyIds } from '../../access/api-keys/queries.ts'
 import { AppError } from '../../contract/errors.ts'
+import { limitPlaces } from '../../contract/places.ts'
 import type { Db } from '../../db/database.ts'
 import { type Filter, openChunks } from './chunks.ts'
 import { durableEvents, type FindDurableEvents } from './durable.ts'
@@ -23,7 +24,6 @@ const OWN_READS_MAX = 2
 const SLICE_MS = 2
 /** On shutdown, clients wait a random time in this range, so that they do not all reconnect at once. */
 const RECONNECT_MS = { min: 100, max: 1_000 }
-const LIMIT_RETRY_SECONDS = 5
 
 export interface EventStreamsOptions {
   db: Db
@@ -64,7 +64,7 @@ export function openEventStreams({
   onFailure = () => {},
 }: EventStreamsOptions): EventStreams {
   const streams = new Set<Stream>()
-  const places = limitPlaces(max, perKeyMax)
+  const places = limitPlaces('streams', { max, perKeyMax })
   const { readFirst, pump, advance, forget } = openSending(streams, findEvents, onFailure)
   const timers = openTimers([
     [() => forEachStream(streams, (stream) => stream.keepAlive()), keepAliveEveryMs],
@@ -232,40 +232,6 @@ function openOwnPages(findEvents: FindDurableEvents, pump: (stream: Stream) => v
     remove: (stream: Stream): void => {
       waiting.delete(stream)
       reading.delete(stream)
-    },
-  }
-}
-
-/** Counts streams in total and per key, including those that are about to start. */
-function limitPlaces(max: number, perKeyMax: number) {
-  const perKey = new Map<bigint, number>()
-  let total = 0
-
-  return {
-    /** Throws if a limit is reached. Otherwise returns the function that ends the count, once. */
-    take: (apiKeyId: bigint): (() => void) => {
-      const ofKey = perKey.get(apiKeyId) ?? 0
-      if (ofKey >= perKeyMax) {
-        throw new AppError('rate_limited', {
-          headers: {
-            'retry-after': String(LIMIT_RETRY_SECONDS),
-            'ratelimit-policy': `"streams";q=${perKeyMax};w=${LIMIT_RETRY_SECONDS}`,
-            ratelimit: `"streams";r=0;t=${LIMIT_RETRY_SECONDS}`,
-          },
-        })
-      }
-      if (total >= max) throw new AppError('overloaded')
-      total += 1
-      perKey.set(apiKeyId, ofKey + 1)
-      let isTaken = true
-      return () => {
-        if (!isTaken) return
-        isTaken = false
-        total -= 1
-        const left = (perKey.get(apiKeyId) ?? 1) - 1
-        if (left === 0) perKey.delete(apiKeyId)
-        else perKey.set(apiKeyId, left)
-      }
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import { type Position, writePosition } from '../feed/format.ts'
 import type { EventType } from '../feed/schema.ts'
-import { EVENT_MESSAGE_PREFIX, SECRETS_MAX } from './rules.ts'
+import { EVENT_MESSAGE_PREFIX, SECRETS_MAX, TEST_MESSAGE_PREFIX } from './rules.ts'
 import type { Delivery, DeliveryOutcome, DisabledReason, Webhook, WebhookChanges } from './schema.ts'
 
 interface WebhookRow extends Position {
@@ -15,12 +15,20 @@ interface WebhookRow extends Position {
   disabledReason: DisabledReason | null
   disabledAt: Date | null
   failingSince: Date | null
+  lastDeliveredAt: Date | null
   waiting: number
 }
 
-// node-postgres parses an array of an enum type only as an array of text.
+// node-postgres parses an array of an enum type only as an array of text. The newest success is found from the newest attempt
+// back, by the primary key: one row, unless the receiver fails. While it does, it gets few messages.
 const COLUMNS = `id, url, description, types::text[], created_at as "createdAt", disabled_reason as "disabledReason",
   disabled_at as "disabledAt", failing_since as "failingSince", epoch, number,
+  (
+    select at from webhook_deliveries
+    where webhook_id = webhooks.id and outcome = 'delivered'
+    order by webhook_deliveries.id desc
+    limit 1
+  ) as "lastDeliveredAt",
   (select count(*)::int from webhook_retries where webhook_id = webhooks.id) as waiting`
 
 /** Makes webhooks wait for each other when they are created, so that their number can be limited. */
@@ -137,8 +145,8 @@ export async function lockWebhook(tx: Tx, id: bigint): Promise<Webhook | undefin
 }
 
 /**
- * Changes the given fields, and restarts the delivery. An enabled webhook that was disabled makes all its retries due,
- * as if none of them had failed.
+ * Changes the given fields, and restarts the delivery. Enabling a webhook makes all its retries due, as if none of them had
+ * failed. One that was enabled already stays failing until an attempt succeeds.
  */
 export async function updateWebhook(
   tx: Tx,
@@ -154,7 +162,7 @@ export async function updateWebhook(
           else disabled_reason end,
         disabled_at = case $5::boolean when true then null when false then coalesce(disabled_at, now())
           else disabled_at end,
-        failing_since = case when $5 then null else failing_since end,
+        failing_since = case when $5 and disabled_at is not null then null else failing_since end,
         version = version + 1, restarts = restarts + 1, api_key_id = $6
       where id = $1
       returning ${COLUMNS}`,
@@ -250,15 +258,34 @@ export async function insertWebhookRedelivery(
   return rows.length > 0
 }
 
-type DeliveryRow = Omit<Delivery, 'position' | 'petId' | 'responseStatus' | 'failure'> & {
+type DeliveryRow = Omit<Delivery, 'position' | 'petId' | 'responseStatus' | 'failure' | 'nextAttemptAt'> & {
   number: bigint | null
   petId: bigint | null
   responseStatus: number | null
   failure: string | null
+  nextAttemptAt: Date | null
 }
 
 const DELIVERY_COLUMNS = `id, message_id as "messageId", kind, type, number, pet_id as "petId", attempt, outcome,
   response_status as "responseStatus", failure, duration_ms as "durationMs", at`
+
+/**
+ * When the message of a failed attempt is sent again. Its row in webhook_retries counts the attempts, so an earlier attempt of
+ * the message has no such time. The count is 0 after the webhook was enabled again: everything that waits is then due.
+ */
+const NEXT_ATTEMPT_AT = `case
+  when outcome <> 'failed' or (select disabled_at is not null from webhooks where webhooks.id = $1) then null
+  when kind = 'event' then (
+    select due_at from webhook_retries as retry
+    where retry.webhook_id = $1 and retry.kind = 'event' and retry.number = webhook_deliveries.number
+      and retry.attempts in (0, attempt)
+  )
+  else (
+    select min(due_at) from requested
+    where requested.kind = webhook_deliveries.kind and requested.attempts in (0, attempt)
+      and (requested.number = webhook_deliveries.number or '${TEST_MESSAGE_PREFIX}' || requested.id = message_id)
+  )
+end`
 
 /** Returns the type of the message; undefined if the webhook has no such delivery. */
 export async function findDeliveredType(
@@ -284,7 +311,11 @@ export async function findWebhookDeliveriesBefore(
 ): Promise<Delivery[]> {
   const rows = await db.read<DeliveryRow>({
     name: 'find_webhook_deliveries_before',
-    text: `select ${DELIVERY_COLUMNS}
+    // Events are found by an index. Tests and redeliveries are few, and are read once.
+    text: `with requested as materialized (
+        select id, kind, number, attempts, due_at from webhook_retries where webhook_id = $1 and kind <> 'event'
+      )
+      select ${DELIVERY_COLUMNS}, ${NEXT_ATTEMPT_AT} as "nextAttemptAt"
       from webhook_deliveries
       where webhook_id = $1 and ($2::text is null or outcome = $2) and type = any($3) and id < $4
       order by id desc
@@ -302,6 +333,7 @@ function toWebhook({ epoch, number, ...row }: WebhookRow): Webhook {
     disabledReason: row.disabledReason ?? undefined,
     disabledAt: row.disabledAt ?? undefined,
     failingSince: row.failingSince ?? undefined,
+    lastDeliveredAt: row.lastDeliveredAt ?? undefined,
     position: writePosition({ epoch, number }),
   }
 }
@@ -313,5 +345,6 @@ function toDelivery({ number, ...row }: DeliveryRow): Delivery {
     petId: row.petId ?? undefined,
     responseStatus: row.responseStatus ?? undefined,
     failure: row.failure ?? undefined,
+    nextAttemptAt: row.nextAttemptAt ?? undefined,
   }
 }

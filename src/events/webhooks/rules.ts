@@ -13,3 +13,5 @@ export const REQUESTED_MAX = 100
 export const TEST_TYPE = 'webhook.test'
 /** The id of the message with an event is this prefix and the position of the event. */
 export const EVENT_MESSAGE_PREFIX = 'evt_'
+/** The id of a test event is this prefix and the id of its row in webhook_retries. */
+export const TEST_MESSAGE_PREFIX = 'test_'

@@ -60,6 +60,9 @@ const properties = {
   ),
   disabledAt: Type.Optional(time('When the webhook was disabled. Absent while it is enabled.')),
   failingSince: Type.Optional(time('Since when every attempt has failed. Absent after a success.')),
+  lastDeliveredAt: Type.Optional(
+    time('When the newest attempt that succeeded ended. Absent if there is none among the deliveries.'),
+  ),
   position: Type.String({
     description: 'All events up to this position of the feed are delivered, given up or wait for a retry.',
   }),
@@ -174,6 +177,11 @@ const DeliverySchema = Type.Object(
     ),
     durationMs: Type.Integer({ minimum: 0, description: 'Duration of the attempt, in milliseconds.' }),
     at: time('When the attempt ended.'),
+    nextAttemptAt: Type.Optional(
+      time(
+        'When the message is sent again, or later while the receiver is down. Present only after the newest attempt of a message that waits for a retry. Absent while the webhook is disabled.',
+      ),
+    ),
   },
   { $id: 'Delivery', description: 'One attempt to deliver a message to a webhook.' },
 )

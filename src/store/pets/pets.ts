@@ -31,7 +31,26 @@ export interface JsonPage {
   next: PagePosition | undefined
 }
 
-export async function listPets(
+/** Every way to list pets, except by their ids. */
+export interface PetList extends PetFilters {
+  name?: string | undefined
+  word?: string | undefined
+  sort?: 'name' | undefined
+}
+
+/** Reads a page of pets, newest first, or sorted by name if `name` or `sort` is given. */
+export function readPets(
+  batches: PetBatches,
+  db: Reader,
+  { name, word, sort, ...filters }: PetList,
+  page: PageRequest,
+): Promise<JsonPage> {
+  if (word !== undefined) return listPetsByWord(db, { word, ...filters }, page)
+  if (name === undefined && sort === undefined) return listPets(batches, filters, page)
+  return listPetsByName(db, { prefix: name ?? '', status: filters.status }, page)
+}
+
+async function listPets(
   { findPage }: PetBatches,
   filters: PetFilters,
   { after, limit }: PageRequest,
@@ -41,7 +60,7 @@ export async function listPets(
 }
 
 /** Lists pets whose name starts with the prefix, of one status or of all, sorted by name. */
-export async function listPetsByName(
+async function listPetsByName(
   db: Reader,
   search: NameSearch,
   { after, limit }: PageRequest,
@@ -56,7 +75,7 @@ export async function listPetsByName(
  * Lists pets that have a word that starts with the text, newest first. If the search stops before the page is full, the next
  * page continues there.
  */
-export async function listPetsByWord(
+async function listPetsByWord(
   db: Reader,
   search: WordSearch,
   { after, limit }: PageRequest,

@@ -7,7 +7,7 @@ import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import type { Pet, VersionedPet } from './schema.ts'
 
-const COLUMNS = 'id, name, category_id as "categoryId", status'
+export const PET_COLUMNS = 'id, name, category_id as "categoryId", status'
 
 export interface PetFilters {
   status?: PetStatus | undefined
@@ -218,6 +218,9 @@ const RANGE_BITS = 15
  *
  * PostgreSQL reads no more ranges than the page needs. Ids can have gaps of any size, so the next range is that of the next
  * older pet. Without "+ 0", PostgreSQL could read the primary key instead of the index on words.
+ *
+ * A range is sorted by ids alone: a common word then takes two thirds of the CPU time. Its pets are read one by one, because
+ * of the limit of 1, so their order stays that of the ids.
  */
 export async function findPetsByWord(
   db: Reader,
@@ -241,9 +244,9 @@ export async function findPetsByWord(
               or pet_word_keys(id, name) @@ (replace(pet_word_keys(id, $1)::text, ' ', ':* & ') || ':*')::tsquery
             ) as is_match
         from (
-          select found.* from ranges
+          select pet.* from ranges
           cross join lateral (
-            select id, name, category_id, status from pets
+            select id + 0 as found_id from pets
             where id + 0 < $2 and pet_word_keys(id, name) @@ (
                 select (quote_literal(lexeme) || ':*')::tsquery
                 from unnest(pet_word_keys(number << ${RANGE_BITS}, $1))
@@ -253,6 +256,9 @@ export async function findPetsByWord(
             order by id + 0 desc
             limit ${EXAMINED_MAX}
           ) as found
+          cross join lateral (
+            select id, name, category_id, status from pets where id = found_id limit 1
+          ) as pet
           limit ${EXAMINED_MAX}
         ) as examined
       ) as judged
@@ -265,7 +271,7 @@ export async function findPetsByWord(
 export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise<VersionedPet[]> {
   return db.read<VersionedPet>({
     name: 'find_pets_by_ids',
-    text: `select ${COLUMNS}, version from pets where id = any($1::bigint[]) order by id desc`,
+    text: `select ${PET_COLUMNS}, version from pets where id = any($1::bigint[]) order by id desc`,
     values: [ids],
   })
 }
@@ -277,7 +283,7 @@ export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise
 export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
     name: 'lock_pet',
-    text: `select ${COLUMNS}, version from pets where id = $1 for update`,
+    text: `select ${PET_COLUMNS}, version from pets where id = $1 for update`,
     values: [id],
   })
   return pet
@@ -290,7 +296,7 @@ export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefi
 export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
     name: 'lock_pet_among_buyers',
-    text: `select ${COLUMNS}, version from pets where id = $1 for no key update`,
+    text: `select ${PET_COLUMNS}, version from pets where id = $1 for no key update`,
     values: [id],
   })
   return pet

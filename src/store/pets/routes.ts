@@ -13,16 +13,7 @@ import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import type { PetBatches } from './batches.ts'
 import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
-import {
-  changePet,
-  createPet,
-  getPet,
-  listPets,
-  listPetsByIds,
-  listPetsByName,
-  listPetsByWord,
-  removePet,
-} from './pets.ts'
+import { changePet, createPet, getPet, listPetsByIds, readPets, removePet } from './pets.ts'
 import {
   LIST_LIMIT_DEFAULT,
   ListPetsQuery,
@@ -80,12 +71,7 @@ export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServi
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
-        const find = () => {
-          if (word !== undefined) return listPetsByWord(readers.rows, { word, ...filters }, page)
-          if (name === undefined && sort === undefined) return listPets(batches, filters, page)
-          return listPetsByName(readers.rows, { prefix: name ?? '', status }, page)
-        }
-        const { json, next } = await find()
+        const { json, next } = await readPets(batches, readers.rows, boundTo, page)
         return {
           body: Buffer.from(json),
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),

@@ -8,7 +8,7 @@ import { INT64_MAX } from '../../values/int64.ts'
 import type { PetProfile, VersionedProfile } from './schema.ts'
 
 /** The text of a `numeric` has the decimal places with which it was stored. */
-const COLUMNS = `price::text, currency, breed, sex, to_char(born_on, 'YYYY-MM-DD') as "bornOn", chip_number as "chipNumber",
+export const PROFILE_COLUMNS = `price::text, currency, breed, sex, to_char(born_on, 'YYYY-MM-DD') as "bornOn", chip_number as "chipNumber",
   description`
 
 interface ProfileRow {
@@ -26,7 +26,7 @@ interface ProfileRow {
 export async function findPetProfile(db: Reader, petId: bigint): Promise<VersionedProfile | undefined> {
   const [row] = await db.read<ProfileRow & { version: number }>({
     name: 'find_pet_profile',
-    text: `select pets.id as "petId", coalesce(pet_profiles.version, 0) as version, ${COLUMNS}
+    text: `select pets.id as "petId", coalesce(pet_profiles.version, 0) as version, ${PROFILE_COLUMNS}
       from pets left join pet_profiles on pet_profiles.pet_id = pets.id
       where pets.id = $1`,
     values: [petId],
@@ -37,7 +37,7 @@ export async function findPetProfile(db: Reader, petId: bigint): Promise<Version
 export async function findProfilesByPetIds(db: Reader, petIds: readonly bigint[]): Promise<PetProfile[]> {
   const rows = await db.read<ProfileRow>({
     name: 'find_profiles_by_pet_ids',
-    text: `select pet_id as "petId", ${COLUMNS} from pet_profiles
+    text: `select pet_id as "petId", ${PROFILE_COLUMNS} from pet_profiles
       where pet_id = any($1::bigint[])
       order by pet_id desc`,
     values: [petIds],
@@ -49,7 +49,7 @@ export async function findProfilesByPetIds(db: Reader, petIds: readonly bigint[]
 export async function findProfilesByChipNumber(db: Reader, chipNumber: string): Promise<PetProfile[]> {
   const rows = await db.read<ProfileRow>({
     name: 'find_profiles_by_chip_number',
-    text: `select pet_id as "petId", ${COLUMNS} from pet_profiles
+    text: `select pet_id as "petId", ${PROFILE_COLUMNS} from pet_profiles
       where (chip_number, pet_id) <= ($1, ${INT64_MAX}) and (chip_number, pet_id) >= ($1, 0)
       order by chip_number desc, pet_id desc
       limit ${LIST_LIMIT_MAX}`,

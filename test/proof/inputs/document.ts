@@ -37,7 +37,6 @@ export interface Parameter {
 
 interface Response {
   content?: {
-    'text/event-stream'?: unknown
     'application/json'?: { schema: Schema; examples: Record<string, unknown> }
   }
 }
@@ -64,7 +63,7 @@ export type Fields = Record<string, Schema>
 
 export interface Operation {
   id: string
-  /** Whether the response has no end. */
+  /** Whether the response is not JSON: a stream or a file. Only few of them can be open at once. */
   isStream: boolean
   method: string
   /** As in the document: `/pets/{petId}`. */
@@ -121,7 +120,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
       isOptional: !requestBody?.required,
     },
     success: success.map(Number),
-    isStream: responses['200']?.content?.['text/event-stream'] !== undefined,
+    isStream: success[0] !== '204' && response === undefined,
     response: response && resolve(response),
     codes: new Set(
       Object.keys(responses)

@@ -1,5 +1,6 @@
 // Commands on lists: whole walks, single pages, pages continued after the store has changed, and cursors of another list.
 import * as fc from 'fast-check'
+import { parseExactly } from '../../../support/client.ts'
 import { linkTo } from '../../../support/pets.ts'
 import { type Sender, callBoth, requireSame, type Session } from '../fixture.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
@@ -121,8 +122,7 @@ function toQuery(parameters: Record<string, unknown>): string {
     : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
 }
 
-/** A list; which pet it refers to depends on the session. */
-const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
+const petList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   fc
     .record({
       status: some.optional(some.petStatus),
@@ -142,6 +142,11 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   fc
     .record({ sort: fc.constant('name' as const), status: some.optional(some.petStatus) })
     .map((all) => () => ({ of: 'names' as const, ...all })),
+)
+
+/** A list; which pet it refers to depends on the session. */
+const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
+  { arbitrary: petList, weight: 4 },
   fc
     .record({ status: some.optional(some.orderStatus), pet: some.optional(some.choice) })
     .map(({ status, pet }) => (session: Session) => ({
@@ -209,6 +214,17 @@ const foreignCursor = command(
   },
 )
 
+/** A list as a whole. Compares the lines that the service sent. */
+const exportList = command({ list: petList, limit: some.limit }, async (session, sender, { list, limit }) => {
+  const wanted = list(session)
+  const path = `/pet-export${toQuery({ format: 'ndjson', ...queryOf(wanted), limit })}`
+  const call = { operation: 'exportPets', scope: 'pets:read', method: 'GET', path }
+  const { status, text } = await callBoth(session, sender, call, () => ({ status: 200 }))
+  if (status !== 200) return
+  const rows = (rowsOf(session.store, wanted) ?? []).map(({ item }) => item)
+  requireSame('export', text.split('\n').slice(0, -1).map(parseExactly), rows.slice(0, limit))
+})
+
 function isSame(one: List, other: List): boolean {
   const textOf = (each: List) => `${each.of}${toQuery({ ...each })}`
   return textOf(one) === textOf(other)
@@ -219,4 +235,5 @@ export const listCommands: fc.WeightedArbitrary<Command>[] = [
   { arbitrary: firstPage, weight: 4 },
   { arbitrary: nextPage, weight: 4 },
   { arbitrary: foreignCursor, weight: 1 },
+  { arbitrary: exportList, weight: 2 },
 ]
