@@ -57,7 +57,7 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
   variables: { document: 'docs/configuration.md', table: settingsByTask },
   'variables for users': { document: 'docs/command-line.md', table: () => variableTable(CLIENT_VARIABLES) },
   limits: {
-    document: 'docs/production.md',
+    document: 'docs/evidence/scale.md',
     table: () => tableOf(['Limit of one process', 'Value', 'Beyond it'], PROCESS_LIMITS),
   },
   operations: { document: 'docs/interface.md', table: operationTable },
@@ -68,18 +68,12 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
   alerts: { document: 'docs/runbook.md', table: alertTable },
   scopes: { document: 'docs/access.md', table: scopeTable },
   'sign-in errors': { document: 'docs/access.md', table: signInErrorTable },
-  metrics: { document: 'docs/monitoring.md', table: metricTable },
+  metrics: { document: 'deploy/monitoring/metrics.md', table: metricTable },
 }
 
 function errorTable(): string {
-  const rows = Object.entries(ERRORS).map(([code, { status, message, fix }]) => [
-    String(status),
-    `\`${code}\``,
-    // Outside of code, GitHub renders `<…>` as HTML.
-    message.replaceAll('<', '&lt;'),
-    fix,
-  ])
-  return tableOf(['Status', 'Code', '`message`', 'What to do'], rows)
+  const rows = Object.entries(ERRORS).map(([code, { status, fix }]) => [String(status), `\`${code}\``, fix])
+  return tableOf(['Status', 'Code', 'What to do'], rows)
 }
 
 function detailCodeTable(): string {
@@ -134,7 +128,7 @@ function operationTable(): string {
   const rows = all
     .toSorted((a, b) => Number(a.operation.deprecated ?? false) - Number(b.operation.deprecated ?? false))
     .map(({ path, method, operation }) => [
-      `\`${operation.operationId}\`${operation.deprecated ? ' (deprecated)' : ''}`,
+      `\`${operation.operationId}\`${operation.deprecated ? ` (${replacementOf(operation)})` : ''}`,
       `\`${method.toUpperCase()} /v1${path}\`${withFields(operation)}`,
       operation['x-scope'] === 'any' ? 'any key' : `\`${operation['x-scope'].replaceAll(' ', '` and `')}\``,
       successOf(operation),
@@ -143,11 +137,15 @@ function operationTable(): string {
   return tableOf(['Operation', 'Request', 'Scope', 'Success', 'Errors'], rows)
 }
 
+/** A section of its own says what replaces a deprecated operation. */
+function replacementOf({ operationId }: Operation): string {
+  return `[deprecated](upgrading.md#replace-${operationId.toLowerCase()})`
+}
+
 function successOf({ responses }: Operation): string {
-  return Object.entries(responses)
-    .filter(([status]) => status.startsWith('2'))
-    .map(([status, { description }]) => `${status}: ${description}`)
-    .join(' ')
+  return Object.keys(responses)
+    .filter((status) => status.startsWith('2'))
+    .join(', ')
 }
 
 function errorsOf({ responses }: Operation): string {

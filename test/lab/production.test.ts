@@ -82,12 +82,15 @@ describe('docs/production.md', () => {
   })
 })
 
-test('bash accepts the commands that upgrade Debian', () => {
-  const section = sectionsOf(upgrading).find(({ heading }) => heading === 'Debian 12 to 13 on one server')
-  expect(section?.commandLines.length).toBeGreaterThan(20)
-  const { status, stderr } = spawnSync('bash', ['-n'], { input: section?.script ?? '', encoding: 'utf8' })
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-})
+test.each(['From 1.1 to 1.2', 'Debian 12 to 13 on one server'])(
+  'bash accepts the commands of "%s" in docs/upgrading.md',
+  (name) => {
+    const section = sectionsOf(upgrading).find(({ heading }) => heading === name)
+    expect(section?.commandLines.length).toBeGreaterThan(20)
+    const { status, stderr } = spawnSync('bash', ['-n'], { input: section?.script ?? '', encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  },
+)
 
 describe('sectionsOf', () => {
   const text =

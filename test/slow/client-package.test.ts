@@ -169,7 +169,10 @@ for (const sent of [body, body + ' ']) {
     cwd: folder,
   })
   env.WEBHOOK = JSON.stringify(signedWebhook())
-  const { stdout } = await run(process.execPath, ['receive.js'], { cwd: folder, env })
+  const { stdout } = await run(process.execPath, ['receive.js'], {
+    cwd: folder,
+    env: { ...env, WEBHOOK_SECRETS: env.WEBHOOK_SECRET },
+  })
   expect(stdout).toBe("Rex [ 'status' ]\n204 \n400 invalid_signature\n")
 })
 
