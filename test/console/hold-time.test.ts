@@ -65,13 +65,17 @@ test('the end of a hold has a date only on another day', () => {
 })
 
 test.each([
-  ['18:00', 240],
-  ['14:01', 1],
-  ['14:00', undefined],
-  ['09:00', undefined],
+  ['2026-11-16T18:00', 240],
+  ['2026-11-16T14:01', 1],
+  ['2026-11-16T14:00', undefined],
+  ['2026-11-16T09:00', undefined],
+  ['2026-11-21T12:00', 7_080],
+  ['2026-11-23T14:00', 10_080],
+  ['2026-11-23T14:01', undefined],
+  ['2026-11-16T', undefined],
   ['', undefined],
-])('a hold until the closing time %s lasts %s minutes', (closingTime, minutes) => {
-  expect(minutesUntil(closingTime, NOW)).toBe(minutes)
+])('a hold until %s lasts %s minutes', (localTime, minutes) => {
+  expect(minutesUntil(localTime, NOW)).toBe(minutes)
 })
 
 describe('a conflict', () => {

@@ -1,5 +1,6 @@
 // The work of shop staff in the console, in Chromium: sign in, add, find and sell pets, alone and with others.
 import type { Page } from 'playwright-core'
+import { dayOf } from '../../console/src/layout/dates.ts'
 import { accessibilityFaults } from '../support/browser.ts'
 import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
@@ -149,6 +150,28 @@ test('a hold appears in another browser with its event, and so does the sale', a
   const history = bo.page.getByRole('list', { name: 'History' }).or(bo.page.getByRole('main'))
   await expect.poll(() => history.first().textContent()).toMatch(/Ada.*sold/i)
   await Promise.all([ada, bo].map(({ page }) => page.context().close()))
+})
+
+test('holds a pet until a day and time that the person chooses, at most for a week', async () => {
+  const { page } = await signIn('/')
+  await addPet(page, 'Longbourn')
+  await rowOf(page, 'Longbourn').getByRole('button', { name: 'Hold Longbourn' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Hold Longbourn' })
+  await dialog.getByText('Other', { exact: true }).click()
+  const inDays = (days: number) => new Date(new Date().setHours(days * 24 + 12, 0, 0, 0))
+  const until = (days: number) =>
+    dialog.getByLabel('Until', { exact: true }).fill(`${dayOf(+inDays(days))}T12:00`)
+  await until(9)
+  await dialog.getByText('Choose a time in the next 7 days.').waitFor()
+  await until(3)
+  const held = page.waitForResponse((response) => response.url().endsWith('/v1/store/orders'))
+  await dialog.getByRole('button', { name: 'Hold', exact: true }).click()
+  const { expiresAt } = (await (await held).json()) as { expiresAt: string }
+  // The service holds a pet for whole minutes.
+  const extraMs = Date.parse(expiresAt) - +inDays(3)
+  expect(extraMs).toBeGreaterThanOrEqual(0)
+  expect(extraMs).toBeLessThan(120_000)
+  await page.context().close()
 })
 
 test('a conflict says who has the pet', async () => {

@@ -1,8 +1,9 @@
 // The dialog that holds a pet for a customer. If another person takes the pet meanwhile, it says who.
-import { Button, Group, Input, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import type { Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
 import { useTimedText } from '../layout/clock.ts'
+import { addDays, dayOf } from '../layout/dates.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
@@ -22,8 +23,6 @@ const LENGTHS = [
   { value: 'other', label: 'Other' },
 ]
 const LENGTH_DEFAULT = '60'
-/** The limits of the service. A week is the max. */
-const MINUTES_MAX = 10_080
 const MINUTE_MS = 60_000
 
 interface Props {
@@ -81,8 +80,9 @@ interface Length {
   choose: (choice: string) => void
   closingTime: string
   setClosingTime: (time: string) => void
-  minutes: number | string
-  setMinutes: (minutes: number | string) => void
+  /** The end that the person chooses, such as "2026-11-21T12:00". */
+  otherTime: string
+  setOtherTime: (time: string) => void
   /** Undefined if the choice is not possible. */
   minutesAt: (nowMs: number) => number | undefined
 }
@@ -90,7 +90,7 @@ interface Length {
 function useLength(): Length {
   const [choice, choose] = useState(LENGTH_DEFAULT)
   const [closingTime, setClosingTime] = useState(readClosingTime)
-  const [minutes, setMinutes] = useState<number | string>(120)
+  const [otherTime, setOtherTime] = useState(() => `${addDays(dayOf(Date.now()), 1)}T${closingTime}`)
   return {
     choice,
     choose,
@@ -99,17 +99,16 @@ function useLength(): Length {
       setClosingTime(time)
       if (time !== '') rememberClosingTime(time)
     },
-    minutes,
-    setMinutes,
+    otherTime,
+    setOtherTime,
     minutesAt: (nowMs) => {
-      if (choice === 'closing') return minutesUntil(closingTime, nowMs)
-      const wanted = Number(choice === 'other' ? minutes : choice)
-      return Number.isInteger(wanted) && wanted >= 1 && wanted <= MINUTES_MAX ? wanted : undefined
+      if (choice === 'closing') return minutesUntil(`${dayOf(nowMs)}T${closingTime}`, nowMs)
+      return choice === 'other' ? minutesUntil(otherTime, nowMs) : Number(choice)
     },
   }
 }
 
-function LengthField({ choice, choose, closingTime, setClosingTime, minutes, setMinutes }: Length) {
+function LengthField({ choice, choose, closingTime, setClosingTime, otherTime, setOtherTime }: Length) {
   return (
     <Stack gap="xs">
       <Input.Wrapper label="For how long" labelElement="div" labelProps={{ id: 'hold-length' }}>
@@ -132,15 +131,12 @@ function LengthField({ choice, choose, closingTime, setClosingTime, minutes, set
         />
       )}
       {choice === 'other' && (
-        <NumberInput
-          label="Minutes"
+        <TextInput
+          type="datetime-local"
+          label="Until"
           description="One week at most."
-          min={1}
-          max={MINUTES_MAX}
-          allowDecimal={false}
-          hideControls
-          value={minutes}
-          onChange={setMinutes}
+          value={otherTime}
+          onChange={(event) => setOtherTime(event.currentTarget.value)}
         />
       )}
     </Stack>
@@ -163,7 +159,7 @@ function UntilText({ choice, minutesAt }: Length) {
     <Text size="sm" c="var(--danger-text)" aria-live="polite">
       {choice === 'closing'
         ? 'This time has passed. Choose another one.'
-        : `Enter 1 to ${MINUTES_MAX} minutes.`}
+        : 'Choose a time in the next 7 days.'}
     </Text>
   )
 }

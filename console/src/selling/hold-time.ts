@@ -48,12 +48,13 @@ export function timeText(time: string): string {
   return CLOCK.format(new Date(time))
 }
 
-/** The minutes until a closing time such as "18:00" today, rounded up. Undefined if the time has passed or is no time. */
-export function minutesUntil(closingTime: string, nowMs: number): number | undefined {
-  const [, hours, minutes] = /^(\d{2}):(\d{2})$/.exec(closingTime) ?? []
-  if (hours === undefined || minutes === undefined) return undefined
-  const closing = new Date(nowMs).setHours(Number(hours), Number(minutes), 0, 0)
-  return closing <= nowMs ? undefined : Math.ceil((closing - nowMs) / MINUTE_MS)
+/** The limit of the service: a week. */
+const HOLD_MS_MAX = 7 * DAY_MS
+
+/** The minutes until a local time such as "2026-11-21T12:00", rounded up. Undefined if a hold cannot end then. */
+export function minutesUntil(localTime: string, nowMs: number): number | undefined {
+  const ms = Date.parse(localTime) - nowMs
+  return ms > 0 && ms <= HOLD_MS_MAX ? Math.ceil(ms / MINUTE_MS) : undefined
 }
 
 /** The minutes that are left of a hold, to hold the pet again until the same time. The service accepts no less than one. */
