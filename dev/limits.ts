@@ -6,6 +6,7 @@ import {
   REQUESTS_PER_MINUTE_MAX,
 } from '../src/access/sign-in/routes.ts'
 import { LIST_LIMIT_MAX } from '../src/contract/paging.ts'
+import { WAITING_MAX } from '../src/db/batch.ts'
 import {
   CONNECT_TIMEOUT_MS,
   CONNECTION_WAIT_MS,
@@ -33,7 +34,6 @@ import { LIST_LIMIT_DEFAULT as CATEGORIES_DEFAULT } from '../src/store/categorie
 import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/store/history/routes.ts'
 import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/store/orders/schema.ts'
 import { EXPORT_LIMITS } from '../src/store/pet-export/exports.ts'
-import { WAITING_MAX } from '../src/store/pets/batches.ts'
 import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/store/pets/schema.ts'
 import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
 import { SPANS_QUEUED_MAX } from '../src/telemetry/tracing/tracing.ts'

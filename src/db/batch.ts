@@ -13,6 +13,8 @@ export const STALLED_AFTER_MS = 250
  * Those already in flight can still stall. slots.ts limits the connections of all functions and keys together.
  */
 const STALLED_MAX = 8
+/** Max number of requests that wait for the next batch, per kind of batch. */
+export const WAITING_MAX = 2_000
 
 export interface BatchLimits {
   /** Max number of items in one batch. */
@@ -138,12 +140,9 @@ interface Group<Result> {
   next: Waiter<() => Promise<Result>, Result>[]
 }
 
-/**
- * Like `batched`, for identical requests: one run in flight per key, besides stalled ones. The next run serves all later
- * requests.
- */
+/** Like `batched`, for identical requests. `inFlightMax` is the limit of each key, `waitingMax` that of all keys together. */
 export function coalesced<Result>(
-  waitingMax: number,
+  { inFlightMax, waitingMax }: Omit<BatchLimits, 'sizeMax'>,
   onBatch: OnBatch = () => {},
   trace?: BatchTrace,
 ): Coalesce<Result> {
@@ -152,7 +151,10 @@ export function coalesced<Result>(
   let waiting = 0
 
   function openGroup(key: string): Group<Result> {
-    const group: Group<Result> = { runner: openRunner(1, () => startNextOrClose(key, group)), next: [] }
+    const group: Group<Result> = {
+      runner: openRunner(inFlightMax, () => startNextOrClose(key, group)),
+      next: [],
+    }
     groups.set(key, group)
     return group
   }

@@ -138,4 +138,12 @@ export const SALES_DEFECTS: readonly Defect[] = [
     test: FIGURES,
     title: 'are absent for an API key without',
   },
+  {
+    name: 'concurrent requests for figures share them, whatever their scopes',
+    file: 'src/store/figures/routes.ts',
+    find: 'coalesce(JSON.stringify(wanted)',
+    replace: 'coalesce(JSON.stringify({ days, timeZone })',
+    test: FIGURES,
+    title: 'coalesces identical requests',
+  },
 ]

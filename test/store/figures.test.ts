@@ -1,10 +1,13 @@
 // GET /v1/store/figures: how many pets were added and sold on each day, and the sales, in any time zone.
 import { describe, expect, test } from 'vitest'
+import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
+import type { Reader } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { databaseTimeZone, purgeFigures } from '../../src/store/figures/figures.ts'
 import { type ApiFixture, openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
-import { issueApiKey } from '../support/app.ts'
+import { issueApiKey, startApp } from '../support/app.ts'
+import type { TestResponse } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { migrateUpTo } from '../support/earlier-schema.ts'
 import { faultyFields, rows } from '../support/pets.ts'
@@ -104,6 +107,50 @@ async function withoutFigures(): Promise<ApiFixture> {
   await own.sql('truncate pet_figures')
   return own
 }
+
+test('coalesces identical requests that arrive during a statement, and reads for them again', async () => {
+  const own = await openApiFixture()
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+  const statements: string[] = []
+  const counts: Reader = {
+    read: async (statement) => {
+      const found = await own.db.read(statement)
+      statements.push(JSON.stringify(statement.values))
+      await isReleased
+      return found as never
+    },
+  }
+  const verify = apiKeyVerifier(own.db, 'production')
+  let arrived = 0
+  const petstore = await startApp(own.db, {
+    readers: { rows: own.db, counts },
+    verifyApiKey: (...key) => {
+      arrived += 1
+      return verify(...key)
+    },
+  })
+  const { text: reader } = await issueApiKey(own.db, { scopes: ['pets:read'] })
+  const { text: seller } = await issueApiKey(own.db, { scopes: ['pets:read', 'orders:read'] })
+  const read = (query: string, apiKey = seller) => petstore.get(`/store/figures?${query}`, { apiKey })
+
+  const first = read('days=1')
+  await expect.poll(() => statements.length).toBe(1)
+  await own.end('complete', (await own.hold()).id)
+  const second = Array.from({ length: 30 }, () => read('days=1'))
+  await expect.poll(() => arrived).toBe(31)
+  const others = [read('days=2'), read('days=1&timeZone=Asia/Tokyo'), read('days=1', reader)]
+  const isFirst = (values: string) => values === statements[0]
+  await expect.poll(() => statements.filter((values) => !isFirst(values)).length).toBe(3)
+  release()
+
+  const ordersOf = async (response: Promise<TestResponse>) =>
+    ((await response).body as Figures).days.at(-1)?.sales?.orders
+  expect(await ordersOf(first)).toBe(0)
+  expect(new Set(await Promise.all(second.map(ordersOf)))).toEqual(new Set([1]))
+  expect(await Promise.all(others.map(ordersOf))).toEqual([1, 1, undefined])
+  // Two statements can be in flight, besides up to 8 that stall, as these do.
+  expect(statements.filter(isFirst).length).toBeLessThanOrEqual(12)
+})
 
 const ZONES = [
   'UTC',

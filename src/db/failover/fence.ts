@@ -1,12 +1,11 @@
 // Waits until the primary shows every commit that a standby may have shown already. A standby shows a commit as soon as it
 // has replayed it. The primary waits for the confirmation of a standby first, so a read of the primary could go back in time.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { batched } from '../batch.ts'
+import { batched, WAITING_MAX } from '../batch.ts'
 import type { Reader } from '../database.ts'
 import { findTransactions, findWaitingCommits } from './transactions.ts'
 
 const POLLED_EVERY_MS = 2
-const WAITING_MAX = 2_000
 
 /** Rejects only if the primary cannot be read. */
 export type Fence = () => Promise<void>

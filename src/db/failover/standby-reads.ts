@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { StandbyObserver } from '../../telemetry/standby-metrics.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
-import { batched } from '../batch.ts'
+import { batched, WAITING_MAX } from '../batch.ts'
 import { QueryFailure } from '../connection/failures.ts'
 import { withTimeout } from '../connection/timeout.ts'
 import type { Db, Reader, Statement } from '../database.ts'
@@ -29,7 +29,6 @@ export interface StandbyLimits {
 
 /** With these, a read that the primary must serve begins there within half a second. */
 const LIMITS: StandbyLimits = { connectMs: 1_000, replayMs: 100, fenceMs: 100, resultMs: 1_000 }
-const POSITIONS_WAITING_MAX = 2_000
 /** Min time between two records that complete another one. */
 const COMPLETED_EVERY_MS = 100
 
@@ -194,7 +193,7 @@ function openPositions(db: Db): () => Promise<Position> {
       const position = await ask()
       return reads.map(() => position)
     },
-    { sizeMax: POSITIONS_WAITING_MAX, inFlightMax: 1, waitingMax: POSITIONS_WAITING_MAX },
+    { sizeMax: WAITING_MAX, inFlightMax: 1, waitingMax: WAITING_MAX },
   )
   return () => positions()
 }

@@ -1,16 +1,20 @@
 // HTTP route for the figures per day.
 // Contains no SQL; the rules are in figures.ts.
 import type { Caller } from '../../contract/caller.ts'
+import { coalesced, WAITING_MAX } from '../../db/batch.ts'
 import type { Readers } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getFigures } from './figures.ts'
-import { DAYS_DEFAULT, FiguresSchema, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
+import { DAYS_DEFAULT, type Figures, FiguresSchema, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
 
 export interface FiguresServices {
   readers: Readers
 }
 
 export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
+  // The consoles of a shop ask for the same figures, and each sale makes all of them ask again. With one statement in flight
+  // instead of two, two clients waited twice as long, and eight as long.
+  const coalesce = coalesced<Figures>({ inFlightMax: 2, waitingMax: WAITING_MAX })
   app.route({
     method: 'GET',
     url: '/store/figures',
@@ -43,7 +47,8 @@ export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
     handler: (request) => {
       const { days = DAYS_DEFAULT, timeZone = TIME_ZONE_DEFAULT } = request.query
       const withSales = (request.caller as Caller).scopes.includes('orders:read')
-      return getFigures(readers.counts, { days, timeZone, withSales })
+      const wanted = { days, timeZone, withSales }
+      return coalesce(JSON.stringify(wanted), () => getFigures(readers.counts, wanted))
     },
   })
 }

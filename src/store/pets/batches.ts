@@ -1,6 +1,6 @@
 // Batches concurrent reads by id, list pages and creates, and coalesces identical list requests.
 import { batchTrace } from '../../db/batch-spans.ts'
-import { type BatchLimits, type Coalesce, coalesced, batched } from '../../db/batch.ts'
+import { type BatchLimits, type Coalesce, coalesced, batched, WAITING_MAX } from '../../db/batch.ts'
 import type { Db } from '../../db/database.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 import { doManyOnce, type OnceResult, type IdempotentRequest } from '../idempotency/idempotency.ts'
@@ -36,8 +36,6 @@ export interface PetBatches {
   insertPetOnce: (request: PetToInsertOnce) => Promise<OnceResult>
   coalescePage: Coalesce<PageResponse>
 }
-
-export const WAITING_MAX = 2_000
 
 const BATCHED: Record<'reads' | 'pages' | 'writes', BatchLimits> = {
   reads: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
@@ -78,7 +76,11 @@ export function openPetBatches(
     insertPet: inBatches('insertPet', limits.writes, (pets) => insertPets(db, pets)),
     insertPetOnce: inBatches('insertPetOnce', limits.writes, (requests) => insertPetsOnce(db, requests)),
     coalescePage: isBatching
-      ? coalesced(WAITING_MAX, (...batch) => observe('sharePage', ...batch), batchTrace(tracing, 'sharePage'))
+      ? coalesced(
+          { inFlightMax: 1, waitingMax: WAITING_MAX },
+          (...batch) => observe('sharePage', ...batch),
+          batchTrace(tracing, 'sharePage'),
+        )
       : (_key, work) => work(),
   }
 }
