@@ -122,7 +122,7 @@ export const ERRORS = {
   pet_on_hold: {
     status: 409,
     message: 'An open order holds the pet; its status cannot be changed until the order ends.',
-    fix: 'Find the open order with `GET /v1/store/orders?petId=N&status=open` (scope `orders:read`). Complete or cancel it only if it is yours (`placedBy`). Otherwise wait until `expiresAt`.',
+    fix: 'Find the open order with `GET /v1/store/orders?petId=N&status=open` (scope `orders:read`). Complete or cancel it only if it is yours (`placedBy`). Otherwise wait until `expiresAt`. If there is none, it has just ended: retry.',
   },
   pet_has_orders: {
     status: 409,
