@@ -2,7 +2,6 @@
 // reports tables that do not match the code. `npm run openapi` and `npm run check` call it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { SIGN_IN_ERRORS } from '../src/access/sign-in/rules.ts'
 import { say } from '../src/cli/terminal/terminal.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../src/config/config.ts'
 import { DETAIL_CODES, ERRORS } from '../src/contract/errors.ts'
@@ -67,7 +66,6 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
   },
   alerts: { document: 'docs/runbook.md', table: alertTable },
   scopes: { document: 'docs/access.md', table: scopeTable },
-  'sign-in errors': { document: 'docs/access.md', table: signInErrorTable },
   metrics: { document: 'deploy/monitoring/metrics.md', table: metricTable },
 }
 
@@ -79,11 +77,6 @@ function errorTable(): string {
 function detailCodeTable(): string {
   const rows = Object.entries(DETAIL_CODES).map(([code, meaning]) => [`\`${code}\``, meaning])
   return tableOf(['Code in `details`', 'Meaning'], rows)
-}
-
-function signInErrorTable(): string {
-  const rows = Object.entries(SIGN_IN_ERRORS).map(([code, text]) => [`\`${code}\``, text])
-  return tableOf(['Code', 'What the page shows'], rows)
 }
 
 /** One table for each task. Every setting belongs to one task. */

@@ -15,7 +15,7 @@ import {
 import { DATASOURCE, type PanelBuilder, pageLink, RUNBOOK, visible } from './panels.ts'
 
 const TAG = 'petstore'
-const METRICS = RUNBOOK.replace('runbook.md', 'monitoring.md#metrics')
+const METRICS = RUNBOOK.replace('docs/runbook.md', 'deploy/monitoring/metrics.md')
 
 export interface DashboardSpec {
   /** The name of the file, and the end of the uid. */

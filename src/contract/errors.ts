@@ -173,7 +173,7 @@ export const ERRORS = {
   precondition_failed: {
     status: 412,
     message: 'The pet has changed since you read it; read it again and retry with its new ETag.',
-    fix: 'Read the pet again, check that your change still applies, and retry with its new `ETag`. A weak `ETag`, such as `W/"3"`, never matches.',
+    fix: 'The pet or its profile has changed since you read it, perhaps by your own first attempt. Read it again (`GET /v1/pets?id=N`, `GET /v1/pets/N/profile`). If your change still applies, retry with the new `ETag`. A weak `ETag`, such as `W/"3"`, never matches.',
   },
   category_exists: {
     status: 412,

@@ -31,7 +31,7 @@ function commandLines({ blocks, spans }: Document): { text: string; line: number
 /** Files and shell functions that the page creates. */
 function createdNames({ blocks, text }: Document): string[] {
   const written = text.matchAll(
-    /(?:> ?|--output |--rejected |-[oD] |gzip (?:--keep )?|^(?=\w+\(\) \{))([\w.-]+)/gm,
+    /(?:> ?|--output |--rejected |-[oD] |gzip (?:--keep )?|cp \S+\/|^(?=\w+\(\) \{))([\w.-]+)/gm,
   )
   return [...blocks.map(({ file }) => file).filter(Boolean), ...[...written].map(([, file = '']) => file)]
 }
