@@ -90,8 +90,8 @@ function Content({ search }: { search: PetSearch }) {
   return (
     <Text size="sm">
       The file has {count === undefined ? 'the pets' : counted(count, 'pet')}
-      {filters.length > 0 && ` of the list (${filters.join(', ')})`} with their prices and facts, at most{' '}
-      {EXPORTED_MAX.toLocaleString('en')}.
+      {filters.length > 0 && ` of the list (${filters.join(', ')})`} with their prices and facts
+      {(count === undefined || count > EXPORTED_MAX) && `, at most ${EXPORTED_MAX.toLocaleString('en')}`}.
     </Text>
   )
 }
