@@ -112,6 +112,18 @@ test('each retry is due at its own time', () => {
   expect(lanes.take(10, false)).toBe(other)
 })
 
+test('a message that is done while it waits, due or not, is not sent', () => {
+  const lanes = openLanes()
+  const [first, second, other] = [event(1, 1), event(2, 1), event(3, 3)]
+  for (const message of [first, second, other]) lanes.add(message, 0)
+  lanes.take(0, false)
+  first.dueAt = 5
+  lanes.retry(first)
+  lanes.finish(first, 0)
+  lanes.finish(other, 0)
+  expect([lanes.take(5, false), lanes.take(5, false), lanes.size()]).toEqual([second, undefined, 1])
+})
+
 describe('the health of a receiver', () => {
   const schedule = openSchedule([5, 300], () => 0)
 

@@ -269,6 +269,44 @@ describe('while it runs', () => {
     ])
   })
 
+  test('a redelivery that arrives ends the retries of its event, and the next event of the pet follows', () => {
+    const { state, send, end, read, cause } = openMachine()
+    read([event(1), event(2, 1), event(3)])
+    const [first, other] = send()
+    end(other)
+    end(first, status(500))
+    const redelivery: RetryRow = { ...RETRY, id: 2n, kind: 'redelivery', epoch: EPOCH }
+    cause({ kind: 'refreshed', webhook: WEBHOOK, rows: [redelivery] })
+    const [again] = send()
+    expect(again).toMatchObject({ kind: 'redelivery', number: 1n })
+    end(again, status(500))
+    expect(state.unfinished.size).toBe(3)
+
+    cause({ kind: 'refreshed', webhook: WEBHOOK, rows: [{ ...redelivery, id: 3n }] })
+    const [last] = send()
+    end(last)
+    expect(first?.state).toBe('done')
+    // Only the failed redelivery still waits.
+    expect(send()).toMatchObject([{ kind: 'event', number: 2n }])
+    expect([...state.unfinished]).toMatchObject([{ number: 2n }, { kind: 'redelivery' }])
+  })
+
+  test('a redelivery leaves its event alone while that is in flight, and an event of a later epoch', () => {
+    const { state, send, end, read, cause } = openMachine()
+    read([event(1), event(2)])
+    const [first, second] = send()
+    end(second, status(500))
+    const redeliver = (row: Partial<RetryRow>) => {
+      const rows = [{ ...RETRY, kind: 'redelivery' as const, epoch: EPOCH, ...row }]
+      cause({ kind: 'refreshed', webhook: WEBHOOK, rows })
+      for (const message of send()) end(message)
+    }
+    redeliver({ id: 2n })
+    redeliver({ id: 3n, number: 2n, petId: 2n, epoch: 'ba9876543210' })
+    expect([...state.unfinished]).toEqual([first, second])
+    expect([first, second]).toMatchObject([{ state: 'in_flight' }, { state: 'waiting' }])
+  })
+
   test('skips redeliveries and retries of types that the webhook no longer gets', () => {
     const redelivery = { ...RETRY, id: 5n, kind: 'redelivery', epoch: EPOCH, number: 2n } as const
     const { send, tick, moment } = openMachine({ types: ['pet.deleted'] }, [RETRY, redelivery, REQUEST])

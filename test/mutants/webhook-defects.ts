@@ -229,7 +229,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {
     name: 'messages of different pets share a lane',
     file: 'src/events/delivery/message.ts',
-    find: 'lane: `pet ${row.petId}`,\n    attempts: 0,',
+    find: 'lane: petLane(row.petId),\n    attempts: 0,',
     replace: "lane: 'pet',\n    attempts: 0,",
     test: DELIVERY,
     title: 'holds back later events of the same pet only',
@@ -237,7 +237,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {
     name: 'messages of one pet are sent at the same time',
     file: 'src/events/delivery/message.ts',
-    find: 'lane: `pet ${row.petId}`,\n    attempts: 0,',
+    find: 'lane: petLane(row.petId),\n    attempts: 0,',
     replace: 'lane: `event ${row.number}`,\n    attempts: 0,',
     test: DELIVERY,
     title: 'holds back later events of the same pet only',

@@ -13,7 +13,7 @@ export interface Lanes {
   hasDue: (now: number, requestedOnly: boolean) => boolean
   /** Takes a message that is due; it is then in flight. With `requestedOnly`, takes only requests without an attempt. */
   take: (now: number, requestedOnly: boolean) => Message | undefined
-  /** The message needs no further attempt: the next message of its lane follows. */
+  /** The message, the first of its lane, needs no further attempt: the next message of the lane follows. */
   finish: (message: Message, now: number) => void
   /** The message needs another attempt, at `dueAt`. */
   retry: (message: Message) => void
@@ -47,8 +47,8 @@ export function openLanes(): Lanes {
     },
     finish: (message, now) => {
       size -= 1
+      if (message.state === 'waiting') firsts.remove(message)
       message.state = 'done'
-      // Only the first message of a lane can be in flight, so it is this one.
       const lane = lanes.get(message.lane)
       lane?.shift()
       const next = lane?.[0]
@@ -92,6 +92,9 @@ function openFirsts() {
 
   return {
     sleep,
+    remove: (message: Message): void => {
+      if (!sleeping.delete(message)) due.splice(due.indexOf(message), 1)
+    },
     add: (message: Message, now: number): void => {
       if (message.dueAt <= now) due.push(message)
       else sleep(message)

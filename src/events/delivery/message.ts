@@ -31,6 +31,9 @@ export interface Message {
   isStored: boolean
 }
 
+/** The lane of all events of a pet. */
+export const petLane = (petId: bigint | null) => `pet ${petId}`
+
 export function eventMessage(row: EventRow, epoch: string): Message {
   return {
     kind: 'event',
@@ -40,7 +43,7 @@ export function eventMessage(row: EventRow, epoch: string): Message {
     petId: row.petId,
     type: row.type,
     occurredAt: row.at,
-    lane: `pet ${row.petId}`,
+    lane: petLane(row.petId),
     attempts: 0,
     dueAt: 0,
     row,
@@ -64,7 +67,7 @@ export function retryMessage(row: RetryRow, epoch: string, now: number): Message
     petId: row.petId,
     type: row.type,
     occurredAt: row.occurredAt,
-    lane: isEvent ? `pet ${row.petId}` : `request ${row.id}`,
+    lane: isEvent ? petLane(row.petId) : `request ${row.id}`,
     attempts: row.attempts,
     dueAt: now + row.dueInSeconds * 1_000,
     row: undefined,

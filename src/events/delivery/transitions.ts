@@ -6,7 +6,7 @@ import type { Closing, Effect, EndpointState, Moment, Saving, Trigger } from './
 import { trackHealth } from './health.ts'
 import { openLanes } from './lanes.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
-import { eventMessage, type Message, retryMessage } from './message.ts'
+import { eventMessage, type Message, petLane, retryMessage } from './message.ts'
 import { type AttemptOutcome, NOT_SUBSCRIBED } from './outcome.ts'
 import { trackProgress } from './progress.ts'
 import type { RetryRow } from './queries.ts'
@@ -225,7 +225,7 @@ function sendLater({ lanes }: EndpointState, message: Message, now: number): Eff
 }
 
 function settle(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {
-  const { schedule, lanes, unsaved, health, unfinished } = state
+  const { schedule, lanes, unsaved, health } = state
   // The sender was closed before the endpoint.
   if (isAborted(outcome)) return sendLater(state, message, now)
   message.attempts += 1
@@ -238,15 +238,30 @@ function settle(state: EndpointState, message: Message, outcome: AttemptOutcome,
     unsaved.store(message)
     lanes.retry(message)
   } else {
-    unfinished.delete(message)
-    lanes.finish(message, now)
-    unsaved.finish(message)
+    finish(state, message, now)
   }
   // A skipped message says nothing about the receiver.
-  if (verdict === 'delivered') health.succeeded()
+  if (verdict === 'delivered') {
+    health.succeeded()
+    finishRedelivered(state, message, now)
+  }
   const isFailure = verdict === 'failed' || verdict === 'given_up'
   const observed: Effect = { kind: 'observe', outcome: verdict, durationMs: outcome.durationMs }
   return isFailure ? [observed, ...noteFailure(state, message, outcome, now)] : [observed]
+}
+
+function finish({ unfinished, lanes, unsaved }: EndpointState, message: Message, now: number): void {
+  unfinished.delete(message)
+  lanes.finish(message, now)
+  unsaved.finish(message)
+}
+
+/** The receiver has the event of a redelivery, so the event needs no retry, and the later ones of its pet follow. */
+function finishRedelivered(state: EndpointState, { kind, epoch, number, petId }: Message, now: number): void {
+  if (kind !== 'redelivery') return
+  const first = state.lanes.firstOf(petLane(petId))
+  if (first?.state === 'waiting' && first.epoch === epoch && first.number === number)
+    finish(state, first, now)
 }
 
 function noteFailure(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {

@@ -133,7 +133,7 @@ export function redeliverRoute(app: V1, { db }: DeliveryServices): void {
     schema: {
       operationId: 'redeliver',
       summary: 'Send a message again',
-      description: `Sends the message again, regardless of other events of its pet. An event keeps its \`webhook-id\`; a test event gets a new one. If the webhook has \`order.*\` types, or the message is an event of an order, the key also needs \`orders:read\`.`,
+      description: `Sends the message again, regardless of other events of its pet. If it arrives, its retries end. An event keeps its \`webhook-id\`; a test event gets a new one. If the webhook has \`order.*\` types, or the message is an event of an order, the key also needs \`orders:read\`.`,
       tags: ['webhooks'],
       params: DeliveryParams,
       response: {
