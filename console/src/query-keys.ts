@@ -43,6 +43,6 @@ export const KEYS = {
   /** A webhook, with its deliveries below. */
   webhook: (id: string) => ['webhook', id] as const,
   deliveries: (id: string, outcome: string | undefined) => ['webhook', id, 'deliveries', outcome] as const,
-  failedMessages: (id: string, sinceMs: number) => ['webhook', id, 'failed-messages', sinceMs] as const,
+  givenUpMessages: (id: string, sinceMs: number) => ['webhook', id, 'given-up-messages', sinceMs] as const,
   testResult: (id: string, afterId: string) => ['webhook', id, 'test-result', afterId] as const,
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { PetstoreError } from '../../client/src/petstore.ts'
 import { OVERLAPS } from '../../console/src/api-keys/lifetimes.ts'
 import { ALL_TYPES, canManage, typeLabel, typesText } from '../../console/src/webhooks/event-types.ts'
-import { failedMessages, fieldTime, redeliverAll } from '../../console/src/webhooks/failed-messages.ts'
+import { fieldTime, givenUpMessages, redeliverAll } from '../../console/src/webhooks/failed-messages.ts'
 import { healthOf, nameOf } from '../../console/src/webhooks/health.ts'
 import { explain, nextTryText, outcomeText, resultText } from '../../console/src/webhooks/result-text.ts'
 import { FAILURE_REASONS, NOT_STORED, NOT_SUBSCRIBED } from '../../src/events/delivery/outcome.ts'
@@ -131,18 +131,19 @@ test('a webhook without a description is named after its host, without the secre
   expect(nameOf(webhook())).toBe('shop.example:8443')
 })
 
-test('sends again only events whose newest attempt has failed, oldest first', () => {
+test('sends again only events that have not arrived and do not wait for another attempt, oldest first', () => {
   const newestFirst = [
     attempt(9, { messageId: 'evt_a', outcome: 'delivered' }),
     attempt(8, { messageId: 'evt_b', outcome: 'given_up' }),
     attempt(7, { messageId: 'test_1', kind: 'test', type: TEST_TYPE }),
     attempt(6, { messageId: 'evt_c', outcome: 'skipped', failure: 'not_stored' }),
     attempt(5, { messageId: 'evt_d' }),
+    attempt(1, { messageId: 'evt_e', nextAttemptAt: '2026-11-18T11:00:00Z' }),
     attempt(4, { messageId: 'evt_c' }),
     attempt(3, { messageId: 'evt_b' }),
     attempt(2, { messageId: 'evt_a' }),
   ]
-  expect(failedMessages(newestFirst).map(({ id }) => id)).toEqual(['5', '8'])
+  expect(givenUpMessages(newestFirst).map(({ id }) => id)).toEqual(['5', '8'])
 })
 
 test('waits while the service accepts no further message, and leaves out none', async () => {

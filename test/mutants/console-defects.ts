@@ -179,6 +179,13 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
     test: WEBHOOKS,
   },
   {
+    name: 'the console sends messages a second time that wait for another attempt',
+    file: 'console/src/webhooks/failed-messages.ts',
+    find: "outcome === 'failed' && nextAttemptAt === undefined",
+    replace: "outcome === 'failed'",
+    test: WEBHOOKS,
+  },
+  {
     name: 'the console leaves out a message while too many wait',
     file: 'console/src/webhooks/failed-messages.ts',
     find: '      await pause()\n',

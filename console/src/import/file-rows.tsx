@@ -1,5 +1,5 @@
 // The rows of a file: those that cannot be imported, with the reason, and the first ones that can.
-import { Text, Title } from '@mantine/core'
+import { Alert, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { categoriesQuery, categoryName } from '../pets/queries.ts'
 import { statusText } from '../pets/status-badge.tsx'
@@ -12,6 +12,7 @@ import type { PetRow, RejectedRow } from './pet-rows.ts'
 /** The download contains all of them. */
 const REJECTED_SHOWN_MAX = 200
 const FIRST_ROWS = 5
+const UNNAMED_SHOWN_MAX = 10
 
 export function RejectedRows({ rows }: { rows: RejectedRow[] }) {
   return (
@@ -20,15 +21,17 @@ export function RejectedRows({ rows }: { rows: RejectedRow[] }) {
         Rejected rows ({rows.length.toLocaleString('en')})
       </Title>
       <div role="list">
-        {rows.slice(0, REJECTED_SHOWN_MAX).map(({ record, values, reason }) => (
+        {rows.slice(0, REJECTED_SHOWN_MAX).map(({ record, reason }) => (
           <div key={record.line} role="listitem" className="rejected-row">
             <Text size="sm" c="dimmed">
               Line {record.line}
             </Text>
-            <Text size="sm" truncate title={recordText(record)}>
-              {values.name.trim() || recordText(record)}
-            </Text>
-            <Text size="sm">{reason}</Text>
+            <div>
+              <Text size="sm">{reason}</Text>
+              <Text size="sm" c="dimmed" truncate title={recordText(record)}>
+                {recordText(record)}
+              </Text>
+            </div>
           </div>
         ))}
       </div>
@@ -38,6 +41,23 @@ export function RejectedRows({ rows }: { rows: RejectedRow[] }) {
         </Text>
       )}
     </section>
+  )
+}
+
+/** The service accepts every number of a category, unless its operator has set CATEGORIES=strict. */
+export function UnnamedCategories({ rows }: { rows: PetRow[] }) {
+  const { data: categories } = useQuery(categoriesQuery(useStore()))
+  if (categories === undefined) return null
+  const named = new Set(categories.filter(({ name }) => name !== undefined).map(({ id }) => id))
+  const used = new Set(rows.map(({ pet }) => String(pet.categoryId)))
+  const unnamed = [...used].filter((id) => !named.has(id))
+  if (unnamed.length === 0) return null
+  const shown = unnamed.slice(0, UNNAMED_SHOWN_MAX).join(', ')
+  return (
+    <Alert color="yellow" role="alert" title="Some categories have no name">
+      Check the column categoryId: no category has the {unnamed.length === 1 ? 'number' : 'numbers'} {shown}
+      {unnamed.length > UNNAMED_SHOWN_MAX && ' and others'}.
+    </Alert>
   )
 }
 

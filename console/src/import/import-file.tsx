@@ -7,7 +7,7 @@ import { dateTimeText } from '../layout/dates.ts'
 import { describeError } from '../layout/describe-error.ts'
 import { download } from '../layout/download.ts'
 import { DownloadIcon } from '../layout/icons.tsx'
-import { FirstRows, RejectedRows } from './file-rows.tsx'
+import { FirstRows, RejectedRows, UnnamedCategories } from './file-rows.tsx'
 import { isAccepted, type RejectedRow } from './pet-rows.ts'
 import type { ReadFile } from './read-file.ts'
 import { rejectedCsv, rejectedName } from './rejected-list.ts'
@@ -66,6 +66,7 @@ export function ImportFile({ file, onOther }: Props) {
           </Group>
         </Stack>
       </Card>
+      {!isDone && <UnnamedCategories rows={accepted} />}
       {!isDone && <FirstRows rows={accepted} />}
       {rejected.length > 0 && <RejectedRows rows={rejected} />}
     </>

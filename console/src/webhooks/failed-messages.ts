@@ -1,19 +1,22 @@
-// Messages that have not arrived, and how to send all of them again.
+// Messages that were given up, and how to send all of them again.
 import type { Delivery } from '@petstore/client'
 import { hasCode } from '../layout/describe-error.ts'
 
 /**
- * The newest attempt of each event that has not arrived, oldest first. A message that a later attempt has delivered or
- * skipped is left out.
+ * The newest attempt of each event that has not arrived and does not wait for another attempt, oldest first.
  * @param attempts Newest first.
  */
-export function failedMessages(attempts: readonly Delivery[]): Delivery[] {
+export function givenUpMessages(attempts: readonly Delivery[]): Delivery[] {
   const newest = new Map<string, Delivery>()
   for (const attempt of attempts) {
     if (!newest.has(attempt.messageId)) newest.set(attempt.messageId, attempt)
   }
   return [...newest.values()]
-    .filter(({ kind, outcome }) => kind !== 'test' && (outcome === 'failed' || outcome === 'given_up'))
+    .filter(({ kind, outcome, nextAttemptAt }) => {
+      // For example because a new epoch has begun.
+      const isLost = outcome === 'failed' && nextAttemptAt === undefined
+      return kind !== 'test' && (outcome === 'given_up' || isLost)
+    })
     .toReversed()
 }
 

@@ -15,7 +15,7 @@ import { hasCode } from '../layout/describe-error.ts'
 import { refreshEvery } from '../query-client.ts'
 import { KEYS } from '../query-keys.ts'
 import { useStore } from '../session/session.ts'
-import { failedMessages } from './failed-messages.ts'
+import { givenUpMessages } from './failed-messages.ts'
 
 const REFRESHED_EVERY_MS = 3_000
 /** A person waits for the result of a test event. */
@@ -68,10 +68,10 @@ export function deliveriesQuery(store: Petstore, id: string, outcome?: Outcome) 
   })
 }
 
-/** The events since a time that have not arrived, oldest first. The service keeps the newest 10,000 attempts. */
-export function failedMessagesQuery(store: Petstore, id: string, sinceMs: number) {
+/** The messages that were given up since a time, oldest first. The service keeps the newest 10,000 attempts. */
+export function givenUpMessagesQuery(store: Petstore, id: string, sinceMs: number) {
   return queryOptions({
-    queryKey: KEYS.failedMessages(id, sinceMs),
+    queryKey: KEYS.givenUpMessages(id, sinceMs),
     staleTime: 0,
     queryFn: async ({ signal }) => {
       const attempts: Delivery[] = []
@@ -79,7 +79,7 @@ export function failedMessagesQuery(store: Petstore, id: string, sinceMs: number
         if (Date.parse(attempt.at) < sinceMs) break
         attempts.push(attempt)
       }
-      return failedMessages(attempts)
+      return givenUpMessages(attempts)
     },
   })
 }

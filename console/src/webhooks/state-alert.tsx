@@ -25,7 +25,8 @@ function FailingAlert({ webhook }: { webhook: Webhook }) {
   const { mutate, isPending } = useUpdateWebhook(webhook.id)
   const { what, advice } = useExplanation(webhook)
   const { failingSince = '' } = webhook
-  const onSuccess = () => notify.done('Everything that waits is sent now. The results appear below.')
+  const onSuccess = () =>
+    notify.done('The service tries everything that waits now. The results appear below.')
   return (
     <Alert color="red" role="status" title={`${what}, since ${clockText(failingSince, now)}`}>
       <Text size="sm">{advice}</Text>

@@ -46,6 +46,8 @@ export function WebhookForm(props: Props) {
       types: (types) => (types.length === 0 ? 'Choose at least one event.' : null),
     },
   })
+  const allowed = TYPE_TEXTS.map(({ type }) => type).filter((type) => canReadOrders || !isOfOrder(type))
+  const chooseAllOrNone = () => form.setFieldValue('types', form.values.types.length === 0 ? allowed : [])
   const urlFault = error === null ? undefined : faultOfUrl(error)
   return (
     <form onSubmit={form.onSubmit(onSubmit)} noValidate>
@@ -74,6 +76,9 @@ export function WebhookForm(props: Props) {
           {...form.getInputProps('types')}
           onChange={(types) => form.setFieldValue('types', types as EventType[])}
         >
+          <Button variant="subtle" size="compact-sm" mt={4} onClick={chooseAllOrNone}>
+            {form.values.types.length === 0 ? 'Choose all' : 'Choose none'}
+          </Button>
           {TYPE_TEXTS.map(({ type, label, when }) => (
             <Checkbox
               key={type}
