@@ -98,7 +98,7 @@ const top = [
     title: 'Versions',
     shows: 'The versions that run, and the number of processes with each.',
     good: 'one version, except during an upgrade.',
-    entry: 'Planned work',
+    entry: 'An instance is down',
     unit: Short,
     width: 4,
     text: BigValueTextMode.ValueAndName,
