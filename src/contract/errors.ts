@@ -117,7 +117,7 @@ export const ERRORS = {
   pet_not_available: {
     status: 409,
     message: 'The pet is not available: it is pending or sold.',
-    fix: 'Choose another pet. If an order holds this pet, you can also wait until the order expires or is cancelled.',
+    fix: 'Choose another pet, or wait: `GET /v1/store/orders?petId=N&status=open` (scope `orders:read`) shows until when an order holds this one (`expiresAt`). Without an open order, the pet is sold, or pending until someone changes it.',
   },
   pet_on_hold: {
     status: 409,

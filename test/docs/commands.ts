@@ -67,10 +67,10 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 
 /** System programs and shell keywords that a page may use. */
 const SYSTEM = new Set(
-  `amtool apt apt-get basename break case cat cd chmod cp createdb curl date df dirname docker done dpkg echo esac etcdctl export fi for git
-  grep gzip haproxy head initdb install journalctl kill mkdir mountpoint mv nats-server openssl patronictl pg_ctl pg_dropcluster pg_dump pg_restore
+  `amtool apt apt-get base64 basename break case cat cd chmod cp createdb curl date df dirname docker done dpkg echo esac etcdctl export fi for git
+  grep gzip haproxy head initdb install journalctl kill mkdir mountpoint mv nats-server od openssl patronictl pg_ctl pg_dropcluster pg_dump pg_restore
   pg_upgrade pg_upgradecluster pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail tar timeout
-  umask useradd vacuumdb wc zcat [`.split(/\s+/),
+  tr umask useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])
 const NPM_WORDS = new Set(['install', 'ci', 'init', 'pack', 'exec', 'audit', 'prune'])
