@@ -76,7 +76,7 @@ export function FirstRows({ rows }: { rows: PetRow[] }) {
             <Text size="sm" fw={600} truncate>
               {name}
             </Text>
-            <Text size="sm" truncate>
+            <Text size="sm">
               {[
                 categoryName(categories, String(categoryId)),
                 status && statusText(status),
