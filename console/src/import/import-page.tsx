@@ -3,6 +3,7 @@ import './import.css'
 import { Alert, Button, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { AnchorLink } from '../layout/anchor-link.tsx'
 import { csvText } from '../layout/csv.ts'
 import { download } from '../layout/download.ts'
 import { DownloadIcon } from '../layout/icons.tsx'
@@ -88,9 +89,20 @@ function FileFormat() {
 
 /** A file has the numbers of the categories, which no other page shows. */
 function CategoryNumbers() {
-  const { data: categories = [] } = useQuery(categoriesQuery(useStore()))
+  const { data: categories } = useQuery(categoriesQuery(useStore()))
+  if (categories === undefined) return null
   const named = categories.filter(({ name }) => name !== undefined)
-  if (named.length === 0) return null
+  if (named.length === 0) {
+    return (
+      <Text size="sm" mt="xs" maw={720}>
+        No category has a name yet.{' '}
+        <AnchorLink to="/" search={{ add: true }}>
+          Add a pet
+        </AnchorLink>
+        , and choose New next to the category. This page then shows its number.
+      </Text>
+    )
+  }
   const more = named.length - CATEGORIES_SHOWN_MAX
   return (
     <Text size="sm" mt="xs" maw={720}>
