@@ -1,7 +1,7 @@
 // How the console sends the pets of a file: in batches, each pet once. And the rows that are rejected.
 import { PetstoreError, type PetToCreate } from '@petstore/client'
 import { expect, test } from 'vitest'
-import { findImport, rememberImport } from '../../console/src/import/past-imports.ts'
+import { findImport, findNamesake, rememberImport } from '../../console/src/import/past-imports.ts'
 import { readPetFile } from '../../console/src/import/pet-rows.ts'
 import { rejectedCsv, rejectedName } from '../../console/src/import/rejected-list.ts'
 import { NOTHING_DONE, type Progress, rejectedRows, runImport } from '../../console/src/import/run-import.ts'
@@ -142,12 +142,17 @@ test('remembers the newest imports, and survives a full or damaged storage', () 
     getItem: (name: string) => items.get(name) ?? null,
     setItem: (name: string, value: string) => void items.set(name, value),
   }
-  const done = { ...NOTHING_DONE, apiKeyId: '1', at: '2026-11-18T12:00:00Z' }
+  const done = { ...NOTHING_DONE, name: 'pets.csv', apiKeyId: '1', at: '2026-11-18T12:00:00Z' }
   for (let number = 1; number <= 25; number += 1) rememberImport(storage, { ...done, hash: `h${number}` })
   rememberImport(storage, { ...done, hash: 'h24', rows: 100 })
   expect(findImport(storage, 'h24')).toMatchObject({ rows: 100 })
   expect(findImport(storage, 'h25')).toMatchObject({ rows: 0 })
   expect(findImport(storage, 'h1')).toBeUndefined()
+  // A file that was corrected has the name of the former one, of which pets were added.
+  rememberImport(storage, { ...done, hash: 'h23', added: 98 })
+  expect(findNamesake(storage, { name: 'pets.csv', hash: 'new' })).toMatchObject({ hash: 'h23', added: 98 })
+  expect(findNamesake(storage, { name: 'pets.csv', hash: 'h23' })).toBeUndefined()
+  expect(findNamesake(storage, { name: 'pets.rejected.csv', hash: 'new' })).toBeUndefined()
   items.set('petstore-imports', '{')
   expect(findImport(storage, 'h24')).toBeUndefined()
   const full = {

@@ -109,7 +109,7 @@ test('imports 1,000 rows of which 20 are wrong, and continues after a lost conne
   const rejected = page.getByRole('region', { name: 'Rejected rows' })
   await rejected.getByText('Line 9', { exact: true }).waitFor()
   await rejected.getByText(',3,129.00').first().waitFor()
-  await page.getByText('no category has the number 99.').waitFor()
+  await page.getByText('no category has the number 99 (line 502).').waitFor()
   expect(await rejected.getByRole('listitem').count()).toBe(20)
   expect(await accessibilityFaults(page)).toEqual([])
 
@@ -143,6 +143,14 @@ test('imports 1,000 rows of which 20 are wrong, and continues after a lost conne
     '59,name is missing.,,3,,129.00,",3,129.00"',
   ])
   expect(csv.split('\r\n')).toHaveLength(22)
+
+  // The whole file, corrected, instead of the rejected rows.
+  const corrected = { ...file, buffer: Buffer.from(String(file.buffer).replaceAll('\n,3', '\nFound,3')) }
+  await page.getByLabel('CSV file').setInputFiles(corrected)
+  await page.getByText('1,000 pets can be imported.').waitFor()
+  await page.getByText('This browser added 980 pets from it').waitFor()
+  await page.getByLabel('CSV file').setInputFiles(file)
+  await page.getByText('This file was imported before').waitFor()
   await page.getByRole('link', { name: 'Show the pets' }).click()
   await rowOf(page, 'Imported 999').getByText('€129.00').waitFor()
   // The browser reports the connections that this test has cut.

@@ -1,6 +1,7 @@
 // Asks before the session of a person is ended.
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
+import { dateTimeText } from '../layout/dates.ts'
 import { Dialog } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
@@ -11,7 +12,7 @@ interface Props {
   onClose: () => void
 }
 
-export function EndSessionDialog({ session: { id, name }, onClose }: Props) {
+export function EndSessionDialog({ session: { id, name, createdAt }, onClose }: Props) {
   const revoke = useRevokeApiKey()
   const notify = useNotify()
   const onSuccess = () => {
@@ -23,8 +24,9 @@ export function EndSessionDialog({ session: { id, name }, onClose }: Props) {
     <Dialog title={`End the session of ${name}?`} onClose={onClose} focusId="sessions" isShort>
       <Stack>
         <Text size="sm">
-          Within a second, {name} is signed out in that browser, and a change that is not saved yet is lost.
-          Holds, sales and the history stay as they are. {name} can sign in again.
+          It began on {dateTimeText(createdAt)}. Within a second, {name} is signed out in that browser, and a
+          change that is not saved yet is lost. Holds, sales and the history stay as they are. {name} can sign
+          in again.
         </Text>
         {revoke.error && <ErrorMessage error={revoke.error} />}
         <Group justify="flex-end">

@@ -1,9 +1,12 @@
 // Takes a file that a person drops or chooses.
-import { Button, Text } from '@mantine/core'
+import { Button, type ButtonProps, Text } from '@mantine/core'
 import { type DragEvent, useRef, useState } from 'react'
 
-export function FileChooser({ onChoose }: { onChoose: (file: File) => void }) {
-  const input = useRef<HTMLInputElement>(null)
+interface Props {
+  onChoose: (file: File) => void
+}
+
+export function FileChooser({ onChoose }: Props) {
   const [isOver, setOver] = useState(false)
 
   function drag(event: DragEvent, over: boolean): void {
@@ -27,7 +30,17 @@ export function FileChooser({ onChoose }: { onChoose: (file: File) => void }) {
       onDrop={drop}
     >
       <Text>Drop a CSV file here, or</Text>
-      <Button onClick={() => input.current?.click()}>Choose a file</Button>
+      <FileButton onChoose={onChoose}>Choose a file</FileButton>
+    </div>
+  )
+}
+
+/** Lets the person choose a file of the computer. */
+export function FileButton({ onChoose, ...button }: Props & ButtonProps) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <Button {...button} onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"
@@ -41,6 +54,6 @@ export function FileChooser({ onChoose }: { onChoose: (file: File) => void }) {
           if (file !== undefined) onChoose(file)
         }}
       />
-    </div>
+    </>
   )
 }

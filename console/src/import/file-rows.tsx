@@ -49,14 +49,18 @@ export function UnnamedCategories({ rows }: { rows: PetRow[] }) {
   const { data: categories } = useQuery(categoriesQuery(useStore()))
   if (categories === undefined) return null
   const named = new Set(categories.filter(({ name }) => name !== undefined).map(({ id }) => id))
-  const used = new Set(rows.map(({ pet }) => String(pet.categoryId)))
-  const unnamed = [...used].filter((id) => !named.has(id))
-  if (unnamed.length === 0) return null
-  const shown = unnamed.slice(0, UNNAMED_SHOWN_MAX).join(', ')
+  const firstLines = new Map<string, number>()
+  for (const { pet, record } of rows) {
+    const id = String(pet.categoryId)
+    if (!named.has(id) && !firstLines.has(id)) firstLines.set(id, record.line)
+  }
+  if (firstLines.size === 0) return null
+  const shown = [...firstLines].slice(0, UNNAMED_SHOWN_MAX).map(([id, line]) => `${id} (line ${line})`)
   return (
     <Alert color="yellow" role="alert" title="Some categories have no name">
-      Check the column categoryId: no category has the {unnamed.length === 1 ? 'number' : 'numbers'} {shown}
-      {unnamed.length > UNNAMED_SHOWN_MAX && ' and others'}.
+      Check the column categoryId: no category has the {firstLines.size === 1 ? 'number' : 'numbers'}{' '}
+      {shown.join(', ')}
+      {firstLines.size > UNNAMED_SHOWN_MAX && ' and others'}. The rows are imported nevertheless.
     </Alert>
   )
 }

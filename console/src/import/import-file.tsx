@@ -7,7 +7,9 @@ import { dateTimeText } from '../layout/dates.ts'
 import { describeError } from '../layout/describe-error.ts'
 import { download } from '../layout/download.ts'
 import { DownloadIcon } from '../layout/icons.tsx'
+import { FileButton } from './file-chooser.tsx'
 import { FirstRows, RejectedRows, UnnamedCategories } from './file-rows.tsx'
+import type { PastImport } from './past-imports.ts'
 import { isAccepted, type RejectedRow } from './pet-rows.ts'
 import type { ReadFile } from './read-file.ts'
 import { rejectedCsv, rejectedName } from './rejected-list.ts'
@@ -16,11 +18,11 @@ import { useImport } from './use-import.ts'
 
 interface Props {
   file: ReadFile
-  onOther: () => void
+  onChoose: (file: File) => void
 }
 
-export function ImportFile({ file, onOther }: Props) {
-  const { past, progress, isRunning, error, start, startAgain } = useImport(file)
+export function ImportFile({ file, onChoose }: Props) {
+  const { past, namesake, progress, isRunning, error, start, startAgain } = useImport(file)
   const { rows } = file
   const accepted = rows.filter(isAccepted)
   const rejected = rejectedRows(file, progress)
@@ -43,6 +45,7 @@ export function ImportFile({ file, onOther }: Props) {
             <ProgressBar done={progress.rows} total={rows.length} isRunning={isRunning} />
           )}
           {past !== undefined && !isRunning && <PastAlert past={past} total={rows.length} />}
+          {namesake !== undefined && !isStarted && !isRunning && <NamesakeAlert namesake={namesake} />}
           {isDone && past === undefined && <DoneAlert added={progress.added} rejected={rejected.length} />}
           {error !== null && <Stopped error={error} />}
           <Group gap="xs">
@@ -59,9 +62,9 @@ export function ImportFile({ file, onOther }: Props) {
             )}
             {rejected.length > 0 && !isRunning && <DownloadButton file={file} rows={rejected} />}
             {!isRunning && (
-              <Button variant="default" onClick={onOther}>
+              <FileButton variant="default" onChoose={onChoose}>
                 Choose another file
-              </Button>
+              </FileButton>
             )}
           </Group>
         </Stack>
@@ -123,6 +126,16 @@ function PastAlert({
           ones that were sent may have been added.
         </>
       )}
+    </Alert>
+  )
+}
+
+/** The corrected file would add the pets again that were imported from it before. */
+function NamesakeAlert({ namesake: { at, added } }: { namesake: PastImport }) {
+  return (
+    <Alert color="yellow" role="alert" title="A file with this name was imported before">
+      This browser added {counted(added, 'pet')} from it on {dateTimeText(at)}. If this is that file with
+      corrections, import only its rejected rows: all others would be added again.
     </Alert>
   )
 }

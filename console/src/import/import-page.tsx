@@ -34,20 +34,25 @@ export function ImportPage() {
 function Import() {
   const [file, setFile] = useState<ReadFile>()
   const [fault, setFault] = useState<string>()
+  const [opened, setOpened] = useState(0)
 
   async function open(chosen: File): Promise<void> {
     try {
       setFile(await readFile(chosen))
+      setOpened((before) => before + 1)
       setFault(undefined)
     } catch (error) {
+      setFile(undefined)
       setFault(error instanceof FileError ? error.message : 'The browser cannot read it. Choose it again.')
     }
   }
 
-  if (file !== undefined) return <ImportFile file={file} onOther={() => setFile(undefined)} />
+  const onChoose = (chosen: File) => void open(chosen)
+  // The same file can be opened again: its import then starts from what the browser remembers.
+  if (file !== undefined) return <ImportFile key={opened} file={file} onChoose={onChoose} />
   return (
     <>
-      <FileChooser onChoose={(chosen) => void open(chosen)} />
+      <FileChooser onChoose={onChoose} />
       {fault !== undefined && (
         <Alert color="red" role="alert" title="This file cannot be imported">
           {fault}
@@ -78,9 +83,9 @@ function FileFormat() {
       </Button>
       <Text size="sm" mt="xs" maw={720}>
         The first line names the columns, in any order. Only name and categoryId are required: categoryId is
-        the number of the category. Without a status, a pet is available. You can also have the columns
-        chipNumber, description and currency. Other columns are ignored. In a spreadsheet, choose “CSV UTF-8”
-        to save the file.
+        the number of the category. status is available (also if empty), pending or sold. sex is female, male
+        or unknown. You can also have the columns chipNumber, description and currency. Other columns are
+        ignored. In a spreadsheet, choose “CSV UTF-8” to save the file.
       </Text>
       <CategoryNumbers />
     </section>

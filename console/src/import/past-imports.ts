@@ -9,6 +9,8 @@ const IMPORTS_MAX = 20
 export interface PastImport extends Progress {
   /** The SHA-256 of the file. */
   hash: string
+  /** The name of the file. */
+  name: string
   /** The API key of the last batch. */
   apiKeyId: string
   /** When the last batch was done. */
@@ -23,6 +25,14 @@ interface Storage {
 
 export function findImport(storage: Storage, hash: string): PastImport | undefined {
   return readImports(storage).find((one) => one.hash === hash)
+}
+
+/** The newest import of another file with the same name, such as the file before it was corrected. */
+export function findNamesake(
+  storage: Storage,
+  { name, hash }: { name: string; hash: string },
+): PastImport | undefined {
+  return readImports(storage).find((one) => one.name === name && one.hash !== hash && one.added > 0)
 }
 
 /** Keeps the newest imports. Without room for them, the import continues, and the service still knows its batches. */

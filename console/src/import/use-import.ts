@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useRefresh } from '../pets/queries.ts'
 import { useSession, useStore } from '../session/session.ts'
-import { findImport, rememberImport } from './past-imports.ts'
+import { findImport, findNamesake, rememberImport } from './past-imports.ts'
 import type { ReadFile } from './read-file.ts'
 import { NOTHING_DONE, type Progress, runImport } from './run-import.ts'
 
@@ -12,6 +12,7 @@ export function useImport(file: ReadFile) {
   const apiKeyId = useSession().session?.own.id ?? ''
   const refresh = useRefresh()
   const [past, setPast] = useState(() => findImport(localStorage, file.hash))
+  const [namesake] = useState(() => findNamesake(localStorage, file))
   const [progress, setProgress] = useState<Progress>(past ?? NOTHING_DONE)
   const [leaving] = useState(() => new AbortController())
 
@@ -26,7 +27,8 @@ export function useImport(file: ReadFile) {
           ),
         onProgress: (done) => {
           setProgress(done)
-          rememberImport(localStorage, { ...done, hash: file.hash, apiKeyId, at: new Date().toISOString() })
+          const { name, hash } = file
+          rememberImport(localStorage, { ...done, name, hash, apiKeyId, at: new Date().toISOString() })
         },
       }),
     onSettled: () => void refresh(),
@@ -44,6 +46,8 @@ export function useImport(file: ReadFile) {
   return {
     /** The import of this file before this page was opened. */
     past: past && { ...past, isOtherKey: past.apiKeyId !== apiKeyId },
+    /** The import of another file with this name. */
+    namesake,
     progress,
     isRunning: isPending,
     error,

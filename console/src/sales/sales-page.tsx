@@ -57,7 +57,10 @@ function ExportButton({ range }: { range: DayRange }) {
   const { data: categories } = useQuery(categoriesQuery(store))
   const { mutate, isPending } = useMutation({
     mutationFn: () => readSalesCsv(store, range, categories),
-    onSuccess: (csv) => download(csv, fileName(range)),
+    onSuccess: (csv) => {
+      download(csv, fileName(range))
+      notify.done(`Your browser has saved ${fileName(range)}.`)
+    },
     onError: (error) => notify.error(error),
   })
   return (

@@ -90,6 +90,7 @@ export function SellDialog({ pets, onClose }: Props) {
 
 function Total({ lines }: { lines: SaleLine[] }) {
   const total = totalOf(lines)
+  if (lines.some(({ fault }) => fault !== undefined)) return <Text fw={600}>Check the prices</Text>
   return <Text fw={600}>{total ? `Total ${amountText(total)}` : 'No prices'}</Text>
 }
 
