@@ -13,6 +13,11 @@ const TEXTS: Record<string, { title: string; text: string }> = {
     text: 'Cannot reach the shop’s server. Check your network and try again.',
   },
   timeout: { title: 'No response', text: 'The server did not respond in time. Try again.' },
+  // That of a proxy, while no instance of the service responds.
+  unexpected_answer: {
+    title: 'The server does not work at the moment',
+    text: 'Wait a moment and try again. If it goes on, call the person who runs the server.',
+  },
   overloaded: { title: 'The server is busy', text: 'Wait a moment and try again.' },
   unavailable: {
     title: 'The server is busy',
