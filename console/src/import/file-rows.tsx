@@ -60,7 +60,8 @@ export function UnnamedCategories({ rows }: { rows: PetRow[] }) {
     <Alert color="yellow" role="alert" title="Some categories have no name">
       Check the column categoryId: no category has the {firstLines.size === 1 ? 'number' : 'numbers'}{' '}
       {shown.join(', ')}
-      {firstLines.size > UNNAMED_SHOWN_MAX && ' and others'}. The rows are imported nevertheless.
+      {firstLines.size > UNNAMED_SHOWN_MAX && ' and others'}. The rows are imported unless the store has a
+      fixed list of categories.
     </Alert>
   )
 }
