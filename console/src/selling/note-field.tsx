@@ -17,6 +17,8 @@ export function NoteField({ onChange, ...props }: Props) {
       label="Note"
       maxLength={LENGTH_MAX}
       data-autofocus
+      // Also in a dialog that shows this field only after it has loaded.
+      autoFocus
       onChange={(event) => onChange(event.currentTarget.value)}
       {...props}
     />
