@@ -62,6 +62,25 @@ export async function visit(browser: Browser, address: string, look: Look = {}):
   return { page, requests, faults }
 }
 
+/**
+ * Colours that change gradually, such as those of a message that fades out, have no contrast meanwhile. A run in which one
+ * begins to change is repeated.
+ */
+const RUN_AXE = `(async () => {
+  let hasChanged = false
+  const note = () => { hasChanged = true }
+  addEventListener('transitionrun', note, true)
+  for (let run = 1; ; run += 1) {
+    const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
+    await Promise.allSettled(transitions.map(({ finished }) => finished))
+    hasChanged = false
+    const { violations } = await axe.run(document, { resultTypes: ['violations'] })
+    if (hasChanged && run < 10) continue
+    removeEventListener('transitionrun', note, true)
+    return violations
+  }
+})()`
+
 interface AxeResult {
   id: string
   impact: string | null
@@ -72,9 +91,7 @@ interface AxeResult {
 /** Violations that axe rates serious or critical, as `rule: element`. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  const violations = await page.evaluate<AxeResult[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
-  )
+  const violations = await page.evaluate<AxeResult[]>(RUN_AXE)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) =>

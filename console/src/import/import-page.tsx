@@ -101,7 +101,7 @@ function CategoryNumbers() {
     return (
       <Text size="sm" mt="xs" maw={720}>
         No category has a name yet.{' '}
-        <AnchorLink to="/" search={{ add: true }}>
+        <AnchorLink to="/" search={{ add: true }} inherit underline="always">
           Add a pet
         </AnchorLink>
         , and choose New next to the category. This page then shows its number.
