@@ -82,6 +82,22 @@ test('messages of a pet leave in the order of the feed, whatever fails; and the 
   )
 })
 
+test('each save has the events that are done after one in flight', () => {
+  const lanes = openLanes()
+  const unsaved = trackProgress(lanes)
+  const [first, second] = [event(1, 1), event(2, 2)]
+  for (const message of [first, second]) {
+    unsaved.add(message)
+    lanes.add(message, 0)
+    lanes.take(0, false)
+  }
+  lanes.finish(second, 0)
+  unsaved.finish(second)
+  const save = () => unsaved.take({ epoch: 'e', number: 2n }, 0).progress
+  for (const { position, done } of [save(), save()])
+    expect({ number: position.number, done }).toEqual({ number: 0n, done: [2n] })
+})
+
 test('while the receiver is down, only messages that were just requested are due', () => {
   const lanes = openLanes()
   const request = { ...event(2, 2), kind: 'redelivery', lane: 'request 1' } as Message

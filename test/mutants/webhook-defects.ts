@@ -293,6 +293,7 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
     find: 'ahead = ahead.filter((doneNumber) => doneNumber > number)',
     replace: 'ahead = []',
     test: LANES,
+    title: 'each save has the events',
   },
   {
     name: 'an earlier attempt of a message says when it is sent again',
