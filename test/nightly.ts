@@ -1,6 +1,7 @@
 // `npm run nightly`: the tests that take too long for every merge, with full volumes, one part after the other. Writes one
 // log for each part and a report.
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,7 +17,7 @@ interface Part {
   text: string
   command: string[]
   environment?: Record<string, string>
-  /** Each round has other random values. The default is one round. */
+  /** Each round has another seed. The default is one round. */
   rounds?: number
 }
 
@@ -78,6 +79,8 @@ Exits with 1 if a part failed. Examples:
 interface Result {
   part: string
   round: number
+  /** The seed of its random values: `TEST_SEED` repeats them. A failed seed becomes a fixed case of its test. */
+  seed: string
   isPassed: boolean
   minutes: number
   /** The lines that give the counts, such as "3918 passed". */
@@ -90,7 +93,8 @@ async function runRound(name: string, round: number, folder: string): Promise<Re
   const log = join(folder, `${name}${round === 1 ? '' : `-${round}`}.log`)
   const startMs = performance.now()
   const fd = openSync(log, 'w')
-  const env = { ...process.env, ...environment, NO_COLOR: '1' }
+  const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31))
+  const env = { ...process.env, ...environment, TEST_SEED: seed, NO_COLOR: '1' }
   const child = spawn('npm', command, { cwd: ROOT, env, stdio: ['ignore', fd, fd] })
   const [code] = (await once(child, 'close')) as [number | null]
   closeSync(fd)
@@ -98,7 +102,7 @@ async function runRound(name: string, round: number, folder: string): Promise<Re
   const isPassed = code === 0
   if (!isPassed) console.error(lines.slice(-TAIL_LINES).join('\n'))
   const minutes = Math.round((performance.now() - startMs) / 6_000) / 10
-  return { part: name, round, isPassed, minutes, summary: summarise(lines), log }
+  return { part: name, round, seed, isPassed, minutes, summary: summarise(lines), log }
 }
 
 /** The last line with a verdict: of vitest, the mutants, the drill or the benchmark. */
@@ -111,10 +115,15 @@ function summarise(lines: readonly string[]): string {
 
 function toReport(results: readonly Result[]): string {
   const rows = results.map(
-    ({ part, round, isPassed, minutes, summary }) =>
-      `| ${part} | ${round} | ${isPassed ? 'passed' : '**failed**'} | ${minutes} | ${summary.replaceAll('|', ',')} |`,
+    ({ part, round, seed, isPassed, minutes, summary }) =>
+      `| ${part} | ${round} | ${seed} | ${isPassed ? 'passed' : '**failed**'} | ${minutes} | ${summary.replaceAll('|', ',')} |`,
   )
-  return ['| Part | Round | Result | Minutes | Summary |', '|---|---|---|---|---|', ...rows, ''].join('\n')
+  return [
+    '| Part | Round | Seed | Result | Minutes | Summary |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
 }
 
 async function main(): Promise<void> {
@@ -142,7 +151,7 @@ async function main(): Promise<void> {
       console.error(`${name}: ${text}${rounds > 1 ? `, round ${round} of ${rounds}` : ''}`)
       const result = await runRound(name, round, folder)
       console.error(
-        `${name}: ${result.isPassed ? 'passed' : 'FAILED'} in ${result.minutes} min, ${result.log}`,
+        `${name}: ${result.isPassed ? 'passed' : 'FAILED'} in ${result.minutes} min with seed ${result.seed}, ${result.log}`,
       )
       results.push(result)
       writeFileSync(join(folder, 'report.md'), toReport(results))

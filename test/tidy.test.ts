@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { CORE_MAX, CORE_NAMES } from './mutants/core.ts'
 import { DEFECTS } from './mutants/defects.ts'
 import { isNameOf, statementFunctions } from './support/statements.ts'
 import { WITHOUT_PLAN_CASE } from './support/without-plan-case.ts'
@@ -73,6 +74,12 @@ test('every function that sends a statement has a case in the tests of plans, or
 test('every planted defect can be planted: its file has the text once', () => {
   const changed = DEFECTS.filter(({ file, find }) => read(file).split(find).length !== 2)
   expect(changed.map(({ name, file }) => `${file}: ${name}`)).toEqual([])
+})
+
+test('the core of the planted defects is small, and names defects that exist', () => {
+  const names = DEFECTS.map(({ name }) => name)
+  expect(CORE_NAMES.filter((name) => !names.includes(name))).toEqual([])
+  expect(CORE_NAMES.length).toBeLessThanOrEqual(CORE_MAX)
 })
 
 test('every planted defect names a test that exists', () => {

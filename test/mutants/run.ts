@@ -4,16 +4,8 @@ import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { recordFigures } from '../proof/figures.ts'
 import { startTestServer } from '../support/global-setup.ts'
-import {
-  changedSince,
-  findBase,
-  isInPart,
-  isTouched,
-  limitTouched,
-  PARTS,
-  partOfDay,
-  resolveCommit,
-} from './choice.ts'
+import { changedSince, isTouched } from './choice.ts'
+import { CORE_NAMES } from './core.ts'
 import type { Defect } from './defect.ts'
 import { DEFECTS } from './defects.ts'
 import { copyRepository, ROOT, tryDefect, type Verdict } from './trial.ts'
@@ -21,14 +13,11 @@ import { copyRepository, ROOT, tryDefect, type Verdict } from './trial.ts'
 const HELP = `Usage: npm run test:mutants -- [OPTIONS] [TEXT]
 
 Plants the defects of test/mutants/*defects.ts, one at a time, and runs the test that must detect each.
-Without options, plants up to 60 defects that recent changes may affect, and one of ${PARTS} parts of the others. The part
-depends on the date, so that ${PARTS} consecutive days plant all defects.
+Without options, plants the core of them that test/mutants/core.ts names, as every merge does.
 
   TEXT             plant only the defects with this text in their name
   --all            plant all defects, for example at night
-  --since REV      the changes since this commit: a defect counts if its file, or the test that detects it, has changed.
-                   Default: where this branch left origin/main; on the main branch, the last 20 commits
-  --part N         the part of the others, from 1 to ${PARTS}; 0 is none. Default: the part of today
+  --since REV      plant the defects that changes since this commit may hide: their file, or the test that detects them, has changed
   --jobs N         how many tests run at the same time. Default: 4
   --list           print the names of the defects, and plant none
   --help           print this text
@@ -36,7 +25,7 @@ depends on the date, so that ${PARTS} consecutive days plant all defects.
 Examples:
   npm run test:mutants                                 before a merge
   npm run test:mutants -- --all                        at night
-  npm run test:mutants -- --since HEAD~1 --part 0      only what the last commit may affect
+  npm run test:mutants -- --since origin/main          what this branch may hide
   npm run test:mutants -- 'a revoked key'              one defect
 
 Exits with 1 if a test passed with its defect, or a defect could not be planted because the code has changed. A defect
@@ -44,7 +33,6 @@ without a result, because the host was too slow to finish its test, is reported,
 
 interface Choice {
   defects: Defect[]
-  /** What was chosen, and a command that chooses at least the same. */
   description: string
 }
 
@@ -54,7 +42,6 @@ function choose(): Choice & { jobs: number; isListing: boolean; isComplete: bool
     options: {
       all: { type: 'boolean', default: false },
       since: { type: 'string' },
-      part: { type: 'string' },
       jobs: { type: 'string', default: '4' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -65,11 +52,28 @@ function choose(): Choice & { jobs: number; isListing: boolean; isComplete: bool
     process.exit()
   }
   const [text] = positionals
-  const chosen = text !== undefined ? chooseNamed(text) : values.all ? ALL : chooseRecent(values)
-  return { ...chosen, jobs: Number(values.jobs), isListing: values.list, isComplete: text === undefined }
+  return {
+    ...chooseBy(text, values),
+    jobs: Number(values.jobs),
+    isListing: values.list,
+    isComplete: text === undefined && values.since === undefined,
+  }
+}
+
+function chooseBy(
+  text: string | undefined,
+  { since, all }: { since?: string | undefined; all: boolean },
+): Choice {
+  if (text !== undefined) return chooseNamed(text)
+  if (since !== undefined) return chooseTouched(since)
+  return all ? ALL : CORE
 }
 
 const ALL: Choice = { defects: [...DEFECTS], description: `all ${DEFECTS.length} defects` }
+const CORE: Choice = {
+  defects: DEFECTS.filter(({ name }) => CORE_NAMES.includes(name)),
+  description: `the core of ${CORE_NAMES.length} of ${DEFECTS.length} defects`,
+}
 
 function chooseNamed(text: string): Choice {
   const defects = DEFECTS.filter(({ name }) => name.includes(text))
@@ -77,20 +81,10 @@ function chooseNamed(text: string): Choice {
   return { defects, description: `the defects with "${text}" in their name` }
 }
 
-function chooseRecent(values: { since?: string | undefined; part?: string | undefined }): Choice {
-  const since = values.since === undefined ? findBase(ROOT) : resolveCommit(ROOT, values.since)
-  const part = Number(values.part ?? partOfDay(new Date()))
-  if (!Number.isInteger(part) || part < 0 || part > PARTS)
-    throw new Error(`--part must be a number from 0 to ${PARTS}`)
-  const changed = changedSince(ROOT, since)
-  const touched = DEFECTS.filter((defect) => isTouched(defect, changed))
-  const planted = values.since === undefined ? limitTouched(touched, part) : touched
-  const others = DEFECTS.filter((defect, index) => isInPart(index, part) && !touched.includes(defect))
-  return {
-    defects: [...planted, ...others],
-    description: `${planted.length} of ${touched.length} defects that changes since ${since.slice(0, 12)} may affect, and ${others.length} of part ${part} of ${PARTS}
-All of them: npm run test:mutants -- --since ${since} --part ${part}`,
-  }
+function chooseTouched(revision: string): Choice {
+  const changed = changedSince(ROOT, revision)
+  const defects = DEFECTS.filter((defect) => isTouched(defect, changed))
+  return { defects, description: `${defects.length} defects that changes since ${revision} may hide` }
 }
 
 function describe({ name, test }: Defect, verdict: Verdict, seconds: number): string {
