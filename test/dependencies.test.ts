@@ -103,9 +103,9 @@ const RULES: IForbiddenRuleType[] = [
   },
   { name: 'no files import each other in a circle', from: {}, to: { circular: true } },
   {
-    name: 'no two folders of src or lab import each other',
+    name: 'no two folders of src, lab, the client or the console import each other',
     scope: 'folder',
-    from: { path: '^(src|lab)' },
+    from: { path: '^(src|lab|client|console)' },
     to: { circular: true },
   },
 ]

@@ -77,8 +77,8 @@ test('every planted defect can be planted: its file has the text once', () => {
 })
 
 test('the core of the planted defects is small, and names defects that exist', () => {
-  const names = DEFECTS.map(({ name }) => name)
-  expect(CORE_NAMES.filter((name) => !names.includes(name))).toEqual([])
+  const names = new Set(DEFECTS.map(({ name }) => name))
+  expect(CORE_NAMES.filter((name) => !names.has(name))).toEqual([])
   expect(CORE_NAMES.length).toBeLessThanOrEqual(CORE_MAX)
 })
 

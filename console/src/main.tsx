@@ -10,7 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { MESSAGES_MAX } from './layout/notify.tsx'
 import { THEME } from './layout/theme.ts'
 import { router } from './router.tsx'
-import { forgetFormerSessions } from './session/forget-session.ts'
+import { forgetFormerSessions } from './shell/forget-session.ts'
 import { useSession } from './session/session.ts'
 import { restoreSession } from './session/tabs.ts'
 

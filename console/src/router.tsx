@@ -9,10 +9,10 @@ import {
   parseSearchWith,
   stringifySearchWith,
 } from '@tanstack/react-router'
-import { Shell } from './layout/shell.tsx'
-import { UnknownPage } from './layout/unknown-page.tsx'
+import { Shell } from './shell/shell.tsx'
+import { UnknownPage } from './shell/unknown-page.tsx'
 import { readFilters } from './pets/filters.ts'
-import { PetsPage } from './pets/pets-page.tsx'
+import { PetsPage } from './list/pets-page.tsx'
 import { readRange } from './sales/range.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: UnknownPage })

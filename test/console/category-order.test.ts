@@ -1,7 +1,7 @@
 // The sort order, the bars and the shares of categories on the overview.
 import type { Category } from '@petstore/client'
 import { expect, test } from 'vitest'
-import { barParts, bySize, shareText } from '../../console/src/overview/category-order.ts'
+import { barParts, bySize, shareText } from '../../console/src/pets/category-order.ts'
 
 const category = (id: string, available: number, pending = 0, sold = 0): Category => ({
   id,

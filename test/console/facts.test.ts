@@ -1,6 +1,6 @@
 // The facts of a pet in words, and the columns of the list that show them.
 import { expect, test } from 'vitest'
-import { COLUMNS_DEFAULT, gridColumns, readColumns } from '../../console/src/pets/columns.ts'
+import { COLUMNS_DEFAULT, gridColumns, readColumns } from '../../console/src/list/columns.ts'
 import { ageText, bornText, cardFacts } from '../../console/src/profile/facts.ts'
 
 const TODAY = '2026-11-18'

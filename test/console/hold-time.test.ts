@@ -8,8 +8,8 @@ import {
   minutesLeft,
   minutesUntil,
   timeLeftText,
-} from '../../console/src/selling/hold-time.ts'
-import { applyToHolds } from '../../console/src/selling/open-holds.ts'
+} from '../../console/src/layout/hold-time.ts'
+import { applyToHolds } from '../../console/src/live/open-holds.ts'
 
 /** A local time, because the pages show the time zone of the browser. */
 const NOW = new Date(2026, 10, 16, 14, 0, 0).getTime()

@@ -53,7 +53,7 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a form of the console overwrites the price of another person',
-    file: 'console/src/pets/save-pet.ts',
+    file: 'console/src/pet/save-pet.ts',
     find: 'ifMatch: profile?.etag ?? NO_PROFILE',
     replace: 'ifMatch: profile === undefined ? NO_PROFILE : undefined',
     test: SALES,

@@ -50,7 +50,7 @@ export const DEPENDENCY_DEFECTS: readonly Defect[] = [
     find: `from './queries.ts'`,
     replace: `from './queries.ts'\nimport type {} from '../holds/queries.ts'`,
     test: TEST,
-    title: 'no two folders of src or lab import each other',
+    title: 'no two folders of src, lab, the client or the console import each other',
   },
   {
     name: 'dependency-cruiser does not read the database folder',

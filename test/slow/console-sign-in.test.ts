@@ -1,7 +1,7 @@
 // People sign in to the console with an identity provider, in Chromium.
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/session/sign-in-errors.ts'
+import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/sign-in/sign-in-errors.ts'
 import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
 import { openBrowser } from '../support/browser.ts'
 import { openSignInFixture } from '../support/sign-in.ts'

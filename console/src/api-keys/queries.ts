@@ -1,8 +1,8 @@
 // What the page about API keys reads and changes.
 import type { ApiKey, NewApiKey, Petstore, Rotation } from '@petstore/client'
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
-import { refreshEvery } from '../query-client.ts'
-import { KEYS } from '../query-keys.ts'
+import { refreshEvery } from '../session/query-client.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { useStore } from '../session/session.ts'
 
 /** The newest keys of a kind that the page shows. */

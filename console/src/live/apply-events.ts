@@ -2,8 +2,8 @@
 // thousands of pets does not render the page thousands of times.
 import type { Order, Page, Pet, PetProfile, StoreEvent, VersionedPet } from '@petstore/client'
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
-import { KEYS } from '../query-keys.ts'
-import { applyToHolds, type OpenHolds } from '../selling/open-holds.ts'
+import { KEYS } from '../session/query-keys.ts'
+import { applyToHolds, type OpenHolds } from './open-holds.ts'
 import { applyToPages, isReadAgain, type ListFilters } from './list-pages.ts'
 
 const COLLECTED_FOR_MS = 100

@@ -9,7 +9,7 @@ import { STATUSES } from '../pets/filters.ts'
 import { CATEGORIES_MAX, categoriesQuery, categoryName } from '../pets/queries.ts'
 import { statusText } from '../pets/status-badge.tsx'
 import { useStore } from '../session/session.ts'
-import { barParts, bySize, petsIn } from './category-order.ts'
+import { barParts, bySize, petsIn } from '../pets/category-order.ts'
 import { countText } from './day-chart-shape.ts'
 import { LoadingSection, Section } from './section.tsx'
 

@@ -7,8 +7,8 @@ import {
   PetstoreError,
 } from '@petstore/client'
 import { queryOptions } from '@tanstack/react-query'
-import { refreshEvery } from '../query-client.ts'
-import { KEYS } from '../query-keys.ts'
+import { refreshEvery } from '../session/query-client.ts'
+import { KEYS } from '../session/query-keys.ts'
 
 const DAYS = 30
 /** The max of the service. */

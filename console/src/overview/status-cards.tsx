@@ -4,7 +4,7 @@ import type { Counts } from '@petstore/client'
 import { Link } from '@tanstack/react-router'
 import { STATUSES } from '../pets/filters.ts'
 import { statusText } from '../pets/status-badge.tsx'
-import { petsIn, shareText } from './category-order.ts'
+import { petsIn, shareText } from '../pets/category-order.ts'
 import { countText } from './day-chart-shape.ts'
 
 const CARD_HEIGHT_PX = 118

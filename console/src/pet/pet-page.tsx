@@ -24,7 +24,7 @@ import { PrintCard } from './print-card.tsx'
 import { SaleCard } from './sale-card.tsx'
 import { useCanDelete } from './use-can-delete.ts'
 
-const PetForm = lazy(() => import('../pets/pet-form.tsx').then((file) => ({ default: file.PetForm })))
+const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
 const DeleteDialog = lazy(() =>
   import('./delete-dialog.tsx').then((file) => ({ default: file.DeleteDialog })),
 )

@@ -1,7 +1,7 @@
 // Whether a pet can be deleted. The service keeps every pet that was ever held or sold, also if it is available again.
 import type { Pet, Petstore } from '@petstore/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { KEYS } from '../query-keys.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { useScopes, useStore } from '../session/session.ts'
 
 function hasOrdersQuery(store: Petstore, petId: string) {

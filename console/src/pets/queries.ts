@@ -7,7 +7,7 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
-import { KEYS } from '../query-keys.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { listFilters, type PetSearch } from './filters.ts'
 import { readOn } from './read-on.ts'

@@ -1,7 +1,7 @@
 // Undoes a change of a pet. If that is no longer possible, says what has happened to the pet since.
 import { type HistoryEntry, PetstoreError, type Petstore, type PetStatus } from '@petstore/client'
 import { ConflictError, ExplainedError } from '../layout/describe-error.ts'
-import { clockText } from '../selling/hold-time.ts'
+import { clockText } from '../layout/hold-time.ts'
 
 /** The reason that the history shows for a change that undoes another one. */
 export const UNDO_REASON = 'Undo'

@@ -3,7 +3,7 @@ import type { Page, Pet, PetProfile, Petstore } from '@petstore/client'
 import { queryOptions, useQueries, type UseQueryResult } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import { petIdsOfChip, readInParts, readPets } from '../pets/queries.ts'
-import { KEYS } from '../query-keys.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { isChipNumber } from './profile-values.ts'
 

@@ -3,7 +3,7 @@ import type { Category, Order, Page, Petstore } from '@petstore/client'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { ExplainedError } from '../layout/describe-error.ts'
 import { categoryName, readPets } from '../pets/queries.ts'
-import { KEYS } from '../query-keys.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { salesCsv } from './csv.ts'
 import { type DayRange, timesOf } from './range.ts'
 

@@ -6,7 +6,7 @@ import type { Order, Pet, PetStatus, Petstore } from '@petstore/client'
 import { ConflictError, ExplainedError, hasCode } from '../layout/describe-error.ts'
 import { UNDO_REASON } from '../pets/undo.ts'
 import { conflictText, endedText } from './conflict-text.ts'
-import { minutesLeft } from './hold-time.ts'
+import { minutesLeft } from '../layout/hold-time.ts'
 import { readOpenOrder } from './read-open-order.ts'
 
 export interface Hold extends Sale {

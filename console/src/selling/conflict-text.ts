@@ -1,6 +1,6 @@
 // Says who has a pet that cannot be held or sold.
 import type { Order, PetStatus } from '@petstore/client'
-import { clockText } from './hold-time.ts'
+import { clockText } from '../layout/hold-time.ts'
 
 /** Such as "Held by Ada until 14:30 (Ms Okafor)". */
 export function heldByText({ placedBy, expiresAt, note }: Order, nowMs: number): string {

@@ -1,9 +1,9 @@
 // What the pages about holds and sales read.
 import type { Order, Pet, Petstore } from '@petstore/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { KEYS } from '../query-keys.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { useScopes, useStore } from '../session/session.ts'
-import type { OpenHolds } from './open-holds.ts'
+import type { OpenHolds } from '../live/open-holds.ts'
 import { readOpenOrder } from './read-open-order.ts'
 
 /** A page of holds that is longer than this helps nobody. */

@@ -1,7 +1,7 @@
 // How long a hold still lasts. It counts down.
 import { Text } from '@mantine/core'
 import { useTimedText } from '../layout/clock.ts'
-import { clockText, isEnding, timeLeftText } from './hold-time.ts'
+import { clockText, isEnding, timeLeftText } from '../layout/hold-time.ts'
 
 export function TimeLeft({ expiresAt, size = 'xs' }: { expiresAt: string; size?: string }) {
   const text = useTimedText((now) => timeLeftText(expiresAt, now))

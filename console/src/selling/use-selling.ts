@@ -19,7 +19,7 @@ import {
   undoRelease,
   undoSale,
 } from './actions.ts'
-import { clockText } from './hold-time.ts'
+import { clockText } from '../layout/hold-time.ts'
 
 type Action = (store: Petstore) => Promise<Outcome>
 

@@ -3,7 +3,7 @@
 import { type OwnApiKey, Petstore } from '@petstore/client'
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
-import { openCache } from '../query-client.ts'
+import { openCache } from './query-client.ts'
 
 export interface Session {
   /** The same in all tabs that share the session. */

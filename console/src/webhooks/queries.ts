@@ -12,8 +12,8 @@ import type {
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
-import { refreshEvery } from '../query-client.ts'
-import { KEYS } from '../query-keys.ts'
+import { refreshEvery } from '../session/query-client.ts'
+import { KEYS } from '../session/query-keys.ts'
 import { useStore } from '../session/session.ts'
 import { givenUpMessages } from './failed-messages.ts'
 

@@ -1,7 +1,7 @@
 // What a receiver did with a message, and what to do if it failed, in plain words.
 import type { Delivery } from '@petstore/client'
 import { inText, SOON } from '../layout/when-text.ts'
-import { clockText } from '../selling/hold-time.ts'
+import { clockText } from '../layout/hold-time.ts'
 
 export interface Explanation {
   /** What happened, such as "Responds with 500". */

@@ -5,7 +5,7 @@ import { AnchorLink } from '../layout/anchor-link.tsx'
 import { counted } from '../layout/counted.ts'
 import { useNow } from '../layout/use-now.ts'
 import { exactText } from '../layout/when-text.ts'
-import { clockText } from '../selling/hold-time.ts'
+import { clockText } from '../layout/hold-time.ts'
 import { typesText } from './event-types.ts'
 import { HEALTH_TEXTS, healthOf, lastSuccessText, nameOf } from './health.ts'
 

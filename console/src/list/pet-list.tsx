@@ -23,14 +23,16 @@ import { useCanSelect } from '../selected-pets/selection-bar.tsx'
 import { selectUpTo, toggleSelected, useSelectedPets } from '../selected-pets/selection-state.ts'
 import { useStore } from '../session/session.ts'
 import { type ColumnId, gridColumns } from './columns.ts'
-import type { PetSearch } from './filters.ts'
-import { FROM_LIST } from './last-list.ts'
+import type { PetSearch } from '../pets/filters.ts'
+import { FROM_LIST } from '../pets/last-list.ts'
 import { PetRow } from './pet-row.tsx'
-import { categoriesQuery, categoryName, petListQuery } from './queries.ts'
+import { categoriesQuery, categoryName, petListQuery } from '../pets/queries.ts'
 import { knownHeights, rememberHeights } from './row-heights.ts'
 import { useColumns } from './use-columns.ts'
 
-const FirstSteps = lazy(() => import('./first-steps.tsx').then((file) => ({ default: file.FirstSteps })))
+const FirstSteps = lazy(() =>
+  import('../pets/first-steps.tsx').then((file) => ({ default: file.FirstSteps })),
+)
 
 const ROW_HEIGHT_PX = 56
 /** Rows that are rendered above and below the screen. */

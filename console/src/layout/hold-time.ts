@@ -1,5 +1,5 @@
 // The times of a hold in words.
-import { DAY_MS } from '../layout/dates.ts'
+import { DAY_MS } from './dates.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

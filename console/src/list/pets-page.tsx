@@ -8,13 +8,13 @@ import { ColumnsIcon, DownloadIcon, PlusIcon, SearchIcon, UploadIcon } from '../
 import { usePageTitle } from '../layout/page-title.ts'
 import { SelectionBar } from '../selected-pets/selection-bar.tsx'
 import { useScopes } from '../session/session.ts'
-import { CategorySelect } from './category-select.tsx'
-import { listFilters, type PetSearch, sortOf } from './filters.ts'
-import { rememberFilters } from './last-list.ts'
+import { CategorySelect } from '../pets/category-select.tsx'
+import { listFilters, type PetSearch, sortOf } from '../pets/filters.ts'
+import { rememberFilters } from '../pets/last-list.ts'
 import { PetList } from './pet-list.tsx'
-import { StatusFilter } from './status-filter.tsx'
+import { StatusFilter } from '../pets/status-filter.tsx'
 
-const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
+const PetForm = lazy(() => import('../pet/pet-form.tsx').then((file) => ({ default: file.PetForm })))
 const ColumnsDialog = lazy(() =>
   import('./columns-dialog.tsx').then((file) => ({ default: file.ColumnsDialog })),
 )

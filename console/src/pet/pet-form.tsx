@@ -22,12 +22,12 @@ import {
 } from '../profile/profile-values.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
-import { CategoryField } from './category-field.tsx'
-import { STATUSES } from './filters.ts'
-import { useRefresh } from './queries.ts'
+import { CategoryField } from '../pets/category-field.tsx'
+import { STATUSES } from '../pets/filters.ts'
+import { useRefresh } from '../pets/queries.ts'
 import { type Known, type PetValues, savePet, undoSave } from './save-pet.ts'
-import { statusText } from './status-badge.tsx'
-import { undoChange } from './undo.ts'
+import { statusText } from '../pets/status-badge.tsx'
+import { undoChange } from '../pets/undo.ts'
 
 interface Values extends PetValues, ProfileValues {
   reason: string

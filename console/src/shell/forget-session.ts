@@ -4,7 +4,7 @@ import { closeMessages } from '../layout/notify.tsx'
 import { rememberFilters } from '../pets/last-list.ts'
 import { clearSelection } from '../selected-pets/selection-state.ts'
 import { closeSellingDialog } from '../selling/selling-dialog-state.ts'
-import { onSessionChange } from './session.ts'
+import { onSessionChange } from '../session/session.ts'
 
 export function forgetFormerSessions(): void {
   onSessionChange(() => {

@@ -2,7 +2,7 @@
 // saved is then known, and the next attempt does not repeat it.
 import type { NewPetProfile, Petstore, PetStatus, VersionedPet, VersionedPetProfile } from '@petstore/client'
 import { isSameProfile, profileOf, profileValues } from '../profile/profile-values.ts'
-import { UNDO_REASON } from './undo.ts'
+import { UNDO_REASON } from '../pets/undo.ts'
 
 /** The version of the profile of a new pet. */
 const NO_PROFILE = '"0"'

@@ -12,8 +12,8 @@ import { HoldButton } from '../selling/hold-button.tsx'
 import { useOpenOrder } from '../selling/queries.ts'
 import { TimeLeft } from '../selling/time-left.tsx'
 import type { ColumnId } from './columns.ts'
-import { FROM_LIST } from './last-list.ts'
-import { StatusBadge } from './status-badge.tsx'
+import { FROM_LIST } from '../pets/last-list.ts'
+import { StatusBadge } from '../pets/status-badge.tsx'
 
 interface Props {
   pet: Pet

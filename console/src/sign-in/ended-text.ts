@@ -1,5 +1,5 @@
 // What the sign-in page says about a session that the service has ended.
-import type { Ended } from './session.ts'
+import type { Ended } from '../session/session.ts'
 
 export function endedText({ kind }: Ended): string {
   return kind === 'personal'

@@ -6,9 +6,9 @@ import { Loading } from '../layout/loading.tsx'
 import { Logo } from '../layout/logo.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { endedText } from './ended-text.ts'
-import { findProvider, goToProvider, type Provider } from './identity-provider.ts'
+import { findProvider, goToProvider, type Provider } from '../session/identity-provider.ts'
 import { KeyForm } from './key-form.tsx'
-import { useSession } from './session.ts'
+import { useSession } from '../session/session.ts'
 import { signInError } from './sign-in-errors.ts'
 
 export function SignInPage() {

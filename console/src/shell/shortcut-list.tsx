@@ -1,6 +1,6 @@
 // The list of all keyboard shortcuts.
 import { Kbd, Table } from '@mantine/core'
-import { Dialog } from './dialog.tsx'
+import { Dialog } from '../layout/dialog.tsx'
 
 const SHORTCUTS = [
   { keys: ['/'], does: 'Search pets' },

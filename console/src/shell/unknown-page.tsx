@@ -1,5 +1,5 @@
 import { Stack, Text, Title } from '@mantine/core'
-import { AnchorLink } from './anchor-link.tsx'
+import { AnchorLink } from '../layout/anchor-link.tsx'
 
 export function UnknownPage() {
   return (

@@ -23,8 +23,8 @@ import {
   SignOutIcon,
   SunIcon,
   WebhooksIcon,
-} from './icons.tsx'
-import { Logo } from './logo.tsx'
+} from '../layout/icons.tsx'
+import { Logo } from '../layout/logo.tsx'
 
 interface Item {
   to: '/' | '/holds' | '/sales' | '/overview' | '/api-keys' | '/webhooks'

@@ -4,7 +4,7 @@ import { PetstoreError } from '@petstore/client'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { openStore, randomId, startSession } from './session.ts'
+import { openStore, randomId, startSession } from '../session/session.ts'
 
 export function KeyForm() {
   const [apiKey, setApiKey] = useState('')
