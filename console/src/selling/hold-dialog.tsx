@@ -11,9 +11,9 @@ import { readClosingTime, rememberClosingTime } from './closing-time.ts'
 import { clockText, minutesUntil } from '../layout/hold-time.ts'
 import { NoteField } from './note-field.tsx'
 import { TakenAlert } from './taken-alert.tsx'
-import { useDialogAction, useTakenText } from './use-dialog-action.ts'
 import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
+import { useTakenText } from './use-taken-text.ts'
 
 const LENGTHS = [
   { value: '15', label: '15 min' },
@@ -34,8 +34,7 @@ export function HoldDialog({ pet, onClose }: Props) {
   const [note, setNote] = useState('')
   const length = useLength()
   const price = usePrice(pet, undefined)
-  const { hold, isPending } = useSelling(pet)
-  const { run, isDone, error } = useDialogAction(pet, onClose)
+  const { hold, isPending, isDone, error } = useSelling(pet, onClose)
   const taken = useTakenText(pet)
   const isTaken = taken !== undefined && !isPending && !isDone
 
@@ -43,7 +42,7 @@ export function HoldDialog({ pet, onClose }: Props) {
     event.preventDefault()
     const minutes = length.minutesAt(Date.now())
     if (minutes === undefined || price.fault !== undefined) return
-    void run(() => hold({ minutes, note, price: price.amount }))
+    hold({ minutes, note, price: price.amount })
   }
 
   return (

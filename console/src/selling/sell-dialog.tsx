@@ -8,9 +8,9 @@ import { PriceField } from '../profile/price-field.tsx'
 import { heldByText } from './conflict-text.ts'
 import { NoteField } from './note-field.tsx'
 import { TakenAlert } from './taken-alert.tsx'
-import { useDialogAction, useTakenText } from './use-dialog-action.ts'
 import { usePrice } from './use-price.ts'
 import { useSelling } from './use-selling.ts'
+import { useTakenText } from './use-taken-text.ts'
 
 interface Props {
   pet: Pet
@@ -22,14 +22,13 @@ interface Props {
 export function SellDialog({ pet, order, onClose }: Props) {
   const [note, setNote] = useState('')
   const price = usePrice(pet, order)
-  const { sell, isPending } = useSelling(pet)
-  const { run, isDone, error } = useDialogAction(pet, onClose)
+  const { sell, isPending, isDone, error } = useSelling(pet, onClose)
   const taken = useTakenText(pet)
   const isTaken = order === undefined && taken !== undefined && !isPending && !isDone
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    if (price.fault === undefined) void run(() => sell(order, { note, price: price.amount }))
+    if (price.fault === undefined) sell(order, { note, price: price.amount })
   }
 
   return (

@@ -1,6 +1,7 @@
 // Runs the actions of selling for a pet: shows the result at once, says what was done, and offers to undo it.
 import type { Order, Pet, Petstore } from '@petstore/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type RefObject, useEffect, useRef } from 'react'
 import { useNotify } from '../layout/notify.tsx'
 import { applyChange } from '../live/apply-events.ts'
 import { useRefresh } from '../pets/queries.ts'
@@ -29,11 +30,11 @@ interface Step {
   undo?: ((outcome: Outcome) => Action) | undefined
   /** What the undo leaves as it is. */
   undoneNote?: string
-  /** True if a dialog shows the error. */
-  hasDialog?: boolean
 }
 
-export function useSelling(pet: Pet) {
+/** @param onClose Closes the dialog that runs the action and shows its error. Without it, a message shows the error. */
+export function useSelling(pet: Pet, onClose?: () => void) {
+  const isOpen = useIsOpen()
   const store = useStore()
   const cache = useQueryClient()
   const refresh = useRefresh()
@@ -47,16 +48,17 @@ export function useSelling(pet: Pet) {
     return outcome
   }
 
-  const { mutate, mutateAsync, isPending } = useMutation({
+  const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: ({ run }: Step) => apply(run),
     onSuccess: (outcome, { doneText, undo, undoneNote }) => {
       const run = undo && (() => runUndo(undo(outcome), undoneNote))
       notify.done(doneText(outcome), { petId: pet.id, undo: run })
+      if (isOpen.current) onClose?.()
     },
-    onError: (error, { hasDialog }) => {
+    onError: (failure) => {
       // The page may have shown an earlier state.
       void refresh()
-      if (hasDialog !== true) notify.error(error, pet.id)
+      if (onClose === undefined || !isOpen.current) notify.error(failure, pet.id)
     },
   })
 
@@ -70,18 +72,31 @@ export function useSelling(pet: Pet) {
 
   return {
     isPending,
-    /** Rejects with an error that says who has the pet. */
-    hold: (values: Hold) => mutateAsync(holdStep(pet, values)),
+    isDone: isSuccess,
+    /** Says, for example, who has the pet. */
+    error: error ?? undefined,
+    hold: (values: Hold) => mutate(holdStep(pet, values)),
     /** Without an order, the pet must be available. With an order, the note stays that of the order. */
-    sell: (order: Order | undefined, sale: Sale) => mutateAsync(sellStep(pet, order, sale, canChangePets)),
+    sell: (order: Order | undefined, sale: Sale) => mutate(sellStep(pet, order, sale, canChangePets)),
     setSold: () => mutate(setSoldStep(pet)),
     release: (order: Order | undefined) => mutate(releaseStep(pet, order)),
   }
 }
 
+/** A person can close the dialog while a request is in flight, and open it for another pet. */
+function useIsOpen(): RefObject<boolean> {
+  const isOpen = useRef(false)
+  useEffect(() => {
+    isOpen.current = true
+    return () => {
+      isOpen.current = false
+    }
+  }, [])
+  return isOpen
+}
+
 function holdStep(pet: Pet, values: Hold): Step {
   return {
-    hasDialog: true,
     run: (store) => hold(store, pet, values),
     doneText: ({ order }) =>
       `${pet.name} is on hold until ${order && clockText(order.expiresAt, Date.now())}.`,
@@ -94,7 +109,6 @@ function holdStep(pet: Pet, values: Hold): Step {
 
 function sellStep(pet: Pet, order: Order | undefined, sale: Sale, canUndo: boolean): Step {
   return {
-    hasDialog: true,
     run: (store) => (order === undefined ? sell(store, pet, sale) : complete(store, order, sale.price)),
     doneText: (outcome) => soldText(pet, outcome),
     undo: canUndo
