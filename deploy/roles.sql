@@ -98,7 +98,7 @@ begin
         'api_keys', 'categories', 'deprecated_calls', 'event_epochs', 'event_numbers', 'finished_sign_ins',
         'idempotency_keys', 'imports', 'orders', 'outbox', 'pet_count_deltas', 'pet_count_position', 'pet_counts',
         'pet_counts_by_category', 'pet_figures', 'pet_figures_start', 'pet_history', 'pet_profiles', 'pets', 'petstore_migrations',
-        'primary_term', 'restore_checks', 'sign_ins', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
+        'restore_checks', 'sign_ins', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
       )
     union all
     select format('type %s', oid::regtype)

@@ -20,7 +20,6 @@ export async function interfaceDocument(): Promise<object> {
   const log = openLog('silent')
   const app = await buildApp({
     db,
-    readers: { rows: db, counts: db },
     batches: openPetBatches(db, true, 1, () => {}),
     categoryPolicy: 'any',
     publicUrl: '',

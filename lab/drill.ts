@@ -17,7 +17,6 @@ import { readTables } from './failover/tables.ts'
 import { openFeedCheck } from './load/feed-check.ts'
 import { emptyHistory, openHistoryFile } from './load/history.ts'
 import { startLoad } from './load/load.ts'
-import { startReadSources } from './load/read-sources.ts'
 import { startSampler } from './load/sampler.ts'
 import { checkEvents, findViolations } from './load/verdict.ts'
 import { runProductionDrill } from './one-server/production-drill.ts'
@@ -107,7 +106,6 @@ async function runDrill(options: Options, progress: Progress): Promise<Report> {
       plan,
       connection,
       replication,
-      standbyReads: options.standbyReads,
       ...measured,
       kinds,
       goals: checkGoals(kinds),
@@ -166,7 +164,7 @@ type Running = ReturnType<typeof startMeasuring>
 
 function startMeasuring(
   lab: Lab,
-  { seed, plan, runFolder, progress, violations, standbyReads, soak: isSoak }: MeasureOptions,
+  { seed, plan, runFolder, progress, violations, soak: isSoak }: MeasureOptions,
 ) {
   // The prefix of the names of pets differs between runs, so that a database can be used again.
   const history = emptyHistory(`drill-${Date.now().toString(36)}-`)
@@ -175,7 +173,6 @@ function startMeasuring(
   )
   const activity = openActivity()
   const sampler = startSampler(lab)
-  const readSources = standbyReads ? startReadSources(lab.adminUrls) : undefined
   const soak = isSoak ? openSoak(lab) : undefined
   const load = startLoad({
     lab,
@@ -197,11 +194,11 @@ function startMeasuring(
     responses: load.client.responses(),
     violations: violations.count(),
   }))
-  return { lab, history, historyFile, activity, sampler, readSources, soak, load, feed, current }
+  return { lab, history, historyFile, activity, sampler, soak, load, feed, current }
 }
 
 async function runFaults(running: Running, options: MeasureOptions): Promise<FaultRow[]> {
-  const { lab, load, sampler, activity, feed, readSources, soak, current } = running
+  const { lab, load, sampler, activity, feed, soak, current } = running
   const { plan, violations, progress } = options
   await soak?.setLoad(load, progress.say)
   return runRounds({
@@ -210,7 +207,6 @@ async function runFaults(running: Running, options: MeasureOptions): Promise<Fau
     sampler,
     activity,
     feed,
-    readSources,
     violations,
     plan,
     settleMs: options.settleSeconds * 1000,
@@ -221,7 +217,7 @@ async function runFaults(running: Running, options: MeasureOptions): Promise<Fau
 }
 
 async function stopLoad(
-  { load, sampler, readSources, soak, current }: Running,
+  { load, sampler, soak, current }: Running,
   say: Progress['say'],
 ): Promise<SoakData | undefined> {
   current.name = 'verdict'
@@ -230,7 +226,6 @@ async function stopLoad(
   if (unfinished > 0)
     say(`${unfinished} clients did not finish; the outcome of their last request is unknown.`)
   await sampler.stop()
-  await readSources?.stop()
   return soak?.stop()
 }
 
@@ -256,15 +251,7 @@ function rowText(row: FaultRow, number: number, total: number): string {
   const { fault, detail, leaderBefore = 'none', leaderAfter = 'none', secondsUntilHealthy } = row
   const leader = leaderBefore === leaderAfter ? leaderBefore : `${leaderBefore} → ${leaderAfter}`
   const healthy = secondsUntilHealthy === null ? 'not healthy' : `healthy after ${secondsUntilHealthy} s`
-  return `${number}/${total} ${fault} (${detail}): gap of writes ${row.writeGapSeconds} s, reads ${row.readGapSeconds} s, orders ${row.orderGapSeconds} s, events ${row.feedGapSeconds} s; leader ${leader}; ${healthy}; ${row.acknowledged} acknowledged; max ${row.peak.connections} connections, ${row.peak.waitingForReplication} waiting for replication; ${standbyReadsText(row)}${mirrorText(row)}`
-}
-
-function standbyReadsText({ standbyReads, slowestReadSeconds }: FaultRow): string {
-  if (standbyReads === undefined) return ''
-  const { standbys, primary, secondsUntilServed } = standbyReads
-  const served =
-    secondsUntilServed === null ? 'not all serve reads' : `all serve reads after ${secondsUntilServed} s`
-  return `slowest read ${slowestReadSeconds} s, ${standbys} reads of standbys, ${primary} of the primary, ${served}; `
+  return `${number}/${total} ${fault} (${detail}): gap of writes ${row.writeGapSeconds} s, reads ${row.readGapSeconds} s, orders ${row.orderGapSeconds} s, events ${row.feedGapSeconds} s; leader ${leader}; ${healthy}; ${row.acknowledged} acknowledged; max ${row.peak.connections} connections, ${row.peak.waitingForReplication} waiting for replication; ${mirrorText(row)}`
 }
 
 function mirrorText({ mirror, feedLagSeconds }: FaultRow): string {

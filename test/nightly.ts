@@ -43,10 +43,6 @@ const PARTS: Record<string, Part> = {
     command: ['run', 'bench', '--', '--quick'],
   },
   drill: { text: 'all faults of the cluster', command: ['run', 'drill'] },
-  standbys: {
-    text: 'faults of the cluster, with reads from its standbys',
-    command: ['run', 'drill', '--', '--standby-reads'],
-  },
   soak: { text: 'half capacity with a fault every three minutes', command: ['run', 'drill', '--', '--soak'] },
   restore: { text: 'backups and restores', command: ['run', 'drill', '--', 'restore'] },
   production: {

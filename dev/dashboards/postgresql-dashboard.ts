@@ -1,6 +1,6 @@
 // The dashboard of PostgreSQL, as the instances see it: connections, statements, replication and background jobs.
 import { MappingType, type ValueMap } from '@grafana/grafana-foundation-sdk/dashboard'
-import { OpsPerSecond, PercentUnit, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
+import { OpsPerSecond, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
 import { ALERTS, DAY_SECONDS, FREQUENT_TASKS, READING_TASKS } from '../../src/telemetry/alerts.ts'
 import type { DashboardSpec } from './dashboard.ts'
 import { aboveZero, largest, of, quantile, rate, sumBy } from './expressions.ts'
@@ -8,7 +8,6 @@ import { stat, timeSeries } from './panels.ts'
 
 const SHOWN_MAX = 8
 const QUERIES = 'petstore_query_seconds'
-const READS = 'petstore_reads_total'
 
 const connections = (state: string) => of('petstore_database_connections', `state="${state}"`)
 const standbys = (state: string) => `max(${of('petstore_replication_standbys', `state="${state}"`)})`
@@ -258,59 +257,6 @@ const background = [
   }),
 ]
 
-const standbyReads = [
-  timeSeries({
-    title: 'Reads of the primary',
-    shows: 'The share of the reads that the primary serves instead of a standby.',
-    good: 'near 0. Without DATABASE_READ_URL, there is no value.',
-    alert: 'PetstoreStandbyReadsFallBack',
-    unit: PercentUnit,
-    width: 6,
-    softMax: 1,
-    limits: {},
-    queries: [
-      {
-        expr: `(sum(${rate(READS, 'target="primary"')}) or vector(0)) / (sum(${rate(READS)}) > 0)`,
-        legend: 'primary',
-      },
-    ],
-  }),
-  timeSeries({
-    title: 'Reads per second, by server',
-    shows: 'Reads of pets, orders and their history, by the server that returned them.',
-    good: 'the standbys share the reads, and the primary serves few.',
-    entry: 'Standbys do not serve reads',
-    unit: OpsPerSecond,
-    width: 6,
-    queries: [{ expr: sumBy('target', rate(READS)), legend: '{{target}}' }],
-  }),
-  timeSeries({
-    title: 'Wait for a standby, p99',
-    shows: 'How long reads wait until the standby has replayed what the primary has.',
-    good: 'some milliseconds. After 100 ms, the primary serves the read.',
-    entry: 'Standbys do not serve reads',
-    unit: Seconds,
-    width: 6,
-    queries: [{ expr: quantile(0.99, 'petstore_standby_wait_seconds', { by: 'host' }), legend: '{{host}}' }],
-  }),
-  timeSeries({
-    title: 'Fallbacks and unfenced reads in 5 minutes',
-    shows:
-      'Why the primary served reads, and how often these did not wait any longer for a transaction whose commit a standby may show already.',
-    good: '0, except for moments. "unfenced" grows by a few during a long transaction, such as an import.',
-    entry: 'Standbys do not serve reads',
-    unit: Short,
-    width: 6,
-    queries: [
-      {
-        expr: aboveZero('reason', sumBy('reason', `increase(${of('petstore_read_fallbacks_total')}[5m])`)),
-        legend: '{{reason}}',
-      },
-      { expr: `sum(increase(${of('petstore_unfenced_reads_total')}[5m])) or vector(0)`, legend: 'unfenced' },
-    ],
-  }),
-]
-
 export const POSTGRESQL: DashboardSpec = {
   name: 'postgresql',
   title: 'Petstore: PostgreSQL',
@@ -321,6 +267,5 @@ export const POSTGRESQL: DashboardSpec = {
     { title: 'Connections', panels: pool },
     { title: 'Statements', panels: statements },
     { title: 'Replication and background jobs', panels: background },
-    { title: 'Reads from standbys', panels: standbyReads },
   ],
 }

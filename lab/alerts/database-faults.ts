@@ -80,19 +80,6 @@ export const DATABASE_FAULTS = {
       }
     },
   },
-  'replay-paused': {
-    description: 'Both standbys confirm writes, but no longer replay them, so the primary serves all reads',
-    expected: ['PetstoreStandbyReadsFallBack'],
-    needs: { standbys: 2, standbyReads: true },
-    // Half of the 5 minutes over which the alert measures.
-    trueAfterSeconds: 150,
-    resolvedWithinSeconds: 300,
-    plant: async ({ servers: { queryStandbys } }) => {
-      await queryStandbys('select pg_wal_replay_pause()')
-      // Replay that continues may cancel the statement that resumed it. If it did not continue, the alert is not resolved.
-      return { heal: () => queryStandbys('select pg_wal_replay_resume()').catch(() => {}) }
-    },
-  },
   'archive-full': {
     description: 'PostgreSQL can no longer archive WAL, as if the disk of the backups were full',
     expected: ['PetstoreArchivingFails'],

@@ -23,8 +23,6 @@ export interface Needs {
   tls?: boolean
   /** Of the primary. */
   settings?: Record<string, string>
-  /** Whether `petstore serve` reads from the standbys. */
-  standbyReads?: boolean
   /** A proxy between `petstore serve` and PostgreSQL that can delay responses. */
   slowNetwork?: boolean
   /** A file that Node loads before `petstore serve`. */
@@ -126,18 +124,16 @@ async function startDatabase({ folder, template, needs }: EnvironmentOptions, on
   onClose(servers.stop)
   const parameters = certificates ? '?sslmode=require' : ''
   const urlOf = (role: string, port = servers.primary.port) => urlAs(role, port, parameters)
-  const nodes = [servers.primary, ...servers.standbys].map(({ port }) => `127.0.0.1:${port}`)
-  const nodesUrl = urlOf('petstore_app').replace(`127.0.0.1:${servers.primary.port}`, nodes.join(','))
   const network = needs.slowNetwork ? await startProxy(urlOf('petstore_app')) : undefined
   if (network) onClose(() => network.close())
-  return { servers, certificates, network, urlOf, nodesUrl }
+  return { servers, certificates, network, urlOf }
 }
 
 type Processes = Pick<Environment, 'serve' | 'deliver'>
 
 async function startProcesses(
   { folder, needs }: EnvironmentOptions,
-  { urlOf, nodesUrl, network }: Awaited<ReturnType<typeof startDatabase>>,
+  { urlOf, network }: Awaited<ReturnType<typeof startDatabase>>,
   onClose: OnClose,
 ): Promise<Processes> {
   const networks = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
@@ -145,7 +141,6 @@ async function startProcesses(
     folder,
     environment: {
       DATABASE_URL: urlOf('petstore_app', network?.port),
-      ...(needs.standbyReads && { DATABASE_READ_URL: nodesUrl }),
       ...networks,
     },
     preload: needs.preload,

@@ -24,8 +24,6 @@ export interface Servers {
   standbys: Server[]
   /** Runs a statement as superuser on the primary. */
   query: <Row extends object>(text: string) => Promise<Row[]>
-  /** Runs a statement as superuser on each standby. */
-  queryStandbys: (text: string) => Promise<void>
   /** A session as superuser on the primary that stays open, to hold locks. */
   connect: () => Promise<Client>
   stop: () => Promise<void>
@@ -61,9 +59,9 @@ export async function startServers({
     await standby.start()
   }
 
-  async function connect({ port } = primary): Promise<Client> {
+  async function connect(): Promise<Client> {
     const client = new Client({
-      connectionString: `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
+      connectionString: `postgres://postgres@127.0.0.1:${primary.port}/${DATABASE}`,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     })
     // A fault can end the connection while no query runs.
@@ -72,17 +70,13 @@ export async function startServers({
     return client
   }
 
-  async function query<Row extends object>(text: string, server = primary): Promise<Row[]> {
-    const client = await connect(server)
+  async function query<Row extends object>(text: string): Promise<Row[]> {
+    const client = await connect()
     try {
       return (await client.query<Row>(text)).rows
     } finally {
       await client.end()
     }
-  }
-
-  async function queryStandbys(text: string): Promise<void> {
-    await Promise.all(standbys.map((standby) => query(text, standby)))
   }
 
   async function stop(): Promise<void> {
@@ -102,7 +96,7 @@ export async function startServers({
     await stop()
     throw error
   }
-  return { primary, standbys, query, queryStandbys, connect, stop }
+  return { primary, standbys, query, connect, stop }
 }
 
 export async function endSessions({ query }: Pick<Servers, 'query'>, role: string): Promise<void> {

@@ -135,8 +135,6 @@ interface ServiceOptions {
   checkout?: string | undefined
   /** Networks to which webhooks may be delivered. */
   webhookNetworks?: string
-  /** DATABASE_READ_URL, with the settings of the role. Default: none. */
-  readUrl?: string | undefined
 }
 
 const executableIn = (checkout: string) => join(checkout, 'bin/petstore.ts')
@@ -149,7 +147,7 @@ export function nodeFlags(checkout = OWN_CHECKOUT): string[] {
 /** Starts the service as an operator would, with the Node flags in the first line of the executable. */
 export async function startService(
   databaseUrl: string,
-  { isBatching = true, checkout = OWN_CHECKOUT, webhookNetworks = '', readUrl }: ServiceOptions = {},
+  { isBatching = true, checkout = OWN_CHECKOUT, webhookNetworks = '' }: ServiceOptions = {},
 ): Promise<Server> {
   const program = isBatching ? [executableIn(checkout), 'serve'] : [UNBATCHED_SERVICE]
   const child = spawn(process.execPath, [...nodeFlags(checkout), ...program], {
@@ -159,7 +157,6 @@ export async function startService(
       ADMIN_PORT: '0',
       WEBHOOK_NETWORKS: webhookNetworks,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
-      ...(readUrl !== undefined && { DATABASE_READ_URL: readUrl }),
     }),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -41,8 +41,6 @@ export interface LabOptions {
   service: string
   connection: Connection
   replication: 'quorum' | 'asynchronous'
-  /** Whether the instances read from the standbys. Default: false. */
-  standbyReads?: boolean
   /** Seeded, from 0 to 1. */
   random: () => number
   /** Progress of long work. */
@@ -82,7 +80,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
 }
 
 async function startLabWithLogs(options: LabOptions, logFolder: string): Promise<Lab> {
-  const { connection, replication, standbyReads = false, say } = options
+  const { connection, replication, say } = options
   const root = new Root(options.root)
   const nodes = NODES.map((number) => {
     const network = new NodeNetwork(`n${number}`, addressOf(number))
@@ -92,7 +90,6 @@ async function startLabWithLogs(options: LabOptions, logFolder: string): Promise
   const service: ServiceOptions = {
     folder: options.service,
     databaseUrl: databaseUrl(connection, nodes, tls),
-    readUrl: standbyReads ? databaseUrl('multi-host', nodes, tls) : undefined,
     migrationDatabaseUrl: `postgres://petstore_migrator:${MIGRATOR_PASSWORD}@${HAPROXY_ADDRESS}/petstore?${tls}`,
     logFolder,
   }

@@ -1,14 +1,11 @@
 // The faults that the drill can cause. Each starts, is held for a time while the load goes on, and is then healed.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntil } from '../parts/wait-until.ts'
-import { connectTo } from './database.ts'
 import type { Instance } from './instances.ts'
 import type { ClusterNode } from './node.ts'
 import {
   findEtcdLeader,
   findLeader,
   findSynchronousStandbys,
-  findVoters,
   isNodeStreaming,
   switchover,
 } from './patroni.ts'
@@ -17,10 +14,6 @@ const LEADER_TIMEOUT_MS = 300_000
 const LEADER_POLL_MS = 200
 const STREAMING_TIMEOUT_MS = 300_000
 const LOST_PACKETS_PERCENT = 20
-/** How much a standby lacks after it was restored from a backup. */
-const BACKUP_AGE_MS = 15_000
-/** More WAL than the next primary writes before the follower of the lost primary is found to differ. */
-const LOST_WAL_BYTES = 16_000_000
 
 export interface RunningFault {
   /** How long to wait before `heal`. */
@@ -64,10 +57,6 @@ export type FaultName =
   | 'restart-postgres'
   | 'rolling-restart'
   | 'upgrade-service'
-  | 'pause-replay'
-  | 'restore-standby'
-  | 'follow-lost-primary'
-  | 'lose-standbys'
 
 export const FAULTS: Record<FaultName, Fault> = {
   'kill-postgres': {
@@ -224,139 +213,10 @@ export const FAULTS: Record<FaultName, Fault> = {
       return { holdMs: 0, detail: `restarted ${namesOf(instances)}`, heal: nothing }
     },
   },
-  'pause-replay': {
-    description: 'one standby receives WAL, but does not replay it',
-    start: async (targets) => {
-      const standby = pick((await rolesOf(targets)).standbys, targets.random)
-      await runOn(standby, 'select pg_wal_replay_pause()')
-      return {
-        holdMs: 8_000,
-        detail: `paused replay on ${standby.name}`,
-        heal: () => runOn(standby, 'select pg_wal_replay_resume()'),
-      }
-    },
-  },
-  'restore-standby': {
-    description: `one standby is killed, and started from a backup that is ${BACKUP_AGE_MS / 1000} s old`,
-    start: async (targets) => {
-      const standby = pick((await rolesOf(targets)).standbys, targets.random)
-      const restore = await standby.backUp()
-      await sleep(BACKUP_AGE_MS)
-      await standby.killDatabase()
-      await restore()
-      await standby.startPatroni()
-      return { holdMs: 0, detail: `restored ${standby.name} from a backup`, heal: nothing }
-    },
-  },
-  'follow-lost-primary': {
-    description: 'one standby follows the lost primary beyond the point at which the other one was promoted',
-    start: followLostPrimary,
-  },
-  'lose-standbys': {
-    description: 'kill -9 of Patroni and PostgreSQL on both standbys',
-    start: async (targets) => {
-      const { standbys } = await rolesOf(targets)
-      await Promise.all(standbys.map((standby) => standby.killDatabase()))
-      return {
-        holdMs: 15_000,
-        detail: `killed Patroni and PostgreSQL on ${namesOf(standbys)}`,
-        heal: async () => {
-          await Promise.all(standbys.map((standby) => standby.startPatroni()))
-        },
-      }
-    },
-  },
 }
-
-/** These differ from the others only if the service reads from standbys. */
-export const STANDBY_FAULTS = [
-  'pause-replay',
-  'restore-standby',
-  'follow-lost-primary',
-  'lose-standbys',
-] as const satisfies readonly FaultName[]
 
 async function nothing(): Promise<void> {}
 
-/**
- * The follower is no longer part of the quorum when the primary is lost, so Patroni promotes the other standby without it.
- * The lost primary, without Patroni, goes on. It then commits a pet that only the follower receives. The follower shows this pet
- * until its Patroni starts again, also while the next primary serves reads.
- */
-async function followLostPrimary(targets: FaultTargets): Promise<RunningFault> {
-  const { primary, standbys } = await rolesOf(targets)
-  const follower = pick(standbys, targets.random)
-  const [next] = without(standbys, follower)
-  if (next === undefined) throw new Error('The cluster has no second standby.')
-
-  await follower.killPatroni()
-  await waitUntil(
-    `${follower.name} is not part of the quorum`,
-    LEADER_TIMEOUT_MS,
-    async () => {
-      const voters = await findVoters(next)
-      return voters.length === 1 && voters[0] === next.name
-    },
-    LEADER_POLL_MS,
-  )
-  await primary.killPatroni()
-  await primary.killEtcd()
-  await primary.network.dropPacketsTo([next.address])
-  await waitUntil(
-    `${next.name} is the primary`,
-    LEADER_TIMEOUT_MS,
-    async () => (await findLeader([next])) !== undefined,
-    LEADER_POLL_MS,
-  )
-  await runOn(primary, LOST_PET)
-  await waitUntil(`${follower.name} shows the lost pet`, STREAMING_TIMEOUT_MS, async () =>
-    hasLostPet(follower),
-  )
-  // The next primary serves reads as soon as a standby confirms its commits.
-  await primary.network.sendPacketsTo([next.address])
-  await primary.start()
-  await waitUntil(
-    `${primary.name} follows ${next.name}`,
-    STREAMING_TIMEOUT_MS,
-    () => isNodeStreaming(primary),
-    LEADER_POLL_MS,
-  )
-  return {
-    holdMs: 10_000,
-    detail: `${follower.name} followed ${primary.name} after ${next.name} was promoted`,
-    heal: () => follower.startPatroni(),
-  }
-}
-
-const LOST_NAME = 'committed by the lost primary'
-/** The newest pet of the list, without waiting for a standby. A reader that sees it reports every later read as stale. */
-const LOST_PET = `
-  set synchronous_commit = local;
-  insert into pets (id, category_id, created_by, name, request_id)
-    select id + 1000000, category_id, created_by, '${LOST_NAME}', request_id from pets order by id desc limit 1;
-  select pg_logical_emit_message(false, 'drill', repeat('x', ${LOST_WAL_BYTES}))`
-
-async function hasLostPet(node: ClusterNode): Promise<boolean> {
-  const client = await connectTo(node)
-  try {
-    const { rows } = await client.query<{ name: string }>('select name from pets order by id desc limit 1')
-    return rows[0]?.name === LOST_NAME
-  } finally {
-    await client.end()
-  }
-}
-
-/** As superuser. */
-async function runOn(node: ClusterNode, statement: string): Promise<void> {
-  const client = await connectTo(node)
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}
-
-/** Waits for a primary, because a fault can start while none exists. */
 async function rolesOf({ nodes }: FaultTargets): Promise<{ primary: ClusterNode; standbys: ClusterNode[] }> {
   let primary: ClusterNode | undefined
   await waitUntil(

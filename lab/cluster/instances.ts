@@ -10,8 +10,6 @@ export interface ServiceOptions {
   /** Folder with bin/petstore.ts. */
   folder: string
   databaseUrl: string
-  /** DATABASE_READ_URL of the instances; undefined if they read everything from the primary. */
-  readUrl?: string | undefined
   migrationDatabaseUrl: string
   logFolder: string
 }
@@ -37,7 +35,6 @@ export class Instance extends PetstoreProcess {
       adminPort: 9090 + number,
       environment: {
         ...urlsOf(options),
-        ...(options.readUrl !== undefined && { DATABASE_READ_URL: options.readUrl }),
         TRUST_PROXY: 'loopback',
         SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
       },

@@ -1,15 +1,9 @@
 // One node of the cluster: etcd, and Patroni with its PostgreSQL, in their own network namespace and data volume.
-import { readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tls } from '../parts/https.ts'
 import { type Daemon, run, signalAll } from '../parts/processes.ts'
-import {
-  type ClusterMember,
-  configureHost,
-  REPLICATION_PASSWORD,
-  readTls,
-  replaceInFile,
-} from './cluster-files.ts'
+import { type ClusterMember, configureHost, readTls, replaceInFile } from './cluster-files.ts'
 import { Host } from './host.ts'
 import { SUBNET } from './network.ts'
 
@@ -69,29 +63,6 @@ export class ClusterNode extends Host {
   async killPostgres(): Promise<void> {
     const text = await readFile(this.root.path(`${this.dataFolder}/postmaster.pid`), 'utf8')
     signalAll([Number(text.split('\n', 1)[0])], 'SIGKILL')
-  }
-
-  /** Kills Patroni and all processes of PostgreSQL. etcd keeps running. */
-  async killDatabase(): Promise<void> {
-    await this.killPatroni()
-    await this.signalRepeatedly('SIGKILL', 'postgres')
-  }
-
-  /** Takes a backup of the data folder. Returns a function that puts it back; PostgreSQL must not run then. */
-  async backUp(): Promise<() => Promise<void>> {
-    const backup = `${this.folder}/volume/backup`
-    const source = `host=${this.address} user=replicator password=${REPLICATION_PASSWORD} sslmode=require`
-    const { exitCode, stderr } = await this.run('postgres', [
-      'pg_basebackup',
-      `--dbname=${source}`,
-      `--pgdata=${backup}`,
-      '--checkpoint=fast',
-    ])
-    if (exitCode !== 0) throw new Error(`pg_basebackup on ${this.name} failed: ${stderr}`)
-    return async () => {
-      await rm(this.root.path(this.dataFolder), { recursive: true })
-      await rename(this.root.path(backup), this.root.path(this.dataFolder))
-    }
   }
 
   /** Stops all processes of the node, or only those of PostgreSQL, and returns a function that continues them. */

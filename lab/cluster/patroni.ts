@@ -45,21 +45,6 @@ export async function findSynchronousStandbys(leader: NodeAddress): Promise<stri
   return members.filter(({ role }) => /^(sync|quorum)_standby$/.test(role)).map(({ name }) => name)
 }
 
-/**
- * The standbys of which Patroni must ask enough before it promotes one. findSynchronousStandbys() leaves out those whose
- * Patroni does not run.
- */
-export async function findVoters(node: NodeAddress): Promise<string[]> {
-  const key = Buffer.from('/service/petstore/sync').toString('base64')
-  const found = await requestEtcd<{ kvs?: { value: string }[] }>(node, '/v3/kv/range', { key })
-  const value = found?.kvs?.[0]?.value
-  if (value === undefined) return []
-  const { sync_standby: names } = JSON.parse(Buffer.from(value, 'base64').toString()) as {
-    sync_standby: string | null
-  }
-  return (names ?? '').split(',').filter((name) => name !== '')
-}
-
 /** Whether the standby on this node streams from the primary. */
 export async function isNodeStreaming(node: NodeAddress): Promise<boolean> {
   const state = await readJson<NodeState>(node, '/patroni')

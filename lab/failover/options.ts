@@ -30,8 +30,6 @@ export interface Options {
   seed: number
   connection: Connection
   replication: 'quorum' | 'asynchronous'
-  /** Whether the service reads from the standbys. */
-  standbyReads: boolean
   /** Folder of the service to test. */
   service: string
   /** Holds the Debian root, and a folder for each run. */
@@ -58,9 +56,6 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   if (values.short && (values.soak || positionals.length > 0)) {
     throw new UsageError('--short has its own faults. Leave out --short, or --soak and the names of faults.')
   }
-  if (values['standby-reads'] && values.replication !== 'quorum') {
-    throw new UsageError('--standby-reads needs --replication quorum.')
-  }
   return {
     restore: isRestore,
     rounds: readInteger('--rounds', values.rounds, ROUNDS_MAX) ?? ROUNDS_DEFAULT,
@@ -70,7 +65,6 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     seed: readInteger('--seed', values.seed, SEED_MAX) ?? Math.floor(Math.random() * SEED_MAX),
     connection: oneOf('--connect', values.connect, CONNECTIONS),
     replication: oneOf('--replication', values.replication, REPLICATIONS),
-    standbyReads: values['standby-reads'],
     service: resolve(values.service),
     folder: resolve(values.folder),
     settleSeconds: readInteger('--settle', values.settle, SETTLE_SECONDS_MAX) ?? SETTLE_SECONDS_DEFAULT,
@@ -89,7 +83,6 @@ function parse(args: readonly string[]) {
     seed: { type: 'string' },
     connect: { type: 'string', default: 'haproxy' },
     replication: { type: 'string', default: 'quorum' },
-    'standby-reads': { type: 'boolean', default: false },
     service: { type: 'string', default: resolve(import.meta.dirname, '../..') },
     folder: { type: 'string', default: FOLDER_DEFAULT },
     settle: { type: 'string' },
@@ -120,7 +113,7 @@ export function checkFaultNames(names: readonly string[], known: readonly string
 /** Options that only faults have. */
 function checkRestore(values: ReturnType<typeof parse>['values'], positionals: readonly string[]): void {
   if (positionals.length > 1) throw new UsageError('restore causes no faults. Leave out the names of faults.')
-  const unused = (['short', 'settle', 'chart', 'standby-reads'] as const).filter((name) => values[name])
+  const unused = (['short', 'settle', 'chart'] as const).filter((name) => values[name])
   if (unused.length > 0) throw new UsageError(`restore has no option --${unused.join(' and no --')}.`)
 }
 
@@ -166,7 +159,6 @@ Options:
   --seed N                use the plan and the random choices of an earlier run
   --connect HOW           how the service connects: haproxy or multi-host (default: haproxy)
   --replication MODE      quorum or asynchronous (default: quorum); with asynchronous, failovers lose writes
-  --standby-reads         the service reads from the standbys (DATABASE_READ_URL); without faults: a plan of 40 faults
   --service DIR           folder of the service to test (default: this checkout)
   --folder DIR            folder for the Debian root and the runs (default: ${FOLDER_DEFAULT})
   --settle SECONDS        wait after each fault (default: ${SETTLE_SECONDS_DEFAULT})
@@ -187,8 +179,6 @@ Examples:
   npm run drill -- --short
   npm run drill -- isolate isolate switchover --settle 5
   npm run drill -- --soak --json soak.json --chart soak.svg
-  npm run drill -- --standby-reads --json standby-reads.json
-  npm run drill -- --standby-reads pause-replay follow-lost-primary --settle 5
   npm run drill -- restore --json restore.json
   npm run drill -- --seed 42 --json report.json --chart chart.svg`
 }

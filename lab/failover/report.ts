@@ -2,7 +2,6 @@
 // Pure functions.
 import type { LoadTotals } from '../load/context.ts'
 import type { FeedSummary, MirrorCheck } from '../load/feed-check.ts'
-import type { ReadCounts } from '../load/read-sources.ts'
 import type { Peak } from '../load/sampler.ts'
 import { median } from '../parts/quantile.ts'
 import type { ViolationSummary } from '../parts/violations.ts'
@@ -20,8 +19,6 @@ export interface FaultRow {
   leaderAfter: string | undefined
   writeGapSeconds: number
   readGapSeconds: number
-  /** The longest time that one read took, also if it failed. */
-  slowestReadSeconds: number
   orderGapSeconds: number
   /** The longest time in which the follower of the event feed read no event. */
   feedGapSeconds: number
@@ -36,11 +33,6 @@ export interface FaultRow {
   ownDelayMs: number
   /** The mirror of the event feed, compared with the database; null if that was not possible. */
   mirror: MirrorCheck | null
-  /** Only with standby reads. */
-  standbyReads?: ReadCounts & {
-    /** From the end of the fault until every standby served reads of both instances; null if that took too long. */
-    secondsUntilServed: number | null
-  }
 }
 
 export interface Report {
@@ -50,7 +42,6 @@ export interface Report {
   plan: string[]
   connection: string
   replication: string
-  standbyReads: boolean
   totals: LoadTotals
   acknowledged: number
   /** CPU time of the load and the checks, in seconds and as a share of one core. */
@@ -74,9 +65,6 @@ export interface KindSummary {
   orderGapWorst: number
   feedGapWorst: number
   feedLagWorst: number
-  slowestReadWorst: number
-  /** Sums of all faults. Only with standby reads. */
-  standbyReads?: ReadCounts & { secondsUntilServedWorst: number }
 }
 
 export interface Goal {
@@ -98,33 +86,11 @@ export function summarizeKinds(rows: readonly FaultRow[]): KindSummary[] {
       orderGapWorst: Math.max(...same.map(({ orderGapSeconds }) => orderGapSeconds)),
       feedGapWorst: Math.max(...same.map(({ feedGapSeconds }) => feedGapSeconds)),
       feedLagWorst: Math.max(...same.map(({ feedLagSeconds }) => feedLagSeconds)),
-      slowestReadWorst: Math.max(...same.map(({ slowestReadSeconds }) => slowestReadSeconds)),
-      ...sumStandbyReads(same),
     }))
 }
 
-function sumStandbyReads(rows: readonly FaultRow[]): Pick<KindSummary, 'standbyReads'> {
-  const all = rows.flatMap(({ standbyReads }) => standbyReads ?? [])
-  if (all.length === 0) return {}
-  const sum = (of: (reads: ReadCounts) => number) => all.reduce((total, reads) => total + of(reads), 0)
-  const reasons = new Set(all.flatMap(({ fallbacks }) => Object.keys(fallbacks)))
-  return {
-    standbyReads: {
-      standbys: sum(({ standbys }) => standbys),
-      primary: sum(({ primary }) => primary),
-      unfenced: sum(({ unfenced }) => unfenced),
-      fallbacks: Object.fromEntries(
-        [...reasons].sort().map((reason) => [reason, sum(({ fallbacks }) => fallbacks[reason] ?? 0)]),
-      ),
-      secondsUntilServedWorst: Math.max(
-        ...all.map(({ secondsUntilServed }) => secondsUntilServed ?? Number.POSITIVE_INFINITY),
-      ),
-    },
-  }
-}
-
-/** While these last, no standby can confirm a write. The write gap is as long as the fault. */
-const WITHOUT_STANDBYS = ['freeze-standbys', 'lose-standbys', 'follow-lost-primary']
+/** While this lasts, no standby can confirm a write. The write gap is as long as the fault. */
+const WITHOUT_STANDBYS = 'freeze-standbys'
 
 export function checkGoals(kinds: readonly KindSummary[]): Goal[] {
   const goal = (text: string, maxSeconds: number, counts: (fault: string) => boolean): Goal => {
@@ -135,9 +101,9 @@ export function checkGoals(kinds: readonly KindSummary[]): Goal[] {
   }
   return [
     goal(
-      `Worst write gap at most 25 s (without ${WITHOUT_STANDBYS.join(', ')})`,
+      `Worst write gap at most 25 s (without ${WITHOUT_STANDBYS})`,
       25,
-      (fault) => !WITHOUT_STANDBYS.includes(fault),
+      (fault) => fault !== WITHOUT_STANDBYS,
     ),
     goal('Write gap of a switchover at most 6 s', 6, (fault) => fault === 'switchover'),
     goal(
@@ -157,7 +123,7 @@ export function toMarkdown(report: Report): string {
   const violationCount = found.reduce((sum, { count: times }) => sum + times, 0)
   return `# Drill of ${report.startedAt}
 
-Seed ${report.seed}, ${report.faults.length} of ${report.plan.length} faults in ${(report.seconds / 60).toFixed(1)} minutes. Connection: ${report.connection}. Replication: ${report.replication}.${report.standbyReads ? ' The service reads from the standbys.' : ''}
+Seed ${report.seed}, ${report.faults.length} of ${report.plan.length} faults in ${(report.seconds / 60).toFixed(1)} minutes. Connection: ${report.connection}. Replication: ${report.replication}.
 
 ${table(
   [
@@ -191,7 +157,7 @@ ${table(
   ]),
 )}
 
-${standbyReadsText(kinds)}${soakText(report.soak)}Acknowledged: ${count(report.acknowledged)} writes (${count(totals.keyedPets)} pets with a key, ${count(totals.unkeyedPets)} without; ${count(totals.orders)} orders, ${count(totals.completions)} completed, ${count(totals.cancellations)} cancelled; ${count(totals.statusChanges)} status changes; ${count(totals.importedRows)} imported rows) and ${count(totals.reads)} reads.
+${soakText(report.soak)}Acknowledged: ${count(report.acknowledged)} writes (${count(totals.keyedPets)} pets with a key, ${count(totals.unkeyedPets)} without; ${count(totals.orders)} orders, ${count(totals.completions)} completed, ${count(totals.cancellations)} cancelled; ${count(totals.statusChanges)} status changes; ${count(totals.importedRows)} imported rows) and ${count(totals.reads)} reads.
 Event feed: ${count(feed.events)} events. The mirror was compared with the database ${count(feed.comparisons)} times, and equal ${count(feed.comparisons - feed.failedComparisons)} times. ${count(feed.readAgain)} events were read again. Time from the acknowledgement of a pet to its event: median ${count(feed.lagMedianMs)} ms, p99 ${count(feed.lagP99Ms)} ms.
 The drill itself used ${Math.round(cpu.seconds)} s of CPU time, ${Math.round(cpu.share * 100)}% of one core.
 
@@ -200,40 +166,6 @@ ${found.map(({ description, count: times, examples }) => `\n- ${description}: ${
 `
     .trimEnd()
     .concat('\n')
-}
-
-function standbyReadsText(kinds: readonly KindSummary[]): string {
-  const rows = kinds.flatMap(({ fault, slowestReadWorst, standbyReads }) => {
-    if (standbyReads === undefined) return []
-    const { standbys, primary, fallbacks, unfenced, secondsUntilServedWorst } = standbyReads
-    const reasons = Object.entries(fallbacks).map(([reason, times]) => `${reason} ${count(times)}`)
-    return [
-      [
-        fault,
-        seconds(slowestReadWorst),
-        count(standbys),
-        count(primary),
-        reasons.join(', '),
-        count(unfenced),
-        Number.isFinite(secondsUntilServedWorst) ? seconds(secondsUntilServedWorst) : 'too long',
-      ],
-    ]
-  })
-  if (rows.length === 0) return ''
-  return `${table(
-    [
-      'Fault',
-      'Slowest read (s)',
-      'Reads of standbys',
-      'Reads of the primary',
-      'Why the primary',
-      'Unfenced',
-      'Until all standbys serve reads, worst (s)',
-    ],
-    rows,
-  )}
-
-`
 }
 
 function soakText(soak: Report['soak']): string {

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lab } from '../cluster/cluster.ts'
 import type { FeedCheck } from '../load/feed-check.ts'
 import type { Load } from '../load/load.ts'
-import type { ReadSources } from '../load/read-sources.ts'
 import type { Sampler } from '../load/sampler.ts'
 import type { Activity, Series } from '../parts/activity.ts'
 import type { Violations } from '../parts/violations.ts'
@@ -23,8 +22,6 @@ export interface RoundsOptions {
   sampler: Sampler
   activity: Activity
   feed: FeedCheck
-  /** Undefined if everything is read from the primary. */
-  readSources: ReadSources | undefined
   violations: Violations
   plan: readonly PlannedFault[]
   settleMs: number
@@ -63,11 +60,9 @@ export async function runRounds(options: RoundsOptions): Promise<FaultRow[]> {
 }
 
 async function runRound(fault: PlannedFault, number: number, options: RoundsOptions): Promise<FaultRow> {
-  const { lab, load, sampler, activity, feed, readSources, settleMs } = options
+  const { lab, load, sampler, activity, feed, settleMs } = options
   const leaderBefore = await lab.leader()
   load.client.takeCounts()
-  load.takeSlowestReadMs()
-  await readSources?.take()
   sampler.takePeak()
   activity.startWindow()
   feed.startWindow()
@@ -81,7 +76,7 @@ async function runRound(fault: PlannedFault, number: number, options: RoundsOpti
   await sleep(holdMs)
   await heal()
   const healedAt = secondsNow()
-  const recovered = await waitForRecovery(`fault ${number}, ${fault} (${detail})`, options)
+  const secondsUntilHealthy = await waitForRecovery(`fault ${number}, ${fault} (${detail})`, options)
   await sleep(settleMs)
 
   ownDelay.disable()
@@ -97,49 +92,35 @@ async function runRound(fault: PlannedFault, number: number, options: RoundsOpti
     readGapSeconds: gap('reads'),
     orderGapSeconds: gap('orders'),
     feedGapSeconds: gap('events'),
-    slowestReadSeconds: round(load.takeSlowestReadMs() / 1000),
     feedLagSeconds: round(feed.worstLagMs() / 1000),
-    secondsUntilHealthy: recovered.untilHealthy,
+    secondsUntilHealthy,
     acknowledged: load.acknowledged() - acknowledgedBefore,
     responses: load.client.takeCounts(),
     peak: sampler.takePeak(),
     ownDelayMs: Math.round(ownDelay.max / 1e6),
-    ...(readSources && {
-      standbyReads: { ...(await readSources.take()), secondsUntilServed: recovered.untilStandbysServe },
-    }),
   }
   // Last, because it pauses the load.
   return { ...measured, mirror: await feed.check(`after fault ${number}, ${fault}`) }
 }
 
-/** Seconds since the fault ended; null if it took too long. */
-interface Recovery {
-  untilHealthy: number | null
-  untilStandbysServe: number | null
-}
-
-/** Waits until the cluster is healthy, writes are acknowledged, and all standbys serve reads. */
+/**
+ * Waits until the cluster is healthy and writes are acknowledged. Returns the seconds until the cluster was healthy; null
+ * if that took too long.
+ */
 async function waitForRecovery(
   fault: string,
-  { lab, activity, readSources, violations }: RoundsOptions,
-): Promise<Recovery> {
-  const healedMs = performance.now()
+  { lab, activity, violations }: RoundsOptions,
+): Promise<number | null> {
   const [untilHealthySeconds, resumed] = await Promise.all([
     untilHealthy(lab),
-    untilWrites(activity, healedMs),
+    untilWrites(activity, performance.now()),
   ])
   const withinText = `within ${RESUME_TIMEOUT_MS / 1000} s after ${fault}`
   if (!resumed) violations.add({ kind: 'notResumed', subject: fault, text: `no writes ${withinText}` })
   if (untilHealthySeconds === null) {
     violations.add({ kind: 'notHealthy', subject: fault, text: `after ${fault}` })
   }
-  const untilStandbys = readSources ? await untilStandbysServe(readSources, lab, healedMs) : null
-  if (readSources && untilStandbys === null) {
-    const text = `not every standby served reads ${withinText}`
-    violations.add({ kind: 'notResumed', subject: `standbys, ${fault}`, text })
-  }
-  const rounded = (value: number | null) => (value === null ? null : round(value))
-  return { untilHealthy: rounded(untilHealthySeconds), untilStandbysServe: rounded(untilStandbys) }
+  return untilHealthySeconds === null ? null : round(untilHealthySeconds)
 }
 
 async function untilHealthy(lab: Lab): Promise<number | null> {
@@ -157,20 +138,6 @@ async function untilWrites(activity: Activity, afterMs: number): Promise<boolean
     await sleep(POLL_MS)
   }
   return true
-}
-
-/** Waits until every standby has served a read of each instance. Null if that takes too long. */
-async function untilStandbysServe(
-  readSources: ReadSources,
-  lab: Lab,
-  healedMs: number,
-): Promise<number | null> {
-  const isServed = await readSources.watch(lab.nodes.length - 1)
-  while (!isServed()) {
-    if (performance.now() > healedMs + RESUME_TIMEOUT_MS) return null
-    await sleep(POLL_MS)
-  }
-  return (performance.now() - healedMs) / 1000
 }
 
 function round(value: number): number {

@@ -16,7 +16,7 @@ export interface Run {
 /** The name of a folder says what was run, and when. */
 export async function startRun(
   name: string,
-  { seed, folder, service, connection, replication, standbyReads }: Options,
+  { seed, folder, service, connection, replication }: Options,
   say: (line: string) => void,
 ): Promise<Run> {
   const startedAt = new Date()
@@ -28,7 +28,6 @@ export async function startRun(
     service,
     connection,
     replication,
-    standbyReads,
     random: createRandom(seed, 'lab'),
     say,
     logFolder: runFolder,

@@ -42,8 +42,6 @@ export interface Load {
   follower: Follower
   totals: LoadTotals
   acknowledged: () => number
-  /** The longest time that a read of a client took since the last call, also if it failed. */
-  takeSlowestReadMs: () => number
   /** Multiplies the periods of the clients; see LoadContext. */
   setPace: (factor: number) => void
   /** Lets the clients finish what they have begun; returns how many did not finish in time. */
@@ -54,7 +52,7 @@ export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions
   const client = openClient({ ...lab, violations: shared.violations })
   const follower = startFollower({ ...shared, client, random: createRandom(seed, 'follower') })
   const gate = openGate()
-  const { send, takeSlowestReadMs } = measuringSend(client, observe)
+  const send = observedSend(client, observe)
   const gated: Client = { ...client, send: (...sent) => gate.pass(() => send(...sent)) }
   const runCommand: Lab['runCommand'] = (...sent) => gate.pass(() => lab.runCommand(...sent))
   const context = newContext({ ...shared, client: gated, lag: follower.lag })
@@ -88,7 +86,6 @@ export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions
       const { reads: _, ...changes } = context.totals
       return Object.values(changes).reduce((sum, count) => sum + count, 0)
     },
-    takeSlowestReadMs,
     setPace: (factor) => {
       context.paceFactor = factor
     },
@@ -101,24 +98,12 @@ export function startLoad({ lab, seed, folder, observe, ...shared }: LoadOptions
   }
 }
 
-function measuringSend(
-  client: Client,
-  observe: Observe | undefined,
-): Pick<Client, 'send'> & Pick<Load, 'takeSlowestReadMs'> {
-  let slowestReadMs = 0
-  return {
-    send: async (operation, request) => {
-      const onReply = observe?.(operation, request)
-      const sentAt = performance.now()
-      const reply = await client.send(operation, request)
-      if (request.method === 'GET') slowestReadMs = Math.max(slowestReadMs, performance.now() - sentAt)
-      onReply?.(reply)
-      return reply
-    },
-    takeSlowestReadMs: () => {
-      const taken = slowestReadMs
-      slowestReadMs = 0
-      return taken
-    },
+function observedSend(client: Client, observe: Observe | undefined): Client['send'] {
+  if (observe === undefined) return client.send
+  return async (operation, request) => {
+    const onReply = observe(operation, request)
+    const reply = await client.send(operation, request)
+    onReply(reply)
+    return reply
   }
 }

@@ -24,7 +24,7 @@ export const VIOLATION_KINDS = {
   restoreDiffers: 'two copies of the same moment differ',
   restoredUnusable: 'restored database or service does not work',
   unnoticed: 'damaged backup or archive not noticed',
-  notResumed: 'writes, or reads of standbys, did not resume',
+  notResumed: 'writes did not resume',
   notHealthy: 'cluster did not become healthy, or a fault could not be caused',
 } as const
 

@@ -1,7 +1,7 @@
 // `petstore doctor`: checks everything that the service needs to run, and prints how to fix each problem.
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, DatabaseError } from 'pg'
-import { type Config, ConfigError, removedVariableWarnings, readConfig } from '../config/config.ts'
+import { type Config, ConfigError, readConfig } from '../config/config.ts'
 import { splitDatabaseUrl } from '../config/database-url.ts'
 import { openClient, readerOf } from '../db/connection/pool.ts'
 import { TOO_MANY_CONNECTIONS } from '../db/connection/sqlstates.ts'
@@ -18,7 +18,6 @@ import { checkPooler, type PoolerResult } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
-import { checkStandbyReads } from './doctor/standby-reads.ts'
 import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
@@ -108,7 +107,6 @@ const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding |
   connections: ({ db, config, pooler }) => checkConnections(db, config, pooler.isPooled),
   planner: ({ db }) => checkPlanner(db),
   replication: ({ db }) => checkReplication(db),
-  'standby reads': ({ db, config }) => checkStandbyReads(db, config, APPLICATION_NAME),
   archiving: ({ db }) => checkArchiving(db),
   waits: ({ db }) => checkWaits(db),
   webhooks: ({ db }) => checkWebhooks(db),
@@ -153,9 +151,7 @@ function configurationFault(message: string): Finding {
 
 function checkConfiguration(): Finding {
   const check = 'configuration'
-  const warnings = removedVariableWarnings()
-  if (warnings.length === 0) return { check, state: 'ok', message: 'all variables are valid' }
-  return { check, state: 'warning', message: warnings.join('; '), remedy: 'Remove the variables.' }
+  return { check, state: 'ok', message: 'all variables are valid' }
 }
 
 async function checkServer(client: Client): Promise<Finding> {
@@ -199,18 +195,16 @@ async function checkHosts({ DATABASE_URL }: Config): Promise<Finding[]> {
 /** Checks the URL, not the server: behind a pooler, PostgreSQL sees only the connection of the pooler. */
 function checkEncryption(config: Config): Finding {
   const check = 'encryption'
-  const toOtherHosts = (['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATABASE_READ_URL'] as const).flatMap(
-    (name) => {
-      const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
-      return (
-        urls
-          .map((url) => openClient(url, APPLICATION_NAME))
-          // The traffic of a Unix socket and of the loopback interface stays on the host.
-          .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
-          .map(({ host, ssl }) => ({ name, host, ssl }))
-      )
-    },
-  )
+  const toOtherHosts = (['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const).flatMap((name) => {
+    const urls = config[name] === undefined ? [] : splitDatabaseUrl(config[name])
+    return (
+      urls
+        .map((url) => openClient(url, APPLICATION_NAME))
+        // The traffic of a Unix socket and of the loopback interface stays on the host.
+        .filter(({ host }) => !host.startsWith('/') && !isLoopbackHost(host))
+        .map(({ host, ssl }) => ({ name, host, ssl }))
+    )
+  })
   // With `ssl` set, node-postgres encrypts or fails to connect; it never falls back.
   const plain = toOtherHosts.filter(({ ssl }) => !ssl)
   if (plain.length > 0) {

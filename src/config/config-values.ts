@@ -46,15 +46,6 @@ export function readDatabaseUrl(text: string): string {
   return text
 }
 
-/** A URL that lists every node of a cluster. */
-export function readNodesUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  if (splitDatabaseUrl(readDatabaseUrl(text)).length < 2) {
-    throw new Fault('must list every node of the cluster, the primary too: host1:5432,host2:5432')
-  }
-  return text
-}
-
 /** Adds `/v1` to a URL without a path. The URL may contain a password, so the message does not quote it. */
 export function readServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -12,7 +12,6 @@ import {
   readDelays,
   readIssuer,
   readNetworks,
-  readNodesUrl,
   readOidcScopes,
   readOrigins,
   readProxies,
@@ -44,13 +43,8 @@ export const VARIABLES = {
     help: 'URL of the database in which `petstore verify --record` records its result, with the role `petstore_verify`. `DATABASE_URL` is then the restored database. Default: none.',
     read: (text) => (text === undefined ? undefined : readDatabaseUrl(text)),
   },
-  DATABASE_READ_URL: {
-    help: 'URL that lists every node of a replicated cluster, the primary too, without a load balancer or pooler in between. Pets, orders and their history are then read from the standbys, exactly. The standbys must form a quorum. Default: none; everything is read from the primary.',
-    example: 'postgres://petstore_app:secret@node1:5432,node2:5432,node3:5432/petstore?sslmode=verify-full',
-    read: readNodesUrl,
-  },
   DATABASE_POOL_SIZE: {
-    help: 'Max connections to PostgreSQL per process, 1 to 200; with `DATABASE_READ_URL`, also to each standby. Default: 10.',
+    help: 'Max connections to PostgreSQL per process, 1 to 200. Default: 10.',
     read: integer(10, 1, 200),
   },
   HOST: { help: 'Address to listen on. Default: 127.0.0.1.', read: (text) => text ?? '127.0.0.1' },
@@ -176,8 +170,10 @@ export const VARIABLES = {
   ...TRACING_VARIABLES,
 } as const satisfies Record<string, Variable<unknown>>
 
-/** Variables of earlier versions. They have no effect: the service always batches requests. */
-const REMOVED_VARIABLES = ['BATCHING', 'ANSWER_TOGETHER']
+/** Settings that no longer exist, and why. docs/decisions/ says more. */
+const REMOVED_VARIABLES: Record<string, string> = {
+  DATABASE_READ_URL: 'every read uses the primary of DATABASE_URL',
+}
 
 /** Settings of the commands that call a running service. These commands use none of the settings above. */
 export const CLIENT_VARIABLES = {
@@ -220,9 +216,17 @@ export class ConfigError extends Error {
 export function readConfig(environment: Environment = process.env): Config {
   const tracing = tracingTexts((name) => textIn(environment, name))
   return readTable(VARIABLES, { ...environment, ...tracing }, (textOf) => [
+    ...removedVariableFaults(textOf),
     ...signInFaults(textOf),
     ...tracingFaults(textOf),
   ])
+}
+
+/** A removed setting that is still set is an error: the service would not do what its operator expects. */
+function removedVariableFaults(textOf: (name: string) => string | undefined): string[] {
+  return Object.entries(REMOVED_VARIABLES)
+    .filter(([name]) => textOf(name) !== undefined)
+    .map(([name, reason]) => `${name} is no longer a setting: ${reason}; remove it`)
 }
 
 /**
@@ -245,13 +249,6 @@ function signInFaults(textOf: (name: keyof typeof VARIABLES) => string | undefin
     )
   }
   return faults
-}
-
-/** Warnings about variables that are set but no longer have an effect. */
-export function removedVariableWarnings(environment: Environment = process.env): string[] {
-  return REMOVED_VARIABLES.filter((name) => textIn(environment, name) !== undefined).map(
-    (name) => `${name} is no longer a setting and has no effect`,
-  )
 }
 
 /** `url` takes precedence over PETSTORE_URL. */

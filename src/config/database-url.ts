@@ -1,5 +1,5 @@
 // DATABASE_URL with one or more hosts: postgres://user:password@host1:5432,host2:5432/database
-// Opens no connection; db/hosts.ts finds out which host is the primary.
+// Opens no connection; db/failover/hosts.ts finds out which host is the primary.
 
 const HOSTS_MAX = 10
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s

@@ -20,14 +20,6 @@ export interface Reader {
   read<Row>(statement: Statement): Promise<Row[]>
 }
 
-/** The readers of the GET operations. Without reads from standbys, both are the primary. */
-export interface Readers {
-  /** Pets, orders and their history. */
-  rows: Reader
-  /** Counts and figures, which a standby cannot read cheaply. */
-  counts: Reader
-}
-
 export interface Writer {
   /**
    * Runs a statement that changes data. Outside a transaction, the statement commits immediately. It is then retried like

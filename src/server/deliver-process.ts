@@ -1,6 +1,6 @@
 // The process of `petstore deliver`: the admin port, signals and the delivery of webhooks.
 // Accepts no requests of clients.
-import { type Config, removedVariableWarnings } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { DELIVERED_EVERY_MS, type Deliverer, openDeliverer } from '../events/delivery/deliverer.ts'
 import { openDeliveryMetrics } from '../events/delivery/metrics.ts'
 import { openSchedule } from '../events/delivery/schedule.ts'
@@ -19,7 +19,6 @@ import { openStore, waitForSchema } from './store.ts'
 export async function runDeliverer(config: Config): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
-  for (const warning of removedVariableWarnings()) log.warn(warning)
   const tracing = await startTracing(config, log)
   // Without spans of statements: each attempt to deliver is one span, and the database work serves many attempts.
   const db = openStore(config, log)

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { apiKeyVerifier } from '../access/api-keys/api-keys.ts'
 import { trackUsage } from '../access/api-keys/usage.ts'
 import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/provider.ts'
-import { type Config, removedVariableWarnings } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { afterWrites } from '../db/after-writes.ts'
 import { durableEvents } from '../events/feed/durable.ts'
 import { openEventStreams, STREAM_READS, type StreamRead } from '../events/feed/streams.ts'
@@ -24,15 +24,14 @@ import { followingJobs, measuringJobs, openWakeups, storeJobs } from './jobs.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openServiceMetrics } from './store-metrics/store-metrics.ts'
-import { openStore, openStoreReads, readingFrom, waitForSchema } from './store.ts'
+import { openStore, waitForSchema } from './store.ts'
 
 /** Runs the service until a signal ends the process. `isBatching`: see openPetBatches. */
 export async function runService(config: Config, { isBatching = true } = {}): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
-  for (const warning of removedVariableWarnings()) log.warn(warning)
   const services = await openServices(config, log, isBatching)
-  const { db, reads, holds, eventStreams, metrics, tracing } = services
+  const { db, holds, eventStreams, metrics, tracing } = services
   const state: ProcessState = {
     isDraining: false,
     readiness: { ready: false, reason: 'the schema has not been checked yet' },
@@ -62,7 +61,6 @@ export async function runService(config: Config, { isBatching = true } = {}): Pr
     afterwards: async () => {
       await background.stop()
       await admin.close()
-      await reads.close()
       await db.close()
       await tracing?.close()
     },
@@ -93,11 +91,7 @@ type Services = Awaited<ReturnType<typeof openServices>>
 async function openServices(config: Config, log: Log, isBatching: boolean) {
   const metrics = openServiceMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const tracing = await startTracing(config, log)
-  const db = openStore(config, log, {
-    observer: metrics.database,
-    tracing,
-    recordsTerm: config.DATABASE_READ_URL !== undefined,
-  })
+  const db = openStore(config, log, { observer: metrics.database, tracing })
   const wakeups = openWakeups()
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log, undefined, undefined, {
@@ -115,25 +109,22 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     },
     onFailure: reportStreamFailures(log, metrics),
   })
-  const reads = openStoreReads(config, log, db, { holds, metrics, tracing })
   /** The background jobs follow the changes of requests at once. */
-  const followedDb = afterWrites(reads.db, wakeups.onChange)
+  const followedDb = afterWrites(db, wakeups.onChange)
   const batches = openPetBatches(
-    readingFrom(reads.readers.rows, followedDb),
+    followedDb,
     isBatching,
     config.DATABASE_POOL_SIZE,
     metrics.observeBatch,
     tracing,
   )
-  return { metrics, tracing, db, reads, followedDb, batches, wakeups, usage, holds, findEvents, eventStreams }
+  return { metrics, tracing, db, followedDb, batches, wakeups, usage, holds, findEvents, eventStreams }
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, reads, followedDb, batches, usage, holds, findEvents, eventStreams } =
-    services
+  const { metrics, tracing, db, followedDb, batches, usage, holds, findEvents, eventStreams } = services
   return {
     db: followedDb,
-    readers: reads.readers,
     batches,
     categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,

@@ -2,18 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../contract/errors.ts'
-import type { FreshHolds } from '../contract/fresh-holds.ts'
 import { NotTrusted } from '../db/connection/failures.ts'
-import type { Db, Reader, Readers } from '../db/database.ts'
-import { retryNotFound } from '../db/failover/retry-not-found.ts'
-import { openStandbyReads } from '../db/failover/standby-reads.ts'
+import type { Db } from '../db/database.ts'
 import { readSchemaState } from '../db/migrations/migrate.ts'
 import { type DatabaseOptions, openDatabase } from '../db/open-database.ts'
 import { instanceName } from '../telemetry/instance-name.ts'
 import { limitedWarning } from '../telemetry/limited-warning.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { Tracing } from '../telemetry/tracing/tracing.ts'
 
 const SCHEMA_CHECKED_EVERY_MS = 1_000
 const HOST_WARNED_EVERY_MS = 600_000
@@ -21,11 +16,7 @@ const HOST_WARNED_EVERY_MS = 600_000
 export function openStore(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>,
   log: Log,
-  {
-    observer,
-    tracing,
-    recordsTerm = false,
-  }: Pick<DatabaseOptions, 'observer' | 'tracing' | 'recordsTerm'> = {},
+  { observer, tracing }: Pick<DatabaseOptions, 'observer' | 'tracing'> = {},
 ): Db {
   return openDatabase({
     databaseUrl: config.DATABASE_URL,
@@ -35,62 +26,15 @@ export function openStore(
     onError: ({ message, code }: Error & { code?: string }) =>
       log.warn({ code, reason: message }, 'a database connection was lost'),
     onPrimary: (host) => log.warn({ host }, 'another database host is now the primary'),
-    onHostFailure: hostFailureWarning(log, 'a database host could not be asked whether it is the primary'),
+    onHostFailure: hostFailureWarning(log),
     ...(observer && { observer }),
     tracing,
-    recordsTerm,
   })
 }
-
-/** How the GET operations and the transactions of requests see the database. */
-export interface StoreReads {
-  readers: Readers
-  /** For the transactions of requests. */
-  db: Db
-  close: () => Promise<void>
-}
-
-interface StoreReadsOptions {
-  holds: FreshHolds
-  metrics: Metrics
-  tracing: Tracing | undefined
-}
-
-/** Reads from the standbys of DATABASE_READ_URL. Without it, from the primary, like everything else. */
-export function openStoreReads(
-  { DATABASE_READ_URL: databaseUrl, DATABASE_POOL_SIZE: size }: Config,
-  log: Log,
-  db: Db,
-  { holds, metrics, tracing }: StoreReadsOptions,
-): StoreReads {
-  if (databaseUrl === undefined) return { readers: { rows: db, counts: db }, db, close: async () => {} }
-  const { rows, fenced, fence, close } = openStandbyReads({
-    db,
-    databaseUrl,
-    applicationName: instanceName(),
-    size,
-    // Each lost connection is also a failure of its host.
-    onError: () => {},
-    onHostFailure: hostFailureWarning(log, 'a database host is left out of the reads from standbys'),
-    waitUntilFresh: holds.waitUntilFresh,
-    standbyObserver: metrics.standbys,
-    queryObserver: metrics.database,
-    tracing,
-  })
-  return { readers: { rows, counts: fenced }, db: retryNotFound(db, fence), close }
-}
-
-/** The same database, with another reader outside of transactions. */
-export const readingFrom = (reader: Reader, db: Db): Db => ({
-  ...db,
-  read: (statement) => reader.read<never>(statement),
-})
 
 /** Warns about the first failure of a host, about each new reason, and every ten minutes while the host fails. */
-function hostFailureWarning(
-  log: Log,
-  message: string,
-): (host: string, error: Error & { code?: string }) => void {
+function hostFailureWarning(log: Log): (host: string, error: Error & { code?: string }) => void {
+  const message = 'a database host could not be asked whether it is the primary'
   const warnings = new Map<string, ReturnType<typeof limitedWarning>>()
   return (host, { message: reason, code }) => {
     const warn = warnings.get(host) ?? limitedWarning(log, 'failures', message, HOST_WARNED_EVERY_MS)

@@ -50,8 +50,6 @@ const PROVEN_DAYS = 3
 
 const tasks = (names: readonly string[]) => `{task=~"${names.join('|')}"}`
 const standbys = (state: string) => `max by (job) (petstore_replication_standbys{state="${state}"})`
-const readsPerSecond = (conditions: string) =>
-  `sum by (job) (rate(petstore_reads_total${conditions && `{${conditions}}`}[5m]))`
 const lines = (...text: string[]) => text.join('\n')
 /** How long ago an instance last read from PostgreSQL. */
 const SINCE_READ = `time() - max by (job, instance) (${LAST_SUCCESS}${tasks(READING_TASKS)})`
@@ -150,15 +148,6 @@ export const ALERTS = {
     severity: 'ticket',
     summary: 'PostgreSQL has no spare standby, or its standbys are asynchronous',
     heading: 'A standby is lost',
-  },
-  PetstoreStandbyReadsFallBack: {
-    note: 'Without DATABASE_READ_URL, these metrics have no value.',
-    expr: (limit) => lines(readsPerSecond('target="primary"'), `/ ${readsPerSecond('')} > ${limit}`),
-    limit: 0.5,
-    forSeconds: 300,
-    severity: 'ticket',
-    summary: 'The primary serves {{ $value | humanizePercentage }} of the reads that standbys could serve',
-    heading: 'Standbys do not serve reads',
   },
   PetstoreFeedLate: {
     expr: (limit) => `min by (job) (petstore_events_unnumbered_seconds) > ${limit}`,

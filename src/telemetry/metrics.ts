@@ -6,7 +6,6 @@ import { addBuildInfo } from './build-info.ts'
 import { addDatabaseMetrics, type ConnectionCounts, type DatabaseObserver } from './database-metrics.ts'
 import { addJobMetrics, type JobObserver } from './job-metrics.ts'
 import type { Log } from './log.ts'
-import { addStandbyMetrics, type StandbyObserver } from './standby-metrics.ts'
 
 export interface Metrics {
   registry: Registry
@@ -17,8 +16,6 @@ export interface Metrics {
   observeBatch: (kind: string, size: number, waitSeconds: number) => void
   /** For `openDatabase`. */
   database: DatabaseObserver
-  /** For `openStandbyReads`. */
-  standbys: StandbyObserver
   /** For `startBackground`. */
   jobs: JobObserver
   setEventStreams: (open: number) => void
@@ -86,7 +83,6 @@ export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'
   })
 
   const database = addDatabaseMetrics(registry, db)
-  const standbys = addStandbyMetrics(registry)
 
   const droppedLogLines = new Counter({
     name: 'petstore_log_lines_dropped_total',
@@ -107,7 +103,6 @@ export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'
       batchWaits.observe({ kind }, waitSeconds)
     },
     database,
-    standbys,
     jobs: addJobMetrics(registry),
     setEventStreams: (open) => eventStreams.set(open),
     countStreamFailure: (read, count = 1) => streamFailures.inc({ read }, count),

@@ -75,12 +75,6 @@ test.each([
     'MIGRATION_DATABASE_URL connects to db.example without encryption',
   ],
   [
-    'a plain connection to a node that serves reads',
-    { DATABASE_READ_URL: 'postgres://petstore_app@127.0.0.1:1,node2.example/petstore' },
-    'warning',
-    'DATABASE_READ_URL connects to node2.example without encryption',
-  ],
-  [
     'a plain connection to another host whose name begins like a loopback address',
     { MIGRATION_DATABASE_URL: 'postgres://petstore_migrator@127.example.com/petstore' },
     'warning',
@@ -457,19 +451,6 @@ test('reports how many processes fit into the lowest connection limit, and warns
     remedy: 'Lower DATABASE_POOL_SIZE, or run: alter role petstore_app connection limit …',
   })
   const name = new URL(databaseUrl).pathname.slice(1)
-  const DATABASE_READ_URL = databaseUrl.replace('@127.0.0.1', '@127.0.0.1:1,127.0.0.1')
-  const readsStandbys = (DATABASE_POOL_SIZE: string) =>
-    examineFor('connections', { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE, DATABASE_READ_URL })
-  expect(await readsStandbys('10')).toMatchObject({
-    state: 'ok',
-    message: expect.stringMatching(
-      /enough for 5 processes .*, each of which needs twice as many after a switchover$/,
-    ),
-  })
-  expect(await readsStandbys('60')).toMatchObject({
-    state: 'warning',
-    message: expect.stringContaining('fewer than twice DATABASE_POOL_SIZE = 60: with DATABASE_READ_URL'),
-  })
   await sql(databaseUrl, `alter database ${name} connection limit 19`)
   expect(await connectionsOf(databaseUrl, '10')).toMatchObject({
     state: 'ok',

@@ -78,14 +78,6 @@ test.each<[string, (serve: ReturnType<typeof openServeMetrics>) => void, string]
     'warning: A standby is lost: no write waits for a standby',
   ],
   [
-    'standbys that do not serve reads',
-    ({ standbys }) => {
-      for (const reason of ['late', 'quorum', 'quorum']) standbys.onFallback(reason)
-      for (const target of ['pg2:5432', 'primary', 'primary', 'primary']) standbys.onRead(target)
-    },
-    'warning: Standbys do not serve reads: the primary serves 75 % of the reads: quorum 2.0/s, late 1.0/s',
-  ],
-  [
     'WAL that cannot be archived',
     (serve) => serve.observeStore({ ...STORE, isArchivingFailing: true }),
     'warning: WAL is not archived: backups lack newer writes',
@@ -122,13 +114,6 @@ test.each<[string, (serve: ReturnType<typeof openServeMetrics>) => void, string]
   ],
 ])('reports %s', async (_what, work, problem) => {
   expect(await problemsAfter(work)).toEqual([problem])
-})
-
-test('standbys that serve half of the reads are no problem', async () => {
-  const half = ({ standbys }: ReturnType<typeof openServeMetrics>) => {
-    for (const target of ['pg2:5432', 'primary']) standbys.onRead(target)
-  }
-  expect(await problemsAfter(half)).toEqual([])
 })
 
 test('reports a database that was not read for 30 s, an instance that is down, and a webhook that is late', async () => {

@@ -97,17 +97,6 @@ test('shows every part at 80 columns', async () => {
   ])
 })
 
-test('shows the reads of each standby, then those of the primary, and nothing without DATABASE_READ_URL', async () => {
-  const serve = openServeMetrics()
-  const targets = ['primary', 'pg3:5432', 'pg2:5432', 'pg2:5432']
-  const state = await scrapeTwice(serve, () => targets.forEach(serve.standbys.onRead))
-  expect(textsOf([state])).toContain('READS      pg2:5432 2.0/s, pg3:5432 1.0/s, primary 1.0/s')
-  const idle = await scrapeTwice(serve, () => {})
-  expect(textsOf([idle])).toContain('READS      pg2:5432 0/s, pg3:5432 0/s, primary 0/s')
-  const without = await scrapeTwice(openServeMetrics(), () => {})
-  expect(textsOf([without]).join('\n')).not.toContain('READS')
-})
-
 test.each([40, 60, 80, 120, 200])('no line is wider than a terminal of %i columns', async (width) => {
   const serve = openServeMetrics()
   const state = await scrapeTwice(

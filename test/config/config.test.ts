@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig, removedVariableWarnings } from '../../src/config/config.ts'
+import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { splitDatabaseUrl } from '../../src/config/database-url.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -51,14 +51,12 @@ test('every variable except DATABASE_URL has a default', () => {
   })
 })
 
-test('a variable of an earlier version is ignored, with a warning', () => {
-  const removed = { DATABASE_URL, BATCHING: 'off', ANSWER_TOGETHER: 'anything' }
-  expect(readConfig(removed)).toEqual(readConfig({ DATABASE_URL }))
-  expect(removedVariableWarnings(removed)).toEqual([
-    'BATCHING is no longer a setting and has no effect',
-    'ANSWER_TOGETHER is no longer a setting and has no effect',
-  ])
-  expect(removedVariableWarnings({ DATABASE_URL, BATCHING: '' })).toEqual([])
+test('rejects DATABASE_READ_URL, which is no longer a setting', () => {
+  const removed = { DATABASE_URL, DATABASE_READ_URL: DATABASE_URL }
+  expect(() => readConfig(removed)).toThrow(
+    'DATABASE_READ_URL is no longer a setting: every read uses the primary of DATABASE_URL; remove it',
+  )
+  expect(readConfig({ DATABASE_URL, DATABASE_READ_URL: ' ' })).toEqual(readConfig({ DATABASE_URL }))
 })
 
 test('an empty or blank variable counts as unset', () => {

@@ -26,7 +26,6 @@ async function openServer() {
     timeoutMs: 60_000,
     unreplicated: trackUnreplicatedCommits(),
     requireSession: () => Promise.reject(new Error('the connection is direct')),
-    recordsTerm: false,
   })
   return { servers, client, current, promoted, elsewhere }
 }

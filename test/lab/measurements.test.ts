@@ -14,7 +14,6 @@ const row = (fault: string, writeGapSeconds: number): FaultRow => ({
   leaderAfter: 'n1',
   writeGapSeconds,
   readGapSeconds: writeGapSeconds / 2,
-  slowestReadSeconds: writeGapSeconds / 4,
   orderGapSeconds: writeGapSeconds,
   feedGapSeconds: writeGapSeconds,
   feedLagSeconds: writeGapSeconds,
@@ -79,20 +78,4 @@ test('knows which responses are documented', () => {
   expect(undocumented('createPet', '409 idempotency_key_in_use', undefined)).toContain('without Retry-After')
   expect(undocumented('listPets', '503 outcome_unknown', '1')).toContain('returned 503 outcome_unknown')
   expect(undocumented('placeOrder', '500 internal_error', undefined)).toContain('returned 500')
-})
-
-test('adds up the reads of standbys by kind of fault, and leaves them out without standby reads', () => {
-  const reads = (standbys: number, fallbacks: Record<string, number>, secondsUntilServed: number | null) => ({
-    ...row('isolate', 1),
-    standbyReads: { standbys, primary: 2, fallbacks, unfenced: 1, secondsUntilServed },
-  })
-  const [kind] = summarizeKinds([reads(10, { late: 1 }, 4), reads(30, { late: 2, quorum: 5 }, 9)])
-  expect(kind?.standbyReads).toEqual({
-    standbys: 40,
-    primary: 4,
-    fallbacks: { late: 3, quorum: 5 },
-    unfenced: 2,
-    secondsUntilServedWorst: 9,
-  })
-  expect(summarizeKinds([row('isolate', 1)])[0]).not.toHaveProperty('standbyReads')
 })

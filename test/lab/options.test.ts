@@ -1,25 +1,16 @@
 // The command line and the plan of the drill.
 import { expect, test } from 'vitest'
-import { STANDBY_FAULTS } from '../../lab/cluster/faults.ts'
 import { helpText, readOptions, UsageError } from '../../lab/failover/options.ts'
 import { FAULT_NAMES, makePlan } from '../../lab/failover/plan.ts'
 
-const FULL = { faults: [], short: false, soak: false, standbyReads: false }
+const FULL = { faults: [], short: false, soak: false }
 
 test('plans 63 faults: isolate 12 times, every other kind 3 times', () => {
   const plan = makePlan({ ...FULL, seed: 1 })
   expect(plan).toHaveLength(63)
   const counts = Map.groupBy(plan, (fault) => fault)
-  expect(counts.size).toBe(FAULT_NAMES.length - STANDBY_FAULTS.length)
-  for (const [fault, times] of counts) expect(times, fault).toHaveLength(fault === 'isolate' ? 12 : 3)
-})
-
-test('plans 40 faults with standby reads: every kind, and those of standbys 4 times', () => {
-  const plan = makePlan({ ...FULL, standbyReads: true, seed: 1 })
-  expect(plan).toHaveLength(40)
-  const counts = Map.groupBy(plan, (fault) => fault)
   expect(counts.size).toBe(FAULT_NAMES.length)
-  for (const fault of STANDBY_FAULTS) expect(counts.get(fault), fault).toHaveLength(4)
+  for (const [fault, times] of counts) expect(times, fault).toHaveLength(fault === 'isolate' ? 12 : 3)
 })
 
 test('plans the same order for the same seed, and another for another seed', () => {
@@ -52,20 +43,11 @@ test('reads every option', () => {
     seed: 42,
     connection: 'multi-host',
     replication: 'asynchronous',
-    standbyReads: false,
     service: '/srv/a',
     folder: '/srv/b',
     settleSeconds: 3,
     json: '/srv/r.json',
     chart: '/srv/c.svg',
-  })
-})
-
-test('reads --standby-reads, also with faults', () => {
-  expect(readOptions(['--standby-reads'])).toMatchObject({ standbyReads: true, faults: [] })
-  expect(readOptions(['pause-replay', '--standby-reads'])).toMatchObject({
-    standbyReads: true,
-    faults: ['pause-replay'],
   })
 })
 
@@ -97,8 +79,6 @@ test.each([
   ['--rounds 2', '--rounds is only for restore'],
   ['restore isolate', 'restore causes no faults'],
   ['restore --short', 'restore has no option --short'],
-  ['--standby-reads --replication asynchronous', '--standby-reads needs --replication quorum'],
-  ['restore --standby-reads', 'restore has no option --standby-reads'],
   ['--fast', "Unknown option '--fast'"],
 ])('rejects %s', (line, message) => {
   const read = () => readOptions(line.split(' '))

@@ -14,7 +14,6 @@ import { PET_EXPORT_DEFECTS } from './pet-export-defects.ts'
 import { PROFILE_DEFECTS } from './profile-defects.ts'
 import { SALES_DEFECTS } from './sales-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
-import { STANDBY_DEFECTS } from './standby-defects.ts'
 import { WEBHOOK_DEFECTS } from './webhook-defects.ts'
 import { WORD_DEFECTS } from './word-defects.ts'
 
@@ -764,5 +763,4 @@ export const DEFECTS: readonly Defect[] = [
   ...DELIVERY_DEFECTS,
   ...DEMO_DEFECTS,
   ...DEPENDENCY_DEFECTS,
-  ...STANDBY_DEFECTS,
 ]

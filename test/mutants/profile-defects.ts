@@ -3,7 +3,7 @@ import type { Defect } from './defect.ts'
 
 const RULES = 'src/store/profiles/profiles.ts'
 const QUERIES = 'src/store/profiles/queries.ts'
-const MIGRATION = 'migrations/0015_pet_profiles.sql'
+const MIGRATION = 'migrations/0014_pet_profiles.sql'
 const CONTRACT_TEST = 'test/contract/pet-profiles.test.ts'
 const TEST = 'test/store/profiles.test.ts'
 

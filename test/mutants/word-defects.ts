@@ -9,7 +9,7 @@ const LIMITED = 'a page examines a limited number of pets that have the word'
 export const WORD_DEFECTS: readonly Defect[] = [
   {
     name: 'a pet is not found by the words after its second one',
-    file: 'migrations/0018_word_search.ts',
+    file: 'migrations/0017_word_search.ts',
     find: `' ' || (id >> 15)::text || ':', 'g'`,
     replace: `' ' || (id >> 15)::text || ':'`,
     test: TEST,

@@ -199,7 +199,7 @@ async function checkPetsByIds(state: string, mode: string): Promise<void> {
   }
 }
 
-/** The ids in one range of the index on words (migrations/0018_word_search.ts). */
+/** The ids in one range of the index on words (migrations/0017_word_search.ts). */
 const RANGE = 32_768
 
 /**

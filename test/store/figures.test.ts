@@ -1,7 +1,7 @@
 // GET /v1/store/figures: how many pets were added and sold on each day, and the sales, in any time zone.
 import { describe, expect, test } from 'vitest'
 import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
-import type { Reader } from '../../src/db/database.ts'
+import type { Db } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { databaseTimeZone, purgeFigures } from '../../src/store/figures/figures.ts'
@@ -112,7 +112,8 @@ test('coalesces identical requests that arrive during a statement, and reads for
   const own = await openApiFixture()
   const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
   const statements: string[] = []
-  const counts: Reader = {
+  const db: Db = {
+    ...own.db,
     read: async (statement) => {
       const found = await own.db.read(statement)
       statements.push(JSON.stringify(statement.values))
@@ -123,7 +124,7 @@ test('coalesces identical requests that arrive during a statement, and reads for
   const verify = apiKeyVerifier(own.db, 'production')
   let arrived = 0
   const petstore = await startApp(own.db, {
-    readers: { rows: own.db, counts },
+    db,
     verifyApiKey: (...key) => {
       arrived += 1
       return verify(...key)

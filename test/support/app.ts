@@ -24,7 +24,6 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
   const log = openTestLog()
   const app = await buildApp({
     db,
-    readers: { rows: db, counts: db },
     batches: openPetBatches(db, true, 1, () => {}),
     categoryPolicy: 'any',
     publicUrl: '',

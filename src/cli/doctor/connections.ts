@@ -9,15 +9,12 @@ import type { Finding } from './finding.ts'
 
 export async function checkConnections(
   db: Reader,
-  { DATABASE_URL, DATABASE_READ_URL, DATABASE_POOL_SIZE: poolSize }: Config,
+  { DATABASE_URL, DATABASE_POOL_SIZE: poolSize }: Config,
   isPooled: boolean,
 ): Promise<Finding> {
   const check = 'connections'
-  const readsStandbys = DATABASE_READ_URL !== undefined
-  // After a switchover, the connections for reads to the new primary stay open until they have been idle for some seconds.
-  const pools = readsStandbys ? 2 : 1
   // With several hosts, the service has one more connection to each, which watches for failovers.
-  const ofProcess = pools * poolSize + (splitDatabaseUrl(DATABASE_URL).length > 1 ? 1 : 0)
+  const ofProcess = poolSize + (splitDatabaseUrl(DATABASE_URL).length > 1 ? 1 : 0)
   const { role, database, server, ofRole, ofDatabase } = await readConnectionLimits(db)
   const limits = [
     { limit: server, name: 'PostgreSQL', raise: 'raise max_connections' },
@@ -47,15 +44,13 @@ export async function checkConnections(
     return {
       check,
       state: 'warning',
-      message: readsStandbys
-        ? `${accepts}, fewer than twice DATABASE_POOL_SIZE = ${poolSize}: with DATABASE_READ_URL, after a switchover, ${result}`
-        : `${accepts}, fewer than DATABASE_POOL_SIZE = ${poolSize}: under load, ${result}`,
+      message: `${accepts}, fewer than DATABASE_POOL_SIZE = ${poolSize}: under load, ${result}`,
       remedy: `Lower DATABASE_POOL_SIZE, or ${lowest.raise}`,
     }
   }
   return {
     check,
     state: 'ok',
-    message: `${accepts}, enough for ${processes === 1 ? 'one process' : `${processes} processes`} with DATABASE_POOL_SIZE = ${poolSize}${readsStandbys ? ', each of which needs twice as many after a switchover' : ''}`,
+    message: `${accepts}, enough for ${processes === 1 ? 'one process' : `${processes} processes`} with DATABASE_POOL_SIZE = ${poolSize}`,
   }
 }

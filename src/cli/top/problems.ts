@@ -106,7 +106,6 @@ const FIGURES: Record<Exclude<AlertName, 'PetstoreRestarts'>, (seen: Seen) => Fi
   PetstoreBackgroundJobFails: ({ reachable, nowSeconds }) =>
     reachable.flatMap((one) => FREQUENT_TASKS.flatMap((task) => sinceSuccess(one, task, nowSeconds))),
   PetstoreReplicationNotProtecting: ({ metrics }) => replication(metrics),
-  PetstoreStandbyReadsFallBack: ({ scraped }) => readsOfPrimary(scraped.flatMap(({ rates }) => rates ?? [])),
   PetstoreFeedLate: ({ metrics }) =>
     figure(
       minOf(metrics, 'petstore_events_unnumbered_seconds'),
@@ -172,20 +171,6 @@ function replication(metrics: readonly Metrics[]): Figure[] {
   return connected <= required
     ? [[connected, `${connected} connected, ${required} required: ${problem}`]]
     : []
-}
-
-/** The share of the reads that the primary serves instead of a standby. */
-function readsOfPrimary(rates: readonly Metrics[]): Figure[] {
-  const reads = sumsBy(rates, 'petstore_reads_total', 'target')
-  const total = [...reads.values()].reduce((sum, perSecond) => sum + perSecond, 0)
-  if (total === 0) return []
-  const fallbacks = [...sumsBy(rates, 'petstore_read_fallbacks_total', 'reason')]
-  const reasons = fallbacks
-    .filter(([, perSecond]) => perSecond > 0)
-    .sort(([, a], [, b]) => b - a)
-    .map(([reason, perSecond]) => `${reason} ${rate(perSecond)}/s`)
-  const ofPrimary = (reads.get('primary') ?? 0) / total
-  return [[ofPrimary, `the primary serves ${share(ofPrimary)} of the reads: ${reasons.join(', ')}`]]
 }
 
 function sinceProven(metrics: readonly Metrics[], nowSeconds: number): Figure[] {

@@ -58,8 +58,6 @@ export interface DatabaseReadings {
   connections: { total: number; idle: number; waiting: number; unacknowledged: number }
   waitP99Seconds: number | null
   standbys: { connected: number; required: number } | null
-  /** The server that serves reads: a host of DATABASE_READ_URL, or `primary`. Empty without that setting. */
-  reads: { target: string; perSecond: number }[] | null
   statements: StatementReadings[] | null
 }
 

@@ -124,18 +124,8 @@ function databaseReadings(
     waitP99Seconds:
       rates === undefined ? null : quantile(0.99, histogramOf(rates, 'petstore_database_wait_seconds')),
     standbys: connected === null ? null : { connected, required: standbys('required') ?? 0 },
-    reads: rates === undefined ? null : readsByTarget(rates),
     statements: rates === undefined ? null : statementReadings(rates),
   }
-}
-
-/** The hosts in alphabetical order, then the primary. */
-function readsByTarget(rates: readonly Metrics[]): NonNullable<DatabaseReadings['reads']> {
-  const reads = [...sumsBy(rates, 'petstore_reads_total', 'target')]
-  const placeOf = (target: string) => (target === 'primary' ? `1 ${target}` : `0 ${target}`)
-  return reads
-    .map(([target, perSecond]) => ({ target, perSecond }))
-    .sort((a, b) => (placeOf(a.target) < placeOf(b.target) ? -1 : 1))
 }
 
 /** The statement that takes most of the time first. */

@@ -198,7 +198,7 @@ function factLines({ requests, database, holds, events, webhooks }: Readings, wi
   if (database !== null) {
     const errors = requests?.errors.map(({ code, perSecond }) => `${code} ${rate(perSecond)}/s`) ?? ['-']
     lines.push(factLine('ERRORS', errors.length === 0 ? ['none'] : errors, width))
-    const { connections, waitP99Seconds, standbys, reads } = database
+    const { connections, waitP99Seconds, standbys } = database
     lines.push(
       factLine(
         'POOL',
@@ -217,10 +217,6 @@ function factLines({ requests, database, holds, events, webhooks }: Readings, wi
     if (standbys !== null) {
       const facts = [`${standbys.connected} connected`, `${standbys.required} required to confirm a write`]
       lines.push(factLine('STANDBYS', standbys.connected + standbys.required === 0 ? ['none'] : facts, width))
-    }
-    if (reads !== null && reads.length > 0) {
-      const facts = reads.map(({ target, perSecond }) => `${target} ${rate(perSecond)}/s`)
-      lines.push(factLine('READS', facts, width))
     }
   }
   if (holds !== null) {

@@ -19,8 +19,6 @@ export interface PrimaryOptions extends PoolOptions {
   /** Max time to wait for a free connection. Default: CONNECTION_WAIT_MS. */
   connectionWaitMs?: number
   observer?: DatabaseObserver
-  /** Whether each trusted primary is recorded in `primary_term`. Default: false. Needed for reads from standbys. */
-  recordsTerm?: boolean
 }
 
 /** `unknown`: no response to the commit arrived, or a failover can still lose the commit. */
@@ -72,7 +70,7 @@ interface Use {
 
 export function openPrimary(options: PrimaryOptions): Primary {
   const { size, queryTimeoutMs: timeoutMs = QUERY_TIMEOUT_MS, observer } = options
-  const { connectionWaitMs: waitMs = CONNECTION_WAIT_MS, recordsTerm = false } = options
+  const { connectionWaitMs: waitMs = CONNECTION_WAIT_MS } = options
   const slots = openSlots({ size, waitMs })
   const unreplicated = trackUnreplicatedCommits()
   const onConnect = (client: pg.ClientBase) => {
@@ -89,7 +87,7 @@ export function openPrimary(options: PrimaryOptions): Primary {
     trust.distrustReplacedBy(incarnation),
   )
   const { requireSession } = pool
-  const trust: ServerTrust = trackServers({ timeoutMs, unreplicated, requireSession, recordsTerm })
+  const trust: ServerTrust = trackServers({ timeoutMs, unreplicated, requireSession })
   const unacknowledged = trackUnacknowledgedWrites((pids) => findBusy(parts, pids, timeoutMs))
   const parts: Parts = { slots, pool, trust, unreplicated, unacknowledged, observer }
 

@@ -42,23 +42,9 @@ interface TrustOptions {
   unreplicated: UnreplicatedCommits
   /** Rejects if the pooler of this connection does not keep sessions. Called for each new connection to a pooler. */
   requireSession: (client: pg.PoolClient) => Promise<void>
-  /** Whether the barrier also records the incarnation as the term, for standby-reads.ts. */
-  recordsTerm: boolean
 }
 
-/** Always emits the message: an update of no row would not wait for a standby. */
-const RECORD_TERM = `with recorded as (
-    update primary_term set term = incarnation from (select ${INCARNATION} as incarnation) server
-    where term <> incarnation
-  )
-  select ${BARRIER}`
-
-export function trackServers({
-  timeoutMs,
-  unreplicated,
-  requireSession,
-  recordsTerm,
-}: TrustOptions): ServerTrust {
+export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustOptions): ServerTrust {
   const servers = new WeakMap<pg.PoolClient, Server>()
   /** The barriers in flight, by incarnation. */
   const barriers = new Map<string, Promise<void>>()
@@ -83,7 +69,7 @@ export function trackServers({
    */
   async function runBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
     unreplicated.beforeCommit(client)
-    await client.query(recordsTerm ? RECORD_TERM : `select ${BARRIER}`)
+    await client.query(`select ${BARRIER}`)
     if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
     confirm(incarnation)
   }

@@ -29,7 +29,6 @@ export const NEEDED_PRIVILEGES: Privileges = {
   pet_profiles: ['select', 'insert', 'update'],
   pets: ['select', 'insert', 'update', 'delete'],
   petstore_migrations: ['select'],
-  primary_term: ['select', 'update'],
   // `petstore verify` adds rows with a role of its own.
   restore_checks: ['select', 'delete'],
   // Only instances of the former version use it.

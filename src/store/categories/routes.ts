@@ -1,7 +1,7 @@
 // HTTP routes for categories: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in categories.ts.
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
-import type { Db, Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { listCategories, putCategory } from './categories.ts'
 import {
@@ -16,7 +16,6 @@ import {
 
 export interface CategoryServices {
   db: Db
-  readers: Readers
   publicUrl: string
 }
 
@@ -24,7 +23,7 @@ const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold
 /** The list has no filters. This value marks its cursors, so that the cursors of other lists are rejected. */
 const FILTERS = { list: 'categories' }
 
-export function listCategoriesRoute(app: V1, { readers, publicUrl }: CategoryServices): void {
+export function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices): void {
   app.route({
     method: 'GET',
     url: '/categories',
@@ -47,7 +46,7 @@ export function listCategoriesRoute(app: V1, { readers, publicUrl }: CategorySer
     handler: async (request, reply) => {
       const { limit } = request.query
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
-      const { items, next } = await listCategories(readers.counts, page)
+      const { items, next } = await listCategories(db, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
       return items
     },

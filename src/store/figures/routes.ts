@@ -2,16 +2,16 @@
 // Contains no SQL; the rules are in figures.ts.
 import type { Caller } from '../../contract/caller.ts'
 import { coalesced, WAITING_MAX } from '../../db/batch.ts'
-import type { Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getFigures } from './figures.ts'
 import { DAYS_DEFAULT, type Figures, FiguresSchema, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
 
 export interface FiguresServices {
-  readers: Readers
+  db: Db
 }
 
-export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
+export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
   // The consoles of a shop ask for the same figures, and each sale makes all of them ask again. With one statement in flight
   // instead of two, two clients waited twice as long, and eight as long.
   const coalesce = coalesced<Figures>({ inFlightMax: 2, waitingMax: WAITING_MAX })
@@ -48,7 +48,7 @@ export function getFiguresRoute(app: V1, { readers }: FiguresServices): void {
       const { days = DAYS_DEFAULT, timeZone = TIME_ZONE_DEFAULT } = request.query
       const withSales = (request.caller as Caller).scopes.includes('orders:read')
       const wanted = { days, timeZone, withSales }
-      return coalesce(JSON.stringify(wanted), () => getFigures(readers.counts, wanted))
+      return coalesce(JSON.stringify(wanted), () => getFigures(db, wanted))
     },
   })
 }

@@ -3,19 +3,19 @@
 import { Type } from 'typebox'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
-import type { Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetHistory } from './history.ts'
 import { HistoryParams, HistorySchema } from './schema.ts'
 
 export interface HistoryServices {
-  readers: Readers
+  db: Db
   publicUrl: string
 }
 
 export const LIMIT_DEFAULT = 20
 
-export function getPetHistoryRoute(app: V1, { readers, publicUrl }: HistoryServices): void {
+export function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/history',
@@ -50,7 +50,7 @@ export function getPetHistoryRoute(app: V1, { readers, publicUrl }: HistoryServi
       const { limit } = request.query
       const filters = { history: petId }
       const page = readPage(request.query, filters, LIMIT_DEFAULT)
-      const { items, next } = await getPetHistory(readers.rows, petId, page)
+      const { items, next } = await getPetHistory(db, petId, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))
       return items
     },

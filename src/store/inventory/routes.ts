@@ -1,14 +1,14 @@
 // HTTP route for the inventory.
-import type { Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { countPets } from './queries.ts'
 import { CountsSchema } from './schema.ts'
 
 export interface InventoryServices {
-  readers: Readers
+  db: Db
 }
 
-export function getInventoryRoute(app: V1, { readers }: InventoryServices): void {
+export function getInventoryRoute(app: V1, { db }: InventoryServices): void {
   app.route({
     method: 'GET',
     url: '/store/inventory',
@@ -26,6 +26,6 @@ export function getInventoryRoute(app: V1, { readers }: InventoryServices): void
         }),
       },
     },
-    handler: () => countPets(readers.counts),
+    handler: () => countPets(db),
   })
 }

@@ -163,7 +163,7 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
     // Reads the clock and the profile after the wait for the lock, so that an order never starts before the previous one
-    // ended, and never has a price that was replaced before it started. migrations/0016_order_prices.sql explains pet_price.
+    // ended, and never has a price that was replaced before it started. migrations/0015_order_prices.sql explains pet_price.
     text: `with pet as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (

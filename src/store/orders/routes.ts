@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import { nextPageHeaders, readPage } from '../../contract/paging.ts'
-import type { Db, Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { cancelOrder, completeOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import {
@@ -18,7 +18,6 @@ import {
 
 export interface OrderServices {
   db: Db
-  readers: Readers
   publicUrl: string
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
@@ -122,7 +121,7 @@ export function cancelOrderRoute(app: V1, { db }: OrderServices): void {
   })
 }
 
-export function listOrdersRoute(app: V1, { readers, publicUrl }: OrderServices): void {
+export function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders',
@@ -147,14 +146,14 @@ export function listOrdersRoute(app: V1, { readers, publicUrl }: OrderServices):
       const filters = { status, petId, sort, closedFrom, closedTo }
       const boundTo = { list: 'orders', ...filters }
       const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
-      const { items, next } = await listOrders(readers.rows, filters, page)
+      const { items, next } = await listOrders(db, filters, page)
       reply.headers(nextPageHeaders(`${publicUrl}/v1/store/orders`, next, boundTo, { ...filters, limit }))
       return items
     },
   })
 }
 
-export function getOrderRoute(app: V1, { readers }: OrderServices): void {
+export function getOrderRoute(app: V1, { db }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders/:orderId',
@@ -168,7 +167,7 @@ export function getOrderRoute(app: V1, { readers }: OrderServices): void {
         200: response(OrderSchema, { description: 'The order.', example: EXAMPLE }),
       },
     },
-    handler: (request) => getOrder(readers.rows, request.params.orderId),
+    handler: (request) => getOrder(db, request.params.orderId),
   })
 }
 

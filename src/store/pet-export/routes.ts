@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
-import type { Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { describeHeaders, type V1 } from '../../http/operation.ts'
 import { count } from '../../values/count-text.ts'
 import type { PetBatches } from '../pets/batches.ts'
@@ -16,7 +16,7 @@ import { exportPets } from './pet-export.ts'
 import { ExportPetsQuery } from './schema.ts'
 
 export interface PetExportServices {
-  readers: Readers
+  db: Db
   batches: PetBatches
   petExports: PetExports
 }
@@ -26,7 +26,7 @@ const EXAMPLES = {
   ndjson: '{"id":42,"name":"Biscuit","categoryId":1,"status":"available"}\n',
 }
 
-export function exportPetsRoute(app: V1, { readers, batches, petExports }: PetExportServices): void {
+export function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices): void {
   app.route({
     method: 'GET',
     url: '/pet-export',
@@ -68,7 +68,7 @@ export function exportPetsRoute(app: V1, { readers, batches, petExports }: PetEx
       const { stop, end } = petExports.start((request.caller as Caller).id)
       try {
         const pets = { status, categoryId, name, word, sort }
-        const pages = exportPets(batches, readers.rows, writer, { pets, withProfiles, limit })
+        const pages = exportPets(batches, db, writer, { pets, withProfiles, limit })
         // A failure of the first page is a normal error response.
         const first = await pages.next()
         // The response timeout may already have sent a response.

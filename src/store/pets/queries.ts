@@ -208,7 +208,7 @@ export interface WordRow {
  * if none of them is in the category: 0.7 s for a million. docs/decisions/0017-search-by-word.md has the figures.
  */
 export const EXAMINED_MAX = 2_000
-/** The range of an id. migrations/0018_word_search.ts explains the ranges. */
+/** The range of an id. migrations/0017_word_search.ts explains the ranges. */
 const RANGE_BITS = 15
 
 /**

@@ -5,7 +5,7 @@ import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
-import type { Db, Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
@@ -26,7 +26,6 @@ import {
 
 export interface PetServices extends DeprecationServices {
   db: Db
-  readers: Readers
   batches: PetBatches
   categoryPolicy: CategoryPolicy
 }
@@ -35,7 +34,7 @@ const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 const listPetsKey = queryKey(ListPetsQuery)
 
-export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServices): void {
+export function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
@@ -62,7 +61,7 @@ export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServi
       const { limit, id: ids, name, word, sort, status, categoryId } = request.query
       const filters = { status, categoryId }
       if (ids !== undefined) {
-        const found = await listPetsByIds(readers.rows, filters, ids, limit ?? LIST_LIMIT_MAX)
+        const found = await listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
         return found
       }
@@ -71,7 +70,7 @@ export function listPetsRoute(app: V1, { readers, batches, publicUrl }: PetServi
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
-        const { json, next } = await readPets(batches, readers.rows, boundTo, page)
+        const { json, next } = await readPets(batches, db, boundTo, page)
         return {
           body: Buffer.from(json),
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),

@@ -1,7 +1,7 @@
 // HTTP routes for profiles: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in profiles.ts.
 import type { Caller } from '../../contract/caller.ts'
-import type { Db, Readers } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetProfile, listPetProfiles, putPetProfile } from './profiles.ts'
@@ -16,7 +16,6 @@ import {
 
 export interface ProfileServices {
   db: Db
-  readers: Readers
   /** The currency of new prices. */
   currency: string
   clock: () => Date
@@ -24,7 +23,7 @@ export interface ProfileServices {
 
 const HEADERS = { ETag: 'Version of the profile, for `If-Match`: `"0"` before its first change.' }
 
-export function getPetProfileRoute(app: V1, { readers }: ProfileServices): void {
+export function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/profile',
@@ -45,7 +44,7 @@ export function getPetProfileRoute(app: V1, { readers }: ProfileServices): void 
       },
     },
     handler: async (request, reply) => {
-      const profile = await getPetProfile(readers.rows, request.params.petId)
+      const profile = await getPetProfile(db, request.params.petId)
       reply.header('etag', etag(profile.version))
       return profile
     },
@@ -87,7 +86,7 @@ export function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServ
   })
 }
 
-export function listPetProfilesRoute(app: V1, { readers }: ProfileServices): void {
+export function listPetProfilesRoute(app: V1, { db }: ProfileServices): void {
   app.route({
     method: 'GET',
     url: '/pet-profiles',
@@ -103,6 +102,6 @@ export function listPetProfilesRoute(app: V1, { readers }: ProfileServices): voi
         200: response(PetProfilesSchema, { description: 'The profiles.', example: [PROFILE_EXAMPLE] }),
       },
     },
-    handler: (request) => listPetProfiles(readers.rows, request.query),
+    handler: (request) => listPetProfiles(db, request.query),
   })
 }

@@ -4,7 +4,7 @@ alter table orders
   -- Keeps the decimal places that were written, so that the text of a price and of a sum has those of its currency.
   add column price numeric,
   add column currency text,
-  -- Without a scan of the table, which would block requests. 0017_sales.ts checks the earlier rows.
+  -- Without a scan of the table, which would block requests. 0016_sales.ts checks the earlier rows.
   add constraint orders_price_check check (
     (price is null) = (currency is null) and price >= 0 and price < 10000000000 and currency ~ '^[A-Z]{3}$'
   ) not valid;
