@@ -13,7 +13,7 @@ import { DEFAULT_SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import { freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { loadPets } from './pets.ts'
 
-export const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
+const DEBIAN_BINARIES = '/usr/lib/postgresql/15/bin'
 
 /** Database connections of each service. */
 const POOL_SIZE = 20

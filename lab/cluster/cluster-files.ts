@@ -10,7 +10,7 @@ const SOURCE = resolve(import.meta.dirname, '../../deploy/ha')
 /** Inside the root. */
 const FOLDER = '/srv/ha'
 export const SUPERUSER_PASSWORD = 'drill-superuser-password'
-export const REPLICATION_PASSWORD = 'drill-replication-password'
+const REPLICATION_PASSWORD = 'drill-replication-password'
 export const APP_PASSWORD = 'drill-app-password'
 
 export interface ClusterMember {

@@ -48,7 +48,7 @@ const RECORDED_STATEMENTS: DatabaseObserver = {
   onHostFailure: () => {},
 }
 
-export type TestTimeouts = Partial<typeof TEST_TIMEOUTS & typeof SERVER_TIMEOUTS>
+type TestTimeouts = Partial<typeof TEST_TIMEOUTS & typeof SERVER_TIMEOUTS>
 
 export function openTestDatabase(databaseUrl: string, size = 5, timeouts: TestTimeouts = {}): Db {
   const db = openDatabase({
