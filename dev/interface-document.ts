@@ -1,4 +1,5 @@
 // Builds the OpenAPI document from the routes, without listening on a port or connecting to a database.
+import { watchApiKeys } from '../src/access/api-keys/key-watch.ts'
 import { trackUsage } from '../src/access/api-keys/usage.ts'
 import { openDatabase } from '../src/db/open-database.ts'
 import { durableEvents } from '../src/events/feed/durable.ts'
@@ -29,7 +30,7 @@ export async function interfaceDocument(): Promise<object> {
     holds: { waitUntilFresh: () => undefined },
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 0 }),
-    petExports: openPetExports(),
+    petExports: openPetExports(watchApiKeys(db)),
     webhookAddresses: addressRule([]),
     webhooksMax: 100,
     currency: 'EUR',

@@ -2,6 +2,7 @@
 // app.ts handles requests.
 import type { FastifyInstance } from 'fastify'
 import { apiKeyVerifier } from '../access/api-keys/api-keys.ts'
+import { watchApiKeys } from '../access/api-keys/key-watch.ts'
 import { trackUsage } from '../access/api-keys/usage.ts'
 import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/provider.ts'
 import type { Config } from '../config/config.ts'
@@ -99,15 +100,18 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     onEnded: wakeups.onChange,
   })
   const findEvents = durableEvents(db, tracing)
+  const onFailure = reportStreamFailures(log, metrics)
+  const keys = watchApiKeys(db, (error) => onFailure('api_keys', error))
   const eventStreams = openEventStreams({
     db,
     findEvents,
+    keys,
     max: config.EVENT_STREAMS_MAX,
     onCount: (open) => {
       metrics.setEventStreams(open)
       if (open > 0) wakeups.sequence.wake()
     },
-    onFailure: reportStreamFailures(log, metrics),
+    onFailure,
   })
   /** The background jobs follow the changes of requests at once. */
   const followedDb = afterWrites(db, wakeups.onChange)
@@ -118,11 +122,11 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     metrics.observeBatch,
     tracing,
   )
-  return { metrics, tracing, db, followedDb, batches, wakeups, usage, holds, findEvents, eventStreams }
+  return { metrics, tracing, db, followedDb, batches, wakeups, usage, holds, findEvents, keys, eventStreams }
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, followedDb, batches, usage, holds, findEvents, eventStreams } = services
+  const { metrics, tracing, db, followedDb, batches, usage, holds, findEvents, keys, eventStreams } = services
   return {
     db: followedDb,
     batches,
@@ -134,7 +138,7 @@ function appOptions(config: Config, log: Log, services: Services, state: Process
     holds,
     findEvents,
     eventStreams,
-    petExports: openPetExports(),
+    petExports: openPetExports(keys),
     holdMinutes: config.HOLD_MINUTES,
     currency: config.CURRENCY,
     environment: config.PETSTORE_ENV,
@@ -168,7 +172,7 @@ function listenApi(app: FastifyInstance, config: Config): Promise<void> {
 /** Counts each failed read of the streams. They retry it up to 20 times a second, so only few failures are logged. */
 function reportStreamFailures(log: Log, metrics: Metrics) {
   for (const read of STREAM_READS) metrics.countStreamFailure(read, 0)
-  const warn = limitedWarning(log, 'failures', 'event streams could not read from the database')
+  const warn = limitedWarning(log, 'failures', 'event streams or exports could not read from the database')
   return (read: StreamRead, err: unknown): void => {
     metrics.countStreamFailure(read)
     warn({ err, read })

@@ -70,7 +70,7 @@ export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'
 
   const streamFailures = new Counter({
     name: 'petstore_event_stream_failures_total',
-    help: 'Failed reads of the streams of events, which retry them: events, or whether the keys are valid (api_keys).',
+    help: 'Failed reads of the streams of events, which retry them: events, or whether the keys of streams and exports are valid (api_keys).',
     labelNames: ['read'],
     registers: [registry],
   })

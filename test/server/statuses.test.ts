@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { watchApiKeys } from '../../src/access/api-keys/key-watch.ts'
 import { openEventStreams } from '../../src/events/feed/streams.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
 import type { TestResponse } from '../support/client.ts'
@@ -145,7 +146,7 @@ const CASES: Record<string, Record<string, Case>> = {
     400: simply((api) => api.get('/pet-export?limit=0')),
     429: async (api) => {
       const full = await openApiFixtureOn(api.databaseUrl, api.db, {
-        petExports: openPetExports({ perKeyMax: 0 }),
+        petExports: openPetExports(watchApiKeys(api.db), { perKeyMax: 0 }),
       })
       return () => full.get('/pet-export')
     },

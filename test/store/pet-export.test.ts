@@ -3,6 +3,8 @@
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
+import { watchApiKeys } from '../../src/access/api-keys/key-watch.ts'
 import { AppError } from '../../src/contract/errors.ts'
 import type { AppOptions } from '../../src/server/app.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
@@ -34,14 +36,17 @@ test('an export continues after a page without a match', async () => {
  * A service whose every page has a next page, up to the limit of an export. `onPage` is called with the number of each page,
  * from 1, before it is returned.
  */
-async function startEndless(onPage: (number: number) => void, options: Partial<AppOptions> = {}) {
+async function startEndless(
+  onPage: (number: number) => void | Promise<void>,
+  options: Partial<AppOptions> = {},
+) {
   const real = openPetBatches(db, true, 1, () => {})
   let pages = 0
   const batches: typeof real = {
     ...real,
     findPage: async (query) => {
       const page = await real.findPage({ ...query, beforeId: undefined })
-      onPage((pages += 1))
+      await onPage((pages += 1))
       return { ...page, lastId: 1n }
     },
   }
@@ -77,14 +82,44 @@ test('a failure of the first page is a normal error response (503)', async () =>
 })
 
 test('an export that takes too long is reset', async () => {
-  const { open, pagesRead } = await startEndless(() => {}, { petExports: openPetExports({ timeoutMs: 1 }) })
+  const { open, pagesRead } = await startEndless(() => {}, {
+    petExports: openPetExports(watchApiKeys(db), { timeoutMs: 1 }),
+  })
   await expect(open().then(text)).rejects.toThrow()
   expect(pagesRead()).toBeLessThan(PAGES_MAX)
 })
 
+test.each([
+  ['revoked', ({ id }: { id: bigint }) => revokeApiKey(db, id)],
+  ['expired', ({ id }: { id: bigint }) => sql('update api_keys set expires_at = now() where id = $1', [id])],
+])(
+  'an export is reset within a second of the end of its key, also while a page is read: %s',
+  async (_end, end) => {
+    // The timer that checks keys starts with the first export.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { promise: reading, resolve: startReading } = Promise.withResolvers<void>()
+    const { open } = await startEndless(async (page) => {
+      if (page < 3) return
+      startReading()
+      // Until the connection is closed: the reset must not wait for this page.
+      await reset.promise
+    })
+    const reset = Promise.withResolvers<void>()
+    onTestFinished(() => reset.resolve())
+    const key = await issueApiKey(db)
+    const exported = text(await open(key.text))
+    const ending = expect(exported).rejects.toThrow('aborted')
+    await reading
+    await end(key)
+    vi.advanceTimersByTime(999)
+    await ending
+  },
+)
+
 test('reads no further pages while the client does not read, and frees the place of a client that has gone', async () => {
   const { open, pagesRead } = await startEndless(() => {}, {
-    petExports: openPetExports({ perKeyMax: 1 }),
+    petExports: openPetExports(watchApiKeys(db), { perKeyMax: 1 }),
     stalledAfterMs: 500,
   })
   expect((await open()).statusCode).toBe(200)
@@ -94,7 +129,9 @@ test('reads no further pages while the client does not read, and frees the place
 })
 
 test('limits the exports per key (429) and in total (503)', async () => {
-  const { open } = await startEndless(() => {}, { petExports: openPetExports({ perKeyMax: 1, max: 2 }) })
+  const { open } = await startEndless(() => {}, {
+    petExports: openPetExports(watchApiKeys(db), { perKeyMax: 1, max: 2 }),
+  })
   const first = await open()
   const second = await open()
   expect([second.statusCode, second.headers['retry-after']]).toEqual([429, '5'])
@@ -108,7 +145,7 @@ test('limits the exports per key (429) and in total (503)', async () => {
 test('on shutdown, exports have five seconds to finish', () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const exports = openPetExports()
+  const exports = openPetExports(watchApiKeys(db))
   const { stop } = exports.start(1n)
   exports.close()
   vi.advanceTimersByTime(4_999)

@@ -2,6 +2,7 @@
 import { afterAll } from 'vitest'
 import { apiKeyVerifier, createApiKey } from '../../src/access/api-keys/api-keys.ts'
 import type { NewApiKey } from '../../src/access/api-keys/schema.ts'
+import { watchApiKeys } from '../../src/access/api-keys/key-watch.ts'
 import { trackUsage } from '../../src/access/api-keys/usage.ts'
 import { DEFAULT_SCOPES } from '../../src/contract/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
@@ -33,7 +34,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     holds: trackHolds(db, log, undefined, NO_TIMEOUT_MS),
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 1_000 }),
-    petExports: openPetExports({ max: 1_000, perKeyMax: 1_000, timeoutMs: NO_TIMEOUT_MS }),
+    petExports: openPetExports(watchApiKeys(db), { max: 1_000, perKeyMax: 1_000, timeoutMs: NO_TIMEOUT_MS }),
     webhookAddresses: addressRule(['127.0.0.1', '::1']),
     webhooksMax: 100,
     holdMinutes: 60,

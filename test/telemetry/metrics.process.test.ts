@@ -124,7 +124,8 @@ test('counts and logs reads that fail for the streams of events, which stay open
   const series = 'petstore_event_stream_failures_total{read="api_keys"}'
   const failures = async () => (await readMetric(service.adminOrigin, series)) ?? 0
   await expect.poll(failures).toBeGreaterThan(2)
-  const logged = () => service.log().split('event streams could not read from the database').length - 1
+  const logged = () =>
+    service.log().split('event streams or exports could not read from the database').length - 1
   await expect.poll(logged).toBeGreaterThan(0)
   // One line a minute.
   expect(logged()).toBeLessThan(await failures())

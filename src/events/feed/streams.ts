@@ -1,8 +1,9 @@
-// All open streams of this process: their limits, the reads that they share, keep-alive comments and key checks.
+// All open streams of this process: their limits, the reads that they share and keep-alive comments.
 // The background job that numbers events calls `advance` after each run.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { findValidApiKeyIds } from '../../access/api-keys/queries.ts'
+import { watchApiKeys } from '../../access/api-keys/key-watch.ts'
 import { AppError } from '../../contract/errors.ts'
+import type { KeyWatch } from '../../contract/key-watch.ts'
 import { limitPlaces } from '../../contract/places.ts'
 import type { Db } from '../../db/database.ts'
 import { type Filter, openChunks } from './chunks.ts'
@@ -14,8 +15,6 @@ import { openFeedWindow } from './window.ts'
 
 export const STREAMS_PER_KEY_MAX = 100
 export const KEEP_ALIVE_EVERY_MS = 5_000
-/** A stream ends within this time and one query after its key was revoked or has expired. */
-const KEYS_CHECKED_EVERY_MS = 500
 /** Events that one query reads for a stream that is behind. This limits the memory that a slow reader takes. */
 const OWN_PAGE = 200
 /** Max concurrent queries for streams that are behind, so that they leave connections for requests. */
@@ -31,6 +30,8 @@ export interface EventStreamsOptions {
   max: number
   perKeyMax?: number
   keepAliveEveryMs?: number
+  /** Default: its own, which reads from `db`. */
+  keys?: KeyWatch
   onCount?: (open: number) => void
   /** Called for each failed read. The streams stay open, and the read is retried. */
   onFailure?: OnFailure
@@ -62,26 +63,34 @@ export function openEventStreams({
   keepAliveEveryMs = KEEP_ALIVE_EVERY_MS,
   onCount = () => {},
   onFailure = () => {},
+  keys = watchApiKeys(db, (error) => onFailure('api_keys', error)),
 }: EventStreamsOptions): EventStreams {
   const streams = new Set<Stream>()
   const places = limitPlaces('streams', { max, perKeyMax })
   const { readFirst, pump, advance, forget } = openSending(streams, findEvents, onFailure)
-  const timers = openTimers([
-    [() => forEachStream(streams, (stream) => stream.keepAlive()), keepAliveEveryMs],
-    [() => checkKeys(db, streams, onFailure), KEYS_CHECKED_EVERY_MS],
-  ])
+  /** Runs only while a stream is open. */
+  let keepingAlive: NodeJS.Timeout | undefined
   let isClosed = false
 
+  const sendKeepAlives = () => forEachStream(streams, (stream) => stream.keepAlive())
+
   function count(): void {
-    timers.setRunning(streams.size > 0)
+    if (streams.size > 0) {
+      keepingAlive ??= setInterval(() => void sendKeepAlives(), keepAliveEveryMs).unref()
+    } else {
+      clearInterval(keepingAlive)
+      keepingAlive = undefined
+    }
     onCount(streams.size)
   }
 
   function add(stream: Stream, sink: Sink, leave: () => void): void {
     streams.add(stream)
+    const unwatch = keys.add(stream.apiKeyId, stream.cut)
     sink.on('drain', () => pump(stream))
     sink.once('close', () => {
       streams.delete(stream)
+      unwatch()
       forget(stream)
       leave()
       count()
@@ -161,34 +170,6 @@ async function forEachStream(streams: ReadonlySet<Stream>, work: (stream: Stream
     if (performance.now() - startedAt < SLICE_MS) continue
     await nextTurn()
     startedAt = performance.now()
-  }
-}
-
-/** Ends the streams whose key was revoked or has expired. A stream that is opened meanwhile belongs to the next check. */
-async function checkKeys(db: Db, streams: ReadonlySet<Stream>, onFailure: OnFailure): Promise<void> {
-  const checked = [...streams]
-  const ids = [...new Set(checked.map(({ apiKeyId }) => apiKeyId))]
-  // While the database is unavailable, streams stay open, but they send nothing new.
-  const valid = await findValidApiKeyIds(db, ids).catch((error: unknown) => {
-    onFailure('api_keys', error)
-    return undefined
-  })
-  if (valid === undefined) return
-  for (const stream of checked) if (streams.has(stream) && !valid.has(stream.apiKeyId)) stream.cut()
-}
-
-/** Intervals that run only while a stream is open. */
-function openTimers(tasks: readonly [work: () => Promise<void>, everyMs: number][]) {
-  let timers: NodeJS.Timeout[] = []
-
-  return {
-    setRunning: (isRunning: boolean): void => {
-      if (isRunning === timers.length > 0) return
-      for (const timer of timers) clearInterval(timer)
-      timers = isRunning
-        ? tasks.map(([work, everyMs]) => setInterval(() => void work(), everyMs).unref())
-        : []
-    },
   }
 }
 

@@ -1,4 +1,5 @@
-// All open exports of this process: their number, their timeout, and their end on shutdown.
+// All open exports of this process: their number, their timeout, and their end on shutdown or without a valid key.
+import type { KeyWatch } from '../../contract/key-watch.ts'
 import { limitPlaces } from '../../contract/places.ts'
 
 export interface ExportLimits {
@@ -20,15 +21,23 @@ export interface PetExports {
   close: () => void
 }
 
-export function openPetExports(limits: Partial<ExportLimits> = {}): PetExports {
+export function openPetExports(keys: KeyWatch, limits: Partial<ExportLimits> = {}): PetExports {
   const { timeoutMs, ...placeLimits } = { ...EXPORT_LIMITS, ...limits }
   const places = limitPlaces('exports', placeLimits)
   const shutdown = new AbortController()
 
   return {
     start: (apiKeyId) => {
-      const end = places.take(apiKeyId)
-      return { stop: AbortSignal.any([AbortSignal.timeout(timeoutMs), shutdown.signal]), end }
+      const leave = places.take(apiKeyId)
+      const invalidKey = new AbortController()
+      const unwatch = keys.add(apiKeyId, () => invalidKey.abort(new Error('the API key is no longer valid')))
+      return {
+        stop: AbortSignal.any([AbortSignal.timeout(timeoutMs), shutdown.signal, invalidKey.signal]),
+        end: () => {
+          unwatch()
+          leave()
+        },
+      }
     },
     close: () => {
       setTimeout(() => shutdown.abort(new Error('the process is shutting down')), FINISHED_WITHIN_MS).unref()

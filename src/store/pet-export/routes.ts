@@ -39,7 +39,7 @@ export function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportS
     schema: {
       operationId: 'exportPets',
       summary: 'Export pets',
-      description: `Returns the pets that match the filters as a file, in the order of \`listPets\`, at most ${count(EXPORT_PETS_MAX)}. The export is not a snapshot: it can contain changes that were made after it started. If it fails, the connection is reset: a response that ends normally is complete.`,
+      description: `Returns the pets that match the filters as a file, in the order of \`listPets\`, at most ${count(EXPORT_PETS_MAX)}. The export is not a snapshot: it can contain changes that were made after it started. If it fails, takes too long, or its API key is revoked or expires, the connection is reset: a response that ends normally is complete.`,
       tags: ['pets'],
       querystring: ExportPetsQuery,
       response: {
@@ -115,10 +115,17 @@ async function send(
   }
 }
 
+/** Rejects as soon as `stop` is aborted, also while it reads a page. */
 async function writeAll(raw: ServerResponse, pages: AsyncIterable<string>, stop: AbortSignal): Promise<void> {
-  for await (const text of pages) {
-    stop.throwIfAborted()
-    if (!raw.write(text)) await once(raw, 'drain', { signal: stop })
+  const stopped = new Promise<never>((_, reject) => {
+    stop.addEventListener('abort', () => reject(stop.reason as Error), { once: true })
+  })
+  const writing = async () => {
+    for await (const text of pages) {
+      stop.throwIfAborted()
+      if (!raw.write(text)) await once(raw, 'drain', { signal: stop })
+    }
+    raw.end()
   }
-  raw.end()
+  await Promise.race([stopped, writing()])
 }
