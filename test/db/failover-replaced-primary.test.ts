@@ -1,12 +1,15 @@
 // A primary that a failover has replaced is never trusted again, in whichever order its reports arrive.
-import { onTestFinished, expect, test } from 'vitest'
+import type { PoolClient } from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openPool } from '../../src/db/connection/pool.ts'
-import { INCARNATION } from '../../src/db/failover/incarnation.ts'
+import { NoResponse } from '../../src/db/connection/timeout.ts'
+import { BARRIER, INCARNATION } from '../../src/db/failover/incarnation.ts'
 import { type ServerTrust, trackServers } from '../../src/db/failover/server-trust.ts'
 import { trackUnreplicatedCommits } from '../../src/db/failover/unreplicated.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 const databaseUrl = await createTestDatabase()
+const TIMEOUT_MS = 60_000
 
 /** A connection to the server, and the incarnations that the same and another cluster report after failovers. */
 async function openServer() {
@@ -23,7 +26,7 @@ async function openServer() {
   const promoted = [system, 'FFFFFFFF', ...rest].join(' ')
   const elsewhere = ['1', '00000001', ...rest].join(' ')
   const servers = trackServers({
-    timeoutMs: 60_000,
+    timeoutMs: TIMEOUT_MS,
     unreplicated: trackUnreplicatedCommits(),
     requireSession: () => Promise.reject(new Error('the connection is direct')),
   })
@@ -60,4 +63,56 @@ test('a replaced primary stays replaced after a report of another cluster', asyn
   servers.distrustReplacedBy(elsewhere)
   servers.distrustReplacedBy(current)
   await expect(use(servers, client)).rejects.toMatchObject(REPLACED)
+})
+
+/** Delays the response to the next barrier until `resume`, as a server that froze when its standby had confirmed it. */
+function freezeAfterBarrier(client: PoolClient) {
+  const [sent, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const query = client.query.bind(client) as (text: string) => Promise<unknown>
+  const frozen = vi.spyOn(client, 'query').mockImplementation(respond as never)
+  async function respond(text: string): Promise<unknown> {
+    const response = await query(text)
+    if (!text.includes(BARRIER)) return response
+    frozen.mockRestore()
+    sent.resolve()
+    await resumed.promise
+    return response
+  }
+  return { sent: sent.promise, resume: resumed.resolve }
+}
+
+/** Whether the server was trusted already. If not, it is after this, with another barrier. */
+async function isTrusted(servers: ServerTrust, client: PoolClient): Promise<boolean> {
+  const check = servers.check(client, () => {})
+  await check
+  return check === undefined
+}
+
+test('a barrier that was sent before a timeout does not make a server trusted again', async () => {
+  const { servers, client } = await openServer()
+  const { sent, resume } = freezeAfterBarrier(client)
+  const using = use(servers, client)
+  await sent
+  // Another connection got no response in time.
+  servers.distrustAll()
+  resume()
+  await expect(using).rejects.toMatchObject({ reason: 'unconfirmed' })
+  // A former primary would not commit another barrier.
+  expect(await isTrusted(servers, client)).toBe(false)
+  expect(await isTrusted(servers, client)).toBe(true)
+})
+
+test('a barrier whose response is late does not make a server trusted', async () => {
+  const { servers, client } = await openServer()
+  const { sent, resume } = freezeAfterBarrier(client)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const using = use(servers, client).catch((error: unknown) => error)
+  await sent
+  vi.advanceTimersByTime(TIMEOUT_MS)
+  const failure = (await using) as NoResponse
+  expect(failure).toBeInstanceOf(NoResponse)
+  resume()
+  await expect(failure.response).rejects.toMatchObject({ reason: 'unconfirmed' })
+  expect(await isTrusted(servers, client)).toBe(false)
 })

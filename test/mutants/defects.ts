@@ -220,6 +220,21 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/db/failover-replaced-primary.test.ts',
   },
   {
+    name: 'a barrier that was sent before a server froze makes a former primary trusted again',
+    file: 'src/db/failover/server-trust.ts',
+    find: 'if (sentIn !== generation) throw',
+    replace: 'if (generation < 0) throw',
+    test: 'test/db/failover-replaced-primary.test.ts',
+  },
+  {
+    name: 'a late response to a barrier makes a former primary trusted',
+    file: 'src/db/failover/server-trust.ts',
+    find: 'if (error instanceof NoResponse) generation += 1',
+    replace: 'void NoResponse',
+    test: 'test/db/failover-replaced-primary.test.ts',
+    title: 'whose response is late',
+  },
+  {
     name: 'a pooler in transaction mode is accepted',
     file: 'src/db/failover/primary-pool.ts',
     find: `if ((await readPoolerOnce(client)) !== 'transaction') return`,

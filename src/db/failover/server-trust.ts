@@ -4,7 +4,7 @@
 import type pg from 'pg'
 import { NotTrusted } from '../connection/failures.ts'
 import { backendPid } from '../connection/pool.ts'
-import { withTimeout } from '../connection/timeout.ts'
+import { NoResponse, withTimeout } from '../connection/timeout.ts'
 import { BARRIER, clusterOf, INCARNATION, isReplacedBy } from './incarnation.ts'
 import type { UnreplicatedCommits } from './unreplicated.ts'
 
@@ -49,6 +49,8 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
   /** The barriers in flight, by incarnation. */
   const barriers = new Map<string, Promise<void>>()
   const { isConfirmed, requireNotReplaced, confirm, distrustAll, distrustReplacedBy } = trackIncarnations()
+  /** Barriers of earlier generations confirm nothing. */
+  let generation = 0
 
   async function identify(client: pg.PoolClient): Promise<Server> {
     const query = client.query<{ incarnation: string | null; pid: number }>(IDENTIFY)
@@ -65,12 +67,15 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
 
   /**
    * After a crash, PostgreSQL shows commits that perhaps no standby has received. One synchronous commit proves that the
-   * standbys have them all. On a former primary it never succeeds, because the standbys follow the new one. A barrier that takes longer than the timeout still confirms the server later.
+   * standbys have them all. On a former primary it never succeeds, because the standbys follow the new one. A late
+   * response confirms nothing: a standby may have confirmed the barrier before the server froze and a failover replaced it.
    */
   async function runBarrier(client: pg.PoolClient, incarnation: string): Promise<void> {
+    const sentIn = generation
     unreplicated.beforeCommit(client)
     await client.query(`select ${BARRIER}`)
     if (unreplicated.has(client)) throw new NotTrusted('unconfirmed', 'the wait for a standby was cancelled')
+    if (sentIn !== generation) throw new NotTrusted('unconfirmed', 'the barrier was sent before a timeout')
     confirm(incarnation)
   }
 
@@ -87,7 +92,11 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
     const inFlight = barriers.get(incarnation)
     if (inFlight === undefined) {
       onBarrier()
-      return withTimeout(startBarrier(client, incarnation), timeoutMs)
+      await withTimeout(startBarrier(client, incarnation), timeoutMs).catch((error: unknown) => {
+        if (error instanceof NoResponse) generation += 1
+        throw error
+      })
+      return
     }
     // Another connection runs the barrier. If it fails, this one is intact: `unconfirmed` returns it to the pool.
     await withTimeout(inFlight, timeoutMs).catch((cause: unknown) => {
@@ -101,7 +110,10 @@ export function trackServers({ timeoutMs, unreplicated, requireSession }: TrustO
     check: (client, onBarrier) =>
       isConfirmed(servers.get(client)?.incarnation) ? undefined : requireTrust(client, onBarrier),
     pidOf: (client) => (servers.get(client) as Server).pid,
-    distrustAll,
+    distrustAll: () => {
+      generation += 1
+      distrustAll()
+    },
     distrustReplacedBy,
   }
 }
