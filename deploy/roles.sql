@@ -42,6 +42,27 @@ alter role petstore_app nosuperuser nocreatedb nocreaterole;
 alter role petstore_deliver nosuperuser nocreatedb nocreaterole;
 alter role petstore_verify nosuperuser nocreatedb nocreaterole;
 
+-- PostgreSQL lets each role change its own settings, such as search_path. This removes those that a role can change and
+-- this file does not make, for all databases and for this one.
+do $$
+declare
+  found record;
+begin
+  for found in
+    select role.rolname as role, database.datname as database, split_part(config, '=', 1) as name
+    from pg_db_role_setting
+    join pg_roles role on role.oid = setrole
+    left join pg_database database on database.oid = setdatabase
+    cross join unnest(setconfig) as config
+    join pg_settings setting on lower(setting.name) = lower(split_part(config, '=', 1))
+    where role.rolname in ('petstore_app', 'petstore_deliver', 'petstore_migrator', 'petstore_verify')
+      and (setdatabase = 0 or database.datname = current_database())
+      and setting.context = 'user'
+  loop
+    execute format('alter role %I%s reset %I', found.role, ' in database ' || quote_ident(found.database), found.name);
+  end loop;
+end $$;
+
 -- Two seconds shorter than the timeout of the service (src/db/connection/deadlines.ts): PostgreSQL cancels a slow statement first, so
 -- its outcome is known.
 alter role petstore_app set statement_timeout = '3s';
@@ -76,6 +97,27 @@ end $$;
 revoke all on schema public from public, petstore_app, petstore_deliver, petstore_verify;
 grant usage, create on schema public to petstore_migrator;
 grant usage on schema public to petstore_app, petstore_deliver, petstore_verify;
+
+-- PostgreSQL lets every role call these functions. No role needs large objects, which can fill the disk. Only two roles
+-- need advisory locks, with which others could stop the background jobs. A service or a migrator with another name needs
+-- them too: grant it the functions of advisory locks.
+do $$
+declare
+  object record;
+begin
+  for object in
+    select oid::regprocedure as name, proname ~ 'advisory' as is_lock
+    from pg_proc
+    where pronamespace = 'pg_catalog'::regnamespace
+      and proname ~ '^(lo_|loread$|lowrite$|pg_(try_)?advisory_)'
+      and has_function_privilege('public', oid, 'execute')
+  loop
+    execute format('revoke execute on function %s from public', object.name);
+    if object.is_lock then
+      execute format('grant execute on function %s to petstore_app, petstore_migrator', object.name);
+    end if;
+  end loop;
+end $$;
 
 -- Earlier versions of this file gave petstore_app privileges on every new table.
 alter default privileges for role petstore_migrator in schema public revoke all on tables from petstore_app;

@@ -17,6 +17,7 @@ import { checkPlanner } from './doctor/planner.ts'
 import { checkPooler, type PoolerResult } from './doctor/pooler.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
+import { checkRoles } from './doctor/roles.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
 import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
@@ -102,6 +103,7 @@ const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding |
   encryption: ({ config }) => checkEncryption(config),
   schema: ({ db }) => checkSchema(db),
   privileges: ({ db }) => checkPrivileges(db),
+  roles: ({ db }) => checkRoles(db),
   owners: ({ db, config }) => checkOwners(db, config),
   collations: ({ db }) => checkCollations(db),
   connections: ({ db, config, pooler }) => checkConnections(db, config, pooler.isPooled),

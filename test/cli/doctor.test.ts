@@ -5,7 +5,7 @@ import { SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql, untilBlocked } from '../support/database.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { asDelivery, asOwner, asSuperuser, makeRoles, prepareDatabase } from '../support/roles.ts'
+import { asDelivery, asOwner, asSuperuser, asVerifier, makeRoles, prepareDatabase } from '../support/roles.ts'
 import { onTerminal, petstore, shell } from '../support/service.ts'
 
 interface Finding {
@@ -47,9 +47,40 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges owners collations connections planner replication archiving waits webhooks restores clock',
+    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits webhooks restores clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
+})
+
+test('warns about settings that a role has given itself, and functions that it does not need, until deploy/roles.sql runs', async () => {
+  const databaseUrl = await createTestDatabase()
+  const name = new URL(databaseUrl).pathname.slice(1)
+  // Only for this database, because all tests share the roles.
+  for (const url of [databaseUrl, asVerifier(databaseUrl)]) {
+    const own = new Client(url)
+    await own.connect()
+    for (const setting of [`search_path = 'other'`, 'synchronous_commit = off'])
+      await own.query(`alter role current_user in database ${name} set ${setting}`)
+    await own.end()
+  }
+  await sql(
+    databaseUrl,
+    'grant execute on function lo_create(oid), pg_advisory_lock(bigint) to petstore_app, petstore_verify',
+  )
+  const differences = 'has the settings search_path=other, synchronous_commit=off, and can use large objects'
+  // The service does need advisory locks.
+  expect(await examineFor('roles', { DATABASE_URL: asOwner(databaseUrl) })).toMatchObject({
+    state: 'warning',
+    message: `the role petstore_app ${differences}, which it does not need; the role petstore_verify ${differences} and advisory locks, which it does not need`,
+    remedy: expect.stringContaining('run deploy/roles.sql again'),
+  })
+  await sql(
+    databaseUrl,
+    `revoke execute on function lo_create(oid), pg_advisory_lock(bigint) from petstore_app, petstore_verify;
+    grant execute on function lo_create(oid), pg_advisory_lock(bigint) to public`,
+  )
+  await makeRoles(asSuperuser(databaseUrl))
+  expect(await examineFor('roles', { DATABASE_URL: databaseUrl })).toMatchObject({ state: 'ok' })
 })
 
 test('warns about a role whose statements PostgreSQL plans at each execution', async () => {

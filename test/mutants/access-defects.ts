@@ -124,4 +124,28 @@ export const ACCESS_DEFECTS: readonly Defect[] = [
     test: DOCTOR,
     title: 'privileges',
   },
+  {
+    name: 'deploy/roles.sql keeps the settings that a role has given itself',
+    file: 'deploy/roles.sql',
+    find: "execute format('alter role %I%s reset %I'",
+    replace: "perform format('alter role %I%s reset %I'",
+    test: DOCTOR,
+    title: 'warns about settings that a role has given itself',
+  },
+  {
+    name: 'every role can use large objects and advisory locks',
+    file: 'deploy/roles.sql',
+    find: "    execute format('revoke execute on function %s from public', object.name);\n",
+    replace: '',
+    test: DOCTOR,
+    title: 'warns about settings that a role has given itself',
+  },
+  {
+    name: 'doctor does not notice that a role can use advisory locks',
+    file: 'src/db/inspect/roles.ts',
+    find: 'locks && !needed.locks',
+    replace: 'locks && objects && needed.locks',
+    test: DOCTOR,
+    title: 'warns about settings that a role has given itself',
+  },
 ]

@@ -90,7 +90,13 @@ test('the service has exactly the privileges that petstore doctor expects, on ev
 test('the delivery of webhooks can read events and secrets, and nothing about pets, orders and API keys', async () => {
   expect(await grantsIn(databaseUrl, DELIVERY_ROLE)).toEqual(stated(DELIVERY_PRIVILEGES))
   const delivery = asDelivery(databaseUrl)
-  for (const statement of ['select hash from api_keys', 'select from pets', 'select from orders']) {
+  for (const statement of [
+    'select hash from api_keys',
+    'select from pets',
+    'select from orders',
+    'select lo_create(0)',
+    `select pg_try_advisory_lock(hashtext('petstore sequence events'))`,
+  ]) {
     const client = new Client(delivery)
     await client.connect()
     await expect(client.query(statement), statement).rejects.toThrow(/permission denied/)
@@ -119,6 +125,9 @@ test('the role of petstore verify can read everything except the secrets of webh
     'select nextval($$pets_id_seq$$)',
     'create table x ()',
     'create temporary table x ()',
+    'select lo_from_bytea(0, $$x$$)',
+    'select pg_try_advisory_lock_shared(1, 1)',
+    `select pg_advisory_xact_lock(hashtext('petstore sequence events'))`,
   ]) {
     await expect(client.query(statement), statement).rejects.toThrow(/permission denied/)
   }
@@ -190,6 +199,9 @@ test.each([
   'select pg_read_file($$PG_VERSION$$)',
   'select pg_ls_dir($$.$$)',
   'select lo_import($$/etc/hostname$$)',
+  'select lo_create(0)',
+  'select lo_from_bytea(0, $$x$$)',
+  'select lo_unlink(1)',
   'copy pets to $$/tmp/pets$$',
   'copy pets (name) from $$/etc/hostname$$',
   'copy pets (name) from program $$hostname$$',
@@ -291,6 +303,7 @@ test('an owner and a service with other names keep their privileges', async () =
     url,
     `create role petstore_test_owner login; create role petstore_test_shop login;
       grant connect on database ${database} to petstore_test_owner;
+      grant execute on function pg_advisory_lock(bigint), pg_advisory_xact_lock(bigint) to petstore_test_owner;
       grant usage, create on schema public to petstore_test_owner;`,
   )
   try {

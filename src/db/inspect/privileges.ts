@@ -106,7 +106,7 @@ export interface PrivilegesState {
  * name is compared with the needs of the service. Ignores tables that do not exist.
  */
 export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
-  const { role = '', ownsTables = false, mayCreate = false } = (await readRole(db)) ?? {}
+  const { role = '', ownsTables = false, mayCreate = false, mayLock = true } = (await readRole(db)) ?? {}
   const rows = await readTablePrivileges(db)
   const needed = new Set(toRows(ROLE_PRIVILEGES[role] ?? NEEDED_PRIVILEGES).map(describe))
   const known = rows.map((row) => ({ ...row, text: describe({ ...row, column: row.column ?? undefined }) }))
@@ -114,17 +114,22 @@ export async function readPrivileges(db: Reader): Promise<PrivilegesState> {
   return {
     role,
     ownsTables,
-    lacking: known.filter(({ text, granted }) => !granted && needed.has(text)).map(({ text }) => text),
+    lacking: [
+      ...known.filter(({ text, granted }) => !granted && needed.has(text)).map(({ text }) => text),
+      // deploy/roles.sql grants this to its own roles.
+      ...(role in ROLE_PRIVILEGES || mayLock ? [] : ['execute on the functions of advisory locks']),
+    ],
     excess: [...(mayCreate ? ['create on the schema'] : []), ...excess.map(({ text }) => text)],
   }
 }
 
-type RoleState = { role: string; ownsTables: boolean; mayCreate: boolean }
+type RoleState = { role: string; ownsTables: boolean; mayCreate: boolean; mayLock: boolean }
 
 async function readRole(db: Reader): Promise<RoleState | undefined> {
   const [state] = await db.read<RoleState>({
     name: 'read_role',
     text: `select current_user as role, has_schema_privilege(current_schema(), 'create') as "mayCreate",
+        has_function_privilege('pg_catalog.pg_try_advisory_xact_lock(bigint)', 'execute') as "mayLock",
         coalesce(bool_and(pg_has_role(relowner, 'usage')), has_schema_privilege(current_schema(), 'create')) as "ownsTables"
       from pg_class
       where relnamespace = current_schema()::regnamespace and relname = any($1)`,
