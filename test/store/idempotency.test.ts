@@ -1,7 +1,9 @@
 // Idempotency-Key of createPet: the tests that need the database. Tests that need only HTTP are in
 // test/contract/idempotency.test.ts, and tests of placeOrder in order-retries.test.ts.
 import { expect, test } from 'vitest'
-import { purgeIdempotencyKeys } from '../../src/store/idempotency/idempotency.ts'
+import { AppError } from '../../src/contract/errors.ts'
+import type { Db } from '../../src/db/database.ts'
+import { doManyOnce, doOnce, purgeIdempotencyKeys } from '../../src/store/idempotency/idempotency.ts'
 import { lockIdempotencyKeys } from '../../src/store/idempotency/queries.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
@@ -22,6 +24,62 @@ test('an Idempotency-Key belongs to one API key', async () => {
   expect(second.body).not.toEqual(first.body)
 })
 
+/** More batches than any purge of these tests needs. */
+const BATCHES_MAX = 10
+
+/** Purges stored responses. Returns the number of batches, and fails if it does not end. */
+async function purge(): Promise<number> {
+  let batches = 0
+  const write: Db['write'] = (statement) => {
+    batches += 1
+    if (batches > BATCHES_MAX) throw new Error(`the purge does not end after ${BATCHES_MAX} batches`)
+    return db.write(statement)
+  }
+  await purgeIdempotencyKeys({ ...db, write })
+  return batches
+}
+
+test('a purge ends with the first batch that is not full', async () => {
+  const store = (count: number) =>
+    sql(
+      databaseUrl,
+      `insert into idempotency_keys (api_key_id, key, fingerprint, answer, created_at)
+        select 1, 'many ' || n, '', '', now() - interval '2 days' from generate_series(1, $1::int) n`,
+      [count],
+    )
+  expect(await purge()).toBe(1)
+  await store(2_001)
+  expect(await purge()).toBe(3)
+  expect(await sql(databaseUrl, `select from idempotency_keys where key like 'many %'`)).toEqual([])
+  await store(1_000)
+  expect(await purge()).toBe(2)
+})
+
+test('of two requests of one batch with the same new key, only the first is done, and the second is rejected', async () => {
+  const requestOf = (key: string) => ({ apiKeyId: 1n, key, operation: 'test', values: [key] })
+  const done: number[][] = []
+  const outcomes = await doManyOnce(db, ['a', 'b', 'a'].map(requestOf), async (_tx, indexes) => {
+    done.push(indexes)
+    return indexes.map(String)
+  })
+  expect(done).toEqual([[0, 1]])
+  expect(outcomes).toEqual([
+    { response: '0', replayed: false },
+    { response: '1', replayed: false },
+    { rejection: expect.objectContaining({ code: 'idempotency_key_in_use' }) },
+  ])
+})
+
+test('the lock of a key ends with its transaction, also if the work is rejected', async () => {
+  const request = (key: string) => ({ apiKeyId: 1n, key, operation: 'test', values: [] })
+  await doOnce(db, request('done'), async () => 'done')
+  const rejected = doOnce(db, request('rejected'), () => Promise.reject(new AppError('pet_not_found')))
+  await expect(rejected).rejects.toMatchObject({ code: 'pet_not_found' })
+  const locks = `select from pg_locks where locktype = 'advisory'
+    and database = (select oid from pg_database where datname = current_database())`
+  expect(await sql(databaseUrl, locks)).toEqual([])
+})
+
 test('an Idempotency-Key is stored for 24 hours, then purged', async () => {
   const headers = { 'idempotency-key': 'old' }
   const body = { name: 'Nala', categoryId: 1 }
@@ -33,13 +91,13 @@ test('an Idempotency-Key is stored for 24 hours, then purged', async () => {
     )
 
   await age('23 hours 59 minutes')
-  await purgeIdempotencyKeys(db)
+  await purge()
   const replayed = await petstore.post('/pets', body, headers)
   expect(replayed.headers.get('idempotency-replayed')).toBe('true')
   expect(replayed.body).toEqual(first.body)
 
   await age('24 hours 1 minute')
-  await purgeIdempotencyKeys(db)
+  await purge()
   const retried = await petstore.post('/pets', body, headers)
   expect(retried.headers.get('idempotency-replayed')).toBeNull()
   expect(retried.body).not.toEqual(first.body)

@@ -150,6 +150,18 @@ describe('placing an order', () => {
     },
   )
 
+  test('returns 404 if it waits while the pet is deleted', async () => {
+    const { id: petId } = await api.addPet()
+    const placing = await api.db.transaction(async (tx) => {
+      await lockPet(tx, BigInt(petId))
+      const response = api.post('/store/orders', { petId })
+      await untilBlocked(api.databaseUrl)
+      await tx.write({ name: 'delete', text: 'delete from pets where id = $1', values: [petId] })
+      return { response }
+    })
+    expect(await placing.response).toMatchObject({ status: 404, body: { code: 'pet_not_found' } })
+  })
+
   test('succeeds for exactly one of 32 concurrent buyers; the others get 409', async () => {
     const { id } = await api.addPet()
     // Both requests wait for the lock of the pet at the same time, so that they race even on a busy host.

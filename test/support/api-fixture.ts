@@ -6,7 +6,7 @@ import type { AppOptions } from '../../src/server/app.ts'
 import { issueApiKey, startApp } from './app.ts'
 import { type TestResponse, openTestClient, type TestClient } from './client.ts'
 import { createTestDatabase, openTestDatabase, sql } from './database.ts'
-import { linkTo, type Pet } from './pets.ts'
+import { linkTo, pagesFrom, type Pet } from './pets.ts'
 
 export interface Order {
   id: number
@@ -122,11 +122,9 @@ export async function openApiFixtureOn(
 /** Follows `rel="next"` to the last page and returns all pages. */
 export async function walkPages<Item>(client: TestClient, path: string): Promise<Item[][]> {
   const pages: Item[][] = []
-  for (let next: string | undefined = `/v1${path}`; next !== undefined; ) {
-    const response: TestResponse = await client.call('GET', next)
+  for await (const response of pagesFrom(client, `/v1${path}`)) {
     expect(response.status, response.text).toBe(200)
     pages.push(response.body as Item[])
-    next = linkTo('next', response, client.origin)
   }
   return pages
 }

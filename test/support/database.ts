@@ -103,7 +103,10 @@ export function countStatements(db: Db): { db: Db; count: () => number } {
 /** Waits until `count` statements in this database wait for a lock. */
 export async function untilBlocked(databaseUrl: string, count = 1): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  await until(async () => (await sql(databaseUrl, text)).length >= count)
+  await until(
+    async () => (await sql(databaseUrl, text)).length >= count,
+    `${count} statements wait for a lock`,
+  )
 }
 
 /** Runs one statement as the superuser, whatever role the URL names: for changes that the service's role cannot make. */

@@ -68,6 +68,18 @@ export function linkTo(relation: string, { headers }: TestResponse, origin: stri
   return pathname + search
 }
 
+/** Yields each page from the first one, whose path is given. Fails if a list does not end, instead of following it forever. */
+export async function* pagesFrom(client: TestClient, path: string): AsyncGenerator<TestResponse> {
+  const followed = new Set<string>()
+  for (let next: string | undefined = path; next !== undefined; ) {
+    if (followed.has(next)) throw new Error(`the list does not end: it leads to ${next} again`)
+    followed.add(next)
+    const page: TestResponse = await client.call('GET', next)
+    yield page
+    next = linkTo('next', page, client.origin)
+  }
+}
+
 /** Follows `rel="next"` to the last page and returns all pets. */
 export async function walk(
   petstore: TestClient,
@@ -75,12 +87,10 @@ export async function walk(
   onPage: (pets: Pet[]) => Promise<unknown> | void = () => {},
 ): Promise<Pet[]> {
   const seen: Pet[] = []
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const page: TestResponse = await petstore.call('GET', next)
+  for await (const page of pagesFrom(petstore, path)) {
     const pets = petsOf(page)
     seen.push(...pets)
     await onPage(pets)
-    next = linkTo('next', page, petstore.origin)
   }
   return seen
 }

@@ -5,6 +5,9 @@ const POLLED_EVERY_MS = 20
 /** After a failed test, an endless loop would keep the process running. */
 const UNTIL_MAX_MS = 120_000
 
-export async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  await waitUntil('the condition is true', UNTIL_MAX_MS, isTrue, POLLED_EVERY_MS)
+export async function until(
+  isTrue: () => Promise<boolean> | boolean,
+  what = 'the condition is true',
+): Promise<void> {
+  await waitUntil(what, UNTIL_MAX_MS, isTrue, POLLED_EVERY_MS)
 }

@@ -114,6 +114,7 @@ export const WITHOUT_PLAN_CASE: Record<string, readonly string[]> = {
     'readConnectionLimits',
     'readOwners',
     'readPlannerSettings',
+    'readRoleStates',
     'readReplication',
     'readRole',
     'readTablePrivileges',

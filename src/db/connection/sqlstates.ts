@@ -5,7 +5,6 @@ export const PRIVILEGE_NOT_GRANTED = '01007'
 export const CONNECTION_EXCEPTION_CLASS = '08'
 /** For example, a time zone that PostgreSQL does not know. */
 export const INVALID_PARAMETER_VALUE = '22023'
-export const FOREIGN_KEY_VIOLATION = '23503'
 export const UNIQUE_VIOLATION = '23505'
 /** A standby, or a primary that was just demoted. */
 export const READ_ONLY_TRANSACTION = '25006'

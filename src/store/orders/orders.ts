@@ -7,7 +7,7 @@ import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
 import { priceFaults } from '../../contract/price.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
-import { FOREIGN_KEY_VIOLATION, UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
+import { UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
 import { parseDateTime } from '../../values/date-time.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
@@ -107,15 +107,16 @@ async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** Translates constraint violations into AppErrors: the pet already has an open order, or was just deleted. */
+/**
+ * Translates the violation of the unique index into an AppError: the pet already has an open order. The foreign key of the
+ * pet is never violated, because insertOrder locks the pet: while it is deleted, insertOrder waits, and then finds no pet.
+ */
 async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   try {
     return await placing
   } catch (error) {
     if (error instanceof QueryFailure && error.state === UNIQUE_VIOLATION)
       throw new AppError('pet_not_available')
-    if (error instanceof QueryFailure && error.state === FOREIGN_KEY_VIOLATION)
-      throw new AppError('pet_not_found')
     throw error
   }
 }
