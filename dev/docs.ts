@@ -18,7 +18,7 @@ interface Operation {
   deprecated?: boolean
   'x-scope': string
   requestBody?: { content: { 'application/json': { schema: { $ref: string } } } }
-  responses: Record<string, { description: string }>
+  responses: Record<string, { $ref?: string }>
 }
 
 /** Errors that most operations share, or that every operation can return. */
@@ -144,9 +144,10 @@ function successOf({ responses }: Operation): string {
 function errorsOf({ responses }: Operation): string {
   return Object.entries(responses)
     .filter(([status]) => /^[345]/.test(status) && !COMMON_STATUSES.has(status))
-    .map(([status, { description }]) => {
-      const codes = [...description.matchAll(/^(`\w+`):/gm)].map(([, code]) => code)
-      return `${status} ${codes.join(', ')}`
+    .map(([status, { $ref = '' }]) => {
+      // The name of a shared error response consists of its codes.
+      const codes = $ref.replace(/^.*\//, '').split('.')
+      return `${status} ${codes.map((code) => `\`${code}\``).join(', ')}`
     })
     .join('; ')
 }

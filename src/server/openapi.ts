@@ -96,8 +96,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject
       const { openapiObject } = document
-      makeBodiesOptional(openapiObject.paths ?? {}, withOptionalBody)
-      return { ...openapiObject, webhooks: WEBHOOKS_SECTION } as typeof openapiObject
+      const { paths = {}, components } = openapiObject
+      makeBodiesOptional(paths, withOptionalBody)
+      const responses = shareErrorResponses(paths)
+      const more: object = { components: { ...components, responses }, webhooks: WEBHOOKS_SECTION }
+      return { ...openapiObject, ...more }
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     transform: ({ schema, url, route }) => {
@@ -123,6 +126,30 @@ function makeBodiesOptional(paths: object, operationIds: ReadonlySet<unknown>): 
       if (requestBody !== undefined && operationIds.has(operationId)) requestBody.required = false
     }
   }
+}
+
+interface DescribedResponse {
+  content?: { 'application/json'?: { schema: { $ref?: string }; examples?: object } }
+}
+
+/**
+ * Moves the error responses to `components.responses`, where each stands once, named by the codes of its errors. Many
+ * operations have the same. Only in the document: Fastify compiles the responses of each route.
+ */
+function shareErrorResponses(paths: object): Record<string, DescribedResponse> {
+  const shared: Record<string, DescribedResponse> = {}
+  for (const verbs of Object.values(paths) as Record<string, { responses: object }>[]) {
+    for (const { responses } of Object.values(verbs)) {
+      for (const [status, response] of Object.entries(responses) as [string, DescribedResponse][]) {
+        const { schema, examples = {} } = response.content?.['application/json'] ?? {}
+        if (schema?.$ref !== '#/components/schemas/Error') continue
+        const name = status === 'default' ? status : Object.keys(examples).join('.')
+        shared[name] = response
+        Object.assign(responses, { [status]: { $ref: `#/components/responses/${name}` } })
+      }
+    }
+  }
+  return shared
 }
 
 /** Adds the scopes as `x-scope` for programs, and as the last sentence of the description for readers. */

@@ -36,6 +36,7 @@ export interface Parameter {
 }
 
 interface Response {
+  $ref?: string
   content?: {
     'application/json'?: { schema: Schema; examples: Record<string, unknown> }
   }
@@ -51,7 +52,7 @@ interface DescribedOperation {
 
 interface Document {
   paths: Record<string, Record<string, DescribedOperation>>
-  components: { schemas: Record<string, Schema> }
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
 }
 
 const document = JSON.parse(
@@ -103,8 +104,10 @@ function toOperation(path: string, method: string, described: DescribedOperation
   const body = requestBody && resolve(requestBody.content['application/json'].schema)
   const success = Object.keys(responses).filter((status) => status.startsWith('2'))
   const response = responses[success[0] ?? '']?.content?.['application/json']?.schema
-  const codesOf = (status: string) =>
-    Object.keys(responses[status]?.content?.['application/json']?.examples ?? {})
+  const codesOf = (status: string) => {
+    const shared = document.components.responses[responses[status]?.$ref?.split('/').at(-1) ?? '']
+    return Object.keys(shared?.content?.['application/json']?.examples ?? {})
+  }
   return {
     id: operationId,
     method: method.toUpperCase(),
