@@ -9,11 +9,15 @@ import fastify from 'fastify'
 import { defineConfig, type Plugin } from 'vite'
 
 const SERVICE = 'http://127.0.0.1:3000'
+const CLIENT = resolve(import.meta.dirname, '../client/src')
 
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), scalarScript()],
-  resolve: { alias: { '@petstore/client': resolve(import.meta.dirname, '../client/src/petstore.ts') } },
+  resolve: {
+    // The longer name is first, because the shorter one also matches it.
+    alias: { '@petstore/client/rules': `${CLIENT}/rules.ts`, '@petstore/client': `${CLIENT}/petstore.ts` },
+  },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

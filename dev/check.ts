@@ -16,7 +16,7 @@ const PARTS: Record<string, string> = {
   'types of the console': 'tsc -p console',
   lint: 'oxlint --type-aware',
   format: 'biome format',
-  'openapi.json and the types of the client': 'node dev/openapi.ts --check',
+  'openapi.json, types and rules of the client': 'node dev/openapi.ts --check',
   'generated tables': 'node dev/docs.ts --check',
   'alerts and dashboards': 'node dev/monitoring.ts --check',
   'rules of OpenAPI': 'redocly lint openapi.json',

@@ -1,10 +1,17 @@
 // Generates the types of the client from openapi.json: schemas, queries and operations. Supports the part of JSON
 // Schema that openapi.json uses, and throws on anything else.
 
-interface Schema {
+export interface Schema {
   $ref?: string
   type?: string
   format?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
   enum?: string[]
   items?: Schema
   properties?: Record<string, Schema>
@@ -58,10 +65,7 @@ export function clientTypes(document: InterfaceDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
   )
-  const sent = withParts(
-    schemas,
-    operations.map(({ operation }) => bodyOf(operation)),
-  )
+  const sent = sentSchemas(document)
   const received = withParts(
     schemas,
     operations.map(({ operation }) => responseOf(operation)),
@@ -80,6 +84,12 @@ export function clientTypes(document: InterfaceDocument): string {
     errorTypes(schemas['Error'] as Schema),
     operationTypes(operations),
   ].join('\n')
+}
+
+/** The names of the schemas of bodies, and of their parts. */
+export function sentSchemas({ components, paths }: InterfaceDocument): Set<string> {
+  const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs))
+  return withParts(components.schemas, operations.map(bodyOf))
 }
 
 /** The names of these schemas, and of those that they refer to. */

@@ -3,6 +3,7 @@ import type { CallOptions, Send } from './call.ts'
 import { linkTo } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
 import type { Operations } from './interface.ts'
+import { LIST_PETS } from './rules.ts'
 
 export interface Page<Item> {
   items: Item[]
@@ -24,8 +25,8 @@ type ListName = {
 }[keyof Operations]
 type ItemOf<Name extends ListName> = Operations[Name]['response'][number]
 
-/** Page size for iterating over items: the max of the service, so that few requests are needed. */
-const ITERATION_LIMIT = 100
+/** Page size for iterating over items: the max of the service, so that few requests are needed. All lists have the same. */
+const ITERATION_LIMIT = LIST_PETS.limit.maximum
 
 export function listOf<Name extends ListName>(
   send: Send,

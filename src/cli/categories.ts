@@ -1,7 +1,8 @@
 // `petstore categories`: calls a running service to list and name categories.
 import type { Command } from 'commander'
 import type { Category } from '../../client/src/petstore.ts'
-import { parseIdArgument, requireArguments } from './terminal/arguments.ts'
+import { CATEGORY_NAME } from '../../client/src/rules.ts'
+import { lengthText, parseIdArgument, requireArguments } from './terminal/arguments.ts'
 import {
   addListOptions,
   type Columns,
@@ -55,7 +56,7 @@ export function addCategories(program: Command): void {
     .usage('<id> --name <text> [options]')
     .description('set the name of a category')
     .argument('[id]', 'id of the category', parseIdArgument)
-    .option('--name <text>', 'name of the category, 1 to 100 characters (required)')
+    .option('--name <text>', `name of the category, ${lengthText(CATEGORY_NAME.name)} (required)`)
     .action((idArgument: bigint | undefined, options: PutOptions) => {
       const required = requireArguments(put, { '<id>': idArgument, '--name <text>': options.name })
       const { '<id>': id, '--name <text>': name } = required

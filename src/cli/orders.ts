@@ -1,6 +1,7 @@
 // `petstore orders`: calls a running service to list, show, place, complete and cancel orders.
 import { type Command, Option } from 'commander'
 import type { Order } from '../../client/src/petstore.ts'
+import { LIST_ORDERS } from '../../client/src/rules.ts'
 import { HOLD_MINUTES_MAX } from '../contract/hold-limit.ts'
 import { parseIdArgument, parseInteger } from './terminal/arguments.ts'
 import {
@@ -91,7 +92,7 @@ function addList(orders: Command): void {
       new Option(
         '--sort <field>',
         'expiresAt lists the orders that expire next first, only with --status open; closedAt lists the last sales first, only with --status completed',
-      ).choices(['expiresAt', 'closedAt']),
+      ).choices(LIST_ORDERS.sort.enum),
     )
     .option(
       '--closed-from <time>',

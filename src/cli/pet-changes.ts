@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { PetChangeItem, PetChangeResult } from '../../client/src/petstore.ts'
+import { PET_CHANGES } from '../../client/src/rules.ts'
 import { fileFault } from '../values/file-fault.ts'
 import { parseJson } from '../values/json.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
@@ -15,8 +16,7 @@ import {
 } from './terminal/remote.ts'
 import { CommandError, say } from './terminal/terminal.ts'
 
-/** The max number of changes in one request. */
-const CHANGES_PER_REQUEST_MAX = 100
+const CHANGES_PER_REQUEST_MAX = PET_CHANGES.changes.maxItems
 
 /** A change, or its result, with its line in the file. */
 type Numbered<Value> = Value & { line: number }
@@ -69,7 +69,7 @@ export function addChange(pets: Command): void {
     ],
     {
       json: 'print a JSON array of results; ids keep every digit',
-      timeout: 'max time for each 100 changes, including retries',
+      timeout: `max time for each ${CHANGES_PER_REQUEST_MAX} changes, including retries`,
     },
   )
 }

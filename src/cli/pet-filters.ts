@@ -1,5 +1,6 @@
 // The options of `petstore pets list` and `petstore pets export` that select and sort pets.
 import { type Command, Option } from 'commander'
+import { LIST_PETS } from '../../client/src/rules.ts'
 import { PET_STATUSES, type PetStatus } from '../contract/pet-status.ts'
 import { parseIdArgument } from './terminal/arguments.ts'
 
@@ -29,7 +30,7 @@ export function addPetFilters(command: Command): void {
     )
     .addOption(
       new Option('--sort <field>', 'sort the pets by name; cannot be combined with --category or --word')
-        .choices(['name'])
+        .choices(LIST_PETS.sort.enum)
         .conflicts(['category', 'word']),
     )
 }

@@ -2,12 +2,11 @@
 // facts about them.
 import { type Command, Option } from 'commander'
 import type { NewPetProfile, PetProfile } from '../../client/src/petstore.ts'
-import { collectIds, parseEtagOf, parseIdArgument } from './terminal/arguments.ts'
+import { LIST_PET_PROFILES, NEW_PET_PROFILE } from '../../client/src/rules.ts'
+import { collectIds, lengthText, parseEtagOf, parseIdArgument } from './terminal/arguments.ts'
 import { type Columns, printItems, toJson } from './terminal/output.ts'
 import { addRemoteOptions, callService, LIST_HELP, type RemoteOptions } from './terminal/remote.ts'
 import { print, say, visible } from './terminal/terminal.ts'
-
-const SEXES: NonNullable<PetProfile['sex']>[] = ['female', 'male', 'unknown']
 
 const COLUMNS: Columns<PetProfile> = {
   // The texts are last because their lengths vary most.
@@ -48,7 +47,11 @@ export function addProfiles(pets: Command): void {
   const list = pets
     .command('profiles')
     .description('list the profiles of the given pets, or those with a chip number, newest pet first')
-    .argument('[id...]', 'ids of up to 100 pets, separated by spaces', collectIds)
+    .argument(
+      '[id...]',
+      `ids of up to ${LIST_PET_PROFILES.petId.maxItems} pets, separated by spaces`,
+      collectIds,
+    )
     .option('--chip-number <text>', 'list the profiles with this chip number')
     .action((ids: bigint[], options: ListProfilesOptions) => {
       const { chipNumber } = options
@@ -74,11 +77,14 @@ function addSetProfile(pets: Command): void {
     )
     .argument('<id>', 'id of the pet', parseIdArgument)
     .option('--price <amount>', 'price in the currency of the store, such as 129.00')
-    .option('--breed <text>', 'breed, 1 to 100 characters')
-    .addOption(new Option('--sex <sex>', 'sex of the pet').choices(SEXES))
+    .option('--breed <text>', `breed, ${lengthText(NEW_PET_PROFILE.breed)}`)
+    .addOption(new Option('--sex <sex>', 'sex of the pet').choices(NEW_PET_PROFILE.sex.enum))
     .option('--born-on <date>', 'date of birth, such as 2025-05-31')
-    .option('--chip-number <text>', 'number of the microchip, 1 to 40 letters and digits')
-    .option('--description <text>', 'plain text of at most 2,000 characters')
+    .option(
+      '--chip-number <text>',
+      `number of the microchip, ${lengthText(NEW_PET_PROFILE.chipNumber, 'letters and digits')}`,
+    )
+    .option('--description <text>', `plain text, ${lengthText(NEW_PET_PROFILE.description)}`)
     .option(
       '--if-match <etag>',
       'replace the profile only if it still has this ETag, which `petstore pets profile` prints',

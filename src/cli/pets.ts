@@ -1,12 +1,19 @@
 // `petstore pets`: calls a running service to list, show, add, change and delete pets. pet-profiles.ts has their profiles.
 import { type Command, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
+import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../client/src/rules.ts'
 import { PET_STATUSES } from '../contract/pet-status.ts'
 import { addChange } from './pet-changes.ts'
 import { addPetExport } from './pet-export.ts'
 import { addPetFilters, type PetFilterOptions, petQuery } from './pet-filters.ts'
 import { addProfiles } from './pet-profiles.ts'
-import { collectIds, parseEtagOf, parseIdArgument, requireArguments } from './terminal/arguments.ts'
+import {
+  collectIds,
+  lengthText,
+  parseEtagOf,
+  parseIdArgument,
+  requireArguments,
+} from './terminal/arguments.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import {
   addListOptions,
@@ -27,8 +34,7 @@ import {
 } from './terminal/remote.ts'
 import { localTime, print, say, type Style, visible } from './terminal/terminal.ts'
 
-/** The max number of ids in one request. */
-const IDS_PER_REQUEST_MAX = 100
+const IDS_PER_REQUEST_MAX = LIST_PETS.id.maxItems
 const STATUS_STYLES: Record<PetStatus, Style> = { available: 'green', pending: 'yellow', sold: 'dim' }
 
 const COLUMNS: Columns<Pet> = {
@@ -136,7 +142,7 @@ function addAdd(pets: Command): void {
     .command('add')
     .usage('<name> --category <id> [options]')
     .description('add a pet and print its id')
-    .argument('[name]', 'name of the pet, 1 to 500 characters')
+    .argument('[name]', `name of the pet, ${lengthText(NEW_PET.name)}`)
     .option('--category <id>', 'id of the category of the pet (required)', parseIdArgument)
     .addOption(
       new Option('--status <status>', 'status of the pet; available if not set').choices(PET_STATUSES),
@@ -165,7 +171,7 @@ function addUpdate(pets: Command): void {
     .command('update')
     .description('change the name, category or status of a pet, and show the pet')
     .argument('<id>', 'id of the pet', parseIdArgument)
-    .option('--name <text>', 'new name, 1 to 500 characters')
+    .option('--name <text>', `new name, ${lengthText(PET_CHANGE.name)}`)
     .option('--category <id>', 'id of the new category', parseIdArgument)
     .addOption(new Option('--status <status>', 'new status').choices(PET_STATUSES))
     .option('--reason <text>', 'reason for the change, stored in the history of the pet')

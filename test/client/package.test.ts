@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Rollup } from 'vite'
 import { expect, test } from 'vitest'
+import * as rules from '@petstore/client/rules'
 import { CLIENT_SOURCES } from '../support/vitest-options.ts'
+import { clientRules } from '../../dev/client-rules.ts'
 import { clientTypes, type InterfaceDocument } from '../../dev/client-types.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -13,8 +15,9 @@ const SOURCES = join(ROOT, 'client/src')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const document = () => JSON.parse(read('openapi.json')) as InterfaceDocument
 
-test('the types match openapi.json', () => {
+test('the types and the rules match openapi.json', () => {
   expect(read('client/src/interface.ts')).toBe(clientTypes(document()))
+  expect(read('client/src/rules.ts')).toBe(clientRules(document()))
 })
 
 test('generating the types fails for a field named like an id that is none, an id with another name, and an unknown type', () => {
@@ -31,6 +34,7 @@ test('generating the types fails for a field named like an id that is none, an i
 
 test.each([
   ['petstore.ts', ['Petstore', 'PetstoreError'], 8_000],
+  ['rules.ts', Object.keys(rules).sort(), 2_000],
   ['webhooks.ts', ['WebhookVerificationError', 'verifyWebhook'], 2_000],
 ])(
   '%s exports %o and is smaller than %i bytes when minified and compressed',

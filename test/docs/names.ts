@@ -2,6 +2,7 @@
 // returns those of one document that do not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import * as rules from '@petstore/client/rules'
 import { TOOLS } from '../../src/cli/mcp/server.ts'
 import { INDEXES } from '../../src/data/verify/objects.ts'
 import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
@@ -147,6 +148,7 @@ export function variableProblems({ path, text, blocks, spans }: Document): strin
   const isKnown = (name: string) =>
     name in VARIABLES ||
     name in CLIENT_VARIABLES ||
+    name in rules ||
     VARIABLES_OF_TOOLS.has(name) ||
     VARIABLES_OF_PROGRAMS.test(name)
   const code = [...blocks.filter(({ language }) => language !== 'sql'), ...spans]

@@ -14,8 +14,9 @@ const CLIENT = resolve(import.meta.dirname, '../../client/src')
 
 /** Resolves the package name of the client to its sources, because tests do not build the client. */
 export const CLIENT_SOURCES = {
-  // The longer name is first, because the shorter one also matches it.
+  // The longer names are first, because the shortest one also matches them.
   alias: {
+    '@petstore/client/rules': `${CLIENT}/rules.ts`,
     '@petstore/client/webhooks': `${CLIENT}/webhooks.ts`,
     '@petstore/client': `${CLIENT}/petstore.ts`,
   },

@@ -2,6 +2,7 @@
 import { Button, Checkbox, Chip, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type ApiKey, PetstoreError } from '@petstore/client'
+import { NEW_API_KEY } from '@petstore/client/rules'
 import type { ReactNode } from 'react'
 import { dateText } from '../layout/dates.ts'
 import { SecretDialog } from '../layout/secret-dialog.tsx'
@@ -22,8 +23,6 @@ interface Values {
   scopes: Scope[]
   lifetime: string
 }
-
-const NAME_LENGTH_MAX = 100
 
 export function CreateDialog({ apiKeys, onClose }: Props) {
   const create = useCreateApiKey()
@@ -62,7 +61,7 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
             placeholder="web-shop"
             withAsterisk
             data-autofocus
-            maxLength={NAME_LENGTH_MAX}
+            maxLength={NEW_API_KEY.name.maxLength}
             {...form.getInputProps('name')}
           />
           {isNameTaken(name, apiKeys) && (

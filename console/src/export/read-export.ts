@@ -1,9 +1,10 @@
 // Reads the file of an export, with the filters of the list.
 import type { ExportPetsQuery, Petstore } from '@petstore/client'
+import { EXPORT_PETS } from '@petstore/client/rules'
 import { BYTE_ORDER_MARK } from '../layout/csv.ts'
 
 /** The max of the service. */
-export const EXPORTED_MAX = 100_000
+export const EXPORTED_MAX = EXPORT_PETS.limit.maximum
 
 export type ExportFormat = NonNullable<ExportPetsQuery['format']>
 

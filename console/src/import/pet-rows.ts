@@ -2,17 +2,12 @@
 // the rows that the service would reject. Only the service knows the rules that depend on its data and settings, such as
 // which categories it accepts.
 import type { PetToCreate } from '@petstore/client'
+import { NEW_PET, NEW_PET_PROFILE } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
 import { isDay } from '../layout/dates.ts'
-import { NAME_LENGTH_MAX, STATUSES } from '../pets/filters.ts'
-import { SEXES } from '../profile/facts.ts'
+import { STATUSES } from '../pets/filters.ts'
 import { exampleAmount, readAmount } from '../profile/price.ts'
-import {
-  BREED_LENGTH_MAX,
-  DESCRIPTION_LENGTH_MAX,
-  isChipNumber,
-  PROFILE_FIELDS,
-} from '../profile/profile-values.ts'
+import { PROFILE_FIELDS } from '../profile/profile-values.ts'
 import { type CsvRecord, readCsv } from './csv.ts'
 
 const REQUIRED = ['name', 'categoryId'] as const
@@ -22,6 +17,7 @@ export const TEMPLATE_COLUMNS = [...PET_COLUMNS, ...PROFILE_FIELDS]
 const PROFILE_COLUMNS = [...PROFILE_FIELDS, 'currency'] as const
 export type ColumnName = (typeof PET_COLUMNS)[number] | (typeof PROFILE_COLUMNS)[number]
 
+/** The format int64. */
 const ID_MAX = 9_223_372_036_854_775_807n
 /** The time zone that is furthest ahead of UTC. A date is in the future if no place on Earth has reached it. */
 const LATEST_DATE_AHEAD_MS = 14 * 3_600_000
@@ -154,44 +150,85 @@ function petOf(values: RowValues): PetToCreate {
 }
 
 function petFaults({ name, categoryId, status }: RowValues): string[] {
-  return faultsOf([
-    [name === '', 'name is missing.'],
-    [name !== '' && isBlank(name), 'name must not be blank.'],
-    [lengthOf(name) > NAME_LENGTH_MAX, `name must have at most ${NAME_LENGTH_MAX} characters.`],
-    [name.includes('\0'), 'name must be well-formed Unicode without NUL.'],
-    [categoryId === '', 'categoryId is missing.'],
-    [categoryId !== '' && !isIdText(categoryId), 'categoryId must be the number of a category.'],
-    [status !== '' && !includes(STATUSES, status), `status must be one of ${STATUSES.join(', ')}.`],
-  ])
+  return [
+    ...faultsOf([[name === '', 'name is missing.']]),
+    ...textFaults('name', name, NEW_PET.name),
+    ...faultsOf([
+      [categoryId === '', 'categoryId is missing.'],
+      [categoryId !== '' && !isIdText(categoryId), 'categoryId must be the number of a category.'],
+    ]),
+    ...textFaults('status', status, NEW_PET.status),
+  ]
 }
 
 /** An empty field has no value, so it has no fault. */
-function profileFaults(values: RowValues, { code, decimals }: Currency, latestDay: string): string[] {
-  const { price, breed, sex, bornOn, chipNumber, description, currency } = values
+function profileFaults(values: RowValues, currency: Currency, latestDay: string): string[] {
+  /** The fields whose rules depend on settings or on the clock. */
+  const others: Partial<Record<ColumnName, string[]>> = {
+    price: priceFaults(values.price, currency),
+    bornOn: birthFaults(values.bornOn, latestDay),
+  }
+  return [
+    ...PROFILE_FIELDS.flatMap(
+      (field) => others[field] ?? textFaults(field, values[field], NEW_PET_PROFILE[field]),
+    ),
+    ...faultsOf([
+      [
+        values.currency !== '' && values.currency !== currency.code,
+        `currency must be ${currency.code}, the currency of the store.`,
+      ],
+    ]),
+  ]
+}
+
+function priceFaults(price: string, { decimals }: Currency): string[] {
+  const isAmount = price === '' || readAmount(price, decimals) === price
+  return faultsOf([[!isAmount, `price must be an amount such as ${exampleAmount(decimals)}.`]])
+}
+
+function birthFaults(bornOn: string, latestDay: string): string[] {
   const isDate = bornOn === '' || (isDay(bornOn) && bornOn >= BORN_ON_MIN)
   return faultsOf([
-    [
-      price !== '' && readAmount(price, decimals) !== price,
-      `price must be an amount such as ${exampleAmount(decimals)}.`,
-    ],
-    [lengthOf(breed) > BREED_LENGTH_MAX, `breed must have at most ${BREED_LENGTH_MAX} characters.`],
-    [breed !== '' && isBlank(breed), 'breed must not be blank.'],
-    [/\p{Cc}/u.test(breed), 'breed must have no control characters, such as line breaks.'],
-    [sex !== '' && !includes(SEXES, sex), `sex must be one of ${SEXES.join(', ')}.`],
     [!isDate, 'bornOn must be a date in or after 1900, such as 2025-05-31.'],
     [isDate && bornOn > latestDay, 'bornOn must not be in the future.'],
-    [chipNumber !== '' && !isChipNumber(chipNumber), 'chipNumber must have 1 to 40 letters and digits.'],
-    [
-      lengthOf(description) > DESCRIPTION_LENGTH_MAX,
-      `description must have at most ${DESCRIPTION_LENGTH_MAX} characters.`,
-    ],
-    [description !== '' && isBlank(description), 'description must not be blank.'],
-    [
-      /[^\P{Cc}\r\n]/u.test(description),
-      'description must have no control characters other than line breaks.',
-    ],
-    [currency !== '' && currency !== code, `currency must be ${code}, the currency of the store.`],
   ])
+}
+
+/** The rules of `@petstore/client/rules` that texts have. */
+interface TextRules {
+  maxLength?: number
+  pattern?: string
+  format?: string
+  enum?: readonly string[]
+}
+
+const PATTERN_FAULTS: Record<string, string> = {
+  [NEW_PET.name.pattern]: 'must not be blank.',
+  [NEW_PET_PROFILE.chipNumber.pattern]: 'must have only the letters A to Z and digits.',
+}
+
+/** The characters that a text of the format must not have. */
+const FORMAT_FAULTS: Record<string, [forbidden: RegExp, fault: string]> = {
+  'single-line': [/\p{Cc}/u, 'must have no control characters, such as line breaks.'],
+  'multi-line': [/[^\P{Cc}\r\n]/u, 'must have no control characters other than line breaks.'],
+}
+const TEXT_FAULT: [forbidden: RegExp, fault: string] = [/\0/, 'must be well-formed Unicode without NUL.']
+
+/** What is wrong with a text. An empty one has no fault: the field is not set. */
+function textFaults(field: ColumnName, text: string, rules: TextRules): string[] {
+  if (text === '') return []
+  const { maxLength, pattern, format = '', enum: choices } = rules
+  if (choices !== undefined)
+    return faultsOf([[!choices.includes(text), `${field} must be one of ${choices.join(', ')}.`]])
+  const [forbidden, characterFault] = FORMAT_FAULTS[format] ?? TEXT_FAULT
+  return faultsOf([
+    [maxLength !== undefined && lengthOf(text) > maxLength, `must have at most ${maxLength} characters.`],
+    [
+      pattern !== undefined && !new RegExp(pattern, 'u').test(text),
+      PATTERN_FAULTS[pattern ?? ''] ?? `must match the pattern ${pattern}`,
+    ],
+    [forbidden.test(text), characterFault],
+  ]).map((fault) => `${field} ${fault}`)
 }
 
 function faultsOf(rules: [isBroken: boolean, fault: string][]): string[] {
@@ -203,14 +240,6 @@ function lengthOf(text: string): number {
   return Array.from(text).length
 }
 
-function isBlank(text: string): boolean {
-  return !/\S/.test(text)
-}
-
 function isIdText(text: string): boolean {
   return /^\d{1,19}$/.test(text) && BigInt(text) >= 1n && BigInt(text) <= ID_MAX
-}
-
-function includes(choices: readonly string[], text: string): boolean {
-  return choices.includes(text)
 }

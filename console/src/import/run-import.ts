@@ -1,10 +1,11 @@
 // Imports the accepted rows of a file in batches. Only the file decides which rows a batch has, so that a batch has the same
 // pets whenever the file is imported. Its Idempotency-Key makes it safe to send it again.
 import type { ErrorBody, PetChangeResult, PetToCreate } from '@petstore/client'
+import { PET_CHANGES } from '@petstore/client/rules'
 import { isAccepted, isRejected, type PetFile, type PetRow, type RejectedRow } from './pet-rows.ts'
 
 /** The max of the service for one request. */
-const BATCH_ROWS = 100
+const BATCH_ROWS = PET_CHANGES.changes.maxItems
 /** Less than the max of the service for a body, 1 MiB. No row alone has as many bytes. */
 const BATCH_BYTES = 1_000_000
 

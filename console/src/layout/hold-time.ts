@@ -1,4 +1,5 @@
 // The times of a hold in words.
+import { NEW_ORDER } from '@petstore/client/rules'
 import { DAY_MS } from './dates.ts'
 
 const SECOND_MS = 1_000
@@ -48,16 +49,15 @@ export function timeText(time: string): string {
   return CLOCK.format(new Date(time))
 }
 
-/** The limit of the service: a week. */
-const HOLD_MS_MAX = 7 * DAY_MS
+const { minimum: HOLD_MINUTES_MIN, maximum: HOLD_MINUTES_MAX } = NEW_ORDER.holdMinutes
 
 /** The minutes until a local time such as "2026-11-21T12:00", rounded up. Undefined if a hold cannot end then. */
 export function minutesUntil(localTime: string, nowMs: number): number | undefined {
   const ms = Date.parse(localTime) - nowMs
-  return ms > 0 && ms <= HOLD_MS_MAX ? Math.ceil(ms / MINUTE_MS) : undefined
+  return ms > 0 && ms <= HOLD_MINUTES_MAX * MINUTE_MS ? Math.ceil(ms / MINUTE_MS) : undefined
 }
 
-/** The minutes that are left of a hold, to hold the pet again until the same time. The service accepts no less than one. */
+/** The minutes that are left of a hold, to hold the pet again until the same time. */
 export function minutesLeft(expiresAt: string, nowMs: number): number {
-  return Math.max(1, Math.ceil((Date.parse(expiresAt) - nowMs) / MINUTE_MS))
+  return Math.max(HOLD_MINUTES_MIN, Math.ceil((Date.parse(expiresAt) - nowMs) / MINUTE_MS))
 }

@@ -6,13 +6,12 @@ import {
   type Petstore,
   PetstoreError,
 } from '@petstore/client'
+import { GET_FIGURES } from '@petstore/client/rules'
 import { queryOptions } from '@tanstack/react-query'
 import { refreshEvery } from '../session/query-client.ts'
 import { KEYS } from '../session/query-keys.ts'
 
 const DAYS = 30
-/** The max of the service. */
-const DAYS_MAX = 90
 const NEXT_HOLDS = 5
 /** A page that stays open shows the new day after midnight. */
 const FIGURES_EVERY_MS = 600_000
@@ -26,7 +25,7 @@ export interface NextHold {
 /** The figures of the last days, or of as many as the service has. */
 export function figuresQuery(store: Petstore, wantedDays = DAYS) {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const days = Math.min(wantedDays, DAYS_MAX)
+  const days = Math.min(wantedDays, GET_FIGURES.days.maximum)
   return queryOptions({
     queryKey: [...KEYS.figures, days, timeZone],
     queryFn: ({ signal }) => readFigures(store, { days, timeZone }, signal),

@@ -3,6 +3,7 @@
 import { Button, Divider, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type Petstore, PetstoreError, type VersionedPet } from '@petstore/client'
+import { NEW_PET, PET_CHANGE } from '@petstore/client/rules'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
@@ -126,7 +127,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
           label="Name"
           withAsterisk
           data-autofocus
-          maxLength={500}
+          maxLength={NEW_PET.name.maxLength}
           {...form.getInputProps('name')}
         />
         <CategoryField {...form.getInputProps('categoryId')} />
@@ -142,7 +143,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
           <Textarea
             label="Reason"
             description="Optional. It appears in the history of the pet."
-            maxLength={500}
+            maxLength={PET_CHANGE.reason.maxLength}
             {...form.getInputProps('reason')}
           />
         )}

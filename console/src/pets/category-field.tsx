@@ -1,5 +1,6 @@
 // Chooses the category of a pet, or adds a category with a new name.
 import { Button, Group, TextInput } from '@mantine/core'
+import { CATEGORY_NAME } from '@petstore/client/rules'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { describeError } from '../layout/describe-error.ts'
@@ -55,7 +56,7 @@ export function CategoryField({ value, error, onChange }: Props) {
         placeholder="Dogs"
         flex={1}
         data-autofocus
-        maxLength={100}
+        maxLength={CATEGORY_NAME.name.maxLength}
         value={name}
         error={add.error && describeError(add.error).text}
         onChange={(event) => setName(event.currentTarget.value)}

@@ -1,5 +1,6 @@
 // The filters of the list of pets, which are part of the URL of the page. A link to a filtered list can be shared.
 import type { PetStatus } from '@petstore/client'
+import { LIST_PETS } from '@petstore/client/rules'
 
 export interface PetSearch {
   status?: PetStatus | undefined
@@ -12,12 +13,7 @@ export interface PetSearch {
   add?: boolean | undefined
 }
 
-/** The max of the service. */
-const SEARCH_LENGTH_MAX = 100
-/** The limit of the service, in code points. */
-export const NAME_LENGTH_MAX = 500
-
-export const STATUSES: PetStatus[] = ['available', 'pending', 'sold']
+export const STATUSES = LIST_PETS.status.enum
 
 /** Reads the filters from the URL, and ignores values that the page does not know. */
 export function readFilters(search: Record<string, unknown>): PetSearch {
@@ -26,7 +22,7 @@ export function readFilters(search: Record<string, unknown>): PetSearch {
   return {
     status: STATUSES.find((known) => known === status),
     category: isId(category) ? category : undefined,
-    q: textOf(search['q']).slice(0, SEARCH_LENGTH_MAX) || undefined,
+    q: textOf(search['q']).slice(0, LIST_PETS.word.maxLength) || undefined,
     sort: sort === 'name' ? sort : undefined,
     add: String(add) === 'true' ? true : undefined,
   }

@@ -1,5 +1,6 @@
 // What the pages about pets read and change.
 import type { Category, Page, Pet, Petstore } from '@petstore/client'
+import { LIST_PETS } from '@petstore/client/rules'
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -15,8 +16,7 @@ import { readOn } from './read-on.ts'
 const PAGE_SIZE = 50
 /** Longer than a look at a pet takes. If the pages were read again, the list would lose its place. */
 const LIST_KEPT_FOR_MS = 60 * 60_000
-/** The max of the service for one request. */
-const IDS_MAX = 100
+const IDS_MAX = LIST_PETS.id.maxItems
 /** A shop with more categories than this finds the others by their id. */
 export const CATEGORIES_MAX = 1_000
 

@@ -1,8 +1,10 @@
 // The facts of a pet in words: breed, sex, age and chip number.
+import { NEW_PET_PROFILE } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
 import { DAY_MS, dateText } from '../layout/dates.ts'
 
-export type Sex = 'female' | 'male' | 'unknown'
+export const SEXES = NEW_PET_PROFILE.sex.enum
+export type Sex = (typeof SEXES)[number]
 
 export interface Facts {
   breed?: string | undefined
@@ -11,7 +13,6 @@ export interface Facts {
   bornOn?: string | undefined
 }
 
-export const SEXES: Sex[] = ['female', 'male', 'unknown']
 const SEX_TEXTS: Record<Sex, string> = { female: 'Female', male: 'Male', unknown: 'Unknown' }
 
 /** Below these ages, a larger unit would be too coarse. */

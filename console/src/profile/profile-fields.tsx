@@ -2,18 +2,14 @@
 import { Group, Select, Text, Textarea, TextInput } from '@mantine/core'
 import type { GetInputPropsReturnType } from '@mantine/form'
 import { useDebouncedValue } from '@mantine/hooks'
+import { NEW_PET_PROFILE } from '@petstore/client/rules'
 import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
 import { statusText } from '../pets/status-badge.tsx'
 import { useStore } from '../session/session.ts'
 import { SEXES, sexText } from './facts.ts'
 import { PriceField } from './price-field.tsx'
-import {
-  BREED_LENGTH_MAX,
-  chipNumberOf,
-  DESCRIPTION_LENGTH_MAX,
-  type ProfileValues,
-} from './profile-values.ts'
+import { chipNumberOf, type ProfileValues } from './profile-values.ts'
 import { chipQuery } from './queries.ts'
 
 /** Asks for the chip number after a short pause in typing. */
@@ -41,7 +37,7 @@ export function ProfileFields({ petId, propsOf }: Props) {
         />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label="Breed" maxLength={BREED_LENGTH_MAX} {...propsOf('breed')} />
+        <TextInput label="Breed" maxLength={NEW_PET_PROFILE.breed.maxLength} {...propsOf('breed')} />
         <SexField {...propsOf('sex')} />
       </Group>
       <ChipNumberField petId={petId} {...propsOf('chipNumber')} />
@@ -50,7 +46,7 @@ export function ProfileFields({ petId, propsOf }: Props) {
         autosize
         minRows={2}
         maxRows={8}
-        maxLength={DESCRIPTION_LENGTH_MAX}
+        maxLength={NEW_PET_PROFILE.description.maxLength}
         {...propsOf('description')}
       />
     </>

@@ -1,5 +1,6 @@
 // The price and the facts of a pet as a form has them: text, empty if a field is not set.
 import type { PetProfile, NewPetProfile } from '@petstore/client'
+import { LIST_PET_PROFILES } from '@petstore/client/rules'
 import { exampleAmount, readAmount } from './price.ts'
 
 export interface ProfileValues {
@@ -19,10 +20,6 @@ export const PROFILE_FIELDS: (keyof ProfileValues)[] = [
   'chipNumber',
   'description',
 ]
-/** The limits of the service. */
-export const BREED_LENGTH_MAX = 100
-export const DESCRIPTION_LENGTH_MAX = 2_000
-const CHIP_NUMBER = /^[A-Za-z0-9]{1,40}$/
 
 export function profileValues(profile: PetProfile | undefined): ProfileValues {
   const values = PROFILE_FIELDS.map((field) => [field, profile?.[field] ?? ''])
@@ -47,7 +44,8 @@ export function chipNumberOf(typed: string): string {
 }
 
 export function isChipNumber(text: string): boolean {
-  return CHIP_NUMBER.test(text)
+  const { pattern, maxLength } = LIST_PET_PROFILES.chipNumber
+  return new RegExp(pattern).test(text) && text.length <= maxLength
 }
 
 /** What is wrong with a price that a person typed. An empty text is no price. */

@@ -1,5 +1,6 @@
 // What the page of sales reads.
 import type { Category, Order, Page, Petstore } from '@petstore/client'
+import { LIST_ORDERS } from '@petstore/client/rules'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { ExplainedError } from '../layout/describe-error.ts'
 import { categoryName, readPets } from '../pets/queries.ts'
@@ -9,7 +10,7 @@ import { type DayRange, timesOf } from './range.ts'
 
 const PAGE_SIZE = 50
 /** The max of the service for one request. */
-const EXPORT_PAGE_SIZE = 100
+const EXPORT_PAGE_SIZE = LIST_ORDERS.limit.maximum
 /** More rows would take minutes, and fill the memory of a phone. */
 const EXPORTED_MAX = 20_000
 

@@ -10,13 +10,13 @@ import {
   type Petstore,
   PetstoreError,
 } from '@petstore/client'
+import { PET_CHANGES } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
 import { describeError, ExplainedError } from '../layout/describe-error.ts'
 import { UNDO_REASON } from '../pets/undo.ts'
 import { PROFILE_FIELDS } from '../profile/profile-values.ts'
 
-/** The max of the service for one request. */
-const CHANGES_MAX = 100
+const CHANGES_MAX = PET_CHANGES.changes.maxItems
 /** More names than this do not fit into a message. */
 const NAMES_MAX = 5
 

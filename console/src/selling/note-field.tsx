@@ -1,8 +1,6 @@
 // The note of an order, which says who the customer is.
 import { TextInput } from '@mantine/core'
-
-/** The limit of the service. */
-const LENGTH_MAX = 500
+import { NEW_ORDER } from '@petstore/client/rules'
 
 interface Props {
   description: string
@@ -15,7 +13,7 @@ export function NoteField({ onChange, ...props }: Props) {
   return (
     <TextInput
       label="Note"
-      maxLength={LENGTH_MAX}
+      maxLength={NEW_ORDER.note.maxLength}
       data-autofocus
       // Also in a dialog that shows this field only after it has loaded.
       autoFocus

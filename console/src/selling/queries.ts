@@ -1,5 +1,6 @@
 // What the pages about holds and sales read.
 import type { Order, Pet, Petstore } from '@petstore/client'
+import { LIST_ORDERS } from '@petstore/client/rules'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { KEYS } from '../session/query-keys.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -9,7 +10,7 @@ import { readOpenOrder } from './read-open-order.ts'
 /** A page of holds that is longer than this helps nobody. */
 export const HOLDS_MAX = 200
 /** The max of the service for one request. */
-const PAGE_SIZE = 100
+const PAGE_SIZE = LIST_ORDERS.limit.maximum
 
 /** The order that holds a pet, or null. */
 export function openOrderQuery(store: Petstore, petId: string) {

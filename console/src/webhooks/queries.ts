@@ -9,6 +9,7 @@ import type {
   Webhook,
   WebhookChanges,
 } from '@petstore/client'
+import { LIST_DELIVERIES, LIST_WEBHOOKS } from '@petstore/client/rules'
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
@@ -21,7 +22,6 @@ const REFRESHED_EVERY_MS = 3_000
 /** A person waits for the result of a test event. */
 const TEST_POLLED_EVERY_MS = 1_000
 /** The max of the service for one request. */
-const PAGE_SIZE_MAX = 100
 const DELIVERIES_PAGE_SIZE = 30
 
 export type Outcome = 'delivered' | 'failed' | 'given_up'
@@ -33,7 +33,7 @@ export function webhooksQuery(store: Petstore) {
     // A store has at most 100 webhooks, unless its operator allows more.
     queryFn: async ({ signal }) => {
       const webhooks: Webhook[] = []
-      for await (const webhook of store.webhooks.list({ limit: PAGE_SIZE_MAX }, { signal }))
+      for await (const webhook of store.webhooks.list({ limit: LIST_WEBHOOKS.limit.maximum }, { signal }))
         webhooks.push(webhook)
       return webhooks
     },
@@ -75,7 +75,11 @@ export function givenUpMessagesQuery(store: Petstore, id: string, sinceMs: numbe
     staleTime: 0,
     queryFn: async ({ signal }) => {
       const attempts: Delivery[] = []
-      for await (const attempt of store.webhooks.deliveries(id, { limit: PAGE_SIZE_MAX }, { signal })) {
+      for await (const attempt of store.webhooks.deliveries(
+        id,
+        { limit: LIST_DELIVERIES.limit.maximum },
+        { signal },
+      )) {
         if (Date.parse(attempt.at) < sinceMs) break
         attempts.push(attempt)
       }
@@ -90,7 +94,11 @@ export function testResultQuery(store: Petstore, id: string, afterId: string) {
     queryKey: KEYS.testResult(id, afterId),
     queryFn: async ({ signal }): Promise<Delivery | null> => {
       let found: Delivery | null = null
-      for await (const delivery of store.webhooks.deliveries(id, { limit: PAGE_SIZE_MAX }, { signal })) {
+      for await (const delivery of store.webhooks.deliveries(
+        id,
+        { limit: LIST_DELIVERIES.limit.maximum },
+        { signal },
+      )) {
         if (BigInt(delivery.id) <= BigInt(afterId)) break
         if (delivery.kind === 'test' && delivery.attempt === 1) found = delivery
       }

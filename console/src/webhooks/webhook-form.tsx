@@ -2,6 +2,7 @@
 import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { PetstoreError } from '@petstore/client'
+import { NEW_WEBHOOK } from '@petstore/client/rules'
 import type { ReactNode } from 'react'
 import { useScopes } from '../session/session.ts'
 import { type EventType, isOfOrder, TYPE_TEXTS } from './event-types.ts'
@@ -22,10 +23,6 @@ interface Props {
   onSubmit: (values: WebhookValues) => void
   onCancel: () => void
 }
-
-/** The limits of the service. */
-const DESCRIPTION_LENGTH_MAX = 200
-const URL_LENGTH_MAX = 2_048
 
 export function WebhookForm(props: Props) {
   const { initialValues, submitLabel, isPending, error, renderError, onSubmit, onCancel } = props
@@ -58,7 +55,7 @@ export function WebhookForm(props: Props) {
           placeholder="Web shop"
           withAsterisk
           data-autofocus
-          maxLength={DESCRIPTION_LENGTH_MAX}
+          maxLength={NEW_WEBHOOK.description.maxLength}
           {...form.getInputProps('description')}
         />
         <TextInput
@@ -67,7 +64,7 @@ export function WebhookForm(props: Props) {
           placeholder="https://shop.example/webhooks"
           withAsterisk
           type="url"
-          maxLength={URL_LENGTH_MAX}
+          maxLength={NEW_WEBHOOK.url.maxLength}
           {...form.getInputProps('url')}
           error={form.errors['url'] ?? urlFault}
         />

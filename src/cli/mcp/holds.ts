@@ -1,6 +1,7 @@
 // The tools that hold, sell and release pets. An order holds a pet until it is sold, released, or the hold ends.
 import { Type } from 'typebox'
 import type { Order, Pet, Petstore } from '../../../client/src/petstore.ts'
+import { LIST_ORDERS, NEW_ORDER } from '../../../client/src/rules.ts'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { ToolFailure } from './failures.ts'
 import { required } from './pets.ts'
@@ -17,8 +18,7 @@ import {
 } from './schemas.ts'
 import { defineTool, type ToolContext } from './tool.ts'
 
-/** The max page size of the service. */
-const SEARCHED_PAGE_SIZE = 100
+const SEARCHED_PAGE_SIZE = LIST_ORDERS.limit.maximum
 const SEARCHED_PAGES_MAX = 10
 
 const HoldResult = Type.Object({ hold: HoldShape })
@@ -32,7 +32,7 @@ const holdPet = defineTool({
   effect: 'adds',
   input: inputOf({
     petId: idInput('The number of the pet.'),
-    note: Type.Optional(textInput('Who the pet is for, such as "Ms Okafor, comes at noon".')),
+    note: Type.Optional(textInput('Who the pet is for, such as "Ms Okafor, comes at noon".', NEW_ORDER.note)),
     price: priceInput,
     until: Type.Optional(
       Type.String({
@@ -140,6 +140,7 @@ const listHolds = defineTool({
     customer: Type.Optional(
       textInput(
         'Only holds whose note contains this text, such as the name of the customer. Compare the whole note: "Lind" also finds "Lindqvist". If several match, ask which pet. The result can have more entries than limit.',
+        NEW_ORDER.note,
       ),
     ),
     ...PAGE_INPUTS,

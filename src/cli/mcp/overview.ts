@@ -1,11 +1,11 @@
 // The tools about the whole store: counts, figures per day, and categories.
 import { Type } from 'typebox'
+import { GET_FIGURES } from '../../../client/src/rules.ts'
 import { localInstant } from './results.ts'
 import { CountsShape, inputOf, limitOf, NEXT_CURSOR, OverviewShape, PAGE_INPUTS } from './schemas.ts'
 import { defineTool, type ToolContext } from './tool.ts'
 
 const DAYS = 7
-const DAYS_MAX = 90
 
 const storeOverview = defineTool({
   name: 'store_overview',
@@ -18,7 +18,7 @@ const storeOverview = defineTool({
     days: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: DAYS_MAX,
+        maximum: GET_FIGURES.days.maximum,
         default: DAYS,
         description: 'Number of days, including today.',
       }),

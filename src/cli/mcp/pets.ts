@@ -1,6 +1,7 @@
 // The tools that find, show, add and change pets.
 import { Type } from 'typebox'
 import { PetstoreError, type VersionedPet } from '../../../client/src/petstore.ts'
+import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../../client/src/rules.ts'
 import { ERRORS } from '../../contract/errors.ts'
 import { toFoundPet, toHistory, toHold, toPet, toShownPet } from './results.ts'
 import {
@@ -36,9 +37,14 @@ const findPets = defineTool({
   input: inputOf({
     status: Type.Optional(statusInput('Only pets with this status. pending means on hold.')),
     categoryId: Type.Optional(idInput('Only pets in this category.')),
-    name: Type.Optional(textInput('Only pets whose name starts with this text, in upper or lower case.')),
+    name: Type.Optional(
+      textInput('Only pets whose name starts with this text, in upper or lower case.', LIST_PETS.name),
+    ),
     word: Type.Optional(
-      textInput('Only pets whose name has a word that starts with this text, in upper or lower case.'),
+      textInput(
+        'Only pets whose name has a word that starts with this text, in upper or lower case.',
+        LIST_PETS.word,
+      ),
     ),
     petIds: Type.Optional(
       Type.Array(idInput('The number of a pet.'), {
@@ -110,7 +116,7 @@ const addPet = defineTool({
   scopes: ['pets:write'],
   effect: 'adds',
   input: inputOf({
-    name: textInput('Name of the pet.'),
+    name: textInput('Name of the pet.', NEW_PET.name),
     categoryId: idInput('The category that the pet belongs to.'),
   }),
   output: PetResult,
@@ -126,10 +132,10 @@ const changePet = defineTool({
   effect: 'replaces',
   input: inputOf({
     petId: idInput('The number of the pet.'),
-    name: Type.Optional(textInput('The new name.')),
+    name: Type.Optional(textInput('The new name.', PET_CHANGE.name)),
     categoryId: Type.Optional(idInput('The new category.')),
     status: Type.Optional(statusInput('The new status.')),
-    reason: Type.Optional(textInput('Why, for the history of the pet.')),
+    reason: Type.Optional(textInput('Why, for the history of the pet.', PET_CHANGE.reason)),
   }),
   output: PetResult,
   run: async ({ petId, ...change }, context) => {

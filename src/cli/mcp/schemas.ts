@@ -1,12 +1,11 @@
 // JSON schemas that several tools share. Outputs allow more fields, so that a later version can add some.
 import { type Static, type TProperties, Type } from 'typebox'
+import { NEW_ORDER } from '../../../client/src/rules.ts'
 import { PET_STATUSES } from '../../contract/pet-status.ts'
 
 /** Small pages: an assistant reads every entry. */
 const PAGE_SIZE = 20
 const PAGE_SIZE_MAX = 50
-/** The max of the service for names, notes and reasons. */
-const TEXT_MAX = 500
 
 /** Rejects arguments that a tool does not know, because a misspelled filter would return too much. */
 export function inputOf<Properties extends TProperties>(properties: Properties) {
@@ -17,8 +16,9 @@ export function inputOf<Properties extends TProperties>(properties: Properties) 
 export const idInput = (description: string) => Type.String({ pattern: '^[1-9][0-9]{0,18}$', description })
 const id = (description: string) => Type.String({ description })
 
-export const textInput = (description: string) =>
-  Type.String({ minLength: 1, maxLength: TEXT_MAX, description })
+/** A text with the rules of the service. */
+export const textInput = (description: string, { maxLength }: { maxLength: number }) =>
+  Type.String({ minLength: 1, maxLength, description })
 
 const status = Type.Unsafe<(typeof PET_STATUSES)[number]>({ type: 'string', enum: PET_STATUSES })
 export const statusInput = (description: string) =>
@@ -56,6 +56,7 @@ const personText = (description: string) =>
 export const priceInput = Type.Optional(
   textInput(
     'Only if the person agreed on another price than that of the pet: the amount as text, such as "119.00".',
+    NEW_ORDER.price,
   ),
 )
 const priceFields = (description: string) => ({

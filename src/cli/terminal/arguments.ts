@@ -1,5 +1,6 @@
 // Parsers for arguments and options that several commands share.
 import { type Command, InvalidArgumentError } from 'commander'
+import { count } from '../../values/count-text.ts'
 import { parseId } from '../../values/int64.ts'
 
 export function parseInteger(min: number, max: number): (text: string) => number {
@@ -22,6 +23,14 @@ export function parseDuration(maxSeconds: number, maxText: string): (text: strin
       `Use a number and a unit, such as 90d, 24h, 30m or 60s; the max is ${maxText}.`,
     )
   }
+}
+
+/** Such as "1 to 500 characters". */
+export function lengthText(
+  { minLength, maxLength }: { minLength: number; maxLength: number },
+  units = 'characters',
+): string {
+  return `${minLength} to ${count(maxLength)} ${units}`
 }
 
 export function parseIdArgument(text: string): bigint {

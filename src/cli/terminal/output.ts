@@ -2,12 +2,13 @@
 import { type Command, Option } from 'commander'
 import { writeJson } from '../../../client/src/ids.ts'
 import type { List } from '../../../client/src/petstore.ts'
+import { LIST_PETS } from '../../../client/src/rules.ts'
 import { parseInteger } from './arguments.ts'
 import type { Remote, RemoteOptions } from './remote.ts'
 import { type Cell, openTable, paint, printPart, say, visible } from './terminal.ts'
 
-/** The max page size of the service. */
-const PAGE_SIZE_MAX = 100
+/** All lists have the same. */
+const PAGE_SIZE_MAX = LIST_PETS.limit.maximum
 const LIMIT = 20
 const LIMIT_MAX = 1_000_000
 

@@ -3,13 +3,16 @@
 import { randomUUID } from 'node:crypto'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CallOptions, Petstore, PetstoreError } from '../../../client/src/petstore.ts'
+import { CREATE_PET } from '../../../client/src/rules.ts'
 import { type ClientConfig, readClientConfig } from '../../config/config.ts'
-import { parseInteger } from './arguments.ts'
+import { lengthText, parseInteger } from './arguments.ts'
 import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TRY_LATER } from './exit-codes.ts'
 import { paint, say, visible } from './terminal.ts'
 
 const TIMEOUT_SECONDS = 15
 const TIMEOUT_MAX_SECONDS = 3_600
+/** All operations that accept a key have the same. */
+const IDEMPOTENCY_KEY = CREATE_PET['idempotency-key']
 const WAITING_MESSAGE_AFTER_MS = 2_000
 /** Temporary errors of the service or of a proxy in front of it. */
 const TEMPORARY_STATUSES: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504])
@@ -98,7 +101,7 @@ ${examples.map((example) => `  ${example}`).join('\n')}`,
 export function addIdempotencyKey(command: Command, created: 'pet' | 'order'): void {
   command.option(
     '--idempotency-key <text>',
-    `key of 1 to 255 characters that makes a retry safe: for 24 hours, a command with the same key does not create a second ${created}`,
+    `key of ${lengthText(IDEMPOTENCY_KEY)} that makes a retry safe: for 24 hours, a command with the same key does not create a second ${created}`,
     parseIdempotencyKey,
   )
 }
@@ -218,6 +221,7 @@ function rootCause(error: PetstoreError): string | undefined {
 
 /** Rejects characters that an HTTP header cannot contain. */
 function parseIdempotencyKey(text: string): string {
-  if (/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(text)) return text
-  throw new InvalidArgumentError('Use 1 to 255 printable ASCII characters, without spaces at the ends.')
+  if (/^[!-~](?:[ -~]*[!-~])?$/.test(text) && text.length <= IDEMPOTENCY_KEY.maxLength) return text
+  const length = lengthText(IDEMPOTENCY_KEY, 'printable ASCII characters')
+  throw new InvalidArgumentError(`Use ${length}, without spaces at the ends.`)
 }
