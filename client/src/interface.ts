@@ -43,43 +43,6 @@ export interface PetChange {
   reason?: string | undefined
 }
 
-/** The price of a pet and facts about it. A field without a value is absent. */
-export interface PetProfile {
-  /** Id of the pet. */
-  petId: Id
-  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
-  currency?: string
-  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
-  price?: string
-  /** Must not be blank and must have no control characters. */
-  breed?: string
-  sex?: 'female' | 'male' | 'unknown'
-  /** Date of birth, in or after 1900. Must not be in the future. */
-  bornOn?: string
-  /** Number of the microchip: letters and digits. Several pets can have the same number. */
-  chipNumber?: string
-  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
-  description?: string
-}
-
-/** The whole profile of a pet: a field that is absent here has no value afterwards. The price is in the currency of the store. */
-export interface NewPetProfile {
-  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
-  price?: string | undefined
-  /** Must not be blank and must have no control characters. */
-  breed?: string | undefined
-  sex?: 'female' | 'male' | 'unknown' | undefined
-  /** Date of birth, in or after 1900. Must not be in the future. */
-  bornOn?: string | undefined
-  /** Number of the microchip: letters and digits. Several pets can have the same number. */
-  chipNumber?: string | undefined
-  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
-  description?: string | undefined
-}
-
-/** Profiles, the newest pet first. */
-export type PetProfiles = PetProfile[]
-
 /** The pet to create, as for `createPet`, and its profile, as for `putPetProfile`. */
 export interface PetToCreate {
   /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
@@ -194,48 +157,42 @@ export interface HistoryEntry {
 /** The changes to a pet, newest first. The oldest one is its creation. */
 export type History = HistoryEntry[]
 
-/** Number of pets in each status. */
-export interface Counts {
-  available: number
-  pending: number
-  sold: number
+/** The price of a pet and facts about it. A field without a value is absent. */
+export interface PetProfile {
+  /** Id of the pet. */
+  petId: Id
+  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  currency?: string
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string
+  /** Must not be blank and must have no control characters. */
+  breed?: string
+  sex?: 'female' | 'male' | 'unknown'
+  /** Date of birth, in or after 1900. Must not be in the future. */
+  bornOn?: string
+  /** Number of the microchip: letters and digits. Several pets can have the same number. */
+  chipNumber?: string
+  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+  description?: string
 }
 
-/** The completed orders of a day. */
-export interface DaySales {
-  /** Number of orders that were completed. A pet whose status was changed to `sold` without an order is not included. */
-  orders: number
-  /** How many of these orders have no price. */
-  withoutPrice: number
-  /** The sum of the prices in each currency. Empty if no order has a price. */
-  totals: {
-    /** ISO 4217 code of the currency. */
-    currency: string
-    /** The exact sum, with the decimal places of the currency. */
-    amount: string
-  }[]
+/** The whole profile of a pet: a field that is absent here has no value afterwards. The price is in the currency of the store. */
+export interface NewPetProfile {
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string | undefined
+  /** Must not be blank and must have no control characters. */
+  breed?: string | undefined
+  sex?: 'female' | 'male' | 'unknown' | undefined
+  /** Date of birth, in or after 1900. Must not be in the future. */
+  bornOn?: string | undefined
+  /** Number of the microchip: letters and digits. Several pets can have the same number. */
+  chipNumber?: string | undefined
+  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+  description?: string | undefined
 }
 
-/** How many pets were added and sold on a day. `sales` is absent if the API key lacks the scope `orders:read`. */
-export interface DayFigures {
-  /** The day in the time zone of the request. */
-  day: string
-  /** Number of pets that were created, including those that were deleted later. */
-  added: number
-  /** How often the status of a pet changed to `sold`. A pet that was created as `sold` is not included. */
-  sold: number
-  sales?: DaySales
-}
-
-/** How many pets were added and sold on each of the last days. */
-export interface Figures {
-  /** The time zone of the request. */
-  timeZone: string
-  /** The figures include no changes before this time. Absent if all days in the response are counted completely. */
-  countedSince?: string
-  /** One entry per day, oldest first. The last one is today. Days without changes have zeros. */
-  days: DayFigures[]
-}
+/** Profiles, the newest pet first. */
+export type PetProfiles = PetProfile[]
 
 export interface CategoryName {
   /** Name of the category. Must not be blank. The length is counted in code points. */
@@ -296,6 +253,49 @@ export interface Order {
 
 /** Orders, newest first, or sorted by the time that `sort` names. */
 export type Orders = Order[]
+
+/** Number of pets in each status. */
+export interface Counts {
+  available: number
+  pending: number
+  sold: number
+}
+
+/** The completed orders of a day. */
+export interface DaySales {
+  /** Number of orders that were completed. A pet whose status was changed to `sold` without an order is not included. */
+  orders: number
+  /** How many of these orders have no price. */
+  withoutPrice: number
+  /** The sum of the prices in each currency. Empty if no order has a price. */
+  totals: {
+    /** ISO 4217 code of the currency. */
+    currency: string
+    /** The exact sum, with the decimal places of the currency. */
+    amount: string
+  }[]
+}
+
+/** How many pets were added and sold on a day. `sales` is absent if the API key lacks the scope `orders:read`. */
+export interface DayFigures {
+  /** The day in the time zone of the request. */
+  day: string
+  /** Number of pets that were created, including those that were deleted later. */
+  added: number
+  /** How often the status of a pet changed to `sold`. A pet that was created as `sold` is not included. */
+  sold: number
+  sales?: DaySales
+}
+
+/** How many pets were added and sold on each of the last days. */
+export interface Figures {
+  /** The time zone of the request. */
+  timeZone: string
+  /** The figures include no changes before this time. Absent if all days in the response are counted completely. */
+  countedSince?: string
+  /** One entry per day, oldest first. The last one is today. Days without changes have zeros. */
+  days: DayFigures[]
+}
 
 /** A change. `pet.created` and `pet.updated` contain the whole pet after the change, `pet.profile_updated` contains the whole profile, and `order.*` events contain the order. */
 export interface Event {
@@ -453,28 +453,6 @@ export interface Delivery {
 /** Attempts, newest first. */
 export type Deliveries = Delivery[]
 
-/** The body of a message to the URL of a webhook. */
-export interface WebhookMessage {
-  /** What happened. New types can be added: return 2xx for types that you do not know. */
-  type: string
-  /** Time of the change. */
-  timestamp: string
-  /** The event, without the actor. An order has no note. */
-  data: {
-    /** Position of the event in the feed. */
-    position?: string
-    /** Id of the pet. */
-    petId?: Id
-    pet?: Pet
-    /** The fields that changed. Present only in `pet.updated`. */
-    changed?: string[]
-    profile?: PetProfile
-    order?: Order
-    /** Id of the webhook. Present only in `webhook.test`. */
-    webhookId?: Id
-  }
-}
-
 /** The API key in the request. */
 export interface OwnApiKey {
   id: Id
@@ -574,6 +552,28 @@ export interface NewApiKey {
 export interface Rotation {
   /** Max seconds that the old key stays valid. It does not outlive its own expiry. */
   overlapSeconds?: number | undefined
+}
+
+/** The body of a message to the URL of a webhook. */
+export interface WebhookMessage {
+  /** What happened. New types can be added: return 2xx for types that you do not know. */
+  type: string
+  /** Time of the change. */
+  timestamp: string
+  /** The event, without the actor. An order has no note. */
+  data: {
+    /** Position of the event in the feed. */
+    position?: string
+    /** Id of the pet. */
+    petId?: Id
+    pet?: Pet
+    /** The fields that changed. Present only in `pet.updated`. */
+    changed?: string[]
+    profile?: PetProfile
+    order?: Order
+    /** Id of the webhook. Present only in `webhook.test`. */
+    webhookId?: Id
+  }
 }
 
 export interface ListPetsQuery {

@@ -3,38 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { VerifyApiKey } from '../access/api-keys/api-keys.ts'
 import { describeOtherEnvironment } from '../access/api-keys/format.ts'
-import {
-  type ApiKeyServices,
-  createApiKeyRoute,
-  getOwnApiKeyRoute,
-  listApiKeysRoute,
-  listDeprecatedCallsRoute,
-  revokeApiKeyRoute,
-  revokeOwnApiKeyRoute,
-  rotateApiKeyRoute,
-} from '../access/api-keys/routes.ts'
 import type { Usage } from '../access/api-keys/usage.ts'
 import { signInRoutes, type SignInServices } from '../access/sign-in/routes.ts'
 import { AppError } from '../contract/errors.ts'
 import type { FreshHolds } from '../contract/fresh-holds.ts'
 import { RESPONSE_TIMEOUT_MS } from '../db/connection/deadlines.ts'
-import { type EventServices, listEventsRoute, streamEventsRoute } from '../events/feed/routes.ts'
-import {
-  type DeliveryServices,
-  listDeliveriesRoute,
-  redeliverRoute,
-  replayWebhookRoute,
-  testWebhookRoute,
-} from '../events/webhooks/delivery-routes.ts'
-import {
-  createWebhookRoute,
-  deleteWebhookRoute,
-  getWebhookRoute,
-  listWebhooksRoute,
-  rotateWebhookSecretRoute,
-  updateWebhookRoute,
-  type WebhookServices,
-} from '../events/webhooks/routes.ts'
 import { logRequests } from '../http/access-log.ts'
 import { authenticate, authorise, requireDeclaredScope } from '../http/authentication.ts'
 import { allowOrigins } from '../http/cors.ts'
@@ -57,37 +30,10 @@ import { buildValidator } from '../http/validation.ts'
 import { PAGE_LIMITS, type PageLimits } from '../pages/limits.ts'
 import { notFoundPage } from '../pages/not-found-page.ts'
 import { pageRoutes } from '../pages/routes.ts'
-import { type CategoryServices, listCategoriesRoute, putCategoryRoute } from '../store/categories/routes.ts'
-import { type FiguresServices, getFiguresRoute } from '../store/figures/routes.ts'
-import { getPetHistoryRoute, type HistoryServices } from '../store/history/routes.ts'
-import { getInventoryRoute, type InventoryServices } from '../store/inventory/routes.ts'
-import {
-  cancelOrderRoute,
-  completeOrderRoute,
-  getOrderRoute,
-  listOrdersRoute,
-  type OrderServices,
-  placeOrderRoute,
-} from '../store/orders/routes.ts'
-import { changePetsRoute, type PetChangeServices } from '../store/pet-changes/routes.ts'
-import { exportPetsRoute, type PetExportServices } from '../store/pet-export/routes.ts'
-import {
-  createPetRoute,
-  deletePetRoute,
-  getPetRoute,
-  listPetsRoute,
-  type PetServices,
-  updatePetRoute,
-} from '../store/pets/routes.ts'
-import {
-  getPetProfileRoute,
-  listPetProfilesRoute,
-  type ProfileServices,
-  putPetProfileRoute,
-} from '../store/profiles/routes.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Tracing } from '../telemetry/tracing/tracing.ts'
+import { OPERATIONS, type Services } from './features.ts'
 import { describeInterface } from './openapi.ts'
 
 export const HEADERS_TIMEOUT_MS = 5_000
@@ -105,91 +51,35 @@ export const CONNECTIONS_MAX = 2_000
 const CONNECTIONS_CHECKED_EVERY_MS = 1_000
 export const HEADERS_LIMIT_BYTES = 16_384
 
-/** Every operation under /v1. */
-export const OPERATIONS = [
-  listPetsRoute,
-  createPetRoute,
-  getPetRoute,
-  updatePetRoute,
-  deletePetRoute,
-  changePetsRoute,
-  exportPetsRoute,
-  getPetHistoryRoute,
-  getPetProfileRoute,
-  putPetProfileRoute,
-  listPetProfilesRoute,
-  listCategoriesRoute,
-  putCategoryRoute,
-  placeOrderRoute,
-  listOrdersRoute,
-  getOrderRoute,
-  completeOrderRoute,
-  cancelOrderRoute,
-  getInventoryRoute,
-  getFiguresRoute,
-  listEventsRoute,
-  streamEventsRoute,
-  listWebhooksRoute,
-  createWebhookRoute,
-  getWebhookRoute,
-  updateWebhookRoute,
-  deleteWebhookRoute,
-  rotateWebhookSecretRoute,
-  testWebhookRoute,
-  replayWebhookRoute,
-  listDeliveriesRoute,
-  redeliverRoute,
-  getOwnApiKeyRoute,
-  revokeOwnApiKeyRoute,
-  listApiKeysRoute,
-  listDeprecatedCallsRoute,
-  createApiKeyRoute,
-  rotateApiKeyRoute,
-  revokeApiKeyRoute,
-]
-
-export interface AppOptions
-  extends ApiKeyServices,
-    CategoryServices,
-    DeliveryServices,
-    EventServices,
-    FiguresServices,
-    HistoryServices,
-    InventoryServices,
-    OrderServices,
-    PetChangeServices,
-    PetExportServices,
-    PetServices,
-    ProfileServices,
-    SignInServices,
-    WebhookServices {
-  verifyApiKey: VerifyApiKey
-  holds: FreshHolds
-  usage: Usage
-  rateLimitPerSecond: number
-  corsOrigins: readonly string[]
-  trustProxy: readonly string[]
-  logClientAddress: boolean
-  /** Max requests per second that fail authentication from one client address; 0 means no limit. */
-  unauthenticatedLimitPerSecond: number
-  /** A request without a response after this time gets 503. Default: RESPONSE_TIMEOUT_MS. */
-  responseTimeoutMs?: number
-  /** Max time to receive the headers of a request. Default: HEADERS_TIMEOUT_MS. */
-  headersTimeoutMs?: number
-  /** Max time to receive a request. Default: REQUEST_TIMEOUT_MS. */
-  requestTimeoutMs?: number
-  /** Max number of requests in flight; further requests get 503. Default: REQUESTS_IN_FLIGHT_MAX. */
-  inFlightMax?: number
-  /** A connection is reset if its client accepts no bytes of the response for this long. Default: STALLED_AFTER_MS. */
-  stalledAfterMs?: number
-  pageLimits?: PageLimits
-  /** While true, every response has `Connection: close`. */
-  isDraining: () => boolean
-  metrics: Metrics
-  log: Log
-  /** Undefined if tracing is off. */
-  tracing?: Tracing | undefined
-}
+export type AppOptions = Services &
+  SignInServices & {
+    verifyApiKey: VerifyApiKey
+    holds: FreshHolds
+    usage: Usage
+    rateLimitPerSecond: number
+    corsOrigins: readonly string[]
+    trustProxy: readonly string[]
+    logClientAddress: boolean
+    /** Max requests per second that fail authentication from one client address; 0 means no limit. */
+    unauthenticatedLimitPerSecond: number
+    /** A request without a response after this time gets 503. Default: RESPONSE_TIMEOUT_MS. */
+    responseTimeoutMs?: number
+    /** Max time to receive the headers of a request. Default: HEADERS_TIMEOUT_MS. */
+    headersTimeoutMs?: number
+    /** Max time to receive a request. Default: REQUEST_TIMEOUT_MS. */
+    requestTimeoutMs?: number
+    /** Max number of requests in flight; further requests get 503. Default: REQUESTS_IN_FLIGHT_MAX. */
+    inFlightMax?: number
+    /** A connection is reset if its client accepts no bytes of the response for this long. Default: STALLED_AFTER_MS. */
+    stalledAfterMs?: number
+    pageLimits?: PageLimits
+    /** While true, every response has `Connection: close`. */
+    isDraining: () => boolean
+    metrics: Metrics
+    log: Log
+    /** Undefined if tracing is off. */
+    tracing?: Tracing | undefined
+  }
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = openFastify(options)

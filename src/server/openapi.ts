@@ -2,22 +2,12 @@
 // The descriptions of the operations are in the routes and schemas, not here.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
-import { API_KEY_SCHEMAS } from '../access/api-keys/schema.ts'
 import { isOptionalBody } from '../contract/named-schema.ts'
 import { type DeclaredScope, requiredScopes } from '../contract/scopes.ts'
-import { EVENT_SCHEMAS } from '../events/feed/schema.ts'
 import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../events/webhooks/message-schema.ts'
-import { WEBHOOK_SCHEMAS } from '../events/webhooks/schema.ts'
 import { ErrorSchema } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
-import { CATEGORY_SCHEMAS } from '../store/categories/schema.ts'
-import { FIGURES_SCHEMAS } from '../store/figures/schema.ts'
-import { HISTORY_SCHEMAS } from '../store/history/schema.ts'
-import { INVENTORY_SCHEMAS } from '../store/inventory/schema.ts'
-import { ORDER_SCHEMAS } from '../store/orders/schema.ts'
-import { PET_CHANGE_SCHEMAS } from '../store/pet-changes/schema.ts'
-import { PET_SCHEMAS } from '../store/pets/schema.ts'
-import { PROFILE_SCHEMAS } from '../store/profiles/schema.ts'
+import { SCHEMAS } from './features.ts'
 
 /** The version of the API. It does not change with the version of the service. */
 const INTERFACE_VERSION = '1.0.0'
@@ -38,22 +28,6 @@ The \`x-scope\` of an operation contains the scopes that it requires, separated 
 \`x-required-without\` names the parameter without which it is required. The values in the fields that
 \`x-per-item\` lists are checked for each item: a fault is the \`error\` in the result of the item.`
 
-const SCHEMAS = [
-  ErrorSchema,
-  ...PET_SCHEMAS,
-  ...PROFILE_SCHEMAS,
-  ...PET_CHANGE_SCHEMAS,
-  ...HISTORY_SCHEMAS,
-  ...INVENTORY_SCHEMAS,
-  ...FIGURES_SCHEMAS,
-  ...CATEGORY_SCHEMAS,
-  ...ORDER_SCHEMAS,
-  ...EVENT_SCHEMAS,
-  ...WEBHOOK_SCHEMAS,
-  WebhookMessageSchema,
-  ...API_KEY_SCHEMAS,
-]
-
 const TAGS = [
   { name: 'pets', description: 'The pets of the catalogue, their profiles and their history.' },
   { name: 'categories', description: 'The categories of pets.' },
@@ -68,7 +42,7 @@ const TAGS = [
 ]
 
 export async function describeInterface(app: FastifyInstance): Promise<void> {
-  for (const schema of SCHEMAS) app.addSchema(schema)
+  for (const schema of [ErrorSchema, ...SCHEMAS, WebhookMessageSchema]) app.addSchema(schema)
   const withOptionalBody = new Set<unknown>()
 
   await app.register(swagger, {

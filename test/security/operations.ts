@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import type { V1 } from '../../src/http/operation.ts'
-import { type AppOptions, OPERATIONS } from '../../src/server/app.ts'
+import { OPERATIONS, type Services } from '../../src/server/features.ts'
 
 export interface Operation {
   operationId: string
@@ -46,7 +46,7 @@ export const operations: Operation[] = Object.entries(document.paths).flatMap(([
 export function declarations(): Record<string, FastifyContextConfig> {
   const routes: RouteOptions[] = []
   const recorder = { route: (route: RouteOptions) => routes.push(route) } as unknown as V1
-  const services = new Proxy({}, { get: () => () => {} }) as AppOptions
+  const services = new Proxy({}, { get: () => () => {} }) as Services
   for (const addOperation of OPERATIONS) addOperation(recorder, services)
   return Object.fromEntries(routes.map(({ schema, config }) => [schema?.operationId ?? 'none', config ?? {}]))
 }

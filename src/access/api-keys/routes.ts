@@ -20,6 +20,7 @@ import type { Environment } from './format.ts'
 import { listDeprecatedUse } from './queries.ts'
 import { OVERLAP_SECONDS_DEFAULT } from './rules.ts'
 import {
+  API_KEY_SCHEMAS,
   type ApiKey,
   ApiKeyParams,
   ApiKeyRequestRef,
@@ -32,7 +33,7 @@ import {
   RotationRef,
 } from './schema.ts'
 
-export interface ApiKeyServices {
+interface ApiKeyServices {
   db: Db
   publicUrl: string
   environment: Environment
@@ -58,7 +59,7 @@ const DEPRECATED_CALLS_EXAMPLE = {
 }
 const ISSUED = { ...EXAMPLE, key: 'petstore_live_…' }
 
-export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'GET',
     url: '/api-keys/self',
@@ -84,7 +85,7 @@ export function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   })
 }
 
-export function revokeOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+function revokeOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'DELETE',
     url: '/api-keys/self',
@@ -106,7 +107,7 @@ export function revokeOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   })
 }
 
-export function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void {
+function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'GET',
     url: '/api-keys/deprecated-calls',
@@ -132,7 +133,7 @@ export function listDeprecatedCallsRoute(app: V1, { db }: ApiKeyServices): void 
   })
 }
 
-export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
+function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
   app.route({
     method: 'GET',
     url: '/api-keys',
@@ -167,7 +168,7 @@ export function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): vo
   })
 }
 
-export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
+function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
     url: '/api-keys',
@@ -191,7 +192,7 @@ export function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
   })
 }
 
-export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
+function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
     url: '/api-keys/:apiKeyId/rotate',
@@ -216,7 +217,7 @@ export function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices):
   })
 }
 
-export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'DELETE',
     url: '/api-keys/:apiKeyId',
@@ -241,4 +242,17 @@ export function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
 
 function toIssued({ text, ...apiKey }: IssuedApiKey): ApiKey & { key: string } {
   return { ...apiKey, key: text }
+}
+
+export const API_KEYS = {
+  schemas: API_KEY_SCHEMAS,
+  operations: [
+    getOwnApiKeyRoute,
+    revokeOwnApiKeyRoute,
+    listApiKeysRoute,
+    listDeprecatedCallsRoute,
+    createApiKeyRoute,
+    rotateApiKeyRoute,
+    revokeApiKeyRoute,
+  ],
 }

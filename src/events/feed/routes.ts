@@ -12,6 +12,7 @@ import type { FindDurableEvents } from './durable.ts'
 import { readableTypes, readEvents, readNewestEvents, readStart } from './feed.ts'
 import { writePosition } from './format.ts'
 import {
+  EVENT_SCHEMAS,
   EVENTS_LIMIT_DEFAULT,
   EventsSchema,
   type EventType,
@@ -35,14 +36,14 @@ data: {"position":"3f1c9a52be07-19","type":"pet.deleted","occurredAt":"2026-11-1
 /** nginx buffers responses without the header `X-Accel-Buffering`. */
 const STREAM_HEADERS = { 'content-type': STREAM_TYPE, 'x-accel-buffering': 'no' }
 
-export interface EventServices {
+interface EventServices {
   db: Db
   findEvents: FindDurableEvents
   eventStreams: EventStreams
   publicUrl: string
 }
 
-export function listEventsRoute(app: V1, services: EventServices): void {
+function listEventsRoute(app: V1, services: EventServices): void {
   const { findEvents, publicUrl } = services
   app.route({
     method: 'GET',
@@ -93,7 +94,7 @@ export function listEventsRoute(app: V1, services: EventServices): void {
   })
 }
 
-export function streamEventsRoute(app: V1, { findEvents, eventStreams }: EventServices): void {
+function streamEventsRoute(app: V1, { findEvents, eventStreams }: EventServices): void {
   app.route({
     method: 'GET',
     url: '/events/stream',
@@ -146,3 +147,5 @@ function readFilter(caller: Caller, wanted: readonly EventType[] | undefined): F
     showActors: caller.scopes.includes('orders:read'),
   }
 }
+
+export const EVENTS = { schemas: EVENT_SCHEMAS, operations: [listEventsRoute, streamEventsRoute] }

@@ -18,7 +18,7 @@ import {
 } from './schema.ts'
 import { listDeliveries, replay, requestRedelivery, requestTest } from './webhooks.ts'
 
-export interface DeliveryServices {
+interface DeliveryServices {
   db: Db
   publicUrl: string
   findEvents: FindDurableEvents
@@ -38,7 +38,7 @@ const DELIVERY_EXAMPLE = {
   at: '2026-11-15T10:00:00.120Z',
 }
 
-export function testWebhookRoute(app: V1, { db }: DeliveryServices): void {
+function testWebhookRoute(app: V1, { db }: DeliveryServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/test',
@@ -63,7 +63,7 @@ export function testWebhookRoute(app: V1, { db }: DeliveryServices): void {
   })
 }
 
-export function replayWebhookRoute(app: V1, { db, findEvents }: DeliveryServices): void {
+function replayWebhookRoute(app: V1, { db, findEvents }: DeliveryServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/replay',
@@ -90,7 +90,7 @@ export function replayWebhookRoute(app: V1, { db, findEvents }: DeliveryServices
   })
 }
 
-export function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices): void {
+function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices): void {
   app.route({
     method: 'GET',
     url: '/webhooks/:webhookId/deliveries',
@@ -125,7 +125,7 @@ export function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices
   })
 }
 
-export function redeliverRoute(app: V1, { db }: DeliveryServices): void {
+function redeliverRoute(app: V1, { db }: DeliveryServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/deliveries/:deliveryId/redeliver',
@@ -149,4 +149,9 @@ export function redeliverRoute(app: V1, { db }: DeliveryServices): void {
       return requestRedelivery(db, webhookId, deliveryId, requireReadableBy(request.caller as Caller))
     },
   })
+}
+
+export const DELIVERIES = {
+  schemas: [],
+  operations: [testWebhookRoute, replayWebhookRoute, listDeliveriesRoute, redeliverRoute],
 }

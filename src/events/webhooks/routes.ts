@@ -17,6 +17,7 @@ import {
   NewWebhookRef,
   SecretRotationRef,
   type Webhook,
+  WEBHOOK_SCHEMAS,
   WebhookChangesRef,
   WebhookParams,
   WebhookSchema,
@@ -34,7 +35,7 @@ import {
   rotateSecret,
 } from './webhooks.ts'
 
-export interface WebhookServices {
+interface WebhookServices {
   db: Db
   publicUrl: string
   findEvents: FindDurableEvents
@@ -61,7 +62,7 @@ export const SENDING_SCOPES = ['webhooks:write', 'pets:read'] as const
 const URL_NOTE = 'Without the scope `webhooks:write`, `url` ends before its `?`.'
 export const ORDER_SCOPE_NOTE = 'If the webhook has `order.*` types, the key also needs `orders:read`.'
 
-export function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): void {
+function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): void {
   app.route({
     method: 'GET',
     url: '/webhooks',
@@ -90,7 +91,7 @@ export function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): 
   })
 }
 
-export function createWebhookRoute(app: V1, services: WebhookServices): void {
+function createWebhookRoute(app: V1, services: WebhookServices): void {
   const { db, findEvents, webhookAddresses, webhooksMax } = services
   app.route({
     method: 'POST',
@@ -121,7 +122,7 @@ export function createWebhookRoute(app: V1, services: WebhookServices): void {
   })
 }
 
-export function getWebhookRoute(app: V1, { db }: WebhookServices): void {
+function getWebhookRoute(app: V1, { db }: WebhookServices): void {
   app.route({
     method: 'GET',
     url: '/webhooks/:webhookId',
@@ -139,7 +140,7 @@ export function getWebhookRoute(app: V1, { db }: WebhookServices): void {
   })
 }
 
-export function updateWebhookRoute(app: V1, { db, webhookAddresses }: WebhookServices): void {
+function updateWebhookRoute(app: V1, { db, webhookAddresses }: WebhookServices): void {
   app.route({
     method: 'PATCH',
     url: '/webhooks/:webhookId',
@@ -164,7 +165,7 @@ export function updateWebhookRoute(app: V1, { db, webhookAddresses }: WebhookSer
   })
 }
 
-export function deleteWebhookRoute(app: V1, { db }: WebhookServices): void {
+function deleteWebhookRoute(app: V1, { db }: WebhookServices): void {
   app.route({
     method: 'DELETE',
     url: '/webhooks/:webhookId',
@@ -184,7 +185,7 @@ export function deleteWebhookRoute(app: V1, { db }: WebhookServices): void {
   })
 }
 
-export function rotateWebhookSecretRoute(app: V1, { db }: WebhookServices): void {
+function rotateWebhookSecretRoute(app: V1, { db }: WebhookServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/rotate-secret',
@@ -230,4 +231,16 @@ export function requireReadableBy(caller: Caller): RequireReadable {
   return (types) => {
     if (types.some((type) => !readable.includes(type))) throw insufficientScope('orders:read')
   }
+}
+
+export const WEBHOOKS = {
+  schemas: WEBHOOK_SCHEMAS,
+  operations: [
+    listWebhooksRoute,
+    createWebhookRoute,
+    getWebhookRoute,
+    updateWebhookRoute,
+    deleteWebhookRoute,
+    rotateWebhookSecretRoute,
+  ],
 }

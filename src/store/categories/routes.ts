@@ -6,6 +6,7 @@ import { response, type V1 } from '../../http/operation.ts'
 import { listCategories, putCategory } from './categories.ts'
 import {
   CategoriesSchema,
+  CATEGORY_SCHEMAS,
   CategoryNameRef,
   CategoryParams,
   CategorySchema,
@@ -14,7 +15,7 @@ import {
   PutCategoryHeaders,
 } from './schema.ts'
 
-export interface CategoryServices {
+interface CategoryServices {
   db: Db
   publicUrl: string
 }
@@ -23,7 +24,7 @@ const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold
 /** The list has no filters. This value marks its cursors, so that the cursors of other lists are rejected. */
 const FILTERS = { list: 'categories' }
 
-export function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices): void {
+function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices): void {
   app.route({
     method: 'GET',
     url: '/categories',
@@ -53,7 +54,7 @@ export function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices
   })
 }
 
-export function putCategoryRoute(app: V1, { db }: CategoryServices): void {
+function putCategoryRoute(app: V1, { db }: CategoryServices): void {
   app.route({
     method: 'PUT',
     url: '/categories/:categoryId',
@@ -88,3 +89,5 @@ export function putCategoryRoute(app: V1, { db }: CategoryServices): void {
     },
   })
 }
+
+export const CATEGORIES = { schemas: CATEGORY_SCHEMAS, operations: [listCategoriesRoute, putCategoryRoute] }

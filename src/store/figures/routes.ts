@@ -5,13 +5,20 @@ import { coalesced, WAITING_MAX } from '../../db/batch.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getFigures } from './figures.ts'
-import { DAYS_DEFAULT, type Figures, FiguresSchema, GetFiguresQuery, TIME_ZONE_DEFAULT } from './schema.ts'
+import {
+  DAYS_DEFAULT,
+  type Figures,
+  FIGURES_SCHEMAS,
+  FiguresSchema,
+  GetFiguresQuery,
+  TIME_ZONE_DEFAULT,
+} from './schema.ts'
 
-export interface FiguresServices {
+interface FiguresServices {
   db: Db
 }
 
-export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
+function getFiguresRoute(app: V1, { db }: FiguresServices): void {
   // The consoles of a shop ask for the same figures, and each sale makes all of them ask again. With one statement in flight
   // instead of two, two clients waited twice as long, and eight as long.
   const coalesce = coalesced<Figures>({ inFlightMax: 2, waitingMax: WAITING_MAX })
@@ -52,3 +59,5 @@ export function getFiguresRoute(app: V1, { db }: FiguresServices): void {
     },
   })
 }
+
+export const FIGURES = { schemas: FIGURES_SCHEMAS, operations: [getFiguresRoute] }

@@ -6,16 +6,16 @@ import { nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetHistory } from './history.ts'
-import { HistoryParams, HistorySchema } from './schema.ts'
+import { HISTORY_SCHEMAS, HistoryParams, HistorySchema } from './schema.ts'
 
-export interface HistoryServices {
+interface HistoryServices {
   db: Db
   publicUrl: string
 }
 
 export const LIMIT_DEFAULT = 20
 
-export function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
+function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/history',
@@ -56,3 +56,5 @@ export function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices):
     },
   })
 }
+
+export const HISTORY = { schemas: HISTORY_SCHEMAS, operations: [getPetHistoryRoute] }

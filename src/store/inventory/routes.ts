@@ -2,13 +2,13 @@
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { countPets } from './queries.ts'
-import { CountsSchema } from './schema.ts'
+import { CountsSchema, INVENTORY_SCHEMAS } from './schema.ts'
 
-export interface InventoryServices {
+interface InventoryServices {
   db: Db
 }
 
-export function getInventoryRoute(app: V1, { db }: InventoryServices): void {
+function getInventoryRoute(app: V1, { db }: InventoryServices): void {
   app.route({
     method: 'GET',
     url: '/store/inventory',
@@ -29,3 +29,5 @@ export function getInventoryRoute(app: V1, { db }: InventoryServices): void {
     handler: () => countPets(db),
   })
 }
+
+export const INVENTORY = { schemas: INVENTORY_SCHEMAS, operations: [getInventoryRoute] }

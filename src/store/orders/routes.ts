@@ -10,13 +10,14 @@ import {
   LIST_LIMIT_DEFAULT,
   ListOrdersQuery,
   NewOrderRef,
+  ORDER_SCHEMAS,
   OrderCompletionRef,
   OrderParams,
   OrderSchema,
   OrdersSchema,
 } from './schema.ts'
 
-export interface OrderServices {
+interface OrderServices {
   db: Db
   publicUrl: string
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
@@ -39,7 +40,7 @@ const EXAMPLE = {
 const CLOSED_AT = '2026-11-15T10:12:00.000Z'
 const endedAs = (status: string) => ({ ...EXAMPLE, status, closedAt: CLOSED_AT })
 
-export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: OrderServices): void {
+function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders',
@@ -79,7 +80,7 @@ export function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency 
   })
 }
 
-export function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
+function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders/:orderId/complete',
@@ -101,7 +102,7 @@ export function completeOrderRoute(app: V1, { db, currency }: OrderServices): vo
   })
 }
 
-export function cancelOrderRoute(app: V1, { db }: OrderServices): void {
+function cancelOrderRoute(app: V1, { db }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders/:orderId/cancel',
@@ -121,7 +122,7 @@ export function cancelOrderRoute(app: V1, { db }: OrderServices): void {
   })
 }
 
-export function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
+function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders',
@@ -153,7 +154,7 @@ export function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void
   })
 }
 
-export function getOrderRoute(app: V1, { db }: OrderServices): void {
+function getOrderRoute(app: V1, { db }: OrderServices): void {
   app.route({
     method: 'GET',
     url: '/store/orders/:orderId',
@@ -173,4 +174,9 @@ export function getOrderRoute(app: V1, { db }: OrderServices): void {
 
 function actorOf(request: FastifyRequest): { apiKeyId: bigint; requestId: string } {
   return { apiKeyId: (request.caller as Caller).id, requestId: request.id }
+}
+
+export const ORDERS = {
+  schemas: ORDER_SCHEMAS,
+  operations: [placeOrderRoute, listOrdersRoute, getOrderRoute, completeOrderRoute, cancelOrderRoute],
 }

@@ -9,15 +9,16 @@ import { JSON_TYPE } from '../../http/security-headers.ts'
 import { logDeletion } from '../pets/routes.ts'
 import { type CheckedChange, changePets } from './pet-changes.ts'
 import {
+  PET_CHANGE_SCHEMAS,
+  type PetChangeItem,
   PetChangeResultsSchema,
   PetChangesRef,
-  type PetChangeItem,
   PetToCreateRef,
   PetToDeleteRef,
   PetToUpdateRef,
 } from './schema.ts'
 
-export interface PetChangeServices {
+interface PetChangeServices {
   db: Db
   categoryPolicy: CategoryPolicy
   /** The currency of new prices. */
@@ -33,7 +34,7 @@ const RESULTS_EXAMPLE = {
   ],
 }
 
-export function changePetsRoute(app: V1, { db, categoryPolicy, currency, clock }: PetChangeServices): void {
+function changePetsRoute(app: V1, { db, categoryPolicy, currency, clock }: PetChangeServices): void {
   app.route({
     method: 'POST',
     url: '/pet-changes',
@@ -95,3 +96,5 @@ function checkChange(request: FastifyRequest, change: PetChangeItem): CheckedCha
     return { kind: 'invalid', petId: (values as { petId?: unknown }).petId, error: checked.error }
   return { kind, values } as CheckedChange
 }
+
+export const PET_CHANGES = { schemas: PET_CHANGE_SCHEMAS, operations: [changePetsRoute] }

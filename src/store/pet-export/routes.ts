@@ -15,7 +15,7 @@ import { EXPORT_FORMATS, EXPORT_PETS_MAX, MEDIA_TYPES, rowWriter } from './forma
 import { exportPets } from './pet-export.ts'
 import { ExportPetsQuery } from './schema.ts'
 
-export interface PetExportServices {
+interface PetExportServices {
   db: Db
   batches: PetBatches
   petExports: PetExports
@@ -26,7 +26,7 @@ const EXAMPLES = {
   ndjson: '{"id":42,"name":"Biscuit","categoryId":1,"status":"available"}\n',
 }
 
-export function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices): void {
+function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices): void {
   app.route({
     method: 'GET',
     url: '/pet-export',
@@ -129,3 +129,5 @@ async function writeAll(raw: ServerResponse, pages: AsyncIterable<string>, stop:
   }
   await Promise.race([stopped, writing()])
 }
+
+export const PET_EXPORT = { schemas: [], operations: [exportPetsRoute] }

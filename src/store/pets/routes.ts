@@ -18,13 +18,14 @@ import {
   LIST_LIMIT_DEFAULT,
   ListPetsQuery,
   NewPetRef,
+  PET_SCHEMAS,
   PetChangeRef,
   PetParams,
   PetSchema,
   PetsSchema,
 } from './schema.ts'
 
-export interface PetServices extends DeprecationServices {
+interface PetServices extends DeprecationServices {
   db: Db
   batches: PetBatches
   categoryPolicy: CategoryPolicy
@@ -34,7 +35,7 @@ const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 const listPetsKey = queryKey(ListPetsQuery)
 
-export function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
+function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
@@ -82,7 +83,7 @@ export function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices):
   })
 }
 
-export function createPetRoute(app: V1, services: PetServices): void {
+function createPetRoute(app: V1, services: PetServices): void {
   const { db, batches, categoryPolicy } = services
   app.route({
     method: 'POST',
@@ -124,7 +125,7 @@ export function createPetRoute(app: V1, services: PetServices): void {
   })
 }
 
-export function getPetRoute(app: V1, services: PetServices): void {
+function getPetRoute(app: V1, services: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId',
@@ -159,7 +160,7 @@ export function getPetRoute(app: V1, services: PetServices): void {
   })
 }
 
-export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
+function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
   app.route({
     method: 'PATCH',
     url: '/pets/:petId',
@@ -193,7 +194,7 @@ export function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): vo
   })
 }
 
-export function deletePetRoute(app: V1, { db }: PetServices): void {
+function deletePetRoute(app: V1, { db }: PetServices): void {
   app.route({
     method: 'DELETE',
     url: '/pets/:petId',
@@ -231,4 +232,9 @@ export function logDeletion(request: FastifyRequest, petId: bigint, outcome: 'do
   const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
   if (outcome === 'done') request.log.info(deletion, 'pet deleted')
   else request.log.warn(deletion, 'pet may have been deleted')
+}
+
+export const PETS = {
+  schemas: PET_SCHEMAS,
+  operations: [listPetsRoute, createPetRoute, getPetRoute, updatePetRoute, deletePetRoute],
 }

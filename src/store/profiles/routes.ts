@@ -11,10 +11,11 @@ import {
   PetProfileSchema,
   PetProfilesSchema,
   PROFILE_EXAMPLE,
+  PROFILE_SCHEMAS,
   ProfileParams,
 } from './schema.ts'
 
-export interface ProfileServices {
+interface ProfileServices {
   db: Db
   /** The currency of new prices. */
   currency: string
@@ -23,7 +24,7 @@ export interface ProfileServices {
 
 const HEADERS = { ETag: 'Version of the profile, for `If-Match`: `"0"` before its first change.' }
 
-export function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
+function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/profile',
@@ -51,7 +52,7 @@ export function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
   })
 }
 
-export function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): void {
+function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): void {
   app.route({
     method: 'PUT',
     url: '/pets/:petId/profile',
@@ -86,7 +87,7 @@ export function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServ
   })
 }
 
-export function listPetProfilesRoute(app: V1, { db }: ProfileServices): void {
+function listPetProfilesRoute(app: V1, { db }: ProfileServices): void {
   app.route({
     method: 'GET',
     url: '/pet-profiles',
@@ -104,4 +105,9 @@ export function listPetProfilesRoute(app: V1, { db }: ProfileServices): void {
     },
     handler: (request) => listPetProfiles(db, request.query),
   })
+}
+
+export const PROFILES = {
+  schemas: PROFILE_SCHEMAS,
+  operations: [getPetProfileRoute, putPetProfileRoute, listPetProfilesRoute],
 }
