@@ -6,6 +6,7 @@ import { say } from '../src/cli/terminal/terminal.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../src/config/config.ts'
 import { DETAIL_CODES, ERRORS } from '../src/contract/errors.ts'
 import { ALERT_NAMES, alertOf, anchorOf } from '../src/telemetry/alerts.ts'
+import { CLIENT_METHODS, operationOf, REJECTION, requestsOf } from './client-methods.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
 import { deliveryMetrics, serviceMetrics } from './metrics.ts'
 
@@ -17,8 +18,25 @@ interface Operation {
   summary: string
   deprecated?: boolean
   'x-scope': string
+  'x-retry': keyof typeof RETRY_TEXTS
+  /** Reads have none. */
+  'x-retry-effect'?: string
   requestBody?: { content: { 'application/json': { schema: { $ref: string } } } }
   responses: Record<string, { $ref?: string }>
+}
+
+const RETRY_TEXTS = {
+  safe: 'yes',
+  'with If-Match': 'with `If-Match`',
+  'with Idempotency-Key': 'with an `Idempotency-Key`',
+  never: 'no',
+}
+
+/** The client sends an `Idempotency-Key` with each operation that accepts one. */
+const RETRIED_BY_CLIENT: typeof RETRY_TEXTS = {
+  ...RETRY_TEXTS,
+  'with If-Match': 'with `ifMatch`',
+  'with Idempotency-Key': 'yes, with the same `Idempotency-Key`',
 }
 
 /** Errors that most operations share, or that every operation can return. */
@@ -50,7 +68,7 @@ const TASKS: Record<string, RegExp> = {
   'Trace requests': /^OTEL_/,
 }
 
-const TABLES: Record<string, { document: string; table: () => string }> = {
+const TABLES: Record<string, { document: string; table: () => string | Promise<string> }> = {
   errors: { document: 'docs/errors.md', table: errorTable },
   'detail codes': { document: 'docs/errors.md', table: detailCodeTable },
   variables: { document: 'docs/configuration.md', table: settingsByTask },
@@ -64,6 +82,8 @@ const TABLES: Record<string, { document: string; table: () => string }> = {
     document: 'docs/interface.md',
     table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
   },
+  retries: { document: 'docs/retries.md', table: retryTable },
+  methods: { document: 'client/README.md', table: methodTable },
   alerts: { document: 'docs/runbook.md', table: alertTable },
   scopes: { document: 'docs/access.md', table: scopeTable },
   metrics: { document: 'deploy/monitoring/metrics.md', table: metricTable },
@@ -105,6 +125,10 @@ function readDocument() {
     paths: Record<string, Record<string, Operation>>
     components: { schemas: Record<string, { properties: object }> }
   }
+}
+
+function operationsOfDocument(): Operation[] {
+  return Object.values(readDocument().paths).flatMap((methods) => Object.values(methods))
 }
 
 /** Every operation of openapi.json, those that will be removed last. */
@@ -152,12 +176,39 @@ function errorsOf({ responses }: Operation): string {
     .join('; ')
 }
 
+/** One row for the writes with the same effect of a retry. */
+function retryTable(): string {
+  const writes = operationsOfDocument().filter((operation) => operation['x-retry-effect'] !== undefined)
+  const byEffect = Map.groupBy(writes, (operation) => operation['x-retry-effect'] ?? '')
+  const rows = [...byEffect].map(([effect, operations]) => [
+    operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
+    [...new Set(operations.map((operation) => RETRY_TEXTS[operation['x-retry']]))].join(', '),
+    effect,
+  ])
+  return tableOf(['Operation', 'Safe to retry', 'Effect of a retry'], rows)
+}
+
+/** Which method of the client calls which operation, and whether it retries a call with an unknown outcome. */
+async function methodTable(): Promise<string> {
+  const byId = new Map(operationsOfDocument().map((operation) => [operation.operationId, operation]))
+  const rows = await Promise.all(
+    CLIENT_METHODS.map(async (method) => {
+      const [request] = await requestsOf(method, REJECTION)
+      const id = operationOf(readDocument(), request as Request)
+      const operation = byId.get(id) as Operation
+      return [
+        `\`${method}\`${operation.deprecated ? ' (deprecated)' : ''}`,
+        `\`${id}\``,
+        RETRIED_BY_CLIENT[operation['x-retry']],
+      ]
+    }),
+  )
+  return tableOf(['Method', 'Operation', 'Retried if the outcome is unknown'], rows)
+}
+
 /** The operations that scopes allow. */
 function scopeTable(): string {
-  const byScope = Map.groupBy(
-    Object.values(readDocument().paths).flatMap((methods) => Object.values(methods)),
-    (operation) => operation['x-scope'],
-  )
+  const byScope = Map.groupBy(operationsOfDocument(), (operation) => operation['x-scope'])
   const rows = [...byScope].map(([scope, operations]) => [
     scope === 'any' ? 'any key' : `\`${scope.replaceAll(' ', '` and `')}\``,
     operations.map(({ operationId }) => `\`${operationId}\``).join(', '),
@@ -202,7 +253,7 @@ function withTable(document: string, name: string, table: string): string {
 }
 
 for (const [name, { document, table }] of Object.entries(TABLES)) {
-  const fresh = withTable(document, name, table())
+  const fresh = withTable(document, name, await table())
   if (!process.argv.includes('--check')) {
     writeFileSync(join(ROOT, document), fresh)
   } else if (read(document) !== fresh) {

@@ -28,6 +28,8 @@ declare module 'fastify' {
     showsHolds?: boolean
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
+    /** Every write declares how a client can retry it. A read is always safe to retry. */
+    retry?: Retry
     /** True if a response with status 200 stays open. It is logged when it ends, without an effect on the latency metric. */
     isStream?: true
   }
@@ -35,6 +37,14 @@ declare module 'fastify' {
     /** Null until the API key is verified, and outside of /v1. */
     caller: Caller | null
   }
+}
+
+/** How a client can retry an operation after an attempt with an unknown outcome. */
+export interface Retry {
+  /** When a retry is safe, even if the earlier attempt took effect. */
+  rule: 'safe' | 'with If-Match' | 'with Idempotency-Key' | 'never'
+  /** What a retry does, for the docs. */
+  effect: string
 }
 
 export const ErrorSchema = Type.Object(
@@ -114,6 +124,18 @@ export function streamResponse(description: string, mediaType: string, example: 
   }
 }
 
+/** Throws at startup if a write does not declare how clients can retry it. */
+export function requireDeclaredRetry(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, url, config, schema }) => {
+    if (schema !== undefined && !isRead(method) && config?.retry === undefined)
+      throw new Error(`${String(method)} ${url} does not declare \`retry\``)
+  })
+}
+
+function isRead(method: string | string[]): boolean {
+  return [method].flat().some((name) => name === 'GET' || name === 'HEAD')
+}
+
 /**
  * Adds the possible errors of each operation to its schema: `config.errors`, and those that follow from its method, scope
  * and schema. All other errors, such as `rate_limited`, are documented as `default`.
@@ -123,10 +145,8 @@ export function documentErrors(app: FastifyInstance): void {
     if (schema === undefined) return
     const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
     if (config?.scope !== 'any') codes.push('insufficient_scope')
-    const isRead = [method].flat().some((name) => name === 'GET' || name === 'HEAD')
-    if (!isRead) codes.push('outcome_unknown')
     // Every write can have a body. If the operation needs no body, the body is ignored but must be valid JSON.
-    if (!isRead) codes.push('invalid_json')
+    if (!isRead(method)) codes.push('outcome_unknown', 'invalid_json')
     codes.push(...schemaErrors(schema), ...(config?.errors ?? []))
     schema.response = { ...(schema.response as object), ...errorResponses(codes) }
   })

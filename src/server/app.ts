@@ -16,7 +16,7 @@ import { clientErrorSender, errorSender } from '../http/errors.ts'
 import { showFreshHolds } from '../http/fresh-holds.ts'
 import { countHeader } from '../http/headers.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
-import { documentErrors, withSchemaTypes } from '../http/operation.ts'
+import { documentErrors, requireDeclaredRetry, withSchemaTypes } from '../http/operation.ts'
 import { addressLimiter, callerLimiter } from '../http/rate-limit.ts'
 import { requestId } from '../http/request-id.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
@@ -185,6 +185,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   acceptJsonBodies(app)
   rejectUnknownRoutes(app)
   requireDeclaredScope(app)
+  requireDeclaredRetry(app)
   showFreshHolds(app, options.holds)
   documentErrors(app)
   const v1 = withSchemaTypes(app)

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { isOptionalBody } from '../contract/named-schema.ts'
 import { type DeclaredScope, requiredScopes } from '../contract/scopes.ts'
 import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../events/webhooks/message-schema.ts'
-import { ErrorSchema } from '../http/operation.ts'
+import { ErrorSchema, type Retry } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 import { SCHEMAS } from './features.ts'
 
@@ -22,7 +22,8 @@ Ids are 64-bit integers: use a JSON parser that does not round integers above 2^
 without NUL; its length is counted in code points. Write numbers in a URL as plain digits. Unknown fields and
 parameters are ignored.
 
-The \`x-scope\` of an operation contains the scopes that it requires, separated by blanks; \`any\` stands for none. The
+The \`x-scope\` of an operation contains the scopes that it requires, separated by blanks; \`any\` stands for none. Its
+\`x-retry\` says when a retry is safe even if the earlier attempt took effect, and \`x-retry-effect\` what a retry does. The
 \`x-not-with\` of a parameter lists the parameters that cannot be combined with it, or \`name=value\` for one value.
 \`x-only-with\` lists the parameters and values that it requires, for each of its own values if that differs.
 \`x-required-without\` names the parameter without which it is required. The values in the fields that
@@ -81,7 +82,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       if (isOptionalBody(schema?.body)) withOptionalBody.add(schema?.operationId)
       return {
         // Not in `security`: there, tools would treat a changed scope as a changed way to authenticate.
-        schema: { ...schema, ...describeScope(schema?.description, route.config?.scope) },
+        schema: {
+          ...schema,
+          ...describeScope(schema?.description, route.config?.scope),
+          ...describeRetry(route.config?.retry),
+        },
         url: url.replace(VERSION_PREFIX, ''),
       }
     },
@@ -137,6 +142,12 @@ function describeScope(description: string | undefined, declared: DeclaredScope 
     description: description ? `${description}\n\n${sentence}` : sentence,
     'x-scope': scopes.join(' ') || 'any',
   }
+}
+
+/** Only writes declare how clients can retry them. */
+function describeRetry(declared: Retry | undefined) {
+  if (declared === undefined) return { 'x-retry': 'safe' }
+  return { 'x-retry': declared.rule, 'x-retry-effect': declared.effect }
 }
 
 function server(description: string, origin: string) {

@@ -1,10 +1,9 @@
-// client/README.md names the error codes and methods that exist. Its snippets run in test/docs/guides.process.test.ts.
+// client/README.md names the error codes that exist. Its snippets run in test/docs/guides.process.test.ts.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ClientErrorCode } from '@petstore/client'
 import type { WebhookErrorCode } from '@petstore/client/webhooks'
-import { openClientFixture } from '../support/client-fixture.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(join(ROOT, 'client/README.md'), 'utf8')
@@ -38,13 +37,4 @@ test('explains every error code of verifyWebhook', () => {
     invalid_body: true,
   }
   expect(codesIn('Receive webhooks')).toEqual(Object.keys(codes))
-})
-
-test('names every method, and no method that does not exist', async () => {
-  const { store } = await openClientFixture()
-  for (const group of ['pets', 'orders', 'categories', 'events', 'webhooks', 'apiKeys'] as const) {
-    const row = readme.match(new RegExp(`^\\| \`store\\.${group}\` \\| (.*) \\|$`, 'm'))?.[1] ?? ''
-    const named = [...row.matchAll(/`(\w+)`/g)].map(([, method = '']) => method)
-    expect(named.sort()).toEqual(Object.keys(store[group]).sort())
-  }
 })

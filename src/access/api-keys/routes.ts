@@ -6,7 +6,7 @@ import { CursorParameter, LimitParameter } from '../../contract/paging-parameter
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
 import { DEFAULT_SCOPES } from '../../contract/scopes.ts'
 import type { Db } from '../../db/database.ts'
-import { response, emptyResponse, type V1 } from '../../http/operation.ts'
+import { response, emptyResponse, type Retry, type V1 } from '../../http/operation.ts'
 import { REMOVALS } from '../../store/pets/deprecation.ts'
 import {
   createApiKey,
@@ -57,6 +57,15 @@ const DEPRECATED_CALLS_EXAMPLE = {
   lastDay: '2026-12-24',
   removedAt: '2030-12-05T00:00:00.000Z',
 }
+const KEY_RETRY: Retry = {
+  rule: 'never',
+  effect:
+    'A retry can create a second key. List the keys first, and revoke one that the first attempt created: you did not receive its secret.',
+}
+const REVOCATION_RETRY: Retry = {
+  rule: 'safe',
+  effect: 'A retry returns 204, or 401 if the key has revoked itself.',
+}
 const ISSUED = { ...EXAMPLE, key: 'petstore_live_…' }
 
 function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
@@ -89,7 +98,7 @@ function revokeOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'DELETE',
     url: '/api-keys/self',
-    config: { scope: 'any' },
+    config: { scope: 'any', retry: REVOCATION_RETRY },
     schema: {
       operationId: 'revokeOwnApiKey',
       summary: 'Revoke the current API key',
@@ -172,7 +181,7 @@ function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
     url: '/api-keys',
-    config: { scope: 'admin' },
+    config: { scope: 'admin', retry: KEY_RETRY },
     schema: {
       operationId: 'createApiKey',
       summary: 'Create an API key',
@@ -196,7 +205,7 @@ function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
     url: '/api-keys/:apiKeyId/rotate',
-    config: { scope: 'admin' },
+    config: { scope: 'admin', retry: KEY_RETRY },
     schema: {
       operationId: 'rotateApiKey',
       summary: 'Rotate an API key',
@@ -221,7 +230,7 @@ function revokeApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
   app.route({
     method: 'DELETE',
     url: '/api-keys/:apiKeyId',
-    config: { scope: 'admin' },
+    config: { scope: 'admin', retry: REVOCATION_RETRY },
     schema: {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',

@@ -42,7 +42,11 @@ function testWebhookRoute(app: V1, { db }: DeliveryServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/test',
-    config: { scope: SENDING_SCOPES, errors: ['webhook_disabled', 'webhook_busy'] },
+    config: {
+      scope: SENDING_SCOPES,
+      errors: ['webhook_disabled', 'webhook_busy'],
+      retry: { rule: 'never', effect: 'A retry can send the message again.' },
+    },
     schema: {
       operationId: 'testWebhook',
       summary: 'Send a test event',
@@ -67,7 +71,15 @@ function replayWebhookRoute(app: V1, { db, findEvents }: DeliveryServices): void
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/replay',
-    config: { scope: SENDING_SCOPES, errors: ['events_expired'] },
+    config: {
+      scope: SENDING_SCOPES,
+      errors: ['events_expired'],
+      retry: {
+        rule: 'never',
+        effect:
+          'A retry can send messages again. With `latest`, it skips the events since the first attempt.',
+      },
+    },
     schema: {
       operationId: 'replayWebhook',
       summary: 'Send events again',
@@ -129,7 +141,11 @@ function redeliverRoute(app: V1, { db }: DeliveryServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/deliveries/:deliveryId/redeliver',
-    config: { scope: SENDING_SCOPES, errors: ['webhook_not_found', 'webhook_disabled', 'webhook_busy'] },
+    config: {
+      scope: SENDING_SCOPES,
+      errors: ['webhook_not_found', 'webhook_disabled', 'webhook_busy'],
+      retry: { rule: 'never', effect: 'A retry can send the message again.' },
+    },
     schema: {
       operationId: 'redeliver',
       summary: 'Send a message again',

@@ -96,7 +96,15 @@ function createWebhookRoute(app: V1, services: WebhookServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks',
-    config: { scope: SENDING_SCOPES, errors: ['too_many_webhooks'] },
+    config: {
+      scope: SENDING_SCOPES,
+      errors: ['too_many_webhooks'],
+      retry: {
+        rule: 'never',
+        effect:
+          'A retry can create a second webhook. List the webhooks first, and delete one that the first attempt created: you did not receive its secret.',
+      },
+    },
     schema: {
       operationId: 'createWebhook',
       summary: 'Create a webhook',
@@ -144,7 +152,10 @@ function updateWebhookRoute(app: V1, { db, webhookAddresses }: WebhookServices):
   app.route({
     method: 'PATCH',
     url: '/webhooks/:webhookId',
-    config: { scope: SENDING_SCOPES },
+    config: {
+      scope: SENDING_SCOPES,
+      retry: { rule: 'never', effect: 'A retry can undo a later change by another client.' },
+    },
     schema: {
       operationId: 'updateWebhook',
       summary: 'Change a webhook',
@@ -169,7 +180,13 @@ function deleteWebhookRoute(app: V1, { db }: WebhookServices): void {
   app.route({
     method: 'DELETE',
     url: '/webhooks/:webhookId',
-    config: { scope: 'webhooks:write' },
+    config: {
+      scope: 'webhooks:write',
+      retry: {
+        rule: 'safe',
+        effect: 'If the first attempt succeeded, a retry returns 404 `webhook_not_found`.',
+      },
+    },
     schema: {
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
@@ -189,7 +206,10 @@ function rotateWebhookSecretRoute(app: V1, { db }: WebhookServices): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:webhookId/rotate-secret',
-    config: { scope: SENDING_SCOPES },
+    config: {
+      scope: SENDING_SCOPES,
+      retry: { rule: 'never', effect: 'A retry returns another secret. A webhook keeps the newest 3.' },
+    },
     schema: {
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',

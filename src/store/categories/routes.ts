@@ -58,7 +58,16 @@ function putCategoryRoute(app: V1, { db }: CategoryServices): void {
   app.route({
     method: 'PUT',
     url: '/categories/:categoryId',
-    config: { scope: 'pets:write', showsHolds: true, errors: ['category_exists'] },
+    config: {
+      scope: 'pets:write',
+      showsHolds: true,
+      errors: ['category_exists'],
+      retry: {
+        rule: 'safe',
+        effect:
+          'A retry sets the same name. With `If-None-Match: *`, it returns 412 `category_exists` if the first attempt succeeded.',
+      },
+    },
     schema: {
       operationId: 'putCategory',
       summary: 'Name a category',

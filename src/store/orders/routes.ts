@@ -44,7 +44,11 @@ function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: Orde
   app.route({
     method: 'POST',
     url: '/store/orders',
-    config: { scope: 'orders:write', errors: ['pet_not_found', 'pet_not_available'] },
+    config: {
+      scope: 'orders:write',
+      errors: ['pet_not_found', 'pet_not_available'],
+      retry: { rule: 'with Idempotency-Key', effect: 'A retry returns the response to the first attempt.' },
+    },
     schema: {
       operationId: 'placeOrder',
       summary: 'Place an order',
@@ -84,7 +88,11 @@ function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders/:orderId/complete',
-    config: { scope: 'orders:write', errors: ['order_closed'] },
+    config: {
+      scope: 'orders:write',
+      errors: ['order_closed'],
+      retry: { rule: 'safe', effect: 'A retry returns 200 with the same order. It never changes the price.' },
+    },
     schema: {
       operationId: 'completeOrder',
       summary: 'Complete an order',
@@ -106,7 +114,11 @@ function cancelOrderRoute(app: V1, { db }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders/:orderId/cancel',
-    config: { scope: 'orders:write', errors: ['order_closed'] },
+    config: {
+      scope: 'orders:write',
+      errors: ['order_closed'],
+      retry: { rule: 'safe', effect: 'A retry returns 200 with the same order.' },
+    },
     schema: {
       operationId: 'cancelOrder',
       summary: 'Cancel an order',

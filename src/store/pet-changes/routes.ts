@@ -38,7 +38,10 @@ function changePetsRoute(app: V1, { db, categoryPolicy, currency, clock }: PetCh
   app.route({
     method: 'POST',
     url: '/pet-changes',
-    config: { scope: 'pets:write' },
+    config: {
+      scope: 'pets:write',
+      retry: { rule: 'with Idempotency-Key', effect: 'A retry returns the results of the first attempt.' },
+    },
     schema: {
       operationId: 'changePets',
       summary: 'Change many pets',

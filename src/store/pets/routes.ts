@@ -88,7 +88,11 @@ function createPetRoute(app: V1, services: PetServices): void {
   app.route({
     method: 'POST',
     url: '/pets',
-    config: { scope: 'pets:write', errors: ['unknown_category'] },
+    config: {
+      scope: 'pets:write',
+      errors: ['unknown_category'],
+      retry: { rule: 'with Idempotency-Key', effect: 'A retry returns the response to the first attempt.' },
+    },
     schema: {
       operationId: 'createPet',
       summary: 'Create a pet',
@@ -164,7 +168,15 @@ function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
   app.route({
     method: 'PATCH',
     url: '/pets/:petId',
-    config: { scope: 'pets:write', errors: ['unknown_category', 'invalid_transition', 'pet_on_hold'] },
+    config: {
+      scope: 'pets:write',
+      errors: ['unknown_category', 'invalid_transition', 'pet_on_hold'],
+      retry: {
+        rule: 'with If-Match',
+        effect:
+          'After a change by another client, or if the first attempt succeeded, a retry returns 412 `precondition_failed`. `GET /v1/pets?id=42` returns the `ETag` of pet 42.',
+      },
+    },
     schema: {
       operationId: 'updatePet',
       summary: 'Update a pet',
@@ -198,7 +210,15 @@ function deletePetRoute(app: V1, { db }: PetServices): void {
   app.route({
     method: 'DELETE',
     url: '/pets/:petId',
-    config: { scope: 'pets:write', errors: ['pet_has_orders'] },
+    config: {
+      scope: 'pets:write',
+      errors: ['pet_has_orders'],
+      retry: {
+        rule: 'safe',
+        effect:
+          'If the first attempt succeeded, a retry returns 404 `pet_not_found`, because ids are never reused. Send `If-Match` too, to delete the pet only if no other client has changed it.',
+      },
+    },
     schema: {
       operationId: 'deletePet',
       summary: 'Delete a pet',

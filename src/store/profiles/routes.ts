@@ -56,7 +56,14 @@ function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): 
   app.route({
     method: 'PUT',
     url: '/pets/:petId/profile',
-    config: { scope: 'pets:write' },
+    config: {
+      scope: 'pets:write',
+      retry: {
+        rule: 'with If-Match',
+        effect:
+          'After a change by another client, or if the first attempt succeeded, a retry returns 412 `precondition_failed`. `GET /v1/pets/42/profile` returns the `ETag` of the profile.',
+      },
+    },
     schema: {
       operationId: 'putPetProfile',
       summary: 'Replace the profile of a pet',
