@@ -10,7 +10,29 @@ export interface Statement {
    * a transaction.
    */
   isIdempotent?: true
+  /**
+   * Why the statement cannot read many rows, so that no test needs to look at its plan. Prefer a case in test/slow/plans.test.ts
+   * for each statement that reads a table without a limit on its size.
+   */
+  bounded?: Bound
 }
+
+/** What limits the rows that a statement reads. */
+type Bound =
+  /** A unique key, or a list of unique keys. */
+  | 'by unique keys'
+  /** An index finds the rows of one pet or one webhook. */
+  | 'by one pet or webhook'
+  /** It inserts the given rows. */
+  | 'by the given rows'
+  /** The table stays small. */
+  | 'by a small table'
+  /** It reads a range of an index that holds only the rows in question. */
+  | 'by a narrow index'
+  /** It reads no table of the store. */
+  | 'without a table'
+  /** It runs only on a new database. */
+  | 'runs once'
 
 export interface Reader {
   /**

@@ -7,5 +7,5 @@ export const DURABLE_READ = `select ${BARRIER}`
 
 /** Makes the commit of this transaction wait for the standbys, although the transaction has only read. */
 export async function waitForStandbys(tx: Tx): Promise<void> {
-  await tx.write({ name: 'wait_for_standbys', text: DURABLE_READ, values: [] })
+  await tx.write({ name: 'wait_for_standbys', bounded: 'without a table', text: DURABLE_READ, values: [] })
 }

@@ -31,6 +31,8 @@ export interface StatementFunction {
   sends: number
   /** The names of its statements that are literals. */
   statements: string[]
+  /** Whether a statement says why it cannot read many rows. */
+  isBounded: boolean
   /** The properties of the row type and their types, such as `bigint`; undefined if the function reads no column. */
   columns: Record<string, string> | undefined
 }
@@ -83,6 +85,7 @@ function functionsIn(source: Node, file: string, checker: Checker): StatementFun
       callers: [],
       sends: 0,
       statements: [],
+      isBounded: false,
       columns: undefined,
     }
     functions.set(node, entry)
@@ -102,8 +105,12 @@ function functionsIn(source: Node, file: string, checker: Checker): StatementFun
       }
     }
     if (inside !== undefined && isObjectLiteralExpression(node)) {
-      const name = statementLiteral(node)
-      if (name !== undefined) entryOf(inside).statements.push(...name)
+      const statement = statementLiteral(node)
+      if (statement !== undefined) {
+        const entry = entryOf(inside)
+        entry.statements.push(...statement.names)
+        entry.isBounded ||= statement.isBounded
+      }
     }
     node.forEachChild((child) => visit(child, inside))
   }
@@ -165,8 +172,10 @@ function nameOf(type: Type, checker: Checker): string {
   return checker.isArrayType(type) ? 'array' : (type.getSymbol()?.name ?? '')
 }
 
-/** The name of a statement, if the object is one; empty if the name is not a literal. */
-function statementLiteral(node: ObjectLiteralExpression): string[] | undefined {
+/** The object as a statement, if it is one. Without a name if that is not a literal. */
+function statementLiteral(
+  node: ObjectLiteralExpression,
+): { names: string[]; isBounded: boolean } | undefined {
   const properties = new Map<string, Node>()
   for (const property of node.properties) {
     if (isPropertyAssignment(property)) properties.set(property.name.getText(), property.initializer)
@@ -174,5 +183,5 @@ function statementLiteral(node: ObjectLiteralExpression): string[] | undefined {
   }
   if (!['name', 'text', 'values'].every((name) => properties.has(name))) return undefined
   const name = properties.get('name') as Node
-  return isStringLiteral(name) ? [name.text] : []
+  return { names: isStringLiteral(name) ? [name.text] : [], isBounded: properties.has('bounded') }
 }

@@ -33,6 +33,7 @@ export async function findCallersByHashes(
 ): Promise<Map<string, Caller>> {
   const rows = await db.read<Pick<ApiKeyRow, 'id' | 'name' | 'scopes' | 'rate_limit'> & { hash: string }>({
     name: 'find_callers_by_hashes',
+    bounded: 'by unique keys',
     text: `select encode(hash, 'hex') as hash, id, name, scopes, rate_limit
       from api_keys
       where hash = any($1::bytea[])
@@ -52,6 +53,7 @@ export async function findCallersByHashes(
 export async function findValidApiKeyIds(db: Reader, ids: readonly bigint[]): Promise<Set<bigint>> {
   const rows = await db.read<{ id: bigint }>({
     name: 'find_valid_api_key_ids',
+    bounded: 'by unique keys',
     text: `select id from api_keys
       where id = any($1::bigint[])
         and revoked_at is null
@@ -64,6 +66,7 @@ export async function findValidApiKeyIds(db: Reader, ids: readonly bigint[]): Pr
 export async function insertApiKey(db: Writer, hash: Buffer, apiKey: NewApiKey): Promise<ApiKey> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'insert_api_key',
+    bounded: 'by the given rows',
     text: `insert into api_keys (hash, name, scopes, rate_limit, lifetime_seconds, expires_at)
       values ($1, $2, $3, $4, $5, now() + make_interval(secs => $5))
       returning ${COLUMNS}`,
@@ -79,6 +82,7 @@ export async function insertPersonalApiKey(
 ): Promise<ApiKey> {
   const [row] = await tx.write<ApiKeyRow>({
     name: 'insert_personal_api_key',
+    bounded: 'by the given rows',
     text: `insert into api_keys (kind, hash, name, scopes, subject, expires_at)
       values ('personal', $1, $2, $3, $4, now() + make_interval(secs => $5))
       returning ${COLUMNS}`,
@@ -91,6 +95,7 @@ export async function insertPersonalApiKey(
 export async function revokeOldestPersonalApiKeys(tx: Tx, subject: string, kept: number): Promise<void> {
   await tx.write({
     name: 'revoke_oldest_personal_api_keys',
+    bounded: 'by a small table',
     text: `update api_keys set revoked_at = now()
       where id = any(array(
         select id from api_keys
@@ -109,6 +114,7 @@ export async function revokeOldestPersonalApiKeys(tx: Tx, subject: string, kept:
 export async function purgePersonalApiKeys(db: Writer, days: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'purge_personal_api_keys',
+    bounded: 'by a small table',
     text: `update api_keys set subject = null
       where id = any(array(
         select id from api_keys
@@ -128,6 +134,7 @@ export async function purgePersonalApiKeys(db: Writer, days: number, max: number
 export async function findAllApiKeys(db: Reader, withEnded: boolean): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_all_api_keys',
+    bounded: 'by a small table',
     text: `select ${COLUMNS} from api_keys where $1 or (${LISTED}) order by id`,
     values: [withEnded],
   })
@@ -137,6 +144,7 @@ export async function findAllApiKeys(db: Reader, withEnded: boolean): Promise<Ap
 export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_by_ids',
+    bounded: 'by unique keys',
     text: `select ${COLUMNS} from api_keys where id = any($1::bigint[])`,
     values: [ids],
   })
@@ -152,6 +160,7 @@ export async function findApiKeysBefore(
 ): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_before',
+    bounded: 'by a small table',
     text: `select ${COLUMNS} from api_keys
       where id < $1 and ${LISTED} and ($2::text is null or kind = $2)
       order by id desc
@@ -165,6 +174,7 @@ export async function findApiKeysBefore(
 export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey | undefined> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'set_api_key_revoked',
+    bounded: 'by unique keys',
     text: `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${COLUMNS}`,
     values: [id],
   })
@@ -184,6 +194,7 @@ export async function retireApiKey(
     Pick<ApiKeyRow, 'name' | 'scopes' | 'rate_limit'> & { lifetime_seconds: number | null }
   >({
     name: 'retire_api_key',
+    bounded: 'by unique keys',
     text: `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => $2))
       where id = $1 and kind = 'program' and revoked_at is null and (expires_at is null or expires_at > now())
       returning name, scopes, rate_limit, lifetime_seconds`,
@@ -202,6 +213,7 @@ export async function retireApiKey(
 export async function touchApiKeys(tx: Tx, used: ReadonlyMap<bigint, Date>): Promise<void> {
   await tx.write({
     name: 'touch_api_keys',
+    bounded: 'by unique keys',
     text: `with used as (
         select api_keys.id, input.at
         from unnest($1::bigint[], $2::timestamptz[]) as input (id, at)
@@ -226,6 +238,7 @@ export interface DeprecatedCalls {
 export async function addDeprecatedCalls(tx: Tx, counted: readonly DeprecatedCalls[]): Promise<void> {
   await tx.write({
     name: 'add_deprecated_calls',
+    bounded: 'by the given rows',
     text: `insert into deprecated_calls (api_key_id, operation, day, calls)
       select api_key_id, operation, day, calls
       from unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[])
@@ -249,6 +262,7 @@ export type DeprecatedUse = Omit<DeprecatedCall, 'removedAt'>
 export async function listDeprecatedUse(db: Reader, max: number): Promise<DeprecatedUse[]> {
   return db.read<DeprecatedUse>({
     name: 'list_deprecated_use',
+    bounded: 'by a small table',
     text: `select api_keys.id as "apiKeyId", api_keys.name as "apiKeyName", operation,
         sum(calls)::bigint as calls,
         coalesce(sum(calls) filter (where day > (now() at time zone 'utc')::date - 30), 0)::bigint

@@ -19,6 +19,7 @@ export async function insertFinishedSignIn(
 ): Promise<void> {
   await db.write({
     name: 'insert_finished_sign_in',
+    bounded: 'by the given rows',
     text: `insert into finished_sign_ins (cookie_hash, subject, name, role, return_to, expires_at)
       values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
     values: [cookieHash, subject, name, role, returnTo, seconds],
@@ -29,6 +30,7 @@ export async function insertFinishedSignIn(
 export async function takeFinishedSignIn(tx: Tx, cookieHash: Buffer): Promise<SignedInPerson | undefined> {
   const [row] = await tx.write<SignedInPerson>({
     name: 'take_finished_sign_in',
+    bounded: 'by unique keys',
     text: `delete from finished_sign_ins
       where cookie_hash = $1 and expires_at > now()
       returning subject, name, role, return_to as "returnTo"`,
@@ -41,6 +43,7 @@ export async function takeFinishedSignIn(tx: Tx, cookieHash: Buffer): Promise<Si
 export async function deleteExpiredSignIns(db: Writer): Promise<void> {
   await db.write({
     name: 'delete_expired_sign_ins',
+    bounded: 'by a small table',
     text: 'delete from finished_sign_ins where expires_at <= now()',
     values: [],
     isIdempotent: true,

@@ -7,7 +7,12 @@ import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { historyInsert } from '../../store/history/queries.ts'
 
 export async function hasPets(db: Reader): Promise<boolean> {
-  const rows = await db.read({ name: 'has_pets', text: 'select 1 from pets limit 1', values: [] })
+  const rows = await db.read({
+    name: 'has_pets',
+    bounded: 'by a narrow index',
+    text: 'select 1 from pets limit 1',
+    values: [],
+  })
   return rows.length > 0
 }
 
@@ -15,6 +20,7 @@ export async function hasPets(db: Reader): Promise<boolean> {
 export async function recordDemoOrdersAtOnce(tx: Tx): Promise<void> {
   await tx.write({
     name: 'record_demo_orders_at_once',
+    bounded: 'runs once',
     text: 'set constraints record_placed immediate',
     values: [],
   })
@@ -29,6 +35,7 @@ export async function insertDemoProfiles(
 ): Promise<void> {
   await tx.write({
     name: 'insert_demo_profiles',
+    bounded: 'runs once',
     text: `with input as materialized (
         select pet_id, fields from unnest($1::bigint[], $2::jsonb[]) as input (pet_id, fields) cross join ${actorFrom(3)}
       ), written as (
@@ -59,6 +66,7 @@ export async function insertDemoOrder(tx: Tx, order: DemoOrder, actor: Actor): P
   const { petId, createdAt, expiresAt, note, price, currency } = order
   await tx.write({
     name: 'insert_demo_order',
+    bounded: 'runs once',
     text: `with recorded as (
         ${historyInsert(`values ($1::bigint, 'order_placed', 'available', 'pending', $2::bigint, $3)`)}
       )
@@ -93,6 +101,7 @@ export async function endDemoOrder(
 ): Promise<void> {
   await tx.write({
     name: 'end_demo_order',
+    bounded: 'runs once',
     text: `with ended as (
         update orders set status = $2, closed_at = $3, price = coalesce($4::numeric, price) from ${actorFrom(5)}
         where pet_id = $1 and status = 'open'
@@ -118,6 +127,7 @@ const REQUESTS = 'unnest($1::text[], $2::timestamptz[]) as requests (id, at)'
 export async function setBackPets(tx: Tx, { requestIds, times }: RequestTimes): Promise<void> {
   await tx.write({
     name: 'set_back_pets',
+    bounded: 'runs once',
     text: `update pets set created_at = requests.at from ${REQUESTS} where pets.request_id = requests.id`,
     values: [requestIds, times],
   })
@@ -126,6 +136,7 @@ export async function setBackPets(tx: Tx, { requestIds, times }: RequestTimes): 
 export async function setBackHistory(tx: Tx, { requestIds, times }: RequestTimes): Promise<void> {
   await tx.write({
     name: 'set_back_history',
+    bounded: 'runs once',
     text: `update pet_history set at = requests.at from ${REQUESTS} where pet_history.request_id = requests.id`,
     values: [requestIds, times],
   })
@@ -135,6 +146,7 @@ export async function setBackHistory(tx: Tx, { requestIds, times }: RequestTimes
 export async function setBackEvents(tx: Tx, { requestIds, times }: RequestTimes): Promise<void> {
   await tx.write({
     name: 'set_back_events',
+    bounded: 'runs once',
     text: `update outbox set at = requests.at from ${REQUESTS} where outbox.request_ids[1] = requests.id`,
     values: [requestIds, times],
   })
@@ -144,6 +156,7 @@ export async function setBackEvents(tx: Tx, { requestIds, times }: RequestTimes)
 export async function setBackFigures(tx: Tx, countedSince: Date): Promise<void> {
   await tx.write({
     name: 'set_back_figures',
+    bounded: 'runs once',
     text: 'update pet_figures_start set counted_since = $1',
     values: [countedSince],
   })
@@ -162,6 +175,7 @@ export async function setBackApiKey(
 ): Promise<void> {
   await tx.write({
     name: 'set_back_api_key',
+    bounded: 'runs once',
     text: `update api_keys set created_at = $2::timestamptz, last_used_at = $3, expires_at = $4::timestamptz,
         lifetime_seconds = case when kind = 'program' then extract(epoch from $4::timestamptz - $2::timestamptz) end
       where id = $1`,
@@ -177,6 +191,7 @@ export async function setBackWebhook(
 ): Promise<void> {
   await tx.write({
     name: 'set_back_webhook',
+    bounded: 'runs once',
     text: 'update webhooks set created_at = $2, failing_since = $3 where id = $1',
     values: [id, createdAt, failingSince ?? null],
   })
@@ -186,6 +201,7 @@ export async function setBackWebhook(
 export async function setDemoReceiver(db: Writer, description: string, url: string): Promise<void> {
   await db.write({
     name: 'set_demo_receiver',
+    bounded: 'runs once',
     text: 'update webhooks set url = $2, restarts = restarts + 1 where description = $1',
     values: [description, url],
   })

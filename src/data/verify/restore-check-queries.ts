@@ -33,6 +33,7 @@ export interface RestoreState {
 export async function insertRestoreCheck(db: Writer, check: NewRestoreCheck): Promise<void> {
   await db.write({
     name: 'insert_restore_check',
+    bounded: 'by the given rows',
     text: `insert into restore_checks (backup, recovered_to, is_proven, duration_ms, message)
       values ($1, $2, $3, $4, $5)`,
     values: [check.backup, check.recoveredTo, check.isProven, check.durationMs, check.message],
@@ -43,6 +44,7 @@ export async function insertRestoreCheck(db: Writer, check: NewRestoreCheck): Pr
 export async function listRestoreChecks(db: Reader, max: number): Promise<RestoreCheck[]> {
   return db.read<RestoreCheck>({
     name: 'list_restore_checks',
+    bounded: 'by a small table',
     text: `select checked_at as "checkedAt", backup, recovered_to as "recoveredTo", is_proven as "isProven",
         duration_ms as "durationMs", message
       from restore_checks
@@ -55,6 +57,7 @@ export async function listRestoreChecks(db: Reader, max: number): Promise<Restor
 export async function readRestoreState(db: Reader): Promise<RestoreState> {
   const [state] = await db.read<RestoreState>({
     name: 'read_restore_state',
+    bounded: 'by a small table',
     text: `select proven.checked_at as "provenAt",
         extract(epoch from now() - proven.checked_at)::float8 as "provenSecondsAgo",
         newest.is_proven as "isNewestProven", newest.message as "newestMessage"
@@ -70,6 +73,7 @@ export async function readRestoreState(db: Reader): Promise<RestoreState> {
 export async function canReadRestoreChecks(db: Reader): Promise<boolean> {
   const [table] = await db.read<{ isReadable: boolean | null }>({
     name: 'can_read_restore_checks',
+    bounded: 'by unique keys',
     text: `select has_table_privilege(to_regclass('restore_checks'), 'select') as "isReadable"`,
     values: [],
   })
@@ -80,6 +84,7 @@ export async function canReadRestoreChecks(db: Reader): Promise<boolean> {
 export async function deleteOldRestoreChecks(db: Writer, kept: number): Promise<void> {
   await db.write({
     name: 'delete_old_restore_checks',
+    bounded: 'by a small table',
     text: `delete from restore_checks
       where id <= (select id from restore_checks order by id desc offset $1 limit 1)`,
     values: [kept],

@@ -4,6 +4,7 @@
 // open another connection, until the role reaches its connection limit. Never cancel such a backend: its commit would
 // become visible without being replicated.
 import type pg from 'pg'
+import type { Statement } from '../database.ts'
 
 const CHECKED_EVERY_MS = 1_000
 
@@ -72,10 +73,12 @@ export function trackUnacknowledgedWrites(
 
 /** Returns those of the given backends that are still busy. */
 export async function findBusyBackends(client: pg.ClientBase, pids: number[]): Promise<number[]> {
-  const { rows } = await client.query<{ pid: number }>({
+  const statement: Statement = {
     name: 'find_busy_backends',
+    bounded: 'without a table',
     text: `select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active'`,
     values: [pids],
-  })
+  }
+  const { rows } = await client.query<{ pid: number }>(statement)
   return rows.map(({ pid }) => pid)
 }

@@ -11,6 +11,7 @@ export interface ArchivingState {
 export async function readArchiving(db: Reader): Promise<ArchivingState> {
   const [state] = await db.read<ArchivingState>({
     name: 'read_archiving',
+    bounded: 'without a table',
     text: `select current_setting('archive_mode') <> 'off' as "isOn",
         case when last_failed_time > coalesce(last_archived_time, '-infinity')
           then extract(epoch from now() - coalesce(last_archived_time, stats_reset))::float8 end as "failingSeconds"

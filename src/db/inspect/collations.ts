@@ -18,6 +18,7 @@ export interface StaleCollation {
 export function listStaleCollations(db: Reader): Promise<StaleCollation[]> {
   return db.read<StaleCollation>({
     name: 'list_stale_collations',
+    bounded: 'without a table',
     // The indexes on names compare bytes, but pet_name_key lower-cases their entries with a collation. PostgreSQL does not
     // record this dependency, so the query reads it from the source of the function.
     text: `with indexes as (

@@ -15,6 +15,7 @@ export interface ConnectionLimits {
 export async function readConnectionLimits(db: Reader): Promise<ConnectionLimits> {
   const [limits] = await db.read<ConnectionLimits>({
     name: 'read_connection_limits',
+    bounded: 'without a table',
     // `reserved_connections` exists since PostgreSQL 16.
     text: `select current_user as role, current_database() as database,
         current_setting('max_connections')::int

@@ -46,6 +46,7 @@ export interface OwnersState {
 export async function readOwners(db: Reader, migrator: string | undefined): Promise<OwnersState> {
   const [state] = await db.read<OwnersState>({
     name: 'read_owners',
+    bounded: 'without a table',
     text: `with migrator (name) as (
         select coalesce(
           nullif($1, ''),

@@ -14,6 +14,7 @@ export interface PlannerSettings {
 export async function readPlannerSettings(db: Reader): Promise<PlannerSettings> {
   const [settings] = await db.read<PlannerSettings>({
     name: 'read_planner_settings',
+    bounded: 'without a table',
     text: `select current_user as role, array(
         select format('%s = %s', name, setting) from pg_settings
         join (values ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off')) as needed (name, value) using (name)

@@ -128,6 +128,7 @@ type RoleState = { role: string; ownsTables: boolean; mayCreate: boolean; mayLoc
 async function readRole(db: Reader): Promise<RoleState | undefined> {
   const [state] = await db.read<RoleState>({
     name: 'read_role',
+    bounded: 'without a table',
     text: `select current_user as role, has_schema_privilege(current_schema(), 'create') as "mayCreate",
         has_function_privilege('pg_catalog.pg_try_advisory_xact_lock(bigint)', 'execute') as "mayLock",
         coalesce(bool_and(pg_has_role(relowner, 'usage')), has_schema_privilege(current_schema(), 'create')) as "ownsTables"
@@ -144,6 +145,7 @@ type TablePrivilegeState = { name: string; column: string | null; privilege: str
 async function readTablePrivileges(db: Reader): Promise<TablePrivilegeState[]> {
   return db.read<TablePrivilegeState>({
     name: 'read_table_privileges',
+    bounded: 'without a table',
     text: `with tables as (
         select oid, relname from pg_class
         where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and relname = any($1)

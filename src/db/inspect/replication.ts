@@ -18,6 +18,7 @@ export interface ReplicationState {
 export async function readReplication(db: Reader): Promise<ReplicationState> {
   const [row] = await db.read<ReplicationState & { seesStates: boolean }>({
     name: 'read_replication',
+    bounded: 'without a table',
     text: `select current_user as role, current_database() as database,
         setting as "synchronousCommit", source as "setBy",
         current_setting('synchronous_standby_names') as "synchronousStandbyNames",

@@ -60,6 +60,7 @@ export async function listRoleDifferences(db: Reader): Promise<RoleDifference[]>
 async function readRoleStates(db: Reader): Promise<RoleState[]> {
   return db.read<RoleState>({
     name: 'read_role_states',
+    bounded: 'without a table',
     text: `select rolname as role, array(
         select config
         from pg_db_role_setting

@@ -20,6 +20,7 @@ export interface Waits {
 export async function readWaits(db: Reader): Promise<Waits> {
   const [waits] = await db.read<Waits>({
     name: 'read_waits',
+    bounded: 'without a table',
     // A prepared transaction has no process id; pg_blocking_pids() calls it 0.
     text: `with recursive own as (
         select pid, query_start, wait_event_type, wait_event

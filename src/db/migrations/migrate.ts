@@ -43,6 +43,7 @@ export async function readSchemaState(db: Reader): Promise<SchemaState> {
 async function hasMigrationsTable(db: Reader): Promise<boolean> {
   const [table] = await db.read<{ exists: boolean }>({
     name: 'has_migrations_table',
+    bounded: 'without a table',
     text: `select to_regclass('${MIGRATIONS_TABLE}') is not null as exists`,
     values: [],
   })
@@ -52,6 +53,7 @@ async function hasMigrationsTable(db: Reader): Promise<boolean> {
 async function listMigrations(db: Reader): Promise<string[]> {
   const rows = await db.read<{ name: string }>({
     name: 'list_migrations',
+    bounded: 'by a small table',
     text: `select name from ${MIGRATIONS_TABLE} order by id`,
     values: [],
   })

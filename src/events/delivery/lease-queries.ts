@@ -20,6 +20,7 @@ export interface WebhookState {
 export async function findWebhookStates(db: Reader, deliverer: string): Promise<WebhookState[]> {
   return db.read({
     name: 'find_webhook_states',
+    bounded: 'by a small table',
     text: `select id, version, restarts, disabled_reason is null as "isEnabled",
         coalesce(deliverer = $1 or leased_until <= now(), true) as "isClaimable"
       from webhooks
@@ -36,6 +37,7 @@ export async function claimWebhooks(
 ): Promise<Set<bigint>> {
   const rows = await db.write<{ id: bigint }>({
     name: 'claim_webhooks',
+    bounded: 'by unique keys',
     text: `update webhooks set deliverer = $1, leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
       where id = any(array(
         select id from webhooks
@@ -61,6 +63,7 @@ export async function renewWebhooks(
 ): Promise<Set<bigint>> {
   const rows = await db.write<{ id: bigint }>({
     name: 'renew_webhooks',
+    bounded: 'by unique keys',
     text: `update webhooks set leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
       where id = any(array(
         select id from webhooks where id = any($2::bigint[]) and deliverer = $1 order by id for no key update
@@ -76,6 +79,7 @@ export async function renewWebhooks(
 export async function releaseWebhooks(db: Writer, deliverer: string, ids: readonly bigint[]): Promise<void> {
   await db.write({
     name: 'release_webhooks',
+    bounded: 'by unique keys',
     text: `update webhooks set deliverer = null, leased_until = null where id = any($2::bigint[]) and deliverer = $1`,
     values: [deliverer, ids],
     isIdempotent: true,
@@ -110,6 +114,7 @@ interface LeasedWebhookRow extends Omit<LeasedWebhook, 'secrets'> {
 export async function findLeasedWebhook(db: Reader, id: bigint): Promise<LeasedWebhook | undefined> {
   const [row] = await db.read<LeasedWebhookRow>({
     name: 'find_leased_webhook',
+    bounded: 'by unique keys',
     text: `select id, url, types::text[], version, restarts, epoch, number,
         array(
           select generate_series(lower(span), upper(span) - 1) from unnest(done) as span

@@ -29,6 +29,7 @@ export async function findWebhookRetries(
 ): Promise<RetryRow[]> {
   return db.read({
     name: 'find_webhook_retries',
+    bounded: 'by one pet or webhook',
     text: `select id, kind, number, pet_id as "petId", type, occurred_at as "occurredAt", attempts,
         extract(epoch from due_at - now())::float8 as "dueInSeconds",
         case when kind = 'redelivery' then ${epochOf('webhook_retries.number')} end as epoch
@@ -96,6 +97,7 @@ export async function moveLeasedWebhook(
   const { epoch, number } = newEpoch ?? position
   const rows = await tx.write({
     name: 'move_leased_webhook',
+    bounded: 'by unique keys',
     text: `update webhooks
       set epoch = $4, number = $5, failing_since = now() - make_interval(secs => $6),
         done = coalesce((
@@ -127,6 +129,7 @@ export async function deleteWebhookRetries(
 ): Promise<void> {
   await tx.write({
     name: 'delete_webhook_retries',
+    bounded: 'by one pet or webhook',
     text: `delete from webhook_retries
       where webhook_id = $1 and (id = any($2::bigint[]) or (kind = 'event' and number = any($3::bigint[])))`,
     values: [webhookId, ids, numbers],
@@ -137,6 +140,7 @@ export async function deleteWebhookRetries(
 export async function deleteWebhookEventRetries(tx: Tx, webhookId: bigint): Promise<void> {
   await tx.write({
     name: 'delete_webhook_event_retries',
+    bounded: 'by one pet or webhook',
     text: `delete from webhook_retries where webhook_id = $1 and kind = 'event'`,
     values: [webhookId],
   })
@@ -149,6 +153,7 @@ export async function updateRequestedWebhookRetries(
 ): Promise<void> {
   await tx.write({
     name: 'update_requested_webhook_retries',
+    bounded: 'by one pet or webhook',
     text: `update webhook_retries set attempts = input.attempts, due_at = now() + make_interval(secs => input.due_in)
       from unnest($2::bigint[], $3::int[], $4::float8[]) as input (id, attempts, due_in)
       where webhook_id = $1 and webhook_retries.id = input.id`,
@@ -168,6 +173,7 @@ export async function upsertWebhookEventRetries(
 ): Promise<void> {
   await tx.write({
     name: 'upsert_webhook_event_retries',
+    bounded: 'by the given rows',
     text: `insert into webhook_retries (webhook_id, kind, number, pet_id, type, occurred_at, attempts, due_at)
       select $1, 'event', number, pet_id, type, occurred_at, attempts, now() + make_interval(secs => due_in)
       from unnest($2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::int[], $7::float8[])
@@ -194,6 +200,7 @@ export async function insertWebhookDeliveries(
 ): Promise<void> {
   await tx.write({
     name: 'insert_webhook_deliveries',
+    bounded: 'by the given rows',
     text: `insert into webhook_deliveries (webhook_id, message_id, kind, number, pet_id, type, occurred_at, attempt,
         outcome, response_status, failure, duration_ms, at)
       select $1, input.*
@@ -226,6 +233,7 @@ export async function deleteOldWebhookDeliveries(
 ): Promise<number> {
   const rows = await db.write({
     name: 'delete_old_webhook_deliveries',
+    bounded: 'by one pet or webhook',
     text: `delete from webhook_deliveries
       where webhook_id = $1 and id = any(array(
         select id from webhook_deliveries where webhook_id = $1 order by id desc offset $2 limit $3

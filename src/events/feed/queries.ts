@@ -78,6 +78,7 @@ export async function findFeedState(db: Reader): Promise<FeedState> {
 export async function tryLockSequencer(tx: Tx): Promise<boolean> {
   const [row] = await tx.read<{ locked: boolean }>({
     name: 'try_lock_sequencer',
+    bounded: 'without a table',
     text: `select pg_try_advisory_xact_lock(hashtext('petstore sequence events')) as locked`,
     values: [],
   })
@@ -255,6 +256,7 @@ export async function findEvents(
 export async function commitBarrier(db: Writer): Promise<string | null> {
   const [row] = await db.write<{ server: string | null }>({
     name: 'commit_barrier',
+    bounded: 'without a table',
     text: `select ${INCARNATION} as server, ${BARRIER}`,
     values: [],
   })
@@ -265,6 +267,7 @@ export async function commitBarrier(db: Writer): Promise<string | null> {
 export async function insertEpoch(db: Writer): Promise<string> {
   const [row] = await db.write<{ epoch: string }>({
     name: 'insert_epoch',
+    bounded: 'by the given rows',
     text: `insert into event_epochs (after_number, starts_empty)
       select first_number + count - 1, not exists (select from pets)
       from event_numbers order by first_number desc limit 1
@@ -335,6 +338,7 @@ export async function findNumberedEvents(
 ): Promise<(EventRow | undefined)[]> {
   const rows = await db.read<EventRow>({
     name: 'find_numbered_events',
+    bounded: 'by unique keys',
     text: `select wanted.number, change.type, change.at, change.pet_ids[item] as "petId", change.names[item] as name,
         change.category_ids[item] as "categoryId", change.statuses[item] as status, change.changed[item] as changed,
         change.profiles[item] as profile, change.api_key_ids[item] as "apiKeyId", change.request_ids[item] as "requestId",
@@ -361,6 +365,7 @@ export async function findNumberedEvents(
 export async function findNumberBeforeStored(db: Reader, number: bigint): Promise<bigint> {
   const [row] = await db.read<{ before: bigint }>({
     name: 'find_number_before_stored',
+    bounded: 'by unique keys',
     text: `select first_number - 1 as before from event_numbers where first_number > $1 order by first_number limit 1`,
     values: [number],
   })

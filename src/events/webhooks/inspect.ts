@@ -12,6 +12,7 @@ export interface WebhookAccess {
 export async function readWebhookAccess(db: Reader): Promise<WebhookAccess> {
   const [access] = await db.read<WebhookAccess>({
     name: 'read_webhook_access',
+    bounded: 'without a table',
     text: `select coalesce(has_table_privilege(to_regclass('webhooks'), 'select'), false) as "canReadWebhooks",
         exists (
           select from pg_attribute
@@ -33,6 +34,7 @@ export interface WebhookLeases {
 export async function readWebhookLeases(db: Reader): Promise<WebhookLeases> {
   const [leases] = await db.read<WebhookLeases>({
     name: 'read_webhook_leases',
+    bounded: 'by a small table',
     text: `select count(*)::int as enabled, (count(*) filter (where leased_until > now()))::int as leased
       from webhooks
       where disabled_reason is null`,
@@ -54,6 +56,7 @@ export interface DoubtfulWebhook {
 export async function findDoubtfulWebhooks(db: Reader): Promise<DoubtfulWebhook[]> {
   return db.read<DoubtfulWebhook>({
     name: 'find_doubtful_webhooks',
+    bounded: 'by a small table',
     text: `select webhooks.id, array_agg(api_keys.name order by api_keys.id) as "apiKeys"
       from webhooks
       join api_keys on 'webhooks:write' = any(scopes) and 'pets:read' <> all(scopes)

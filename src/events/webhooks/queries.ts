@@ -35,6 +35,7 @@ const COLUMNS = `id, url, description, types::text[], created_at as "createdAt",
 export async function lockWebhooks(tx: Tx): Promise<void> {
   await tx.read({
     name: 'lock_webhooks',
+    bounded: 'without a table',
     text: `select pg_advisory_xact_lock(hashtext('petstore create webhook'))`,
     values: [],
   })
@@ -43,6 +44,7 @@ export async function lockWebhooks(tx: Tx): Promise<void> {
 export async function countWebhooks(tx: Tx): Promise<number> {
   const [row] = await tx.read<{ count: number }>({
     name: 'count_webhooks',
+    bounded: 'by a small table',
     text: 'select count(*)::int as count from webhooks',
     values: [],
   })
@@ -62,6 +64,7 @@ export async function insertWebhook(
 ): Promise<Webhook> {
   const [row] = await tx.write<WebhookRow>({
     name: 'insert_webhook',
+    bounded: 'by the given rows',
     text: `insert into webhooks (url, description, types, epoch, number, api_key_id)
       values ($1, $2, $3::text[]::event_type[], $4, $5, $6)
       returning ${COLUMNS}`,
@@ -85,6 +88,7 @@ export async function addSecret(
 async function retireWebhookSecrets(tx: Tx, webhookId: bigint, overlapSeconds: number): Promise<void> {
   await tx.write({
     name: 'retire_webhook_secrets',
+    bounded: 'by one pet or webhook',
     text: `update webhook_secrets
       set expires_at = least(expires_at, now() + make_interval(secs => $2))
       where webhook_id = $1`,
@@ -95,6 +99,7 @@ async function retireWebhookSecrets(tx: Tx, webhookId: bigint, overlapSeconds: n
 async function deleteOldWebhookSecrets(tx: Tx, webhookId: bigint): Promise<void> {
   await tx.write({
     name: 'delete_old_webhook_secrets',
+    bounded: 'by one pet or webhook',
     text: `delete from webhook_secrets
       where webhook_id = $1 and (expires_at <= now() or id <= (
         select id from webhook_secrets where webhook_id = $1 order by id desc offset $2 limit 1
@@ -106,6 +111,7 @@ async function deleteOldWebhookSecrets(tx: Tx, webhookId: bigint): Promise<void>
 async function insertWebhookSecret(tx: Tx, webhookId: bigint, secret: Buffer): Promise<void> {
   await tx.write({
     name: 'insert_webhook_secret',
+    bounded: 'by the given rows',
     text: 'insert into webhook_secrets (webhook_id, secret) values ($1, $2)',
     values: [webhookId, secret],
   })
@@ -128,6 +134,7 @@ export async function findWebhooksBefore(
 export async function findWebhook(db: Reader, id: bigint): Promise<Webhook | undefined> {
   const [row] = await db.read<WebhookRow>({
     name: 'find_webhook',
+    bounded: 'by unique keys',
     text: `select ${COLUMNS} from webhooks where id = $1`,
     values: [id],
   })
@@ -138,6 +145,7 @@ export async function findWebhook(db: Reader, id: bigint): Promise<Webhook | und
 export async function lockWebhook(tx: Tx, id: bigint): Promise<Webhook | undefined> {
   const [row] = await tx.read<WebhookRow>({
     name: 'lock_webhook',
+    bounded: 'by unique keys',
     text: `select ${COLUMNS} from webhooks where id = $1 for update`,
     values: [id],
   })
@@ -155,6 +163,7 @@ export async function updateWebhook(
 ): Promise<Webhook | undefined> {
   const [row] = await tx.write<WebhookRow>({
     name: 'update_webhook',
+    bounded: 'by unique keys',
     text: `update webhooks
       set url = coalesce($2, url), description = coalesce($3, description),
         types = coalesce($4::text[]::event_type[], types),
@@ -175,6 +184,7 @@ export async function updateWebhook(
 async function resetWebhookRetries(tx: Tx, webhookId: bigint): Promise<void> {
   await tx.write({
     name: 'reset_webhook_retries',
+    bounded: 'by one pet or webhook',
     text: 'update webhook_retries set attempts = 0, due_at = now() where webhook_id = $1',
     values: [webhookId],
   })
@@ -184,6 +194,7 @@ async function resetWebhookRetries(tx: Tx, webhookId: bigint): Promise<void> {
 export async function deleteWebhook(db: Writer, id: bigint): Promise<boolean> {
   const rows = await db.write({
     name: 'delete_webhook',
+    bounded: 'by unique keys',
     text: 'delete from webhooks where id = $1 returning 1',
     values: [id],
   })
@@ -194,6 +205,7 @@ export async function deleteWebhook(db: Writer, id: bigint): Promise<boolean> {
 export async function bumpWebhookVersion(tx: Tx, id: bigint): Promise<Webhook | undefined> {
   const [row] = await tx.write<WebhookRow>({
     name: 'bump_webhook_version',
+    bounded: 'by unique keys',
     text: `update webhooks set version = version + 1 where id = $1 returning ${COLUMNS}`,
     values: [id],
   })
@@ -208,6 +220,7 @@ export async function moveWebhook(
 ): Promise<Webhook | undefined> {
   const [row] = await tx.write<WebhookRow>({
     name: 'move_webhook',
+    bounded: 'by unique keys',
     text: `with forgotten as (
         delete from webhook_retries where webhook_id = $1 and kind = 'event' and number > $3
       )
@@ -229,6 +242,7 @@ export async function insertWebhookTest(
 ): Promise<boolean> {
   const rows = await tx.write({
     name: 'insert_webhook_test',
+    bounded: 'by the given rows',
     text: `insert into webhook_retries (webhook_id, kind, type, occurred_at)
       select $1, 'test', $2, now()
       where (select count(*) from webhook_retries where webhook_id = $1 and kind <> 'event') < $3
@@ -247,6 +261,7 @@ export async function insertWebhookRedelivery(
 ): Promise<boolean> {
   const rows = await tx.write({
     name: 'insert_webhook_redelivery',
+    bounded: 'by the given rows',
     text: `insert into webhook_retries (webhook_id, kind, number, pet_id, type, occurred_at)
       select webhook_id, case when number is null then 'test' else 'redelivery' end, number, pet_id, type, occurred_at
       from webhook_deliveries
@@ -295,6 +310,7 @@ export async function findDeliveredType(
 ): Promise<string | undefined> {
   const [row] = await db.read<{ type: string }>({
     name: 'find_delivered_type',
+    bounded: 'by unique keys',
     text: 'select type from webhook_deliveries where webhook_id = $1 and id = $2',
     values: [webhookId, id],
   })

@@ -20,6 +20,7 @@ export interface StoreState {
 export async function readStoreState(db: Reader): Promise<StoreState> {
   const [state] = await db.read<StoreState>({
     name: 'read_store_state',
+    bounded: 'by a narrow index',
     text: `select holds.*, keys."nextKeyExpiry", calls."deprecatedCalls"
       from (
         select count(*)::int as holds,

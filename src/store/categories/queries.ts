@@ -10,6 +10,7 @@ export interface Category {
 export async function findCategoriesByIds(db: Reader, ids: readonly bigint[]): Promise<Category[]> {
   return db.read<Category>({
     name: 'find_categories_by_ids',
+    bounded: 'by unique keys',
     text: 'select id, name from categories where id = any($1::bigint[])',
     values: [ids],
   })
@@ -19,6 +20,7 @@ export async function findCategoriesByIds(db: Reader, ids: readonly bigint[]): P
 export async function upsertCategory(db: Writer, { id, name }: Category): Promise<boolean> {
   const [row] = await db.write<{ inserted: boolean }>({
     name: 'upsert_category',
+    bounded: 'by the given rows',
     // xmax is 0 in an inserted row, but not in an updated row.
     text: `insert into categories (id, name) values ($1, $2)
       on conflict (id) do update set name = excluded.name
@@ -32,6 +34,7 @@ export async function upsertCategory(db: Writer, { id, name }: Category): Promis
 export async function insertCategory(db: Writer, { id, name }: Category): Promise<boolean> {
   const rows = await db.write({
     name: 'insert_category',
+    bounded: 'by the given rows',
     text: 'insert into categories (id, name) values ($1, $2) on conflict (id) do nothing returning id',
     values: [id, name],
   })
@@ -41,6 +44,7 @@ export async function insertCategory(db: Writer, { id, name }: Category): Promis
 export async function upsertCategories(db: Writer, categories: readonly Category[]): Promise<void> {
   await db.write({
     name: 'upsert_categories',
+    bounded: 'by the given rows',
     text: `insert into categories (id, name)
       select id, name from unnest($1::bigint[], $2::text[]) as input (id, name)
       on conflict (id) do update set name = excluded.name`,
@@ -65,6 +69,7 @@ export async function findCategoriesAfter(
 ): Promise<CategoryCounts[]> {
   const rows = await db.read<{ id: bigint; name: string | null } & Counts>({
     name: 'find_categories_after',
+    bounded: 'by a small table',
     // A category has at most three rows of counts, one per status, so 3 * $2 rows cover at least $2 categories.
     text: `with unfolded as materialized (
         select category_id, status, delta from unfolded_pet_counts()

@@ -72,6 +72,7 @@ export async function findFigures(
 export async function deleteOldFigures(db: Writer, days: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'delete_old_figures',
+    bounded: 'by a narrow index',
     text: `delete from pet_figures
       where starts_at = any(array(
         select starts_at from pet_figures

@@ -29,6 +29,7 @@ export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestI
   const { petId, event, from, to, reason } = change
   await tx.write({
     name: 'insert_history',
+    bounded: 'by the given rows',
     text: historyInsert('values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)', MORE_COLUMNS),
     values: [
       petId,
@@ -58,6 +59,7 @@ export async function insertHistories(
     changes.map((change) => value(change) ?? null)
   await tx.write({
     name: 'insert_histories',
+    bounded: 'by the given rows',
     text: historyInsert(
       `select pet_id, event, from_status, to_status, $5::bigint, $6, from_name, to_name, from_category_id, to_category_id, reason,
           from_profile, to_profile
@@ -141,6 +143,7 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
     Pick<HistoryRow, 'at' | 'api_key_id' | 'api_key_name'> & { request_id: string | null }
   >({
     name: 'find_creation',
+    bounded: 'by one pet or webhook',
     text: `select pets.created_at as at, pets.created_by as api_key_id, api_keys.name as api_key_name, pets.request_id
       from pets left join api_keys on api_keys.id = pets.created_by
       where pets.id = $1`,

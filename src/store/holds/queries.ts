@@ -12,6 +12,7 @@ export async function findHold(
 ): Promise<{ orderId: bigint; isOver: boolean } | undefined> {
   const [row] = await tx.read<{ orderId: bigint; isOver: boolean }>({
     name: 'find_hold',
+    bounded: 'by unique keys',
     // Not now(), which is the start of the transaction: the transaction may have waited for the lock since then.
     text: `select id as "orderId", expires_at <= statement_timestamp() as "isOver"
       from orders where pet_id = $1 and status = 'open'`,
@@ -24,6 +25,7 @@ export async function findHold(
 export async function hasOrders(tx: Tx, petId: bigint): Promise<boolean> {
   const rows = await tx.read({
     name: 'has_orders',
+    bounded: 'by one pet or webhook',
     text: 'select 1 from orders where pet_id = $1 limit 1',
     values: [petId],
   })
@@ -34,6 +36,7 @@ export async function hasOrders(tx: Tx, petId: bigint): Promise<boolean> {
 export async function setPetStatus(tx: Tx, petId: bigint, status: PetStatus, actor: Actor): Promise<void> {
   await tx.write({
     name: 'set_pet_status',
+    bounded: 'by unique keys',
     text: `update pets set status = $2, version = version + 1 from ${actorFrom(3)} where id = $1`,
     values: [petId, status, ...actorValues(actor)],
   })
@@ -43,6 +46,7 @@ export async function setPetStatus(tx: Tx, petId: bigint, status: PetStatus, act
 export async function expireOrder(tx: Tx, id: bigint, actor: Actor): Promise<void> {
   await tx.write({
     name: 'expire_order',
+    bounded: 'by unique keys',
     text: `update orders set status = 'expired', closed_at = expires_at from ${actorFrom(2)} where id = $1`,
     values: [id, ...actorValues(actor)],
   })
@@ -63,6 +67,7 @@ export interface Expired {
 export async function expireOrders(db: Writer, requestId: string, max: number): Promise<Expired> {
   const [row] = await db.write<Expired>({
     name: 'expire_orders',
+    bounded: 'by a narrow index',
     text: `with due as materialized (
         select pets.id
         from orders join pets on pets.id = orders.pet_id

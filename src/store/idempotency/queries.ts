@@ -26,6 +26,7 @@ const KEY_LOCK = `case when hash between ${-(2n ** 31n)} and ${2n ** 31n - 1n} t
 export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): Promise<boolean[]> {
   const rows = await tx.read<{ locked: boolean }>({
     name: 'lock_idempotency_keys',
+    bounded: 'without a table',
     text: `select case when $3 then pg_advisory_xact_lock(lock) is not null else pg_try_advisory_xact_lock(lock) end as locked
       from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
       cross join lateral (select hashtextextended(key, api_key_id) as hash) as hashed
@@ -43,6 +44,7 @@ export async function findStoredResponses(
 ): Promise<(StoredResponse | undefined)[]> {
   const rows = await tx.read<{ position: number } & StoredResponse>({
     name: 'find_stored_responses',
+    bounded: 'by unique keys',
     text: `select position::int, fingerprint, answer as response
       from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
       join idempotency_keys using (api_key_id, key)`,
@@ -58,6 +60,7 @@ export async function insertStoredResponses(
 ): Promise<void> {
   await tx.write({
     name: 'insert_stored_responses',
+    bounded: 'by the given rows',
     text: `insert into idempotency_keys (api_key_id, key, fingerprint, answer)
       select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
     values: [
@@ -72,6 +75,7 @@ export async function insertStoredResponses(
 export async function purgeStoredResponses(db: Writer, olderThanHours: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'purge_stored_responses',
+    bounded: 'by a narrow index',
     text: `delete from idempotency_keys
       where ctid = any(array(
         select ctid from idempotency_keys

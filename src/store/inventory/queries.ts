@@ -6,6 +6,7 @@ import type { Db, Reader, Tx } from '../../db/database.ts'
 export async function countPets(db: Reader): Promise<Counts> {
   const rows = await db.read<{ status: PetStatus; count: bigint }>({
     name: 'count_pets',
+    bounded: 'by a small table',
     text: `select status, sum(count)::bigint as count
       from (
         select status, count from pet_counts
@@ -33,6 +34,7 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
     if (!(await tryLockFold(tx))) return 0
     const [folded] = await tx.write<{ count: bigint }>({
       name: 'fold_counts',
+      bounded: 'by a narrow index',
       // No delta will later appear at or before the new position: transactions in flight write their deltas after it,
       // and this statement sees the deltas of all finished transactions.
       text: `with position as materialized (
@@ -84,6 +86,7 @@ export async function foldCounts(db: Db, { max, afterDeltas, afterSeconds }: Fol
 async function tryLockFold(tx: Tx): Promise<boolean> {
   const [row] = await tx.read<{ locked: boolean }>({
     name: 'try_lock_fold',
+    bounded: 'without a table',
     // No sequential scans: migrations/0005_pet_count_positions.sql explains why.
     text: `select pg_try_advisory_xact_lock(hashtext('petstore fold counts')) as locked,
         set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
@@ -96,6 +99,7 @@ async function tryLockFold(tx: Tx): Promise<boolean> {
 export async function deleteEmptyCounts(db: Db): Promise<void> {
   await db.write({
     name: 'delete_empty_counts',
+    bounded: 'by a small table',
     text: 'delete from pet_counts_by_category where count = 0',
     values: [],
   })

@@ -131,6 +131,7 @@ export async function findCompletedOrdersByClosing(
 export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promise<Order[]> {
   const rows = await db.read<OrderRow>({
     name: 'find_orders_by_ids',
+    bounded: 'by unique keys',
     text: `select ${COLUMNS} from ${FROM} where orders.id = any($1::bigint[])`,
     values: [ids],
   })
@@ -162,6 +163,7 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
   const { petId, placedBy, holdMinutes, note, price } = order
   const [row] = await tx.write<{ id: bigint }>({
     name: 'insert_order',
+    bounded: 'by the given rows',
     // Reads the clock and the profile after the wait for the lock, so that an order never starts before the previous one
     // ended, and never has a price that was replaced before it started. migrations/0015_order_prices.sql explains pet_price.
     text: `with pet as materialized (
@@ -191,6 +193,7 @@ export async function setOrderCompleted(
 ): Promise<boolean> {
   const rows = await tx.write({
     name: 'set_order_completed',
+    bounded: 'by unique keys',
     text: `update orders set status = 'completed', closed_at = statement_timestamp(),
         price = coalesce($2::numeric, price, (select price from pet_price(pet_id))),
         currency = coalesce($3, currency, (select currency from pet_price(pet_id)))
@@ -206,6 +209,7 @@ export async function setOrderCompleted(
 export async function setOrderCancelled(tx: Tx, id: bigint, actor: Actor): Promise<boolean> {
   const rows = await tx.write({
     name: 'set_order_cancelled',
+    bounded: 'by unique keys',
     text: `update orders set status = 'cancelled', closed_at = statement_timestamp()
       from ${actorFrom(2)}
       where id = $1 and status = 'open' and expires_at > statement_timestamp()

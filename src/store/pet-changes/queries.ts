@@ -85,6 +85,7 @@ export async function insertPetProfiles(
   const column = (name: keyof PetProfile) => profiles.map((profile) => profile[name] ?? null)
   await tx.write({
     name: 'insert_pet_profiles',
+    bounded: 'by the given rows',
     text: `insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
       select input.* from unnest($1::bigint[], $2::numeric[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[],
         $8::text[]) as input

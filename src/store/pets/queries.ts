@@ -283,6 +283,7 @@ export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise
 export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
     name: 'lock_pet',
+    bounded: 'by unique keys',
     text: `select ${PET_COLUMNS}, version from pets where id = $1 for update`,
     values: [id],
   })
@@ -296,6 +297,7 @@ export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefi
 export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
   const [pet] = await tx.write<VersionedPet>({
     name: 'lock_pet_among_buyers',
+    bounded: 'by unique keys',
     text: `select ${PET_COLUMNS}, version from pets where id = $1 for no key update`,
     values: [id],
   })
@@ -310,6 +312,7 @@ export async function updatePet(
 ): Promise<number> {
   const [row] = await tx.write<{ version: number }>({
     name: 'update_pet',
+    bounded: 'by unique keys',
     text: `update pets set name = $2, category_id = $3, status = $4, version = version + 1
       from ${actorFrom(5)}
       where id = $1 returning version`,
@@ -322,6 +325,7 @@ export async function updatePet(
 export async function deletePet(tx: Tx, id: bigint, actor: Actor): Promise<void> {
   await tx.write({
     name: 'delete_pet',
+    bounded: 'by unique keys',
     text: `delete from pets using ${actorFrom(2)} where id = $1`,
     values: [id, ...actorValues(actor)],
   })
@@ -332,6 +336,7 @@ export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Prom
   // The ids are generated first, because `insert … returning` does not show which input row an id belongs to.
   const rows = await db.write<{ id: bigint }>({
     name: 'insert_pets',
+    bounded: 'by the given rows',
     text: `with input as materialized (
         select nextval('pets_id_seq') as id, position, name, category_id, status, created_by, request_id
         from unnest($1::text[], $2::bigint[], $3::pet_status[], $4::bigint[], $5::text[])

@@ -26,6 +26,7 @@ interface ProfileRow {
 export async function findPetProfile(db: Reader, petId: bigint): Promise<VersionedProfile | undefined> {
   const [row] = await db.read<ProfileRow & { version: number }>({
     name: 'find_pet_profile',
+    bounded: 'by unique keys',
     text: `select pets.id as "petId", coalesce(pet_profiles.version, 0) as version, ${PROFILE_COLUMNS}
       from pets left join pet_profiles on pet_profiles.pet_id = pets.id
       where pets.id = $1`,
@@ -37,6 +38,7 @@ export async function findPetProfile(db: Reader, petId: bigint): Promise<Version
 export async function findProfilesByPetIds(db: Reader, petIds: readonly bigint[]): Promise<PetProfile[]> {
   const rows = await db.read<ProfileRow>({
     name: 'find_profiles_by_pet_ids',
+    bounded: 'by unique keys',
     text: `select pet_id as "petId", ${PROFILE_COLUMNS} from pet_profiles
       where pet_id = any($1::bigint[])
       order by pet_id desc`,
@@ -62,6 +64,7 @@ export async function findProfilesByChipNumber(db: Reader, chipNumber: string): 
 export async function upsertPetProfile(tx: Tx, profile: PetProfile, actor: Actor): Promise<number> {
   const [row] = await tx.write<{ version: number }>({
     name: 'upsert_pet_profile',
+    bounded: 'by the given rows',
     text: `insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
       select $1::bigint, $2::numeric, $3, $4, $5, $6::date, $7, $8 from ${actorFrom(9)}
       on conflict (pet_id) do update set version = pet_profiles.version + 1, price = excluded.price,
