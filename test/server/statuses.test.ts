@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { watchApiKeys } from '../../src/access/api-keys/key-watch.ts'
 import { openEventStreams } from '../../src/events/feed/streams.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
+import { type Operation, OPERATIONS } from '../proof/inputs/document.ts'
 import type { TestResponse } from '../support/client.ts'
 import { openApiFixture, openApiFixtureOn, type ApiFixture, UNKNOWN_ID } from '../support/api-fixture.ts'
 
@@ -88,12 +89,8 @@ const inUse =
         return api.post(path, body, { 'idempotency-key': key })
       })
   }
-/** Operations without a request body ignore one, unless it is malformed JSON. */
-const BROKEN = { body: '{' }
 const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<string, Case> => ({
   200: withOrder((api, id) => api.end(verb, id)),
-  400: withOrder((api, id) => api.call('POST', `/v1/store/orders/${id}/${verb}`, BROKEN)),
-  404: simply((api) => api.end(verb, UNKNOWN_ID)),
   409: async (api) => {
     const { id } = await api.hold()
     await api.end(other, id)
@@ -101,8 +98,8 @@ const end = (verb: 'complete' | 'cancel', other: 'complete' | 'cancel'): Record<
   },
 })
 
+/** The cases that no document knows, because the request must reach a state or needs a valid body. */
 const CASES: Record<string, Record<string, Case>> = {
-  listPets: { 200: simply((api) => api.get('/pets')), 400: simply((api) => api.get('/pets?limit=0')) },
   createPet: {
     201: simply((api) => api.post('/pets', PET)),
     400: simply((api) => api.post('/pets', {})),
@@ -111,7 +108,6 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   getPet: {
     200: withPet((api, id) => api.get(`/pets/${id}`)),
-    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}`)),
     410: async (api) => {
       const clock = () => new Date('2030-12-05T00:00:00Z')
       const later = await openApiFixtureOn(api.databaseUrl, api.db, { clock })
@@ -121,14 +117,11 @@ const CASES: Record<string, Record<string, Case>> = {
   updatePet: {
     200: withPet((api, id) => api.patch(id, { name: 'Rex' })),
     400: withPet((api, id) => api.patch(id, { name: '' })),
-    404: simply((api) => api.call('PATCH', `/v1/pets/${UNKNOWN_ID}`, { body: {} })),
     409: withOrder((api, _, petId) => api.patch(petId, { status: 'sold' })),
     412: withPet((api, id) => api.patch(id, {}, { 'if-match': '"9"' })),
   },
   deletePet: {
     204: withPet((api, id) => api.remove(`/pets/${id}`)),
-    400: withPet((api, id) => api.call('DELETE', `/v1/pets/${id}`, BROKEN)),
-    404: simply((api) => api.remove(`/pets/${UNKNOWN_ID}`)),
     409: withOrder((api, _, petId) => api.remove(`/pets/${petId}`)),
     412: withPet((api, id) => api.remove(`/pets/${id}`, { 'if-match': '"9"' })),
   },
@@ -142,8 +135,6 @@ const CASES: Record<string, Record<string, Case>> = {
     ]),
   },
   exportPets: {
-    200: simply((api) => api.get('/pet-export')),
-    400: simply((api) => api.get('/pet-export?limit=0')),
     429: async (api) => {
       const full = await openApiFixtureOn(api.databaseUrl, api.db, {
         petExports: openPetExports(watchApiKeys(api.db), { perKeyMax: 0 }),
@@ -154,25 +145,17 @@ const CASES: Record<string, Record<string, Case>> = {
   getPetHistory: {
     200: withPet((api, id) => api.get(`/pets/${id}/history`)),
     400: withPet((api, id) => api.get(`/pets/${id}/history?limit=0`)),
-    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}/history`)),
   },
   getPetProfile: {
     200: withPet((api, id) => api.get(`/pets/${id}/profile`)),
-    404: simply((api) => api.get(`/pets/${UNKNOWN_ID}/profile`)),
   },
   putPetProfile: {
     200: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129.00' })),
     400: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129' })),
-    404: simply((api) => api.put(`/pets/${UNKNOWN_ID}/profile`, {})),
     412: withPet((api, id) => api.put(`/pets/${id}/profile`, {}, { 'if-match': '"9"' })),
   },
   listPetProfiles: {
     200: withPet((api, id) => api.get(`/pet-profiles?petId=${id}`)),
-    400: simply((api) => api.get('/pet-profiles')),
-  },
-  listCategories: {
-    200: simply((api) => api.get('/categories')),
-    400: simply((api) => api.get('/categories?limit=0')),
   },
   putCategory: {
     200: async (api) => {
@@ -194,34 +177,21 @@ const CASES: Record<string, Record<string, Case>> = {
     409: withOrder((api, _, petId) => api.post('/store/orders', { petId })),
     422: reused('/store/orders', [(petId) => ({ petId }), (petId) => ({ petId, note: 'x' })]),
   },
-  listOrders: {
-    200: simply((api) => api.get('/store/orders')),
-    400: simply((api) => api.get('/store/orders?limit=0')),
-  },
   getOrder: {
     200: withOrder((api, id) => api.get(`/store/orders/${id}`)),
-    404: simply((api) => api.get(`/store/orders/${UNKNOWN_ID}`)),
   },
   completeOrder: end('complete', 'cancel'),
   cancelOrder: end('cancel', 'complete'),
   listEvents: {
-    200: simply((api) => api.get('/events')),
-    400: simply((api) => api.get('/events?after=here')),
     410: simply((api) => api.get(`/events?after=${UNKNOWN_POSITION}`)),
   },
   streamEvents: {
-    200: simply((api) => api.get('/events/stream')),
-    400: simply((api) => api.get('/events/stream?after=here')),
     410: simply((api) => api.get(`/events/stream?after=${UNKNOWN_POSITION}`)),
     429: async (api) => {
       const eventStreams = openEventStreams({ db: api.db, max: 1, perKeyMax: 0 })
       const full = await openApiFixtureOn(api.databaseUrl, api.db, { eventStreams })
       return () => full.get('/events/stream')
     },
-  },
-  listWebhooks: {
-    200: simply((api) => api.get('/webhooks')),
-    400: simply((api) => api.get('/webhooks?limit=0')),
   },
   createWebhook: {
     201: simply((api) => api.post('/webhooks', WEBHOOK)),
@@ -235,27 +205,20 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   getWebhook: {
     200: withWebhook((api, path) => api.get(path)),
-    404: simply((api) => api.get(`/webhooks/${UNKNOWN_ID}`)),
   },
   updateWebhook: {
     200: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { enabled: false } })),
     400: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { url: 'ftp://shop.example' } })),
-    404: simply((api) => api.call('PATCH', `/v1/webhooks/${UNKNOWN_ID}`, { body: {} })),
   },
   deleteWebhook: {
     204: withWebhook((api, path) => api.remove(path)),
-    400: withWebhook((api, path) => api.call('DELETE', `/v1${path}`, BROKEN)),
-    404: simply((api) => api.remove(`/webhooks/${UNKNOWN_ID}`)),
   },
   rotateWebhookSecret: {
     201: withWebhook((api, path) => api.post(`${path}/rotate-secret`, {})),
     400: withWebhook((api, path) => api.post(`${path}/rotate-secret`, { overlapSeconds: -1 })),
-    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/rotate-secret`, {})),
   },
   testWebhook: {
     202: withWebhook((api, path) => api.post(`${path}/test`, {})),
-    400: withWebhook((api, path) => api.call('POST', `/v1${path}/test`, BROKEN)),
-    404: simply((api) => api.post(`/webhooks/${UNKNOWN_ID}/test`, {})),
     409: withDisabledWebhook((api, path) => api.post(`${path}/test`, {})),
   },
   replayWebhook: {
@@ -267,34 +230,17 @@ const CASES: Record<string, Record<string, Case>> = {
   listDeliveries: {
     200: withWebhook((api, path) => api.get(`${path}/deliveries`)),
     400: withWebhook((api, path) => api.get(`${path}/deliveries?limit=0`)),
-    404: simply((api) => api.get(`/webhooks/${UNKNOWN_ID}/deliveries`)),
   },
   redeliver: {
     202: withDelivery((api, path) => api.post(`${path}/redeliver`, {})),
-    400: withDelivery((api, path) => api.call('POST', `/v1${path}/redeliver`, BROKEN)),
     404: withWebhook((api, path) => api.post(`${path}/deliveries/${UNKNOWN_ID}/redeliver`, {})),
     409: withDelivery(async (api, path, webhook) => {
       await api.call('PATCH', `/v1${webhook}`, { body: { enabled: false } })
       return api.post(`${path}/redeliver`, {})
     }),
   },
-  getInventory: { 200: simply((api) => api.get('/store/inventory')) },
-  getFigures: {
-    200: simply((api) => api.get('/store/figures')),
-    400: simply((api) => api.get('/store/figures?days=0')),
-  },
-  getOwnApiKey: { 200: simply((api) => api.get('/api-keys/self')) },
   revokeOwnApiKey: {
     204: withOwnApiKey((api, apiKey) => api.call('DELETE', '/v1/api-keys/self', { apiKey })),
-    400: withOwnApiKey((api, apiKey) => api.call('DELETE', '/v1/api-keys/self', { apiKey, ...BROKEN })),
-  },
-  listDeprecatedCalls: {
-    200: simply((api) => api.get('/api-keys/deprecated-calls')),
-    400: simply((api) => api.get('/api-keys/deprecated-calls?limit=0')),
-  },
-  listApiKeys: {
-    200: simply((api) => api.get('/api-keys')),
-    400: simply((api) => api.get('/api-keys?limit=0')),
   },
   createApiKey: {
     201: simply((api) => api.post('/api-keys', { name: 'x' })),
@@ -303,13 +249,30 @@ const CASES: Record<string, Record<string, Case>> = {
   rotateApiKey: {
     201: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, {})),
     400: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, { overlapSeconds: -1 })),
-    404: simply((api) => api.post(`/api-keys/${UNKNOWN_ID}/rotate`, {})),
   },
   revokeApiKey: {
     204: withApiKey((api, id) => api.remove(`/api-keys/${id}`)),
-    400: withApiKey((api, id) => api.call('DELETE', `/v1/api-keys/${id}`, BROKEN)),
-    404: simply((api) => api.remove(`/api-keys/${UNKNOWN_ID}`)),
   },
+}
+
+/**
+ * The cases that follow from openapi.json: reads without an id, invalid values of their parameters, unknown ids, and malformed
+ * JSON, which also operations without a body reject.
+ */
+function derivedCase(
+  { method, path, pathParameter, query, body }: Operation,
+  status: string,
+): Case | undefined {
+  const isCollection = method === 'GET' && pathParameter === undefined
+  const [parameter] = Object.keys(query)
+  const unknown = `/v1${path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)}`
+  if (status === '200' && isCollection) return simply((api) => api.get(path))
+  if (status === '400' && isCollection) return simply((api) => api.get(`${path}?${parameter}=`))
+  if (status === '400' && (body?.isOptional ?? true))
+    return method === 'GET' ? undefined : simply((api) => api.call(method, unknown, { body: '{' }))
+  if (status === '404' && pathParameter !== undefined && (body?.required ?? []).length === 0)
+    return simply((api) => api.call(method, unknown, body && { body: {} }))
+  return undefined
 }
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
@@ -329,18 +292,18 @@ const withUnknownOutcome = documented.filter(({ isOutcomeUnknown }) => isOutcome
 const api = await openApiFixture()
 
 function caseOf(operationId: string, status: string): Case {
-  const found = CASES[operationId]?.[status]
+  const operation = OPERATIONS.find(({ id }) => id === operationId)
+  const found = CASES[operationId]?.[status] ?? (operation && derivedCase(operation, status))
   if (found === undefined) throw new Error(`${operationId} has no case for ${status}`)
   return found
 }
 
-test('CASES has every operation and status of openapi.json except 401, 403 and 503', () => {
+test('CASES has only operations and statuses of openapi.json', () => {
+  const known = new Set(covered.map(({ operationId, status }) => `${operationId} ${status}`))
   const cases = Object.entries(CASES).flatMap(([operationId, statuses]) =>
-    Object.keys(statuses).map((status) => ({ operationId, status })),
+    Object.keys(statuses).map((status) => `${operationId} ${status}`),
   )
-  expect(new Set(cases.map((each) => JSON.stringify(each)))).toEqual(
-    new Set(covered.map(({ operationId, status }) => JSON.stringify({ operationId, status }))),
-  )
+  expect(cases.filter((each) => !known.has(each))).toEqual([])
 })
 
 test.each(covered)('$operationId returns $status', async ({ operationId, status }) => {

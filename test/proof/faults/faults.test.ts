@@ -176,7 +176,9 @@ function namedStatements(): string[] {
     path === join('db', 'migrations', 'migrate.ts')
   return files.filter(isSql).flatMap((path) => {
     const text = readFileSync(join(folder, path), 'utf8')
-    return [...text.matchAll(/name: '([a-z_]+)',\s+(?:\/\/.*\s+)*text:/g)].map(([, name = '']) => name)
+    return [...text.matchAll(/name: '([a-z_]+)',\s+(?:bounded: '[a-z ]+',\s+)?(?:\/\/.*\s+)*text:/g)].map(
+      ([, name = '']) => name,
+    )
   })
 }
 

@@ -209,6 +209,11 @@ export function conditionalOf(query: Fields): [name: string, schema: Schema][] {
     .map(([name, schema]) => [name, { ...schema, minItems: 1 }])
 }
 
+/** Whether the operation is a read that succeeds without an id and without parameters. */
+export function isPlainRead({ method, pathParameter, isStream, query }: Operation): boolean {
+  return method === 'GET' && pathParameter === undefined && !isStream && conditionalOf(query).length === 0
+}
+
 /** Whether the operation changes the API key of the request. Each request then needs a key of its own. */
 export function isOnOwnKey({ method, pathParameter }: Operation): boolean {
   return method === 'DELETE' && pathParameter === undefined
