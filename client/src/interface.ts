@@ -89,12 +89,12 @@ export interface PetChanges {
   changes: readonly PetChangeItem[]
 }
 
-/** What became of a change. With `error`, the pet is unchanged. */
+/** What became of a change. With `error`, the pet is unchanged. `pet` is the pet after the change; it is absent if nothing of it has changed, and after a deletion. */
 export interface PetChangeResult {
   /** The status that the operation for one pet would return: 201 for a created pet, 200 for an updated one, 204 for a deleted one, or that of an error. */
   status: number
   pet?: Pet
-  /** Version of the pet after the change. Present only with `pet`. */
+  /** Version of the pet after the change. Present with status 200 and 201. */
   version?: number
   error?: ErrorBody
 }

@@ -8,6 +8,14 @@ const TEST = 'test/store/pet-changes.test.ts'
 
 export const PET_CHANGE_DEFECTS: readonly Defect[] = [
   {
+    name: 'a change of many pets that changes nothing stores the pet',
+    file: RULES,
+    find: 'result: { status: 200, version: pet.version }',
+    replace: 'result: toResult(200, pet)',
+    test: TEST,
+    title: 'stores for a key no more than was sent',
+  },
+  {
     name: 'a change of many pets that fails undoes the others',
     file: RULES,
     find: '    if (!(error instanceof AppError)) throw error\n    return',

@@ -73,6 +73,29 @@ test('makes the changes of concurrent requests with the same Idempotency-Key onc
   expect(await api.sql('select from pets where name = $1', [name])).toHaveLength(2)
 })
 
+test('stores for a key no more than was sent if nothing changes, and replays it to the byte', async () => {
+  const name = '🐕'.repeat(500)
+  const created = resultsOf(
+    await send(Array.from({ length: 100 }, () => ({ create: { name, categoryId: 1 } }))),
+  )
+  const changes = created.map(({ pet }) => ({ update: { petId: pet?.id, status: 'available' } }))
+  const key = randomUUID()
+  const first = await send(changes, { 'idempotency-key': key })
+  expect(resultsOf(first)).toEqual(created.map(() => ({ status: 200, version: 1 })))
+  // Without compression, which depends on the names.
+  const stored = await api.sql('select octet_length(answer) as bytes from idempotency_keys where key = $1', [
+    key,
+  ])
+  expect(stored[0]?.['bytes']).toBeLessThan(JSON.stringify({ changes }).length)
+  // The retry must show neither a later change, nor make the change that its first attempt did not need.
+  await send(changes.map(({ update: { petId } }) => ({ update: { petId, status: 'sold' } })))
+  const replay = await send(changes, { 'idempotency-key': key })
+  expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+  expect(await api.sql('select distinct status from pets where name = $1', [name])).toEqual([
+    { status: 'sold' },
+  ])
+})
+
 test('follows the rules of orders: held, sold before, and with an expired hold', async () => {
   const held = await api.hold()
   const done = await api.hold()

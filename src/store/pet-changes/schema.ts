@@ -99,13 +99,13 @@ const PetChangeResultSchema = Type.Object(
     }),
     pet: Type.Optional(refTo(PetSchema)),
     version: Type.Optional(
-      Type.Integer({ description: 'Version of the pet after the change. Present only with `pet`.' }),
+      Type.Integer({ description: 'Version of the pet after the change. Present with status 200 and 201.' }),
     ),
     error: Type.Optional(Type.Unsafe<ErrorBody>({ $ref: 'Error#' })),
   },
   {
     $id: 'PetChangeResult',
-    description: 'What became of a change. With `error`, the pet is unchanged.',
+    description: 'What became of a change. With `error`, the pet is unchanged. `pet` is the pet after the change; it is absent if nothing of it has changed, and after a deletion.',
     examples: [{ status: 204 }],
   },
 )
