@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Operation, Specification } from '../../support/linearizability.ts'
 import { endOrder, getOrder, placeOrder } from './reference/orders.ts'
 import { getProfile, putProfile } from './reference/profiles.ts'
+import { updateInBatch } from './reference/pet-changes.ts'
 import { deletePet, getPet, petBody, updatePet } from './reference/pets.ts'
 import { emptyStore, type Expected, type PetStatus, type Seen, type Store } from './reference/store.ts'
 
@@ -53,7 +54,13 @@ export function specificationOf(
       case 'list':
         return { status: 200, body: [...store.pets.values()].map(petBody) }
       case 'update':
-        return updatePet(store, caller, pet.id, input.change, input.ifMatch)
+        return (input.isInBatch ? updateInBatch : updatePet)(
+          store,
+          caller,
+          pet.id,
+          input.change,
+          input.ifMatch,
+        )
       case 'getProfile':
         return getProfile(store, pet.id)
       case 'putProfile':

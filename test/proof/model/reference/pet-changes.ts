@@ -45,15 +45,20 @@ function changeOne(store: Store, caller: Caller, change: PetChange, seen: Seen):
   if ('delete' in change) return deletePet(store, caller, change.delete.petId, matchOf(change.delete.version))
   if ('update' in change) {
     const { petId, version, ...fields } = change.update
-    const before = store.pets.get(Number(petId))?.version
-    const updated = updatePet(store, caller, petId, fields, matchOf(version))
-    return updated.etag === `"${before}"` ? { status: 200, etag: updated.etag } : updated
+    return updateInBatch(store, caller, petId, fields, matchOf(version))
   }
   const { profile = {}, ...pet } = change.create
   if (profile.price !== undefined && !profile.price.includes('.')) return reject('invalid_body')
   const created = createPet(store, caller, pet, undefined, seen)
   if (created.code === undefined) putProfile(store, caller, store.newestIds.pet, profile, undefined)
   return created
+}
+
+/** The result of an update that changes no value has no pet. */
+export function updateInBatch(...[store, caller, petId, ...rest]: Parameters<typeof updatePet>): Expected {
+  const before = store.pets.get(Number(petId))?.version
+  const { body, ...updated } = updatePet(store, caller, petId, ...rest)
+  return updated.etag === `"${before}"` ? updated : { ...updated, body }
 }
 
 function matchOf(version: number | undefined): string | undefined {
