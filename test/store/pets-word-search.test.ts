@@ -59,6 +59,15 @@ test.each([
   expect(names).toEqual(found.toReversed())
 })
 
+test('looks at the first 80 characters of a name, whatever their size in bytes', async () => {
+  const own = await emptyApi()
+  const long = `Ruby ${'🐕'.repeat(70)} cat dog ${'x'.repeat(400)}`
+  await own.addPet({ name: long })
+  const find = async (word: string) => (await own.get(`/pets?word=${word}`)).body
+  for (const word of ['ruby', 'cat', 'cat+rub']) expect(await find(word)).toMatchObject([{ name: long }])
+  for (const word of ['dog', 'ruby+dog', 'xxx']) expect(await find(word)).toEqual([])
+})
+
 test('finds a pet by a new name, and no longer by the former name or after its deletion', async () => {
   const find = async (word: string) => (await api.get(`/pets?word=${word}`)).body
   const { id } = await api.addPet({ name: 'Old Before' })
