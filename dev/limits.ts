@@ -131,7 +131,7 @@ export const LIST_DEFAULTS: string[][] = [
   ['pets filtered by `id`', 'newest first', count(LIST_LIMIT_MAX)],
   ['pets searched by `name`', 'by name, then by id', count(PETS_DEFAULT)],
   ['pets searched by `word`', 'newest first; a page can be short', count(PETS_DEFAULT)],
-  ['history', 'newest first; the last entry is `created`', count(HISTORY_DEFAULT)],
+  ['history', 'newest first; the last entry is `created`; a page can be short', count(HISTORY_DEFAULT)],
   ['orders', 'newest first', count(ORDERS_DEFAULT)],
   [
     'open orders with `sort=expiresAt`',

@@ -5,6 +5,11 @@ import { idInRange } from '../values/int64.ts'
 import { AppError } from './errors.ts'
 
 export const LIST_LIMIT_MAX = 100
+/**
+ * A page of entries with profiles ends after the entry with which it reaches this size. The pages of all other lists are
+ * smaller than that, because their entries are.
+ */
+export const PAGE_BYTES_MAX = 1_048_576
 
 // A cursor contains a version byte, the id of the last item, the first bytes of a hash of the filters, and the sort key
 // if the list is not sorted by id alone. It is not encrypted, because it reveals nothing

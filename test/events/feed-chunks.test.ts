@@ -39,6 +39,8 @@ async function keepEvents() {
     server: null,
     isStored: true,
     head: BigInt(rows.length),
+    isFull: false,
+    bytes: 0,
     rows: rows.slice(Number(after), Number(after) + max),
   }))
   const chunkAfter = openChunks(window)

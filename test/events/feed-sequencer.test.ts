@@ -156,6 +156,39 @@ test('numbers each of many pets that one statement changes, and pages through th
   expect(await run(`select max(count) from outbox`)).toEqual([{ max: 1_000 }])
 })
 
+test.each([1, 20_000, 100_000])(
+  'ends a page at %i bytes, after at least one event, and pages through them',
+  async (maxBytes) => {
+    const from = (await findFeedState(db)).head
+    // Two outbox rows with 20 profiles of 8 kB each, and 30 rows with one short name.
+    const first = 20_001 + maxBytes
+    await run(
+      `insert into pets (id, name, category_id) select id, 'Pet', 1 from generate_series(${first}, ${first} + 39) id`,
+    )
+    for (const id of [first, first + 20])
+      await run(`insert into pet_profiles (pet_id, description)
+      select id, repeat('𠀀', 2000) from generate_series(${id}, ${id} + 19) id`)
+    for (let id = first; id < first + 30; id += 1) await run(rename(id, 'Other'))
+    await sequenceEvents(db)
+    const all = await findEvents(db, EVENT_TYPES, from, 1_000)
+    expect(all).toMatchObject({ isFull: false, rows: { length: 110 } })
+    const sizes: number[] = []
+    const seen: bigint[] = []
+    for (let after = from, isFull = true; isFull; ) {
+      const page = await findEvents(db, EVENT_TYPES, after, 1_000, maxBytes)
+      const texts = page.rows.map(({ name, profile }) => `${name ?? ''}${profile?.description ?? ''}`)
+      sizes.push(texts.slice(0, -1).reduce((sum, text) => sum + Buffer.byteLength(text), 0))
+      seen.push(...page.rows.map(({ number }) => number))
+      after = page.rows.at(-1)?.number ?? after
+      isFull = page.isFull
+    }
+    expect(seen).toEqual(all.rows.map(({ number }) => number))
+    // Every page but the last reaches the limit with its last event.
+    expect(Math.max(...sizes)).toBeLessThan(maxBytes)
+    expect(sizes.length).toBeGreaterThan((40 * 8_000) / (maxBytes + 8_000))
+  },
+)
+
 test('starts a new epoch when all pets are removed by truncate, without the events before it', async () => {
   await run(insert(801, 'Ada'))
   const before = await findFeedState(db)

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { PAGE_BYTES_MAX } from '../../src/contract/paging.ts'
 import { SCOPES } from '../../src/contract/scopes.ts'
 import { importPets } from '../../src/data/import-export/imports.ts'
 import { fileSource } from '../../src/data/import-export/source.ts'
@@ -13,6 +14,7 @@ import { openLog } from '../../src/telemetry/log.ts'
 import { issueApiKey } from '../support/app.ts'
 import { type FeedEvent, positionOf } from '../support/event-fixture.ts'
 import { openApiFixture, type Order } from '../support/api-fixture.ts'
+import { linkTo } from '../support/pets.ts'
 
 // The app does not sweep, so holds expire only when a test sweeps or sends a request for the pet.
 const api = await openApiFixture({ holds: { waitUntilFresh: () => undefined } })
@@ -43,6 +45,31 @@ const orderOf = async (id: number) => (await get(`/store/orders/${id}`)).body as
 test('a create causes "pet.created" with the pet, the name of the key and the request id', async () => {
   const pet = await addPet({ name: 'Rex', categoryId: 7 })
   expect(await events()).toEqual([{ ...at(1), ...request, type: 'pet.created', petId: pet.id, pet }])
+})
+
+test('a page of large profiles ends early, and its link leads to every event once', async () => {
+  const description = '𠀀'.repeat(2_000)
+  await api.sql(
+    `with created as (insert into pets (name, category_id) select 'Rex', 7 from generate_series(1, 300) returning id)
+      insert into pet_profiles (pet_id, description) select id, $1 from created`,
+    [description],
+  )
+  await sequenceEvents(db)
+  const petIds: number[] = []
+  let pages = 0
+  for (let path = `/v1/events?after=${start}&limit=1000&type=pet.profile_updated`; ; pages += 1) {
+    const page = await api.call('GET', path)
+    const found = page.body as FeedEvent[]
+    if (found.length === 0) break
+    petIds.push(...found.map(({ petId }) => Number(petId)))
+    expect(Buffer.byteLength(page.text)).toBeLessThan(PAGE_BYTES_MAX + 10_000)
+    path = linkTo('next', page, api.origin) as string
+  }
+  expect(pages).toBe(Math.ceil((300 * 8_000) / PAGE_BYTES_MAX))
+  const stored = await api.sql('select pet_id from pet_profiles where description = $1 order by pet_id', [
+    description,
+  ])
+  expect(petIds.toSorted((one, other) => one - other)).toEqual(stored.map(({ pet_id: id }) => Number(id)))
 })
 
 test('the request id of an event is that of the request', async () => {

@@ -3,6 +3,7 @@
 // distributions, with and without planner statistics, and with custom and generic plans.
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { PAGE_BYTES_MAX } from '../../src/contract/paging.ts'
 import { PET_STATUSES } from '../../src/contract/pet-status.ts'
 import type { Reader, Statement, Tx } from '../../src/db/database.ts'
 import {
@@ -277,7 +278,9 @@ async function checkAll(state: string): Promise<void> {
     }
     await checkFigures(state, mode)
     for (const petId of [1n, 2n, 900_000n]) {
-      await checkOne(state, mode, (db) => findHistoryBefore(db, petId, undefined, LIMIT))
+      await checkOne(state, mode, (db) =>
+        findHistoryBefore(db, petId, undefined, { max: LIMIT, maxBytes: PAGE_BYTES_MAX }),
+      )
       checked += 1
     }
     for (const chipNumber of ['same', 'chip1', 'chip99998', 'none', 'zzz']) {

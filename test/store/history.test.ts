@@ -52,6 +52,21 @@ test('returns every event, newest first, with its API key, request id and reason
   expect(times).toEqual(times.toSorted().toReversed())
 })
 
+test('a page of large profiles ends early, and its link leads to every entry once', async () => {
+  const { id: petId } = await api.addPet()
+  // The text is larger than the stored profile, which PostgreSQL compresses.
+  await api.sql(
+    `insert into pet_history (pet_id, event, request_id, reason, from_profile, to_profile)
+      select $1, 'updated', 'x', n, profile, profile from generate_series(1, 90) as n,
+        jsonb_build_object('description', repeat('𠀀', 2000)) as profile`,
+    [petId],
+  )
+  const pages = await walkPages<HistoryEntry>(api, `/pets/${petId}/history?limit=100`)
+  expect(pages.map((page) => page.length)).toEqual([65, 26])
+  const entries = pages.flat().map(({ event, reason }) => reason ?? event)
+  expect(entries).toEqual([...Array.from({ length: 90 }, (_, index) => String(90 - index)), 'created'])
+})
+
 test('each entry starts with the status that the previous one ended with, even after concurrent changes', async () => {
   for (let round = 0; round < 30; round += 1) {
     const { id: petId } = await api.addPet()

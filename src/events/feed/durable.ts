@@ -19,6 +19,7 @@ export type FindDurableEvents = (
   types: readonly EventType[],
   after: bigint,
   max: number,
+  maxBytes?: number,
 ) => Promise<EventsPage>
 
 export function durableEvents(db: Db, tracing?: Tracing): FindDurableEvents {
@@ -35,10 +36,10 @@ export function durableEvents(db: Db, tracing?: Tracing): FindDurableEvents {
     batchTrace(tracing, 'commitBarrier'),
   )
 
-  async function isDurable({ epoch, head, server, rows }: EventsPage, max: number): Promise<boolean> {
+  async function isDurable({ epoch, head, server, isFull, rows }: EventsPage): Promise<boolean> {
     if (server === null) return true
     // The reader learns the last number of a full page, otherwise the newest number of the feed.
-    const shown = (rows.length === max ? rows.at(-1)?.number : undefined) ?? head
+    const shown = (isFull ? rows.at(-1)?.number : undefined) ?? head
     if (epoch === durable.epoch && shown <= durable.number) return true
     const committed = await commit(undefined).catch((cause: unknown) => {
       throw new AppError('unavailable', { cause })
@@ -48,10 +49,10 @@ export function durableEvents(db: Db, tracing?: Tracing): FindDurableEvents {
     return true
   }
 
-  return async (types, after, max) => {
+  return async (types, after, max, maxBytes) => {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-      const page = await findEvents(db, types, after, max)
-      if (await isDurable(page, max)) return page
+      const page = await findEvents(db, types, after, max, maxBytes)
+      if (await isDurable(page)) return page
     }
     throw new AppError('unavailable')
   }

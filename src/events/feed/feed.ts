@@ -40,6 +40,8 @@ export function readableTypes({ scopes }: Pick<Caller, 'scopes'>): readonly Even
 export interface ReadOptions {
   types: readonly EventType[]
   limit: number
+  /** The page ends after the event with which it reaches this size. */
+  maxBytes: number
   /** Whether the caller can read who made a change. */
   showActors: boolean
 }
@@ -55,7 +57,7 @@ export async function readEvents(
   start: Start,
   options: ReadOptions,
 ): Promise<FeedPage> {
-  const page = await find(options.types, numberOf(start), options.limit)
+  const page = await find(options.types, numberOf(start), options.limit, options.maxBytes)
   requireValid(start, page)
   return toPage(page, options)
 }
@@ -66,17 +68,17 @@ export async function readNewestEvents(
   count: number,
   options: ReadOptions,
 ): Promise<FeedPage> {
-  const { types, limit } = options
+  const { types, limit, maxBytes } = options
   const { head } = await find(types, numberOf(LATEST), 1)
   const start = head > BigInt(count) ? head - BigInt(count) : 0n
-  const page = await find(types, start, limit)
+  const page = await find(types, start, limit, maxBytes)
   if (page.isStored) return toPage(page, options)
   // The retention has deleted the first of them.
-  return toPage(await find(types, await findNumberBeforeStored(db, start), limit), options)
+  return toPage(await find(types, await findNumberBeforeStored(db, start), limit, maxBytes), options)
 }
 
-function toPage({ epoch, head, rows }: EventsPage, { limit, showActors }: ReadOptions): FeedPage {
-  const last = rows.length === limit ? rows.at(-1) : undefined
+function toPage({ epoch, head, isFull, rows }: EventsPage, { showActors }: ReadOptions): FeedPage {
+  const last = isFull ? rows.at(-1) : undefined
   return {
     events: rows.map((row) => toEvent(row, epoch, showActors)),
     next: { epoch, number: last?.number ?? head },

@@ -155,13 +155,24 @@ export interface EventsPage {
   /** Whether all events after the number are still stored. */
   isStored: boolean
   head: bigint
+  /** Whether the page ends at a limit: more events may follow the last row. Otherwise, it has all of them up to `head`. */
+  isFull: boolean
+  /** About the size of the rows. */
+  bytes: number
   rows: EventRow[]
 }
 
 /** The state of the feed with an event. If the page is empty, all columns of the event are null. */
-type PageRow = Omit<EventsPage, 'rows'> & { [Column in keyof EventRow]: EventRow[Column] | null }
+type PageRow = Omit<EventsPage, 'rows' | 'isFull' | 'bytes'> & {
+  [Column in keyof (EventRow & Sized)]: (EventRow & Sized)[Column] | null
+}
 
-const hasEvent = (row: PageRow): row is PageRow & EventRow => row.number !== null
+/** The size of this event and of those before it on the page. */
+interface Sized {
+  bytes: number
+}
+
+const hasEvent = (row: PageRow): row is PageRow & EventRow & Sized => row.number !== null
 
 /** The state of the feed for a page of events after the number $2. */
 const PAGE_STATE = `select feed.*, exists (
@@ -184,12 +195,12 @@ const PAGE_STATE = `select feed.*, exists (
  * removes them, so no range reaches into them.
  */
 const PAGE_SPANS = `select span.first_number, span.outbox_id,
-    sum(span.count) over (order by span.first_number) - span.count as events_before
+    sum(span.wanted) over (order by span.first_number) - span.wanted as events_before
   from state
   cross join unnest($1::event_type[]) as wanted (type)
   cross join lateral (
     -- The page may start within the events of a row.
-    select first_number, outbox_id, count from (
+    select first_number, outbox_id, first_number + count - 1 - state.number as wanted from (
       select first_number, outbox_id, count from event_numbers
       where (event_numbers.type, first_number) > (wanted.type, state.number - ${EVENTS_PER_ROW_MAX})
         and (event_numbers.type, first_number) <= (wanted.type, state.number)
@@ -199,7 +210,7 @@ const PAGE_SPANS = `select span.first_number, span.outbox_id,
     where first_number + count - 1 > state.number
     union all
     (
-      select first_number, outbox_id, count from event_numbers
+      select first_number, outbox_id, count as wanted from event_numbers
       where (event_numbers.type, first_number) > (wanted.type, state.number)
         and (event_numbers.type, first_number) <= (wanted.type, ${INT64_MAX})
       order by event_numbers.type, first_number
@@ -208,33 +219,48 @@ const PAGE_SPANS = `select span.first_number, span.outbox_id,
   ) as span
   where state.is_stored`
 
+/** About the bytes of an event in JSON, without its name, profile and order. */
+const EVENT_BYTES = 300
+/** The bytes of an event. An array has its elements uncompressed. Quotes and line breaks take one byte more in JSON. */
+const SIZE = `${EVENT_BYTES} + coalesce(octet_length(event.name), 0) + coalesce(pg_column_size(event.profile), 0)
+            + coalesce(pg_column_size(change.order_state), 0)`
+const NO_LIMIT = 2 ** 31 - 1
+
 /**
- * Returns up to `max` events of these types after the number, and the state of the feed in the same snapshot. A number
- * below the start of the epoch stands for the start.
+ * Returns up to `max` events of these types after the number, and the state of the feed in the same snapshot. The page ends
+ * after the event with which it reaches `maxBytes`. A number below the start of the epoch stands for the start.
  *
  * "limit 1" makes PostgreSQL look up single outbox rows: it expects many rows, because it plans without the value of `max`.
+ * The spans are sorted, so that PostgreSQL sorts the events of one row at a time, and keeps only those of the page.
  */
 export async function findEvents(
   db: Reader,
   types: readonly EventType[],
   after: bigint,
   max: number,
+  maxBytes = NO_LIMIT,
 ): Promise<EventsPage> {
   const rows = await db.read<PageRow>({
     name: 'find_events',
     text: `with state as materialized (${PAGE_STATE}), spans as materialized (${PAGE_SPANS}), events as materialized (
-        select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
-          event.name, event.category_id as "categoryId", event.status, event.changed, event.profile,
-          event.api_key_id as "apiKeyId", event.request_id as "requestId", change.order_state
-        from state
-        cross join spans
-        cross join lateral (select * from outbox where outbox.id = spans.outbox_id limit 1) as change
-        cross join lateral unnest(change.pet_ids, change.names, change.category_ids, change.statuses, change.changed,
-            change.profiles, change.api_key_ids, change.request_ids)
-          with ordinality as event (pet_id, name, category_id, status, changed, profile, api_key_id, request_id, position)
-        -- The first span may start up to 1,000 events before the page.
-        where spans.events_before < $3 + ${EVENTS_PER_ROW_MAX} and spans.first_number + event.position - 1 > state.number
-        order by number
+        select * from (
+          select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
+            event.name, event.category_id as "categoryId", event.status, event.changed, event.profile,
+            event.api_key_id as "apiKeyId", event.request_id as "requestId", change.order_state,
+            spans.first_number, event.position, ${SIZE} as size,
+            sum(${SIZE}) over (order by spans.first_number, event.position rows unbounded preceding)::int as bytes
+          from state
+          cross join (
+            select first_number, outbox_id from spans where events_before < $3 order by first_number
+          ) as spans
+          cross join lateral (select * from outbox where outbox.id = spans.outbox_id limit 1) as change
+          cross join lateral unnest(change.pet_ids, change.names, change.category_ids, change.statuses, change.changed,
+              change.profiles, change.api_key_ids, change.request_ids)
+            with ordinality as event (pet_id, name, category_id, status, changed, profile, api_key_id, request_id, position)
+          where spans.first_number + event.position - 1 > state.number
+        ) as sized
+        where bytes - size < $4
+        order by first_number, position
         limit $3
       )
       select state.epoch, state.after_number as "afterNumber", state.starts_empty as "startsEmpty", state.head,
@@ -243,13 +269,17 @@ export async function findEvents(
         events.changed, events.profile, events."apiKeyId", events."requestId", events.order_state::text as "orderState",
         events.order_state ->> 'price' as "orderPrice",
         (select name from api_keys where id = events."apiKeyId") as "apiKeyName",
-        (select name from api_keys where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
+        (select name from api_keys where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy",
+        events.bytes
       from state left join events on true
       order by events.number`,
-    values: [types, after, max],
+    values: [types, after, max, maxBytes],
   })
   const [{ epoch, afterNumber, startsEmpty, isStored, server, head }] = rows as [PageRow]
-  return { epoch, afterNumber, startsEmpty, isStored, server, head, rows: rows.filter(hasEvent) }
+  const events = rows.filter(hasEvent)
+  const bytes = events.at(-1)?.bytes ?? 0
+  const isFull = events.length === max || bytes >= maxBytes
+  return { epoch, afterNumber, startsEmpty, isStored, server, head, isFull, bytes, rows: events }
 }
 
 /** Makes a commit, which waits for the synchronous standbys. They then have all earlier commits of the returned server. */

@@ -2,6 +2,7 @@
 // Contains no SQL; the rules are in feed.ts.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Caller } from '../../contract/caller.ts'
+import { PAGE_BYTES_MAX } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { insufficientScope } from '../../http/authentication.ts'
 import { stopCounting } from '../../http/connections.ts'
@@ -53,7 +54,7 @@ function listEventsRoute(app: V1, services: EventServices): void {
       operationId: 'listEvents',
       summary: 'List events',
       description:
-        'Returns every change to pets and orders, oldest first, for example to mirror the catalogue. The feed has no end: follow the `Link` header, and wait a moment if a page is empty.',
+        'Returns every change to pets and orders, oldest first, for example to mirror the catalogue. The feed has no end: follow the `Link` header, and wait a moment if a page is empty. A page that is not empty can have fewer events than `limit` although more follow: it ends when its events take about 1 MiB.',
       tags: ['events'],
       querystring: ListEventsQuery,
       response: {
@@ -80,6 +81,7 @@ function listEventsRoute(app: V1, services: EventServices): void {
       const options = {
         ...readFilter(request.caller as Caller, type),
         limit: limit ?? EVENTS_LIMIT_DEFAULT,
+        maxBytes: PAGE_BYTES_MAX,
       }
       const { events, next } =
         newest === undefined
@@ -119,7 +121,7 @@ function streamEventsRoute(app: V1, { findEvents, eventStreams }: EventServices)
       const filter = readFilter(request.caller as Caller, type)
       const start = lastEventId === undefined ? readStart(after) : readStart(lastEventId, 'last-event-id')
       if (request.method === 'HEAD') {
-        await readEvents(findEvents, start, { ...filter, limit: 1 })
+        await readEvents(findEvents, start, { ...filter, limit: 1, maxBytes: PAGE_BYTES_MAX })
         return reply.type(STREAM_TYPE).send('')
       }
       await eventStreams.open((request.caller as Caller).id, start, filter, () => {

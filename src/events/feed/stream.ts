@@ -9,8 +9,8 @@ import type { FeedWindow } from './window.ts'
 const FLUSHED_WITHIN_MS = 1_000
 /** How long a client waits before it reconnects, unless the process is shutting down. */
 const RETRY_MS = 1_000
-/** A page ends after the event that reaches this size. It limits what a slow reader keeps in memory. */
-const PAGE_BYTES = 131_072
+/** A page ends after the event that reaches this size: a slow reader keeps at most this and one event in memory. */
+export const PAGE_BYTES = 65_536
 const KEEP_ALIVE = ': keep-alive\n\n'
 
 export type Sink = Pick<

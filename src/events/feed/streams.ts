@@ -10,7 +10,7 @@ import { type Filter, openChunks } from './chunks.ts'
 import { durableEvents, type FindDurableEvents } from './durable.ts'
 import { type FeedPage, readEvents, type Start } from './feed.ts'
 import type { FeedState } from './queries.ts'
-import { type Sink, startStream, type Stream } from './stream.ts'
+import { PAGE_BYTES, type Sink, startStream, type Stream } from './stream.ts'
 import { openFeedWindow } from './window.ts'
 
 export const STREAMS_PER_KEY_MAX = 100
@@ -151,7 +151,7 @@ function openSending(streams: ReadonlySet<Stream>, findEvents: FindDurableEvents
     /** The first page. Its read also checks that the start is available; events in memory always are. */
     readFirst: async (start: Start, filter: Filter): Promise<FeedPage> => {
       if (typeof start === 'object' && window.covers(start)) return { events: [], next: start }
-      return readEvents(findEvents, start, { ...filter, limit: OWN_PAGE })
+      return readEvents(findEvents, start, { ...filter, limit: OWN_PAGE, maxBytes: PAGE_BYTES })
     },
     advance: async ({ epoch, head }: FeedState): Promise<void> => {
       if (streams.size === 0) return window.clear()
@@ -195,7 +195,11 @@ function openOwnPages(findEvents: FindDurableEvents, pump: (stream: Stream) => v
 
   async function readPage(stream: Stream): Promise<FeedPage | undefined> {
     try {
-      return await readEvents(findEvents, stream.position(), { ...stream.filter, limit: OWN_PAGE })
+      return await readEvents(findEvents, stream.position(), {
+        ...stream.filter,
+        limit: OWN_PAGE,
+        maxBytes: PAGE_BYTES,
+      })
     } catch (error) {
       // After any other failure, the next call of `advance` tries again.
       if (error instanceof AppError && error.code === 'events_expired') stream.end()

@@ -1,7 +1,7 @@
 // Rules for webhooks: create, change, rotate secrets, test, redeliver and replay.
 // Sends nothing: `petstore deliver` does.
 import { AppError } from '../../contract/errors.ts'
-import { type Page, type PageRequest, toPage } from '../../contract/paging.ts'
+import { PAGE_BYTES_MAX, type Page, type PageRequest, toPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import type { FindDurableEvents } from '../feed/durable.ts'
 import { readEvents } from '../feed/feed.ts'
@@ -182,7 +182,12 @@ export async function listDeliveries(
 
 /** Returns the position of `latest`. Rejects a position whose next events are no longer stored. */
 async function resolve(find: FindDurableEvents, start: Position | typeof LATEST): Promise<Position> {
-  const { next } = await readEvents(find, start, { types: [], limit: 1, showActors: false })
+  const { next } = await readEvents(find, start, {
+    types: [],
+    limit: 1,
+    maxBytes: PAGE_BYTES_MAX,
+    showActors: false,
+  })
   return start === LATEST ? next : start
 }
 

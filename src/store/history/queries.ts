@@ -116,25 +116,49 @@ interface HistoryRow {
   to_profile: ProfileFields | null
 }
 
-/** Returns the changes to a pet that have a history id below `beforeId`, newest first. */
+/** About the bytes of an entry in JSON, without its names, reason and profiles. */
+const ENTRY_BYTES = 300
+
+export interface HistoryPage {
+  changes: { id: bigint; entry: HistoryEntry }[]
+  /** Whether the page ends at a limit: older changes may follow. */
+  isFull: boolean
+}
+
+/**
+ * Returns up to `max` changes to a pet that have a history id below `beforeId`, newest first. The page ends after the change
+ * with which it reaches `maxBytes`. A stored profile can be compressed, so its size is that of its text.
+ */
 export async function findHistoryBefore(
   db: Reader,
   petId: bigint,
   beforeId: bigint | undefined,
-  max: number,
-): Promise<{ id: bigint; entry: HistoryEntry }[]> {
-  const rows = await db.read<HistoryRow>({
+  { max, maxBytes }: { max: number; maxBytes: number },
+): Promise<HistoryPage> {
+  const rows = await db.read<HistoryRow & { bytes: number }>({
     name: 'find_history_before',
     text: `select h.id, h.at, h.event, h.from_name, h.to_name, h.from_category_id, h.to_category_id,
         h.from_status, h.to_status, h.api_key_id, api_keys.name as api_key_name, h.request_id, h.reason,
-        h.from_profile, h.to_profile
-      from pet_history h left join api_keys on api_keys.id = h.api_key_id
-      where (h.pet_id, h.id) < ($1, $2) and (h.pet_id, h.id) >= ($1, 0)
-      order by h.pet_id desc, h.id desc
-      limit $3`,
-    values: [petId, beforeId ?? INT64_MAX, max],
+        h.from_profile, h.to_profile, h.bytes
+      from (
+        select *, sum(size) over (order by pet_id desc, id desc rows unbounded preceding)::int as bytes
+        from (
+          select *, ${ENTRY_BYTES} + coalesce(octet_length(from_name), 0) + coalesce(octet_length(to_name), 0)
+              + coalesce(octet_length(reason), 0) + coalesce(octet_length(from_profile::text), 0)
+              + coalesce(octet_length(to_profile::text), 0) as size
+          from pet_history
+          where (pet_id, id) < ($1, $2) and (pet_id, id) >= ($1, 0)
+          order by pet_id desc, id desc
+          limit $3
+        ) as sized
+      ) as h
+      left join api_keys on api_keys.id = h.api_key_id
+      where h.bytes - h.size < $4
+      order by h.pet_id desc, h.id desc`,
+    values: [petId, beforeId ?? INT64_MAX, max, maxBytes],
   })
-  return rows.map((row) => ({ id: row.id, entry: toEntry(row) }))
+  const isFull = rows.length === max || (rows.at(-1)?.bytes ?? 0) >= maxBytes
+  return { changes: rows.map((row) => ({ id: row.id, entry: toEntry(row) })), isFull }
 }
 
 /** Returns the creation of the pet, which is recorded in the pet's own row; undefined if the pet does not exist. */

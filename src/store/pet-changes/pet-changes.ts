@@ -222,8 +222,7 @@ async function decide(change: CheckedChange, facts: Facts, options: ChangePetsOp
         const pet = findLocked(facts, petId)
         const update = await decideUpdate(pet, fields, isVersion(version), facts)
         // Without the pet, because the response is stored: a request of 3 kB that names 100 pets would store all their names.
-        if (update === undefined)
-          return { write: 'nothing', result: { status: 200, version: pet.version } }
+        if (update === undefined) return { write: 'nothing', result: { status: 200, version: pet.version } }
         return { write: 'update', update }
       }
       case 'delete': {

@@ -105,7 +105,8 @@ const PetChangeResultSchema = Type.Object(
   },
   {
     $id: 'PetChangeResult',
-    description: 'What became of a change. With `error`, the pet is unchanged. `pet` is the pet after the change; it is absent if nothing of it has changed, and after a deletion.',
+    description:
+      'What became of a change. With `error`, the pet is unchanged. `pet` is the pet after the change; it is absent if nothing of it has changed, and after a deletion.',
     examples: [{ status: 204 }],
   },
 )
