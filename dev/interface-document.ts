@@ -1,6 +1,7 @@
 // Builds the OpenAPI document from the routes, without listening on a port or connecting to a database.
 import { watchApiKeys } from '../src/access/api-keys/key-watch.ts'
 import { trackUsage } from '../src/access/api-keys/usage.ts'
+import { openByteBudget } from '../src/contract/byte-budget.ts'
 import { openDatabase } from '../src/db/open-database.ts'
 import { durableEvents } from '../src/events/feed/durable.ts'
 import { openEventStreams } from '../src/events/feed/streams.ts'
@@ -28,6 +29,7 @@ export async function interfaceDocument(): Promise<object> {
     verifyApiKey: async () => undefined,
     usage: trackUsage(() => new Date()),
     holds: { waitUntilFresh: () => undefined },
+    responseBytes: openByteBudget(0),
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 0 }),
     petExports: openPetExports(watchApiKeys(db)),

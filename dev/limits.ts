@@ -5,7 +5,7 @@ import {
   IN_FLIGHT_MAX as SIGN_IN_REQUESTS_MAX,
   REQUESTS_PER_MINUTE_MAX,
 } from '../src/access/sign-in/routes.ts'
-import { LIST_LIMIT_MAX } from '../src/contract/paging.ts'
+import { LIST_LIMIT_MAX, PAGE_BYTES_MAX } from '../src/contract/paging.ts'
 import { WAITING_MAX } from '../src/db/batch.ts'
 import {
   CONNECT_TIMEOUT_MS,
@@ -16,9 +16,11 @@ import {
   STATEMENT_TIMEOUT_MS,
 } from '../src/db/connection/deadlines.ts'
 import { POOL_QUEUE_MAX } from '../src/db/connection/slots.ts'
+import { PAGE_BYTES as STREAM_PAGE_BYTES } from '../src/events/feed/stream.ts'
 import { STREAMS_PER_KEY_MAX } from '../src/events/feed/streams.ts'
 import { BODY_LIMIT_BYTES, LARGE_BODIES_MAX_BYTES, LARGE_BODY_BYTES } from '../src/http/json-body.ts'
 import { writesInFlightMax } from '../src/http/overload.ts'
+import { LARGE_RESPONSE_BYTES, LARGE_RESPONSES_MAX_BYTES } from '../src/http/response-bytes.ts'
 import { STALLED_AFTER_MS } from '../src/http/stalled-responses.ts'
 import { PAGE_LIMITS } from '../src/pages/limits.ts'
 import {
@@ -54,6 +56,16 @@ export const PROCESS_LIMITS: string[][] = [
     bytes(LARGE_BODIES_MAX_BYTES),
     '503 `overloaded`',
   ],
+  [
+    `Total size of all responses larger than ${bytes(LARGE_RESPONSE_BYTES)} that clients have not accepted yet`,
+    bytes(LARGE_RESPONSES_MAX_BYTES),
+    '503 `overloaded`',
+  ],
+  [
+    'Size of a page of events or of a history, without its last entry',
+    bytes(PAGE_BYTES_MAX),
+    'the page ends, its `Link` continues there',
+  ],
   ['Time to receive the headers of a request', seconds(HEADERS_TIMEOUT_MS), '408 `request_timeout`'],
   ['Time to receive a whole request', seconds(REQUEST_TIMEOUT_MS), '408 `request_timeout`'],
   [
@@ -66,9 +78,15 @@ export const PROCESS_LIMITS: string[][] = [
   ['Open client connections', count(CONNECTIONS_MAX), 'new connections closed'],
   ['Requests in flight', count(REQUESTS_IN_FLIGHT_MAX), '503 `overloaded`'],
   ['Writes in flight', count(writesInFlightMax(REQUESTS_IN_FLIGHT_MAX)), '503 `overloaded`'],
+  [
+    'Bytes in memory for the client of a stream of events, without the last event',
+    bytes(STREAM_PAGE_BYTES),
+    'the stream goes on when the client has read them',
+  ],
   ['Streams of events', '`EVENT_STREAMS_MAX`', '503 `overloaded`'],
   ['Streams of events of one API key', count(STREAMS_PER_KEY_MAX), '429 `rate_limited`'],
   ['Exports', count(EXPORT_LIMITS.max), '503 `overloaded`'],
+  ['Pets in memory of an export', count(LIST_LIMIT_MAX), 'the export goes on when the client has read them'],
   ['Exports of one API key', count(EXPORT_LIMITS.perKeyMax), '429 `rate_limited`'],
   ['Time to send an export', seconds(EXPORT_LIMITS.timeoutMs), 'connection reset'],
   [

@@ -1,6 +1,7 @@
 // Request bodies: accepts only JSON in UTF-8, and keeps every digit of every integer.
 // validation.ts checks the values.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { openByteBudget } from '../contract/byte-budget.ts'
 import { AppError } from '../contract/errors.ts'
 import { parseJson } from '../values/json.ts'
 import { afterClose } from './after-close.ts'
@@ -72,19 +73,17 @@ function unsupportedEncoding(request: FastifyRequest): AppError | null {
  * until its response closes, or returns an error if the body would exceed the limit.
  */
 function largeBodyBudget() {
-  let reservedBytes = 0
+  const budget = openByteBudget(LARGE_BODIES_MAX_BYTES)
   return (request: FastifyRequest, reply: FastifyReply): AppError | null => {
     const { 'content-length': length, 'transfer-encoding': transferEncoding } = request.headers
     // The size of a chunked body is not known in advance.
     const size = transferEncoding === undefined ? Number(length ?? 0) : BODY_LIMIT_BYTES
     // Fastify rejects a body over BODY_LIMIT_BYTES without reading it (413).
     if (size <= LARGE_BODY_BYTES || size > BODY_LIMIT_BYTES) return null
-    if (reservedBytes + size > LARGE_BODIES_MAX_BYTES) return new AppError('overloaded')
-    reservedBytes += size
+    const release = budget.take(size)
+    if (release === undefined) return new AppError('overloaded')
     // The client may have gone while its key was checked.
-    afterClose(reply.raw, () => {
-      reservedBytes -= size
-    })
+    afterClose(reply.raw, release)
     return null
   }
 }

@@ -19,6 +19,7 @@ import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
 import { documentErrors, requireDeclaredRetry, withSchemaTypes } from '../http/operation.ts'
 import { addressLimiter, callerLimiter } from '../http/rate-limit.ts'
 import { requestId } from '../http/request-id.ts'
+import { limitResponseBytes } from '../http/response-bytes.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
 import { buildSerializer } from '../http/serialization.ts'
@@ -183,6 +184,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   app.addHook('onRequest', authenticate({ ...options, explainInvalidApiKey, limitRate, failureLimiter }))
   app.addHook('onRequest', authorise)
   acceptJsonBodies(app)
+  limitResponseBytes(app, options.responseBytes)
   rejectUnknownRoutes(app)
   requireDeclaredScope(app)
   requireDeclaredRetry(app)

@@ -6,10 +6,12 @@ import { watchApiKeys } from '../access/api-keys/key-watch.ts'
 import { trackUsage } from '../access/api-keys/usage.ts'
 import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/provider.ts'
 import type { Config } from '../config/config.ts'
+import { openByteBudget } from '../contract/byte-budget.ts'
 import { afterWrites } from '../db/after-writes.ts'
 import { durableEvents } from '../events/feed/durable.ts'
 import { openEventStreams, STREAM_READS, type StreamRead } from '../events/feed/streams.ts'
 import { addressRule } from '../events/webhooks/addresses.ts'
+import { LARGE_RESPONSES_MAX_BYTES } from '../http/response-bytes.ts'
 import { trackHolds } from '../store/holds/sweep.ts'
 import { openPetExports } from '../store/pet-export/exports.ts'
 import { openPetBatches } from '../store/pets/batches.ts'
@@ -99,7 +101,8 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     sweepIn: wakeups.sweep.wake,
     onEnded: wakeups.onChange,
   })
-  const findEvents = durableEvents(db, tracing)
+  const responseBytes = openByteBudget(LARGE_RESPONSES_MAX_BYTES, metrics.setResponseBytes)
+  const findEvents = durableEvents(db, tracing, responseBytes)
   const onFailure = reportStreamFailures(log, metrics)
   const keys = watchApiKeys(db, (error) => onFailure('api_keys', error))
   const eventStreams = openEventStreams({
@@ -122,11 +125,24 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     metrics.observeBatch,
     tracing,
   )
-  return { metrics, tracing, db, followedDb, batches, wakeups, usage, holds, findEvents, keys, eventStreams }
+  return {
+    metrics,
+    tracing,
+    db,
+    followedDb,
+    batches,
+    wakeups,
+    usage,
+    holds,
+    responseBytes,
+    findEvents,
+    keys,
+    eventStreams,
+  }
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, followedDb, batches, usage, holds, findEvents, keys, eventStreams } = services
+  const { metrics, tracing, db, followedDb, batches, usage, holds } = services
   return {
     db: followedDb,
     batches,
@@ -136,9 +152,10 @@ function appOptions(config: Config, log: Log, services: Services, state: Process
     verifyApiKey: apiKeyVerifier(db, config.PETSTORE_ENV, undefined, tracing),
     usage,
     holds,
-    findEvents,
-    eventStreams,
-    petExports: openPetExports(keys),
+    responseBytes: services.responseBytes,
+    findEvents: services.findEvents,
+    eventStreams: services.eventStreams,
+    petExports: openPetExports(services.keys),
     holdMinutes: config.HOLD_MINUTES,
     currency: config.CURRENCY,
     environment: config.PETSTORE_ENV,

@@ -19,6 +19,8 @@ export interface Metrics {
   /** For `startBackground`. */
   jobs: JobObserver
   setEventStreams: (open: number) => void
+  /** Called with the bytes of all large responses in memory. */
+  setResponseBytes: (bytes: number) => void
   /** Called once for each failed read of the streams of events. A count of 0 shows the read. */
   countStreamFailure: (read: string, count?: number) => void
   /** Called once for each sign-in that ended, with `signed_in` or the code of its error. A count of 0 shows the outcome. */
@@ -68,6 +70,12 @@ export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'
     registers: [registry],
   })
 
+  const responseBytes = new Gauge({
+    name: 'petstore_large_response_bytes',
+    help: 'Bytes of large responses that clients have not accepted yet. Reads beyond the limit get 503 overloaded.',
+    registers: [registry],
+  })
+
   const streamFailures = new Counter({
     name: 'petstore_event_stream_failures_total',
     help: 'Failed reads of the streams of events, which retry them: events, or whether the keys of streams and exports are valid (api_keys).',
@@ -105,6 +113,7 @@ export function openMetrics(db: ConnectionCounts, { writer }: Pick<Log, 'writer'
     database,
     jobs: addJobMetrics(registry),
     setEventStreams: (open) => eventStreams.set(open),
+    setResponseBytes: (bytes) => responseBytes.set(bytes),
     countStreamFailure: (read, count = 1) => streamFailures.inc({ read }, count),
     countSignIn: (outcome, count = 1) => signIns.inc({ outcome }, count),
   }

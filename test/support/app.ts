@@ -4,11 +4,13 @@ import { apiKeyVerifier, createApiKey } from '../../src/access/api-keys/api-keys
 import type { NewApiKey } from '../../src/access/api-keys/schema.ts'
 import { watchApiKeys } from '../../src/access/api-keys/key-watch.ts'
 import { trackUsage } from '../../src/access/api-keys/usage.ts'
+import { openByteBudget } from '../../src/contract/byte-budget.ts'
 import { DEFAULT_SCOPES } from '../../src/contract/scopes.ts'
 import type { Db } from '../../src/db/database.ts'
 import { durableEvents } from '../../src/events/feed/durable.ts'
 import { openEventStreams } from '../../src/events/feed/streams.ts'
 import { addressRule } from '../../src/events/webhooks/addresses.ts'
+import { LARGE_RESPONSES_MAX_BYTES } from '../../src/http/response-bytes.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { trackHolds } from '../../src/store/holds/sweep.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
@@ -32,6 +34,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     verifyApiKey: apiKeyVerifier(db, 'production'),
     usage: trackUsage(() => new Date()),
     holds: trackHolds(db, log, undefined, NO_TIMEOUT_MS),
+    responseBytes: openByteBudget(LARGE_RESPONSES_MAX_BYTES),
     findEvents: durableEvents(db),
     eventStreams: openEventStreams({ db, max: 1_000 }),
     petExports: openPetExports(watchApiKeys(db), { max: 1_000, perKeyMax: 1_000, timeoutMs: NO_TIMEOUT_MS }),

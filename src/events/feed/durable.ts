@@ -3,6 +3,7 @@
 // Synchronous replication hides a commit until a standby has it. There is an exception: PostgreSQL cancels these waits
 // when it shuts down, and shows the commits for some milliseconds. Without this file, a reader could get events whose
 // numbers belong to other events after the failover.
+import type { ByteBudget } from '../../contract/byte-budget.ts'
 import { AppError } from '../../contract/errors.ts'
 import { batchTrace } from '../../db/batch-spans.ts'
 import { batched } from '../../db/batch.ts'
@@ -22,7 +23,8 @@ export type FindDurableEvents = (
   maxBytes?: number,
 ) => Promise<EventsPage>
 
-export function durableEvents(db: Db, tracing?: Tracing): FindDurableEvents {
+/** @param budget For the pages that wait until the standbys have them, which can take seconds. */
+export function durableEvents(db: Db, tracing?: Tracing, budget?: ByteBudget): FindDurableEvents {
   /** The events up to this number are known to be on the standbys. */
   let durable = { epoch: '', number: 0n }
   /** Commits on the primary, after which the standbys have all earlier commits. Returns which server has committed. */
@@ -36,14 +38,18 @@ export function durableEvents(db: Db, tracing?: Tracing): FindDurableEvents {
     batchTrace(tracing, 'commitBarrier'),
   )
 
-  async function isDurable({ epoch, head, server, isFull, rows }: EventsPage): Promise<boolean> {
+  async function isDurable({ epoch, head, server, isFull, bytes, rows }: EventsPage): Promise<boolean> {
     if (server === null) return true
     // The reader learns the last number of a full page, otherwise the newest number of the feed.
     const shown = (isFull ? rows.at(-1)?.number : undefined) ?? head
     if (epoch === durable.epoch && shown <= durable.number) return true
-    const committed = await commit(undefined).catch((cause: unknown) => {
-      throw new AppError('unavailable', { cause })
-    })
+    const release = budget === undefined ? () => {} : budget.take(bytes)
+    if (release === undefined) throw new AppError('overloaded')
+    const committed = await commit(undefined)
+      .catch((cause: unknown) => {
+        throw new AppError('unavailable', { cause })
+      })
+      .finally(release)
     if (committed !== server) return false
     if (epoch !== durable.epoch || head > durable.number) durable = { epoch, number: head }
     return true

@@ -39,6 +39,8 @@ export interface ChangePetsOptions {
   /** The currency of the store. */
   currency: string
   now: Date
+  /** Called with the response before the commit: if it throws, no change is made. */
+  reserve: (json: string) => void
 }
 
 /** `json` is the response: PetChangeResults. `deleted` is empty if the response is replayed. */
@@ -54,15 +56,17 @@ export async function changePets(
   options: ChangePetsOptions,
 ): Promise<ChangePetsOutcome> {
   rejectRepeatedPets(changes)
+  const { actor, idempotencyKey: key, reserve } = options
   let deleted: bigint[] = []
   const work = async (tx: Tx): Promise<string> => {
     const results = await makeChanges(tx, changes, options)
     deleted = changes.flatMap((change, index) =>
       change.kind === 'delete' && results[index]?.error === undefined ? [change.values.petId] : [],
     )
-    return stringifyJson({ results })
+    const json = stringifyJson({ results })
+    reserve(json)
+    return json
   }
-  const { actor, idempotencyKey: key } = options
   if (key === undefined) return { json: await db.transaction(work), replayed: false, deleted }
   const values = changes.flatMap(valuesOf)
   const idempotent = { apiKeyId: actor.apiKeyId, key, operation: 'changePets', values }

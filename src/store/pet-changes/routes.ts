@@ -2,9 +2,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
+import type { ByteBudget } from '../../contract/byte-budget.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Db } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
+import { reserveResponse } from '../../http/response-bytes.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import { logDeletion } from '../pets/routes.ts'
 import { type CheckedChange, changePets } from './pet-changes.ts'
@@ -24,6 +26,7 @@ interface PetChangeServices {
   /** The currency of new prices. */
   currency: string
   clock: () => Date
+  responseBytes: ByteBudget
 }
 
 const RESULTS_EXAMPLE = {
@@ -34,7 +37,8 @@ const RESULTS_EXAMPLE = {
   ],
 }
 
-function changePetsRoute(app: V1, { db, categoryPolicy, currency, clock }: PetChangeServices): void {
+function changePetsRoute(app: V1, services: PetChangeServices): void {
+  const { db, categoryPolicy, currency, clock, responseBytes } = services
   app.route({
     method: 'POST',
     url: '/pet-changes',
@@ -70,6 +74,7 @@ function changePetsRoute(app: V1, { db, categoryPolicy, currency, clock }: PetCh
         categoryPolicy,
         currency,
         now: clock(),
+        reserve: (json) => reserveResponse(responseBytes, reply, json),
       }).catch((error: unknown) => {
         if (error instanceof AppError && error.code === 'outcome_unknown')
           for (const change of changes)
