@@ -341,6 +341,17 @@ test('store_overview, list_categories and recent_changes describe the whole stor
   expect(sold.changes).toContainEqual(expect.objectContaining({ petId }))
 })
 
+test('recent_changes shows the newest change also if the changes before it fill a page of events', async () => {
+  await api.sql(
+    `with created as (insert into pets (name, category_id) select 'Rex', 7 from generate_series(1, 150) returning id)
+      insert into pet_profiles (pet_id, description) select id, repeat('𠀀', 2000) from created`,
+  )
+  const petId = await addPet({ name: 'Newest', categoryId: 7 })
+  await sequenceEvents(api.db)
+  const { changes } = await call<{ changes: object[] }>('recent_changes', { limit: 1 })
+  expect(changes).toMatchObject([{ petId, type: 'pet.created' }])
+})
+
 const LOST = ['reset after', 'truncated response', 'outcome unknown after', 'bad gateway after'] as const
 
 test.each(LOST)('after a lost response (%s), the same call acts once', async (fault) => {

@@ -360,8 +360,8 @@ test('sends every event to a reader that is behind, in parts if the pages are la
     [...text.matchAll(/^id: (.*)\nevent: /gm)].map(([, position = '']) => ({ position }))
   await expect.poll(() => positions().length).toBe(1_000)
   expectNoGaps(positions())
-  // 200 of these events have 440 KB. A page ends after the event with which it has 128 KiB.
-  expect(Math.max(...sizes)).toBeLessThan(132 * 1_024)
+  // 200 of these events have 440 KB. A page ends after the event with which it has 64 KiB.
+  expect(Math.max(...sizes)).toBeLessThan(68 * 1_024)
 })
 
 test('resets the connection of a reader that accepts nothing', async () => {
@@ -386,8 +386,8 @@ test('buffers a limited number of bytes for a reader that accepts nothing', asyn
     await insertPets(1_000)
     await streams.advance(await sequenceDueEvents(db))
   }
-  // A page ends after the event with which it has 128 KiB.
-  expect(sink.writableLength).toBeLessThan(132 * 1_024)
+  // A page ends after the event with which it has 64 KiB.
+  expect(sink.writableLength).toBeLessThan(68 * 1_024)
   streams.close()
 })
 

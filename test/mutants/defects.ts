@@ -67,6 +67,14 @@ export const DEFECTS: readonly Defect[] = [
     title: 'counts a page of events that waits',
   },
   {
+    name: 'an assistant gets no change after a page of events that ends early',
+    file: 'src/cli/mcp/changes.ts',
+    find: 'page.items.length === 0 || limit === 0',
+    replace: 'page.items.length < 2_000',
+    test: 'test/cli/mcp.test.ts',
+    title: 'recent_changes shows the newest change',
+  },
+  {
     name: 'a page of events has no limit in bytes',
     file: 'src/events/feed/queries.ts',
     find: 'where bytes - size < $4',

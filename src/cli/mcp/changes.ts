@@ -78,14 +78,25 @@ interface Wanted {
  */
 export const isUnusual = (type: string) => type === 'pet.updated' || type === 'pet.deleted'
 
-export async function readChanges({ store, call }: ToolContext, { hours = HOURS, limit, isWanted }: Wanted) {
+export async function readChanges(context: ToolContext, { hours = HOURS, limit, isWanted }: Wanted) {
   const since = Date.now() - hours * 3_600_000
-  const { items } = await store.events.list({ newest: EVENTS_READ, limit: EVENTS_READ }, call)
-  const events = items.filter(({ occurredAt }) => Date.parse(occurredAt) >= since)
+  const events = (await newestEvents(context)).filter(({ occurredAt }) => Date.parse(occurredAt) >= since)
   const changes = changesOf(events).filter(({ type }) => isWanted(type))
   return {
     changes: changes.slice(-limit).toReversed(),
     isComplete: events.length < EVENTS_READ && changes.length <= limit,
+  }
+}
+
+/** A page can have fewer events than the limit although newer ones follow. */
+async function newestEvents({ store, call }: ToolContext): Promise<StoreEvent[]> {
+  const events: StoreEvent[] = []
+  let page = await store.events.list({ newest: EVENTS_READ, limit: EVENTS_READ }, call)
+  for (;;) {
+    events.push(...page.items)
+    const limit = EVENTS_READ - events.length
+    if (page.items.length === 0 || limit === 0) return events
+    page = await store.events.list({ after: page.next, limit }, call)
   }
 }
 
