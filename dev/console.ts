@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { environmentWith } from '../src/config/config.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const BUILT_PAGE = join(ROOT, 'console/dist/index.html')
+const BUILT_PAGE = 'console/dist/index.html'
 const SOURCES = [
   'console/src',
   'console/index.html',
@@ -15,15 +15,17 @@ const SOURCES = [
   'package-lock.json',
 ]
 
-/** Returns false if the last build is up to date. */
-export async function buildConsole(): Promise<boolean> {
-  if (existsSync(BUILT_PAGE) && changedAt(BUILT_PAGE) > Math.max(...SOURCES.map(newestChange))) return false
+/** Builds it in this checkout, or in another folder with its files. Returns false if the last build is up to date. */
+export async function buildConsole(root = ROOT): Promise<boolean> {
+  const builtPage = join(root, BUILT_PAGE)
+  const sources = SOURCES.map((path) => join(root, path))
+  if (existsSync(builtPage) && changedAt(builtPage) > Math.max(...sources.map(newestChange))) return false
   // A process of its own, because the build depends on NODE_ENV, which is `test` in a test.
   await promisify(execFile)(
     process.execPath,
-    [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', 'console'],
+    [join(root, 'node_modules/vite/bin/vite.js'), 'build', 'console'],
     {
-      cwd: ROOT,
+      cwd: root,
       env: environmentWith({ NODE_ENV: 'production' }),
     },
   )
@@ -31,10 +33,9 @@ export async function buildConsole(): Promise<boolean> {
 }
 
 function newestChange(path: string): number {
-  const absolute = join(ROOT, path)
-  if (!statSync(absolute).isDirectory()) return changedAt(absolute)
-  const files = readdirSync(absolute, { recursive: true, encoding: 'utf8' })
-  return Math.max(...files.map((file) => changedAt(join(absolute, file))))
+  if (!statSync(path).isDirectory()) return changedAt(path)
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
+  return Math.max(...files.map((file) => changedAt(join(path, file))))
 }
 
 function changedAt(path: string): number {

@@ -1,14 +1,25 @@
-// `node dev/release.ts`: builds the files of a release into release/: the npm packages of the service and of the client,
-// the SBOM and the checksums. Also builds the image if Docker is available. CONTRIBUTING.md describes how to release.
+// `node dev/release.ts`: builds the files of a release into release/: the packages of the service and of the client, the SBOM,
+// the image if Docker is available, and the checksums. It publishes nothing. CONTRIBUTING.md describes how to release.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { hash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readSbom } from './sbom.ts'
 import { pack, writeClientPackage, writeServerPackage } from './server-package.ts'
+import { exportTrackedFiles } from './tracked-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const CHECKSUMS = 'SHA256SUMS'
@@ -27,7 +38,7 @@ const USAGE = `Usage: node dev/release.ts [options]
 
   --out FOLDER        where to write the files (default: release/). Existing files of a release are replaced
   --tag TAG           fail unless TAG is "v" and the version
-  --allow-dirty       build although the checkout has uncommitted changes
+  --allow-dirty       also build uncommitted changes of tracked files. Untracked files are never built
   --allow-unreleased  build a development version, with unreleased changes in the changelog
   --no-image          do not build the image
 `
@@ -95,18 +106,21 @@ function versionProblems(version: string, changelog: string, { unreleased }: All
 }
 
 /** Builds the files of a release into a folder, and returns their names. */
-export async function buildRelease(out: string): Promise<string[]> {
+export async function buildRelease(out: string, withImage: boolean): Promise<string[]> {
   mkdirSync(out, { recursive: true })
   for (const name of readdirSync(out).filter(isReleaseFile)) rmSync(join(out, name))
   const build = mkdtempSync(join(tmpdir(), 'petstore-release-'))
   try {
+    const sources = join(build, 'sources')
+    exportTrackedFiles(ROOT, sources)
     const server = join(build, 'server')
     const client = join(build, 'client')
-    await writeServerPackage(server)
-    writeClientPackage(client)
+    await writeServerPackage(sources, server)
+    writeClientPackage(sources, client)
     const files = [pack(server, out), pack(client, out), 'sbom.json']
-    writeFileSync(join(out, 'sbom.json'), `${JSON.stringify(readSbom(), null, 2)}\n`)
-    const lines = files.map((name) => `${hash('sha256', readFileSync(join(out, name)))}  ${name}\n`)
+    writeFileSync(join(out, 'sbom.json'), `${JSON.stringify(readSbom(sources), null, 2)}\n`)
+    if (withImage) files.push(...buildImage(sources, out))
+    const lines = await Promise.all(files.map(async (name) => `${await sha256(join(out, name))}  ${name}\n`))
     writeFileSync(join(out, CHECKSUMS), lines.join(''))
     return [...files, CHECKSUMS]
   } finally {
@@ -114,18 +128,33 @@ export async function buildRelease(out: string): Promise<string[]> {
   }
 }
 
-/** True for a file of an earlier run, which would otherwise be published with the new ones. */
-function isReleaseFile(name: string): boolean {
-  return /^petstore-.*\.tgz$/.test(name) || ['sbom.json', CHECKSUMS].includes(name)
+async function sha256(path: string): Promise<string> {
+  const digest = createHash('sha256')
+  await pipeline(createReadStream(path), digest)
+  return digest.digest('hex')
 }
 
-function buildImage(version: string): void {
-  const command = ['docker', 'build', '--tag', `petstore:${version}`, '.'] as const
-  const [docker, ...args] = command
+/** True for a file of an earlier run, which would otherwise be taken for one of the new version. */
+function isReleaseFile(name: string): boolean {
+  return /^petstore-.*\.(tgz|tar)$/.test(name) || ['sbom.json', CHECKSUMS].includes(name)
+}
+
+/** Builds the image, and writes it into a file for `docker load`. Returns the name of the file, or nothing without Docker. */
+function buildImage(sources: string, out: string): string[] {
+  const { version } = JSON.parse(readFileSync(join(sources, 'package.json'), 'utf8')) as { version: string }
+  const image = `petstore:${version}`
   // The command can exist without a server, for example in a container.
-  const { status } = spawnSync(docker, ['info'], { stdio: 'ignore', timeout: DOCKER_TIMEOUT_MS })
-  if (status === 0) execFileSync(docker, args, { cwd: ROOT, stdio: ['ignore', 2, 2] })
-  else process.stderr.write(`Docker is not available here. To build the image, run: ${command.join(' ')}\n`)
+  const { status } = spawnSync('docker', ['info'], { stdio: 'ignore', timeout: DOCKER_TIMEOUT_MS })
+  if (status !== 0) {
+    process.stderr.write(`Docker is not available here. To build the image, run: docker build --tag ${image} .\n`)
+    return []
+  }
+  const name = `petstore-image-${version}-${process.arch}.tar`
+  const docker = (...args: string[]) =>
+    execFileSync('docker', args, { cwd: sources, stdio: ['ignore', 2, 2] })
+  docker('build', '--tag', image, '.')
+  docker('save', '--output', join(out, name), image)
+  return [name]
 }
 
 export function readSources(): Sources {
@@ -158,10 +187,9 @@ async function main(): Promise<void> {
     return
   }
   const out = resolve(values.out)
-  for (const name of await buildRelease(out)) {
+  for (const name of await buildRelease(out, !values['no-image'])) {
     process.stdout.write(`${join(out, name)}  ${Math.ceil(statSync(join(out, name)).size / 1_000)} kB\n`)
   }
-  if (!values['no-image']) buildImage(sources.server)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main()

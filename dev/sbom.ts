@@ -21,9 +21,9 @@ export interface Sbom {
   dependencies: { ref: string; dependsOn?: string[] }[]
 }
 
-export function readSbom(): Sbom {
+export function readSbom(root = ROOT): Sbom {
   const text = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
-    cwd: ROOT,
+    cwd: root,
     encoding: 'utf8',
     maxBuffer: OUTPUT_MAX_BYTES,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -31,12 +31,11 @@ export function readSbom(): Sbom {
   const sbom = JSON.parse(text, withoutAddresses) as Sbom
   // npm uses the name of the folder, which differs between checkouts.
   sbom.metadata.component.name = 'petstore'
-  return forProduction(sbom)
+  return forProduction(sbom, productionPackages(root))
 }
 
 /** Filters by the lock file, because `npm sbom --omit=dev` omits `pg`, which a development package also depends on. */
-function forProduction(sbom: Sbom): Sbom {
-  const production = productionPackages()
+function forProduction(sbom: Sbom, production: ReadonlySet<string>): Sbom {
   const components = sbom.components.filter(({ name, version }) => production.has(`${name}@${version}`))
   const kept = new Set([sbom.metadata.component, ...components].map((component) => component['bom-ref']))
   const dependencies = sbom.dependencies
@@ -46,8 +45,8 @@ function forProduction(sbom: Sbom): Sbom {
 }
 
 /** The packages that `npm ci --omit=dev` installs, as `name@version`. */
-function productionPackages(): Set<string> {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+function productionPackages(root: string): Set<string> {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; dev?: boolean; link?: boolean }>
   }
   return new Set(

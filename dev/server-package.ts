@@ -1,11 +1,11 @@
-// Builds the npm package of the service. The package has the folders of the checkout, with JavaScript instead of
-// TypeScript, because Node does not run TypeScript below node_modules.
+// Builds the packages of the service and of the client from a folder that has only tracked files: dev/tracked-files.ts.
+// The package of the service has its folders, with JavaScript instead of TypeScript, because Node does not run TypeScript
+// below node_modules.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { buildConsole } from './console.ts'
 
-const ROOT = resolve(import.meta.dirname, '..')
 /** Files that are not compiled. */
 export const COPIED = [
   'LICENSE',
@@ -30,28 +30,28 @@ interface Lock {
 }
 
 /** Writes the files of the package into a folder, which must be empty or missing. */
-export async function writeServerPackage(folder: string): Promise<void> {
-  await buildConsole()
-  compile('tsconfig.release.json', folder)
-  for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
-  for (const name of readdirSync(join(ROOT, 'migrations')).filter((file) => file.endsWith('.sql'))) {
-    cpSync(join(ROOT, 'migrations', name), join(folder, 'migrations', name))
+export async function writeServerPackage(sources: string, folder: string): Promise<void> {
+  await buildConsole(sources)
+  compile(sources, 'tsconfig.release.json', folder)
+  for (const path of COPIED) cpSync(join(sources, path), join(folder, path), { recursive: true })
+  for (const name of readdirSync(join(sources, 'migrations')).filter((file) => file.endsWith('.sql'))) {
+    cpSync(join(sources, 'migrations', name), join(folder, 'migrations', name))
   }
   chmodSync(join(folder, 'bin/petstore.js'), 0o755)
-  const manifest = serverManifest(readJson('package.json') as Manifest)
+  const manifest = serverManifest(readJson(sources, 'package.json') as Manifest)
   // The compiler has copied the package.json of the checkout, because the sources import it.
   writeJson(join(folder, 'package.json'), manifest)
   writeJson(
     join(folder, 'npm-shrinkwrap.json'),
-    productionLock(manifest, readJson('package-lock.json') as Lock),
+    productionLock(manifest, readJson(sources, 'package-lock.json') as Lock),
   )
 }
 
-/** Writes the files of the client's package. `npm pack` in client/ would write into the checkout. */
-export function writeClientPackage(folder: string): void {
-  compile('client/tsconfig.json', join(folder, 'dist'))
-  for (const path of ['LICENSE', 'README.md']) cpSync(join(ROOT, 'client', path), join(folder, path))
-  const { scripts: _, ...manifest } = readJson('client/package.json') as Manifest
+/** Writes the files of the client's package. */
+export function writeClientPackage(sources: string, folder: string): void {
+  compile(sources, 'client/tsconfig.json', join(folder, 'dist'))
+  for (const path of ['LICENSE', 'README.md']) cpSync(join(sources, 'client', path), join(folder, path))
+  const { scripts: _, ...manifest } = readJson(sources, 'client/package.json') as Manifest
   writeJson(join(folder, 'package.json'), manifest)
 }
 
@@ -66,8 +66,8 @@ export function pack(folder: string, destination: string): string {
 
 /** The fields of package.json that users of the package need. The versions of the dependencies are exact. */
 function serverManifest({ version, dependencies, ...rest }: Manifest): Manifest {
-  const { name, description, homepage, bugs, repository, license, type, engines } = rest
-  const about = { name, version, description, homepage, bugs, repository, license, type, engines }
+  const { name, description, license, type, engines } = rest
+  const about = { name, version, description, license, private: true, type, engines }
   return { ...about, bin: { petstore: 'bin/petstore.js' }, dependencies }
 }
 
@@ -86,17 +86,17 @@ function productionLock(manifest: Manifest, { packages, ...lock }: Lock): unknow
   return { ...lock, name, version, packages: { '': root, ...Object.fromEntries(production) } }
 }
 
-function compile(project: string, outDir: string): void {
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+function compile(sources: string, project: string, outDir: string): void {
+  const compiler = join(sources, 'node_modules/typescript/bin/tsc')
   execFileSync(process.execPath, [compiler, '-p', project, '--outDir', outDir], {
-    cwd: ROOT,
+    cwd: sources,
     // The compiler prints errors to standard output, which belongs to the result of the release.
     stdio: ['ignore', 2, 2],
   })
 }
 
-function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+function readJson(sources: string, path: string): unknown {
+  return JSON.parse(readFileSync(join(sources, path), 'utf8'))
 }
 
 function writeJson(path: string, value: unknown): void {

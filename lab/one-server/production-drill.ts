@@ -236,7 +236,7 @@ function sectionOf(page: string, heading: string, isRun?: (block: string) => boo
 async function buildHere(logFolder: string, say: Say): Promise<string> {
   say('building the package')
   const folder = join(logFolder, 'release')
-  await buildRelease(folder)
+  await buildRelease(folder, false)
   return folder
 }
 

@@ -1,10 +1,12 @@
-// Builds a release, and installs and runs its package of the service in an empty folder, without the checkout.
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Builds a release in a checkout that also has secret files, and installs and runs its package of the service in an empty
+// folder, without the checkout.
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
+import { exportTrackedFiles } from '../../dev/tracked-files.ts'
 import { VERSION } from '../../src/values/version.ts'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -13,17 +15,57 @@ import { cleanEnvironment, startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
-const out = mkdtempSync(join(tmpdir(), 'petstore-release-'))
-const folder = mkdtempSync(join(tmpdir(), 'petstore-installed-'))
-afterAll(() => [out, folder].forEach((path) => rmSync(path, { recursive: true, force: true })))
+const scratch = mkdtempSync(join(tmpdir(), 'petstore-release-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+const [out, folder, tools] = ['out', 'installed', 'tools'].map((name) => {
+  mkdirSync(join(scratch, name))
+  return join(scratch, name)
+}) as [string, string, string]
+
+/** A checkout with the tracked files of this one, and with files that are not tracked. */
+const checkout = join(scratch, 'checkout')
+exportTrackedFiles(ROOT, checkout)
+const commit = ['-c', 'user.name=x', '-c', 'user.email=x@localhost', 'commit', '--quiet', '--message=x']
+for (const args of [['init', '--quiet'], ['add', '.', ':!node_modules'], commit]) {
+  execFileSync('git', args, { cwd: checkout })
+}
+// Not in one piece, because the image contains this file.
+const SECRET = ['only', 'for', 'this', 'host'].join('-')
+const SECRET_FILES = [
+  // Ignored by git.
+  'deploy/ha/cluster.env',
+  'deploy/ha/certificates/ca.key',
+  'deploy/backup/certificates/backup.key',
+  'src/pages/assets/.env',
+  'console/.env',
+  // Untracked.
+  'deploy/notes.txt',
+  'src/local.ts',
+  'client/src/local.ts',
+  'client/LICENSE.local',
+  'migrations/9999_local.sql',
+]
+for (const path of SECRET_FILES) {
+  mkdirSync(dirname(join(checkout, path)), { recursive: true })
+  writeFileSync(join(checkout, path), path.endsWith('.ts') ? `export const local = '${SECRET}'\n` : SECRET)
+}
+
+/** Instead of Docker: the image is an archive of what `docker build` would get, without the links to packages. */
+const DOCKER = `#!/bin/sh
+case $1 in save) exec tar --exclude=./node_modules -cf "$3" . ;; esac
+`
+writeFileSync(join(tools, 'docker'), DOCKER, { mode: 0o755 })
 
 /** The PATH of a user whose `node` is the Node of this test. */
-const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+const PATH = [tools, dirname(process.execPath), process.env['PATH']].join(delimiter)
 const release = (...flags: string[]) =>
-  run(process.execPath, [join(ROOT, 'dev/release.ts'), '--out', out, '--no-image', ...flags])
+  run(process.execPath, [join(checkout, 'dev/release.ts'), '--out', out, ...flags], {
+    env: { ...process.env, PATH },
+  })
 await release('--allow-dirty', '--allow-unreleased')
 
 const server = `petstore-${VERSION}.tgz`
+const archives = [server, `petstore-client-${VERSION}.tgz`, `petstore-image-${VERSION}-${process.arch}.tar`]
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "private": true }')
 await run('npm', ['install', '--prefer-offline', '--ignore-scripts', join(out, server)], { cwd: folder })
 const installed = join(folder, 'node_modules/petstore')
@@ -34,11 +76,25 @@ const npx = (args: string[], environment: Record<string, string> = {}) =>
     env: cleanEnvironment({ PATH, ...environment }),
   })
 
-test('the release consists of two packages, the SBOM and the checksums of all three', async () => {
-  const files = [server, `petstore-client-${VERSION}.tgz`, 'sbom.json']
+test('the release consists of two packages, the image, the SBOM and the checksums of all', async () => {
+  const files = [...archives.slice(0, 2), 'sbom.json', ...archives.slice(2)]
   expect(readdirSync(out).toSorted()).toEqual([...files, 'SHA256SUMS'].toSorted())
   const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out })
   expect(stdout).toBe(files.map((name) => `${name}: OK\n`).join(''))
+})
+
+test('no package and no image contains a file that git does not track', async () => {
+  for (const archive of archives) {
+    const { stdout: paths } = await run('tar', ['-tf', join(out, archive)])
+    expect(paths, archive).toContain('LICENSE\n')
+    const names = paths.split('\n').map((path) => path.replace(/^(package|\.)\//, '').replace(/\.js$/, '.ts'))
+    expect(names.filter((name) => SECRET_FILES.includes(name))).toEqual([])
+    const { stdout: content } = await run('tar', ['-xOf', join(out, archive)], {
+      encoding: 'latin1',
+      maxBuffer: 2 ** 27,
+    })
+    expect(content.includes(SECRET), archive).toBe(false)
+  }
 })
 
 test('the package contains JavaScript and the files read at run time, but no sources and tests', () => {
