@@ -1,8 +1,9 @@
-// Production packages are pinned, listed and without install scripts. The service opens connections to PostgreSQL, to the
-// identity provider and to the collector of traces only.
+// Production packages are pinned, listed and without install scripts. So are the actions of the workflows. The service opens
+// connections to PostgreSQL, to the identity provider and to the collector of traces only.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { readSbom } from '../../dev/sbom.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -53,6 +54,48 @@ test('the SBOM lists every production package with its version and hash, and no 
   expect(sbom.components.filter(({ hashes }) => hashes?.[0]?.alg !== 'SHA-512')).toEqual([])
   const hosts = new Set(JSON.stringify(sbom).match(/\bhttps?:\/\/[^/"]+/g))
   expect([...hosts]).toEqual(['http://cyclonedx.org'])
+})
+
+const workflows = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.github/workflows/${name}`)
+
+test('every action of a workflow is pinned by the hash of its commit, with its version in a comment', () => {
+  const uses = workflows.flatMap((path) =>
+    [...read(path).matchAll(/\buses:.*$/gm)].map(([line]) => `${path}: ${line}`),
+  )
+  expect(uses.length).toBeGreaterThan(4)
+  const pinned = /: uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
+  expect(uses.filter((line) => !pinned.test(line))).toEqual([])
+  // One version of each action.
+  expect(new Set(uses.map((line) => line.split(': ').at(-1))).size).toBe(
+    new Set(uses.map((line) => line.split(': ').at(-1)?.split('@')[0])).size,
+  )
+})
+
+interface Job {
+  permissions: Record<string, string>
+  steps: { run?: string; uses?: string }[]
+}
+
+test('the release publishes nothing, and no code of a package runs at its installation or with write access', () => {
+  const path = '.github/workflows/release.yml'
+  const { permissions, jobs } = parse(read(path)) as { permissions: object; jobs: Record<string, Job> }
+  expect(permissions).toEqual({})
+  const commandsOf = ({ steps }: Job) => steps.flatMap(({ run = '' }) => run.split('\n')).join('\n')
+  for (const [name, job] of Object.entries(jobs)) {
+    const commands = commandsOf(job)
+    expect(commands, name).not.toMatch(/\bnpm publish\b|\bdocker push\b|--provenance/)
+    for (const [, words = ''] of commands.matchAll(/\bnpm (?:ci|install|i)\b(.*)/g)) {
+      expect(words, name).toContain('--ignore-scripts')
+    }
+    if (Object.values(job.permissions).includes('write')) {
+      expect(job.steps.filter(({ uses }) => uses !== undefined)).toEqual([])
+      expect(commands, name).not.toMatch(/\b(node|npm|npx|docker)\b/)
+      for (const [, flags = ''] of commands.matchAll(/\bgh release create\b(.*)/g)) {
+        expect(flags).toContain('--draft')
+      }
+    }
+  }
+  expect(Object.values(jobs).flatMap((job) => Object.keys(job.permissions))).not.toContain('id-token')
 })
 
 test('the service opens connections to PostgreSQL, the identity provider and the collector of traces only', () => {
