@@ -146,7 +146,9 @@ function buildImage(sources: string, out: string): string[] {
   // The command can exist without a server, for example in a container.
   const { status } = spawnSync('docker', ['info'], { stdio: 'ignore', timeout: DOCKER_TIMEOUT_MS })
   if (status !== 0) {
-    process.stderr.write(`Docker is not available here. To build the image, run: docker build --tag ${image} .\n`)
+    process.stderr.write(
+      `Docker is not available here. To build the image, run: docker build --tag ${image} .\n`,
+    )
     return []
   }
   const name = `petstore-image-${version}-${process.arch}.tar`

@@ -1,9 +1,11 @@
--- Results of the regular check that the newest backup can be restored. deploy/backup/check-restore adds one row per run, and
--- the service exposes the time of the newest success as a metric. The service keeps the newest 1,000 rows.
+-- Results of the regular check that the newest backup can be restored. deploy/backup/check-restore adds one row per run and
+-- repository, and the service exposes the time of the newest success as a metric. The service keeps the newest 1,000 rows.
 
 create table restore_checks (
   id bigint primary key generated always as identity,
   checked_at timestamptz not null default now(),
+  -- The number of the repository of pgBackRest. One server has two, each with its own result.
+  repository smallint not null default 1,
   -- The label of the backup; null if none was found.
   backup text check (char_length(backup) <= 100),
   -- The time of the newest change in the restored database; null if nothing was restored.

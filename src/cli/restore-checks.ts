@@ -12,6 +12,7 @@ import {
 import {
   BACKUP_LENGTH_MAX,
   MESSAGE_LENGTH_MAX,
+  REPOSITORY_MAX,
   RESTORE_CHECKS_KEPT,
 } from '../data/verify/restore-check-rules.ts'
 import { messageOf } from './doctor/finding.ts'
@@ -46,6 +47,7 @@ export function addRestoreChecks(program: Command): void {
     .usage('--message <text> [options]')
     .description('record that a backup could not be restored')
     .requiredOption('--message <text>', 'what failed (required)')
+    .option('--repository <n>', 'repository of pgBackRest', parseRepository, 1)
     .option('--backup <label>', 'label of the backup', parseLabel)
     .option('--started-at <time>', 'when the restore started (default: now)', parsePastTime)
     .addHelpText(
@@ -57,9 +59,10 @@ petstore_verify can run it.
 Example:
   petstore restore-checks record-failure --backup 20261116-030001F --message 'the disk is full'`,
     )
-    .action(async ({ message, backup, startedAt = new Date() }: FailureOptions) => {
+    .action(async ({ message, repository, backup, startedAt = new Date() }: FailureOptions) => {
       const durationMs = Date.now() - startedAt.getTime()
       await recordCheck(readConfig().DATABASE_URL, {
+        repository,
         backup,
         recoveredTo: null,
         isProven: false,
@@ -72,6 +75,7 @@ Example:
 
 interface FailureOptions {
   message: string
+  repository: number
   backup?: string
   startedAt?: Date
 }
@@ -94,6 +98,8 @@ export function parseLabel(text: string): string {
   )
 }
 
+export const parseRepository = parseInteger(1, REPOSITORY_MAX)
+
 export function parsePastTime(text: string): Date {
   const time = new Date(text)
   if (/^\d{4}-\d\d-\d\dT/.test(text) && time.getTime() <= Date.now()) return time
@@ -109,13 +115,18 @@ function toJson(all: readonly RestoreCheck[]): string {
 }
 
 function toTable(all: readonly RestoreCheck[]): string {
-  const toRow = ({ checkedAt, backup, recoveredTo, isProven, durationMs, message }: RestoreCheck): Cell[] => [
-    localTime(checkedAt.toISOString()),
-    isProven ? { text: 'proven', style: 'green' } : { text: 'failed', style: 'red' },
-    backup ?? '',
-    recoveredTo === null ? '' : localTime(recoveredTo.toISOString()),
-    `${Math.round(Number(durationMs) / 1_000)} s`,
-    message,
-  ]
-  return table([['CHECKED', 'RESULT', 'BACKUP', 'RECOVERED TO', 'DURATION', 'MESSAGE'], ...all.map(toRow)])
+  const toRow = (check: RestoreCheck): Cell[] => {
+    const { checkedAt, repository, backup, recoveredTo, isProven, durationMs, message } = check
+    return [
+      localTime(checkedAt.toISOString()),
+      isProven ? { text: 'proven', style: 'green' } : { text: 'failed', style: 'red' },
+      String(repository),
+      backup ?? '',
+      recoveredTo === null ? '' : localTime(recoveredTo.toISOString()),
+      `${Math.round(Number(durationMs) / 1_000)} s`,
+      message,
+    ]
+  }
+  const heading = ['CHECKED', 'RESULT', 'REPOSITORY', 'BACKUP', 'RECOVERED TO', 'DURATION', 'MESSAGE']
+  return table([heading, ...all.map(toRow)])
 }

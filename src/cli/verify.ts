@@ -4,32 +4,12 @@ import { readConfig } from '../config/config.ts'
 import type { CheckResult } from '../data/verify/check.ts'
 import { connectClient } from '../db/failover/hosts.ts'
 import { countOf } from '../values/count-text.ts'
-import { parseLabel, parsePastTime, recordCheck } from './restore-checks.ts'
+import { parseLabel, parsePastTime, parseRepository, recordCheck } from './restore-checks.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { openProgress, type ProgressLine } from './terminal/progress.ts'
 import { CommandError, paint, print, say, visible } from './terminal/terminal.ts'
 
-export function addVerify(program: Command): void {
-  program
-    .command('verify')
-    .description('check whether the database, such as a restored backup, is complete and consistent')
-    .option(
-      '--json',
-      'print a JSON array of {check, state, message, remedy, durationMs}; state is ok, warning or fault',
-    )
-    .option(
-      '--record <backup>',
-      'also record the result, for the backup with this label, in the database of RECORD_DATABASE_URL',
-      parseLabel,
-    )
-    .option(
-      '--started-at <time>',
-      'when the restore started; the recorded duration starts then (default: now)',
-      parsePastTime,
-    )
-    .addHelpText(
-      'after',
-      `
+const HELP = `
 The command reads every row of the database, in one snapshot, and changes nothing in it. The service can keep running. For each
 fault and each warning, the command prints how to fix it.
 
@@ -46,37 +26,67 @@ Exit codes:
 Examples:
   DATABASE_URL=postgres://petstore_verify@127.0.0.1/restored petstore verify
   petstore verify --json
-  petstore verify --record 20261116-030001F`,
+  petstore verify --record 20261116-030001F`
+
+export function addVerify(program: Command): void {
+  program
+    .command('verify')
+    .description('check whether the database, such as a restored backup, is complete and consistent')
+    .option(
+      '--json',
+      'print a JSON array of {check, state, message, remedy, durationMs}; state is ok, warning or fault',
     )
-    .action(async ({ json = false, record, startedAt = new Date() }: VerifyCommandOptions) => {
-      const { DATABASE_URL, RECORD_DATABASE_URL } = readConfig()
-      if (record === undefined) return exitWith(await verify(DATABASE_URL, json))
-      if (RECORD_DATABASE_URL === undefined) {
-        throw new CommandError(
-          'RECORD_DATABASE_URL is not set. Set it to the database in which to record the result.',
-        )
-      }
-      const toCheck = ({ isConsistent, message, recoveredTo }: Verdict) => ({
-        backup: record,
-        recoveredTo,
-        isProven: isConsistent,
-        durationMs: Date.now() - startedAt.getTime(),
-        message,
-      })
-      const verdict = await verify(DATABASE_URL, json).catch(async (error: unknown) => {
-        const message = `cannot verify: ${String(error)}`
-        await recordCheck(RECORD_DATABASE_URL, toCheck({ isConsistent: false, message, recoveredTo: null }))
-        throw error
-      })
-      exitWith(verdict)
-      await recordCheck(RECORD_DATABASE_URL, toCheck(verdict))
-      say('Recorded the result.')
-    })
+    .option(
+      '--record <backup>',
+      'also record the result, for the backup with this label, in the database of RECORD_DATABASE_URL',
+      parseLabel,
+    )
+    .option('--repository <n>', 'the repository of pgBackRest that has the backup', parseRepository, 1)
+    .option(
+      '--started-at <time>',
+      'when the restore started; the recorded duration starts then (default: now)',
+      parsePastTime,
+    )
+    .addHelpText('after', HELP)
+    .action(run)
+}
+
+/** Verifies the database, and records the result if the caller wants that. */
+async function run({
+  json = false,
+  record,
+  repository,
+  startedAt = new Date(),
+}: VerifyCommandOptions): Promise<void> {
+  const { DATABASE_URL, RECORD_DATABASE_URL } = readConfig()
+  if (record === undefined) return exitWith(await verify(DATABASE_URL, json))
+  if (RECORD_DATABASE_URL === undefined) {
+    throw new CommandError(
+      'RECORD_DATABASE_URL is not set. Set it to the database in which to record the result.',
+    )
+  }
+  const toCheck = ({ isConsistent, message, recoveredTo }: Verdict) => ({
+    repository,
+    backup: record,
+    recoveredTo,
+    isProven: isConsistent,
+    durationMs: Date.now() - startedAt.getTime(),
+    message,
+  })
+  const verdict = await verify(DATABASE_URL, json).catch(async (error: unknown) => {
+    const message = `cannot verify: ${String(error)}`
+    await recordCheck(RECORD_DATABASE_URL, toCheck({ isConsistent: false, message, recoveredTo: null }))
+    throw error
+  })
+  exitWith(verdict)
+  await recordCheck(RECORD_DATABASE_URL, toCheck(verdict))
+  say('Recorded the result.')
 }
 
 interface VerifyCommandOptions {
   json?: boolean
   record?: string
+  repository: number
   startedAt?: Date
 }
 

@@ -23,12 +23,12 @@ async function openDatabases() {
   return { store, restored, record, recorded }
 }
 
-const addCheck = (url: string, isProven: boolean, age: string, message = 'x') =>
+const addCheck = (url: string, isProven: boolean, age: string, message = 'x', repository = 1) =>
   sql(
     url,
-    `insert into restore_checks (checked_at, is_proven, duration_ms, message)
-      values (now() - $1::interval, $2, 1000, $3)`,
-    [age, isProven, message],
+    `insert into restore_checks (checked_at, repository, is_proven, duration_ms, message)
+      values (now() - $1::interval, $2, $3, 1000, $4)`,
+    [age, repository, isProven, message],
   )
 
 async function restoresOf(DATABASE_URL: string) {
@@ -48,6 +48,7 @@ test('verify --record records a database without faults as proven, with its newe
   const [check, ...others] = await recorded()
   expect(others).toEqual([])
   expect(check).toMatchObject({
+    repository: 1,
     backup: LABEL,
     recovered_to: new Date('2026-11-16T02:03:04Z'),
     is_proven: true,
@@ -94,18 +95,19 @@ test('restore-checks record-failure records a restore that failed, and list show
   const DATABASE_URL = asVerifier(store)
   await addCheck(store, true, '1 day')
   const message = `the disk is full\n\u001b[31m${'x'.repeat(2_000)}`
-  const args = ['restore-checks', 'record-failure', '--backup', LABEL, '--message', message]
+  const place = ['--repository', '2', '--backup', LABEL]
+  const args = ['restore-checks', 'record-failure', ...place, '--message', message]
   expect((await runInProcess(args, { DATABASE_URL })).code).toBe(0)
   const { stdout } = await runInProcess(['restore-checks', 'list', '--json'], { DATABASE_URL: store })
   expect(JSON.parse(stdout)).toMatchObject([
-    { backup: LABEL, isProven: false, recoveredTo: null },
-    { backup: null, isProven: true, durationMs: 1_000 },
+    { repository: 2, backup: LABEL, isProven: false, recoveredTo: null },
+    { repository: 1, backup: null, isProven: true, durationMs: 1_000 },
   ])
   const [newest] = JSON.parse(stdout) as { message: string }[]
   expect(newest?.message).toHaveLength(1_000)
   expect(newest?.message).toContain('the disk is full\\n\\u001b[31mxxx')
   const text = await runInProcess(['restore-checks', 'list', '--limit', '1'], { DATABASE_URL: store })
-  expect(text.stdout).toMatch(/^CHECKED .*\n\S+ \S+ +failed +20261116-030001F .*the disk is full.*\n$/)
+  expect(text.stdout).toMatch(/^CHECKED .*\n\S+ \S+ +failed +2 +20261116-030001F .*the disk is full.*\n$/)
 })
 
 test('restore-checks rejects a label and a time that no backup has', async () => {
@@ -146,6 +148,31 @@ test('doctor warns if the last proven restore is older than 3 days, or if the ne
     message: 'the newest check failed: no space left; a backup was last restored and verified 5 hours ago',
     remedy: expect.stringContaining('journalctl'),
   })
+})
+
+test('a proven backup in one place does not hide that the check of the other place failed, until it is proven', async () => {
+  const store = await createTestDatabase()
+  const found = () => restoresOf(store)
+  await addCheck(store, false, '5 minutes', 'repository 1: damaged', 1)
+  await addCheck(store, true, '1 minute', 'x', 2)
+  const proven = 'a backup was last restored and verified 1 minute ago'
+  expect(await found()).toMatchObject({
+    state: 'warning',
+    message: `the newest check failed: repository 1: damaged; ${proven}`,
+  })
+  await addCheck(store, false, '0', 'repository 2: not mounted', 2)
+  const both = 'repository 1: damaged; repository 2: not mounted'
+  expect(await found()).toMatchObject({ message: `the newest check failed: ${both}; ${proven}` })
+  await addCheck(store, true, '0', 'x', 1)
+  await addCheck(store, true, '0', 'x', 2)
+  expect(await found()).toMatchObject({ state: 'ok' })
+})
+
+test('a place that is no longer checked is forgotten after 3 days', async () => {
+  const store = await createTestDatabase()
+  await addCheck(store, false, '74 hours', 'repository 2: not mounted', 2)
+  await addCheck(store, true, '1 hour')
+  expect(await restoresOf(store)).toMatchObject({ state: 'ok' })
 })
 
 test('doctor skips the check for the role of petstore deliver, which cannot read the results', async () => {

@@ -117,6 +117,79 @@ describe('make-certificates', () => {
   })
 })
 
+describe('on one server', () => {
+  /** Runs the commands of a unit as systemd does, which stops at the first one that fails. `program` replaces the real one. */
+  function runUnit(path: string, program: string) {
+    const folder = newFolder()
+    const pauses = join(folder, 'pauses')
+    writeFileSync(join(folder, 'sleep'), `#!/bin/sh\necho "$1" >> ${pauses}\n`, { mode: 0o755 })
+    writeFileSync(pauses, '')
+    const calls = join(folder, 'calls')
+    writeFileSync(calls, '')
+    const real = join(folder, 'program')
+    writeFileSync(real, `#!/bin/sh\necho "$*" >> ${calls}\n${program}\n`, { mode: 0o755 })
+    // The commands of the unit for a cluster, and those of the file for one server, which can begin with a reset.
+    const unit = path === 'backup' ? 'petstore-backup@.service' : 'petstore-restore-check.service'
+    const lines = `${read(unit)}\n${read(`one-server/${path}.conf`)}`.matchAll(/^ExecStart=(.*)$/gm)
+    const all = [...lines].map(([, command = '']) => command)
+    const commands = all.slice(all.lastIndexOf('') + 1).map((command) =>
+      command
+        .replaceAll('%i', 'full')
+        .replace(/\/usr\/bin\/pgbackrest|\/opt\/petstore\/deploy\/backup\/check-restore/, real)
+        .replace('/opt/petstore/deploy/backup', BACKUP),
+    )
+    const { status, stdout } = spawnSync('sh', ['-ec', commands.join('\n')], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
+    })
+    const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').filter(Boolean)
+    const places = linesOf(calls).map((call) => Number(/--repo[= ](\d)/.exec(call)?.[1]))
+    return { failed: status !== 0, output: stdout, places, calls: linesOf(calls), pauses: linesOf(pauses) }
+  }
+  const failsIn = (place: number, code: number) => `case "$*" in *--repo?${place}*) exit ${code} ;; esac`
+
+  test('a backup is made in both places', () => {
+    const made = runUnit('backup', '')
+    expect(made).toMatchObject({ failed: false, places: [1, 2], pauses: [] })
+    expect(made.calls).toEqual([1, 2].map((place) => `--stanza=petstore --repo=${place} --type=full backup`))
+    expect(made.output).toBe('place 1: done\nplace 2: done\n')
+  })
+
+  test('a backup that fails in the first place is made in the second one, and only the failed one is retried', () => {
+    expect(runUnit('backup', failsIn(1, 32))).toMatchObject({
+      failed: true,
+      places: [1, 2, 1, 1],
+      pauses: ['300', '300'],
+      output: 'place 1: failed with exit code 32\nplace 2: done\n',
+    })
+    expect(runUnit('backup', failsIn(2, 82))).toMatchObject({ failed: true, places: [1, 2, 2, 2] })
+    const passesOnSecondAttempt = `[ "$(grep -c repo=1 "$(dirname "$0")/calls")" != 1 ] || exit 82`
+    expect(runUnit('backup', `case "$*" in *repo=1*) ${passesOnSecondAttempt} ;; esac`)).toMatchObject({
+      failed: false,
+      places: [1, 2, 1],
+      output: 'place 1: done\nplace 2: done\n',
+    })
+  })
+
+  test('the check of the second place runs although that of the first one failed, and the unit fails', () => {
+    expect(runUnit('restore-check', failsIn(1, 1))).toMatchObject({
+      failed: true,
+      places: [1, 2],
+      output: 'place 1: failed with exit code 1\nplace 2: done\n',
+    })
+    expect(runUnit('restore-check', failsIn(2, 1))).toMatchObject({ failed: true, places: [1, 2] })
+    expect(runUnit('restore-check', '')).toMatchObject({ failed: false, places: [1, 2], pauses: [] })
+  })
+
+  test('a check that is stopped in the first place does not begin in the second one', () => {
+    expect(runUnit('restore-check', 'kill -TERM $PPID')).toMatchObject({
+      failed: true,
+      places: [1],
+      output: 'place 1: done\nplace 2: not tried\n',
+    })
+  })
+})
+
 test('the repository host lets exactly the nodes connect that it backs up', () => {
   const conf = read('pgbackrest.conf')
   const allowed = [...conf.matchAll(/^tls-server-auth=(\w+)=petstore$/gm)].map(([, name]) => name)

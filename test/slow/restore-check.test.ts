@@ -21,6 +21,7 @@ function start(args: string[] = [], environment: Record<string, string> = {}): R
 }
 
 interface Recorded {
+  repository: number
   is_proven: boolean
   backup: string | null
   recovered_to: Date | null
@@ -49,11 +50,15 @@ const addPet = async (name: string) => {
 const failure = (message: string) => ({
   code: 1,
   output: expect.stringContaining(message),
-  recorded: [{ is_proven: false, message: expect.stringContaining(message) }],
+  recorded: [{ repository: 1, is_proven: false, message: expect.stringContaining(message) }],
 })
 
 test('reports and records that there is no backup', async () => {
   expect(await check()).toMatchObject(failure('no backup to restore: no valid backups'))
+  const { recorded } = await check(['--repo', '2'])
+  expect(recorded).toMatchObject([
+    { repository: 2, is_proven: false, message: expect.stringContaining('repository 2: no backup') },
+  ])
 })
 
 test('proves a good backup with all archived WAL, and leaves the store and the archive unchanged', async () => {

@@ -75,8 +75,8 @@ async function prepare(databaseUrl: string): Promise<string> {
       text: `update api_keys set last_used_at = now()`,
       values: [],
     })
-    const check = { backup: '20261116-020000F', recoveredTo: new Date(), durationMs: 60_000, message: '' }
-    await insertRestoreCheck(db, { ...check, isProven: true })
+    const check = { repository: 1, backup: '20261116-020000F', recoveredTo: new Date(), isProven: true }
+    await insertRestoreCheck(db, { ...check, durationMs: 60_000, message: '' })
     return text
   } finally {
     await db.close()

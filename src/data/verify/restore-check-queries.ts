@@ -1,8 +1,11 @@
 // SQL statements on the results of restore checks. The table has about 1,000 rows, so the statements need no index except
 // the primary key.
 import type { Reader, Writer } from '../../db/database.ts'
+import { PROVEN_SECONDS_AGO_MAX } from './restore-check-rules.ts'
 
 export interface NewRestoreCheck {
+  /** The number of the repository of pgBackRest. */
+  repository: number
   backup: string | undefined
   recoveredTo: Date | null
   isProven: boolean
@@ -12,6 +15,7 @@ export interface NewRestoreCheck {
 
 export interface RestoreCheck {
   checkedAt: Date
+  repository: number
   backup: string | null
   recoveredTo: Date | null
   isProven: boolean
@@ -24,8 +28,9 @@ export interface RestoreState {
   provenAt: Date | null
   /** The time since then, by the clock of the database. */
   provenSecondsAgo: number | null
-  /** The result of the newest check, which may have failed; null if there was no check. */
+  /** True if the newest check of every repository succeeded; null if there was no check. */
   isNewestProven: boolean | null
+  /** The messages of the newest checks that failed. */
   newestMessage: string | null
 }
 
@@ -34,9 +39,16 @@ export async function insertRestoreCheck(db: Writer, check: NewRestoreCheck): Pr
   await db.write({
     name: 'insert_restore_check',
     bounded: 'by the given rows',
-    text: `insert into restore_checks (backup, recovered_to, is_proven, duration_ms, message)
-      values ($1, $2, $3, $4, $5)`,
-    values: [check.backup, check.recoveredTo, check.isProven, check.durationMs, check.message],
+    text: `insert into restore_checks (repository, backup, recovered_to, is_proven, duration_ms, message)
+      values ($1, $2, $3, $4, $5, $6)`,
+    values: [
+      check.repository,
+      check.backup,
+      check.recoveredTo,
+      check.isProven,
+      check.durationMs,
+      check.message,
+    ],
   })
 }
 
@@ -45,7 +57,7 @@ export async function listRestoreChecks(db: Reader, max: number): Promise<Restor
   return db.read<RestoreCheck>({
     name: 'list_restore_checks',
     bounded: 'by a small table',
-    text: `select checked_at as "checkedAt", backup, recovered_to as "recoveredTo", is_proven as "isProven",
+    text: `select checked_at as "checkedAt", repository, backup, recovered_to as "recoveredTo", is_proven as "isProven",
         duration_ms as "durationMs", message
       from restore_checks
       order by id desc
@@ -58,13 +70,23 @@ export async function readRestoreState(db: Reader): Promise<RestoreState> {
   const [state] = await db.read<RestoreState>({
     name: 'read_restore_state',
     bounded: 'by a small table',
-    text: `select proven.checked_at as "provenAt",
+    // A repository that has not been checked for long is no longer in use.
+    text: `with newest as (
+        select distinct on (repository) repository, is_proven, message
+        from restore_checks
+        where checked_at >= (select max(checked_at) from restore_checks) - $1 * interval '1 second'
+        order by repository, id desc
+      )
+      select proven.checked_at as "provenAt",
         extract(epoch from now() - proven.checked_at)::float8 as "provenSecondsAgo",
         newest.is_proven as "isNewestProven", newest.message as "newestMessage"
-      from (select) as one
-      left join (select * from restore_checks order by id desc limit 1) as newest on true
+      from (
+        select bool_and(is_proven) as is_proven,
+          string_agg(message, '; ' order by repository) filter (where not is_proven) as message
+        from newest
+      ) as newest
       left join (select * from restore_checks where is_proven order by id desc limit 1) as proven on true`,
-    values: [],
+    values: [PROVEN_SECONDS_AGO_MAX],
   })
   return state ?? { provenAt: null, provenSecondsAgo: null, isNewestProven: null, newestMessage: null }
 }

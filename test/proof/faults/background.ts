@@ -55,7 +55,8 @@ export const BACKGROUND: Operation[] = [
     commits: 'insert_restore_check',
     prepare: async ({ query, db }) => {
       const backup = randomUUID()
-      const recorded = { backup, recoveredTo: null, isProven: true, durationMs: 1, message: 'ok' }
+      const proven = { repository: 1, backup, recoveredTo: null, isProven: true }
+      const recorded = { ...proven, durationMs: 1, message: 'ok' }
       return {
         run: () => outcomeOfWork(insertRestoreCheck(db, recorded)),
         effects: () => query('select count(*) from restore_checks where backup = $1', [backup]),
