@@ -1,4 +1,5 @@
-// Checks the names, statements and scripts of the repository. test/dependencies.test.ts checks the imports. The checks of the documentation are in test/docs/.
+// Checks the names, addresses, statements and scripts of the repository. test/dependencies.test.ts checks the imports. The checks of the documentation are in test/docs/.
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -90,6 +91,80 @@ test('every planted defect names a test that exists', () => {
       : !read(path).includes(title)
   const missing = DEFECTS.filter(isMissing)
   expect(missing.map(({ test: path, title }) => `${path}: ${title}`)).toEqual([])
+})
+
+/** What the repository must not name: nothing of it is published, and it has no public address. */
+const NOT_OURS: [pattern: RegExp, why: string][] = [
+  [/\b(?:github|gitlab|codeberg)\.(?:com|org)[/:]/, 'a repository that is not ours'],
+  [
+    /\bnpmjs\.|\bghcr\.io\b|\bdocker\.io\b|\bquay\.io\b|\b(?:unpkg|jsdelivr|esm)\.(?:com|net|sh)\b/,
+    'a registry',
+  ],
+  [/\bnpm publish\b|\bdocker push\b|--provenance\b/, 'publishing'],
+  [/\bgit clone (?:https?:|git@)/, 'a clone of an address'],
+  [
+    /\b(?:npx|npm exec|npm x|bunx|dlx)(?: -\S+)* (?:petstore|@petstore\/\w+)\b/,
+    'a package of npm that is not ours',
+  ],
+  [
+    /\b(?:npm|yarn|pnpm|bun|deno) (?:i|install|add)\b[^\n&|;#]* (?:npm:)?(?:petstore|@petstore\/client)(?:@\S+)?(?=[\s"'`]|$)/,
+    'a package of npm that is not ours',
+  ],
+  [/\b(?:npm|jsr):@?petstore\b/, 'a package of npm that is not ours'],
+]
+
+/** Every line of a text that has one of them. */
+const notOurs = (text: string) =>
+  text.split('\n').flatMap((line) => NOT_OURS.filter(([pattern]) => pattern.test(line)).map(([, why]) => why))
+
+test('finds an address or a package that is not ours', () => {
+  const wrong = [
+    'git clone https://github.com/petstore/petstore.git && cd petstore',
+    '"bugs": "https://gitlab.com/petstore/petstore/issues"',
+    'npx petstore serve',
+    'npx --yes petstore demo',
+    'npm install petstore',
+    'Run `npm install --save @petstore/client`',
+    'npm install zod @petstore/client@1.2.0',
+    "import { Petstore } from 'npm:@petstore/client'",
+    'for package in release/*.tgz; do npm publish "./$package"; done',
+  ]
+  expect(wrong.filter((line) => notOurs(line).length === 0)).toEqual([])
+  const right = [
+    'npm install ./petstore-client-*.tgz',
+    'npm install --global node@26',
+    'npm run petstore -- demo',
+    "import { Petstore } from '@petstore/client'",
+    'After `npm install`, define `petstore`.',
+  ]
+  expect(right.flatMap(notOurs)).toEqual([])
+})
+
+test('no file names an address that is not ours, publishes, or installs `petstore` or the client from npm', () => {
+  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0')
+  const files = tracked.filter(
+    (path) =>
+      path !== '' &&
+      existsSync(join(ROOT, path)) &&
+      !/\.(?:png|ico|woff2?)$/.test(path) &&
+      // Names other projects, and links to them.
+      !['docs/evidence/comparison.md', 'package-lock.json'].includes(path) &&
+      // Tests name what must not be there.
+      !/^test\/.*\.ts$/.test(path),
+  )
+  expect(files.length).toBeGreaterThan(700)
+  const wrong = files.flatMap((path) => notOurs(read(path)).map((why) => `${path}: ${why}`))
+  expect(wrong).toEqual([])
+  // A package without this field could be published by mistake.
+  const packages = ['package.json', 'client/package.json', 'console/package.json'].map(
+    (path) => JSON.parse(read(path)) as Record<string, unknown>,
+  )
+  for (const { name, ...fields } of packages) {
+    expect({ name, private: fields['private'] }).toEqual({ name, private: true })
+    expect(Object.keys(fields)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(homepage|bugs|repository)$/)]),
+    )
+  }
 })
 
 test('migrations are numbered without gaps', () => {

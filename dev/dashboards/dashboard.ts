@@ -4,6 +4,7 @@ import {
   type Dashboard,
   DashboardBuilder,
   DashboardCursorSync,
+  type DashboardLink,
   DashboardLinkBuilder,
   DashboardLinkType,
   DatasourceVariableBuilder,
@@ -12,10 +13,10 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard'
-import { DATASOURCE, type PanelBuilder, pageLink, RUNBOOK, visible } from './panels.ts'
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog'
+import { DATASOURCE, type PanelBuilder } from './panels.ts'
 
 const TAG = 'petstore'
-const METRICS = RUNBOOK.replace('docs/runbook.md', 'deploy/monitoring/metrics.md')
 
 export interface DashboardSpec {
   /** The name of the file, and the end of the uid. */
@@ -59,8 +60,6 @@ export function buildDashboard({ name, title, description, top, rows }: Dashboar
           .includeVars(true)
           .keepTime(true),
       ),
-      pageLink('Runbook', RUNBOOK),
-      pageLink('Metrics', METRICS),
     ])
   for (const panel of top) builder.withPanel(panel.id(nextId()))
   for (const row of rows) {
@@ -81,4 +80,14 @@ function choice(name: string, label: string, query: string): QueryVariableBuilde
     .multi(true)
     .includeAll(true)
     .current({ selected: true, text: ['All'], value: ['$__all'] })
+}
+
+/** By default, the SDK moves links into a menu. */
+function visible(link: DashboardLinkBuilder): Builder<DashboardLink> {
+  return {
+    build: () => {
+      const { placement: _, ...others } = link.build()
+      return others
+    },
+  }
 }

@@ -1,5 +1,4 @@
 // The panels of the dashboards. Each one says what it shows, what good looks like, and which entry of the runbook to open.
-import type { Builder } from '@grafana/grafana-foundation-sdk/cog'
 import {
   BigValueColorMode,
   BigValueGraphMode,
@@ -16,9 +15,6 @@ import {
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
 import {
-  type DashboardLink,
-  DashboardLinkBuilder,
-  DashboardLinkType,
   FieldColorBuilder,
   FieldColorModeId,
   type Threshold,
@@ -29,9 +25,8 @@ import {
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
-import { type Alert, type AlertName, alertOf, anchorOf } from '../../src/telemetry/alerts.ts'
+import { type Alert, type AlertName, alertOf, runbookEntry } from '../../src/telemetry/alerts.ts'
 
-export const RUNBOOK = 'https://github.com/petstore/petstore/blob/main/docs/runbook.md'
 /** The data source that the reader has chosen. */
 export const DATASOURCE = { type: 'prometheus', uid: '$datasource' }
 
@@ -136,7 +131,6 @@ function describe<Panel extends PanelBuilder>(panel: Panel, spec: PanelSpec): Pa
   const entry = row?.heading ?? spec.entry
   if (entry === undefined)
     throw new Error(`The panel "${title}" has neither an alert nor an entry of the runbook`)
-  const url = `${RUNBOOK}#${anchorOf(entry)}`
   panel
     .title(title)
     .description(
@@ -144,14 +138,14 @@ function describe<Panel extends PanelBuilder>(panel: Panel, spec: PanelSpec): Pa
         shows,
         `**Good:** ${good}`,
         ...(alert === undefined ? [] : [`**Alert:** ${alert}`]),
-        `**If not:** [${entry}](${url})`,
+        // No link: Grafana does not serve the docs, and no address of them is known.
+        `**If not:** ${runbookEntry(entry)}`,
       ].join('\n\n'),
     )
     .datasource(DATASOURCE)
     .span(width)
     .unit(unit)
     .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(stepsOf(limits, row)))
-    .links([pageLink(`Runbook: ${entry}`, url)])
   if (decimals !== undefined) panel.decimals(decimals)
   return panel
 }
@@ -173,21 +167,4 @@ function stepsOf(limits: Limits | undefined, row: Alert | undefined): Threshold[
     ...step(bad, warn === undefined ? 'green' : 'orange'),
     ...step(warn, 'green'),
   ]
-}
-
-/** A link that opens a page in a new tab. */
-export function pageLink(title: string, url: string): Builder<DashboardLink> {
-  return visible(
-    new DashboardLinkBuilder(title).type(DashboardLinkType.Link).icon('doc').url(url).targetBlank(true),
-  )
-}
-
-/** By default, the SDK moves links into a menu. */
-export function visible(link: DashboardLinkBuilder): Builder<DashboardLink> {
-  return {
-    build: () => {
-      const { placement: _, ...others } = link.build()
-      return others
-    },
-  }
 }

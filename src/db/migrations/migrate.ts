@@ -258,6 +258,6 @@ Wait until the lock is released, or terminate the sessions that hold it. Then ru
 
 async function migrationNames(): Promise<string[]> {
   const files = await readdir(MIGRATIONS_FOLDER)
-  // The npm package contains compiled migrations. Their names are the same.
+  // The package of a release contains compiled migrations. Their names are the same.
   return files.map((file) => file.replace(/\.(sql|ts|js)$/, '')).sort()
 }
