@@ -16,6 +16,7 @@ import {
   STATEMENT_TIMEOUT_MS,
 } from '../src/db/connection/deadlines.ts'
 import { POOL_QUEUE_MAX } from '../src/db/connection/slots.ts'
+import { MEMORY_MAX_BYTES } from '../src/events/delivery/memory.ts'
 import { PAGE_BYTES as STREAM_PAGE_BYTES } from '../src/events/feed/stream.ts'
 import { STREAMS_PER_KEY_MAX } from '../src/events/feed/streams.ts'
 import { BODY_LIMIT_BYTES, LARGE_BODIES_MAX_BYTES, LARGE_BODY_BYTES } from '../src/http/json-body.ts'
@@ -125,6 +126,11 @@ export const PROCESS_LIMITS: string[][] = [
     'Database connections that writes use',
     'three quarters of `DATABASE_POOL_SIZE`, rounded down, at least 1',
     'further writes wait',
+  ],
+  [
+    'Events, waiting messages and messages in flight of `petstore deliver`, in memory',
+    bytes(MEMORY_MAX_BYTES),
+    'webhooks wait before they read on or send; an event that has no room is read again when it is sent',
   ],
   [
     'Log lines in memory that are not written yet',

@@ -22,9 +22,9 @@ export function serviceMetrics(): Metric[] {
 
 export function deliveryMetrics(): Metric[] {
   const lagSeconds = new Map<bigint, number>()
-  return metricsOf(
-    openDeliveryMetrics(() => ({ enabled: 0, disabled: 0, failing: 0, lagSeconds, inFlight: 0 })).registry,
-  )
+  const memoryBytes = { messages: 0, sending: 0, events: 0 }
+  const counts = { enabled: 0, disabled: 0, failing: 0, lagSeconds, inFlight: 0, memoryBytes }
+  return metricsOf(openDeliveryMetrics(() => counts).registry)
 }
 
 function metricsOf(registry: Registry): Metric[] {

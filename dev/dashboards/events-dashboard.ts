@@ -1,5 +1,5 @@
 // The dashboard of the event feed and the webhooks.
-import { CountsPerSecond, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
+import { BytesIEC, CountsPerSecond, Seconds, Short } from '@grafana/grafana-foundation-sdk/units'
 import type { DashboardSpec } from './dashboard.ts'
 import { of, quantile, rate, sumBy } from './expressions.ts'
 import { stat, timeSeries } from './panels.ts'
@@ -182,6 +182,19 @@ const deliveries = [
     unit: Short,
     width: 12,
     queries: [{ expr: of('petstore_webhook_attempts_in_flight'), legend: '{{instance}}' }],
+  }),
+  timeSeries({
+    title: 'Memory for the delivery',
+    shows:
+      'Waiting messages, messages in flight and events in memory, for each process of `petstore deliver`, and the max.',
+    good: 'below the max. Near it, many receivers are down or slow, and events are read again when they are sent.',
+    entry: ENTRY,
+    unit: BytesIEC,
+    width: 24,
+    queries: [
+      { expr: sumBy('instance', of('petstore_webhook_memory_bytes')), legend: '{{instance}}' },
+      { expr: `max(${of('petstore_webhook_memory_max_bytes')})`, legend: 'max' },
+    ],
   }),
 ]
 

@@ -35,6 +35,7 @@ export function openDeliverMetrics() {
     failing: 0,
     lagSeconds: new Map([[7n, 0]]),
     inFlight: 2,
+    memoryBytes: { messages: 512, sending: 4_096, events: 1_024 },
   }
   return { ...openDeliveryMetrics(() => state), state }
 }

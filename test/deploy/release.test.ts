@@ -66,7 +66,9 @@ test('the packages of this checkout have one version, and only that of the last 
 
 test('the metrics report the version of package.json', async () => {
   expect(VERSION).toBe(readSources().server)
-  const counts = { enabled: 0, disabled: 0, failing: 0, lagSeconds: new Map<bigint, number>(), inFlight: 0 }
+  const memoryBytes = { messages: 0, sending: 0, events: 0 }
+  const lagSeconds = new Map<bigint, number>()
+  const counts = { enabled: 0, disabled: 0, failing: 0, lagSeconds, inFlight: 0, memoryBytes }
   const connections = () => ({ total: 0, idle: 0, waiting: 0, unacknowledged: 0 })
   const writer = { droppedLines: () => 0 } as Parameters<typeof openServiceMetrics>[1]['writer']
   for (const { registry } of [

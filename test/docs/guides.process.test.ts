@@ -118,7 +118,9 @@ test('programs in documents pass the type check', { timeout: GUIDE_TIMEOUT_MS },
 
 test('every metric in a document exists', async () => {
   const ofService = await (await fetch(`${runner.adminOrigin}/metrics`)).text()
-  const idle = { enabled: 0, disabled: 0, failing: 0, lagSeconds: new Map([[1n, 0]]), inFlight: 0 }
+  const memoryBytes = { messages: 0, sending: 0, events: 0 }
+  const lagSeconds = new Map([[1n, 0]])
+  const idle = { enabled: 0, disabled: 0, failing: 0, lagSeconds, inFlight: 0, memoryBytes }
   const ofDelivery = openDeliveryMetrics(() => idle)
   ofDelivery.observe('delivered', 1)
   const metrics = ofService + (await ofDelivery.registry.metrics())

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
+import type { LoadEvent } from '../../src/events/delivery/attempt.ts'
 import { openEndpoint } from '../../src/events/delivery/endpoint.ts'
 import {
   claimWebhooks,
@@ -39,11 +40,12 @@ interface Choices {
   database?: Db
   after?: WebhookFeed['after']
   send?: Sender['send']
+  loadEvent?: LoadEvent
 }
 
 function open(
   { webhook, deliverer }: { webhook: LeasedWebhook; deliverer: string },
-  { database = db, after = READ_NOTHING, send = RETURN_500 }: Choices,
+  { database = db, after = READ_NOTHING, send = RETURN_500, loadEvent = async () => undefined }: Choices,
 ) {
   return openEndpoint(webhook, {
     db: database,
@@ -52,12 +54,12 @@ function open(
       newest: () => ({ epoch: webhook.epoch, number: webhook.number + 1_000n }),
       after,
     },
-    slots: openTotalSlots(10),
+    slots: openTotalSlots(10, 1_000_000),
     schedule: openSchedule([3_600]),
     hasLease: () => true,
     observe: () => {},
     log: openTestLog(),
-    loadEvent: async () => undefined,
+    loadEvent,
     sender: { send },
   })
 }
@@ -82,9 +84,9 @@ test.each([
   } as EventRow
   const position = { epoch: isNewEpoch ? 'feedfeedfeed' : epoch, number: number + 500n }
   let hasMoved = false
-  const after: WebhookFeed['after'] = async (from, types) => {
+  const after: WebhookFeed['after'] = async (from, types, max) => {
     if (from.number === number) return { rows: [row], upTo: row.number }
-    if (from.number >= position.number) return READ_NOTHING(from, types)
+    if (from.number >= position.number) return READ_NOTHING(from, types, max)
     hasMoved = true
     return { position, isNewEpoch }
   }
@@ -100,9 +102,9 @@ test.each([
       return db.transaction(work)
     },
   }
-  const endpoint = await open(leased, { database: faulty, after })
+  const endpoint = await open(leased, { database: faulty, after, loadEvent: async () => row })
   const isSaved = async () => {
-    endpoint.advance()
+    endpoint.advance(1_000)
     const rows = await api.sql('select from webhooks where id = $1 and epoch = $2 and number = $3', [
       id,
       position.epoch,
@@ -128,7 +130,7 @@ test('ends if a caller has changed the webhook', async () => {
   const endpoint = await open(leased, {})
   await api.call('PATCH', `/v1/webhooks/${leased.webhook.id}`, { body: { description: 'changed' } })
   const isOver = () => {
-    endpoint.advance()
+    endpoint.advance(1_000)
     return endpoint.isOver()
   }
   await expect.poll(isOver).toBe(true)
@@ -145,7 +147,7 @@ test('abort cancels the attempts in flight, and saves nothing', async () => {
       return { kind: 'failure', reason: 'aborted', durationMs: 1 }
     },
   })
-  endpoint.advance()
+  endpoint.advance(1_000)
   await expect.poll(() => signal?.aborted).toBe(false)
   endpoint.abort()
   expect([signal?.aborted, endpoint.isOver()]).toEqual([true, true])

@@ -151,7 +151,7 @@ function openProcess(choose: (max: number) => number) {
   function endAttempt(code: number): void {
     const [message] = inFlight.splice(choose(inFlight.length), 1)
     if (message === undefined) return
-    const isPurged = message.row === undefined && message.number !== null && message.number <= purgedTo
+    const isPurged = message.number !== null && message.number <= purgedTo
     const outcome: AttemptOutcome = isPurged
       ? { kind: 'failure', reason: 'not_stored', durationMs: 0 }
       : { kind: 'response', status: code, durationMs: 1 }
@@ -182,7 +182,7 @@ function openProcess(choose: (max: number) => number) {
       const number = BigInt(feed.length + 1)
       feed.push({ number, petId: BigInt(choose(PETS)), type: 'pet.created', at: new Date(0) } as EventRow)
     },
-    tick: () => cause({ kind: 'tick', newest: newest() }),
+    tick: () => cause({ kind: 'tick', newest: newest(), messagesMax: 100_000 }),
     read: readPage,
     failRead: () => {
       if (reading === undefined) return

@@ -69,7 +69,7 @@ function openMachine(changes: Partial<LeasedWebhook> = {}, rows: RetryRow[] = []
     moment,
     cause,
     send,
-    tick: (newest = 1_000) => cause({ kind: 'tick', newest: at(newest) }),
+    tick: (newest = 1_000, messagesMax = 100_000) => cause({ kind: 'tick', newest: at(newest), messagesMax }),
     read: (page: EventRow[]) =>
       cause({ kind: 'page_read', page: { rows: page, upTo: page.at(-1)?.number ?? state.readUpTo.number } }),
     end: (message: Message | undefined, outcome: AttemptOutcome = status(204)) =>
@@ -88,7 +88,7 @@ describe('while it runs', () => {
   test('reads the next page once, and only if there are newer events', () => {
     const { tick, read, state } = openMachine({ number: 4n })
     expect(tick(4)).toEqual([])
-    expect(tick(5)).toEqual([{ kind: 'read', after: at(4), types: ['pet.created'] }])
+    expect(tick(5)).toEqual([{ kind: 'read', after: at(4), types: ['pet.created'], max: 500 }])
     expect(tick(6)).toEqual([])
     read([event(6)])
     expect(state.readUpTo).toEqual(at(6))
@@ -97,7 +97,7 @@ describe('while it runs', () => {
   })
 
   test('reads nothing before the newest event is known', () => {
-    expect(openMachine().cause({ kind: 'tick', newest: undefined })).toEqual([])
+    expect(openMachine().cause({ kind: 'tick', newest: undefined, messagesMax: 100_000 })).toEqual([])
   })
 
   test('reads again a second after a failed read', () => {
@@ -116,6 +116,40 @@ describe('while it runs', () => {
     expect(tick(2_000)).toEqual([])
     end(send()[0])
     expect(kindsOf(tick(2_000))).toEqual(['read'])
+  })
+
+  test('reads no further while the events that hold back the position take 1 MiB', () => {
+    const { tick, read, send, end } = openMachine()
+    // With 10,000 characters, an event takes 20,512 bytes.
+    read(events(52).map((row) => ({ ...row, name: 'x'.repeat(10_000) })))
+    expect(tick()).toEqual([])
+    end(send()[0])
+    expect(tick()).toMatchObject([{ kind: 'read', max: 500 }])
+  })
+
+  test('reads no further than half of its messages, and a page for the other half', () => {
+    const { tick, read, send, end } = openMachine()
+    expect(tick(1_000, 20)).toMatchObject([{ kind: 'read', max: 10 }])
+    read(events(10))
+    expect(tick(1_000, 20)).toEqual([])
+    end(send()[0])
+    expect(tick(1_000, 20)).toMatchObject([{ kind: 'read', max: 10 }])
+  })
+
+  test('reads one event if it has no room, but no message', () => {
+    const { tick, read } = openMachine()
+    expect(tick(1_000, 0)).toMatchObject([{ kind: 'read', max: 1 }])
+    read(events(1))
+    expect(tick(1_000, 0)).toEqual([])
+  })
+
+  test('keeps no event: a message has its number and its size', () => {
+    const { read, send } = openMachine()
+    const row = { ...event(1), name: 'x'.repeat(10_000) }
+    read([row])
+    const [message] = send()
+    expect(message).toMatchObject({ number: 1n, eventBytes: 20_512 })
+    expect(Object.values(message as Message)).not.toContain(row)
   })
 
   test('reads no further while 10,000 messages wait for a retry', () => {
@@ -168,7 +202,7 @@ describe('while it runs', () => {
     }
     // Up to 16 are in flight when the limit is reached.
     expect(settleAll()).toBe(304)
-    cause({ kind: 'tick', newest: at(400) })
+    cause({ kind: 'tick', newest: at(400), messagesMax: 100_000 })
     expect(send()).toEqual([])
   })
 
@@ -373,7 +407,7 @@ describe('saving', () => {
     expect(cause({ kind: 'save_failed' })).toEqual([])
     expect(state.phase).toBe('running')
     moment.now = 300
-    expect(progressIn(cause({ kind: 'tick', newest: undefined }))).toMatchObject({
+    expect(progressIn(cause({ kind: 'tick', newest: undefined, messagesMax: 100_000 }))).toMatchObject({
       position: at(2),
       results: [{ number: 1n }, { messageId: 'test_9' }, { number: 2n }],
       retries: [{ number: 1n, attempts: 1 }],
@@ -460,7 +494,9 @@ describe('disabling', () => {
     expect(send()).toEqual([])
     for (const message of others) end(message)
     moment.now = 1_000
-    expect(progressIn(cause({ kind: 'tick', newest: at(1) }))).toMatchObject({ disable: 'gone' })
+    expect(progressIn(cause({ kind: 'tick', newest: at(1), messagesMax: 100_000 }))).toMatchObject({
+      disable: 'gone',
+    })
     expect(cause({ kind: 'saved' })).toEqual([{ kind: 'end' }])
     expect(state.phase).toBe('over')
   })

@@ -146,11 +146,11 @@ test('webhooks that keep up share the events in memory', async () => {
   const start = await findHead()
   const head = await addPets(700)
   await window.advance(head)
-  const first = await feed.after(start, EVENT_TYPES)
+  const first = await feed.after(start, EVENT_TYPES, 500)
   expect(first).toMatchObject({ rows: { length: 500 }, upTo: start.number + 500n })
-  const second = await feed.after(before(head, 200n), ['pet.created'])
+  const second = await feed.after(before(head, 200n), ['pet.created'], 500)
   expect(second).toMatchObject({ rows: { length: 200 }, upTo: head.number })
-  expect(await feed.after(start, ['pet.deleted'])).toEqual({ rows: [], upTo: head.number })
+  expect(await feed.after(start, ['pet.deleted'], 500)).toEqual({ rows: [], upTo: head.number })
   expect([reads(), ownReads()]).toEqual([1, 0])
 })
 
@@ -160,7 +160,7 @@ test('a webhook that is further behind gets the same events from the database', 
   const { feed, ownReads } = await openWebhook()
   const numbers: bigint[] = []
   for (let { number } = start; number < head.number; ) {
-    const page = await feed.after({ epoch: head.epoch, number }, EVENT_TYPES)
+    const page = await feed.after({ epoch: head.epoch, number }, EVENT_TYPES, 500)
     if ('position' in page) throw new Error('the feed has not moved')
     numbers.push(...numbersOf(page.rows))
     number = page.upTo
@@ -176,12 +176,35 @@ test('a webhook learns where to continue if events are no longer stored or a new
   await purgeEvents(db, 0)
   const head = await findHead()
   const { feed } = await openWebhook()
-  const moved = await feed.after(start, EVENT_TYPES)
+  const moved = await feed.after(start, EVENT_TYPES, 500)
   expect(moved).toEqual({ isNewEpoch: false, position: before(head, 1n) })
   await insertEpoch(db)
   const { epoch } = await findHead()
-  expect(await feed.after(before(head, 1n), EVENT_TYPES)).toEqual({
+  expect(await feed.after(before(head, 1n), EVENT_TYPES, 500)).toEqual({
     isNewEpoch: true,
     position: { epoch, number: head.number },
   })
+})
+
+test('keeps no more than 8 MiB of events', async () => {
+  const { window } = await openWindow()
+  const start = await findHead()
+  await addPets(600)
+  await sql(
+    databaseUrl,
+    `insert into outbox (type, count, pet_ids, profiles)
+      select 'pet.profile_updated', 600, array_agg(id), array_agg(jsonb_build_object('description', repeat('x', 8000)))
+      from (select id from pets order by id desc limit 600) as pets`,
+  )
+  await sequenceEvents(db)
+  const head = await findHead()
+  expect(await window.advance(head)).toBe(true)
+  // Each of the last 600 events takes 16,512 bytes.
+  expect(window.bytes()).toBe(508 * 16_512)
+  expect(window.covers(before(head, 508n))).toBe(true)
+  expect(numbersOf(window.rowsAfter(before(head, 508n)))).toEqual(numbersAfter(head.number - 508n, 508))
+  expect(window.covers(before(head, 509n))).toBe(false)
+  expect(window.covers(start)).toBe(false)
+  window.clear()
+  expect(window.bytes()).toBe(0)
 })

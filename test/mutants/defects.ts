@@ -491,7 +491,14 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'the events in memory are not limited',
     file: 'src/events/feed/window.ts',
-    find: 'if (rows.length > KEPT_MAX) rows = rows.slice(-KEPT_MAX)',
+    find: 'rows.length - dropped <= KEPT_MAX && ',
+    replace: '',
+    test: 'test/events/feed-window.test.ts',
+  },
+  {
+    name: 'the bytes of the events in memory are not limited',
+    file: 'src/events/feed/window.ts',
+    find: ' && bytes <= WINDOW_MAX_BYTES',
     replace: '',
     test: 'test/events/feed-window.test.ts',
   },

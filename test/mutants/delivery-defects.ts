@@ -8,6 +8,7 @@ const HISTORIES = 'test/events/delivery-histories.test.ts'
 const ENDPOINT = 'test/events/delivery-endpoint.test.ts'
 const DELIVERY = 'test/events/delivery.test.ts'
 const PROCESSES = 'test/events/delivery.process.test.ts'
+const MEMORY = 'test/events/delivery-memory.test.ts'
 
 /** Changes to one file, with their name, and the test that must detect them. */
 const inFile =
@@ -28,6 +29,8 @@ const lease = inFile('src/events/delivery/lease-queries.ts')
 const lanes = inFile('src/events/delivery/lanes.ts')
 const query = inFile('src/events/delivery/queries.ts')
 const progress = inFile('src/events/delivery/progress.ts')
+const eventCache = inFile('src/events/delivery/event-cache.ts')
+const slots = inFile('src/events/delivery/total-slots.ts')
 
 const READING: Defect[] = [
   transition('two pages of a webhook are read at once', '|| state.isReading ||', '||', TRANSITIONS),
@@ -44,11 +47,23 @@ const READING: Defect[] = [
     'state.readAgainAt',
     TRANSITIONS,
   ),
-  transition('events in memory are not limited', 'unsaved.heldCount() >= HELD_MAX || ', '', TRANSITIONS),
+  transition('events in memory are not limited', 'held.count >= HELD_MAX || ', '', TRANSITIONS),
+  transition(
+    'the bytes of events in memory are not limited',
+    ' || held.bytes >= HELD_MAX_BYTES',
+    '',
+    TRANSITIONS,
+  ),
+  transition(
+    'a webhook takes the memory of the others for its messages',
+    'Math.min(half, RETRIES_MAX)',
+    'RETRIES_MAX',
+    TRANSITIONS,
+  ),
   transition(
     'messages that wait for a retry are not limited',
-    ' || lanes.size() >= RETRIES_MAX',
-    '',
+    'Math.min(half, RETRIES_MAX)',
+    'half',
     TRANSITIONS,
   ),
   transition(
@@ -145,7 +160,12 @@ const SENDING: Defect[] = [
     '',
     TRANSITIONS,
   ),
-  transition('attempts are not counted', '  message.attempts += 1\n  // Frees', '  // Frees', TRANSITIONS),
+  transition(
+    'attempts are not counted',
+    '  message.attempts += 1\n  const verdict',
+    '  const verdict',
+    TRANSITIONS,
+  ),
   transition(
     'results are not listed',
     '  unsaved.report(toResult(message, outcome, verdict))\n',
@@ -504,6 +524,23 @@ const IN_LANES: Defect[] = [
   ),
 ]
 
+const IN_MEMORY: Defect[] = [
+  eventCache('all events that were read stay in memory', 'if (bytes > maxBytes) removeOldest()', '', MEMORY),
+  eventCache(
+    'an event that was sent stays in memory',
+    'if (entry.readers <= 0) remove(position.number, entry)',
+    '',
+    MEMORY,
+  ),
+  eventCache('an event of an earlier epoch is sent', 'position.epoch === epoch ?', 'epoch ?', MEMORY),
+  slots(
+    'the bytes in flight are not limited',
+    ' || (taken > 0 && bytes + ATTEMPT_BYTES > maxBytes)',
+    '',
+    MEMORY,
+  ),
+]
+
 export const DELIVERY_DEFECTS: readonly Defect[] = [
   ...READING,
   ...SENDING,
@@ -512,4 +549,5 @@ export const DELIVERY_DEFECTS: readonly Defect[] = [
   ...SAVING,
   ...LEASES,
   ...IN_LANES,
+  ...IN_MEMORY,
 ]

@@ -2,6 +2,7 @@
 import { afterAll } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
 import { type Deliverer, openDeliverer } from '../../src/events/delivery/deliverer.ts'
+import type { MemoryLimits } from '../../src/events/delivery/memory.ts'
 import { openSchedule } from '../../src/events/delivery/schedule.ts'
 import { openSender } from '../../src/events/delivery/sender.ts'
 import { durableEvents } from '../../src/events/feed/durable.ts'
@@ -27,6 +28,7 @@ const SEND_TIMEOUT_MS = 120_000
 export function openTestDeliverer(
   databaseUrl: string,
   retrySeconds: readonly number[] = SHORT_DELAYS_SECONDS,
+  memory?: MemoryLimits,
 ): TestDeliverer {
   const { db, failOnce, hasFailed } = withFaults(openTestDatabase(asDelivery(databaseUrl)))
   const sender = openSender({ allowedNetworks: ['127.0.0.1'], connectionsPerHostMax: 16 })
@@ -37,6 +39,7 @@ export function openTestDeliverer(
     schedule: openSchedule(retrySeconds),
     observe: () => {},
     log: openTestLog(),
+    ...(memory && { memory }),
   })
   let stopping: Promise<void> | undefined
   const stop = async () => {

@@ -1,5 +1,6 @@
 // One attempt to deliver a message: what is sent, and what its outcome means.
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
+import type { Position } from '../feed/format.ts'
 import type { EventRow } from '../feed/queries.ts'
 import type { DeliveryOutcome } from '../webhooks/schema.ts'
 import { messageHeaders } from '../webhooks/signature.ts'
@@ -11,22 +12,23 @@ import type { Result } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { Sender } from './sender.ts'
 
+/** Returns an event; undefined if it is no longer stored. */
+export type LoadEvent = (position: Position) => Promise<EventRow | undefined>
+
 export interface AttemptServices {
   sender: Pick<Sender, 'send'>
-  /** Reads an event again; undefined if it is no longer stored. */
-  loadEvent: (number: bigint) => Promise<EventRow | undefined>
   /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
 }
 
-/** Fails only if the event cannot be read. */
+/** @param body The result of `bodyOf`. */
 export async function attempt(
   message: Message,
+  body: string | undefined,
   webhook: LeasedWebhook,
-  { sender, loadEvent, tracing }: AttemptServices,
+  { sender, tracing }: AttemptServices,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const body = await bodyOf(message, webhook, loadEvent)
   if (body === undefined) return NOT_STORED
   const headers = messageHeaders(messageId(message), body, currentSecrets(webhook))
   const trace = tracing && startAttemptSpan(tracing, message, webhook)
@@ -48,16 +50,16 @@ function currentSecrets({ secrets }: LeasedWebhook): Buffer[] {
     .map(({ secret }) => secret)
 }
 
-/** Undefined if the event is no longer stored. */
-async function bodyOf(
-  message: Message,
+/** Undefined if the event is no longer stored. Fails if it cannot be read. */
+export async function bodyOf(
+  { number, epoch, type, occurredAt }: Message,
   { id }: LeasedWebhook,
-  loadEvent: AttemptServices['loadEvent'],
+  loadEvent: LoadEvent,
 ): Promise<string | undefined> {
   // Only a test event has no number.
-  if (message.number === null) return writeTestBody(message.type, id, message.occurredAt)
-  const row = message.row ?? (await loadEvent(message.number))
-  return row && writeEventBody(row, message.epoch)
+  if (number === null) return writeTestBody(type, id, occurredAt)
+  const row = await loadEvent({ epoch, number })
+  return row && writeEventBody(row, epoch)
 }
 
 /**

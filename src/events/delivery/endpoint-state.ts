@@ -78,8 +78,11 @@ export interface EndpointState {
 }
 
 export type Trigger =
-  /** Comes several times a second. `newest` is the position of the newest event; undefined if it is not known yet. */
-  | { kind: 'tick'; newest: Position | undefined }
+  /**
+   * Comes several times a second. `newest` is the position of the newest event; undefined if it is not known yet.
+   * `messagesMax` is the max of unfinished messages to which pages are read.
+   */
+  | { kind: 'tick'; newest: Position | undefined; messagesMax: number }
   | { kind: 'page_read'; page: WebhookPage | FeedMoved }
   | { kind: 'read_failed' }
   /** A slot was taken for one attempt of this webhook. Only if `canSend` is true at the same moment. */
@@ -97,7 +100,8 @@ export type Trigger =
   | { kind: 'abort' }
 
 export type Effect =
-  | { kind: 'read'; after: Position; types: readonly EventType[] }
+  /** Reads up to `max` events. */
+  | { kind: 'read'; after: Position; types: readonly EventType[]; max: number }
   | { kind: 'send'; message: Message }
   | { kind: 'save'; progress: Progress }
   | { kind: 'observe'; outcome: DeliveryOutcome; durationMs: number }

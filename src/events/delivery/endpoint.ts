@@ -2,12 +2,12 @@
 // The process must have the lease of the webhook; leases.ts takes and renews it.
 import type { Db } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Position } from '../feed/format.ts'
-import type { EventType } from '../feed/schema.ts'
+import { textBytes } from '../feed/row-bytes.ts'
 import { DELIVERY_KINDS, type DeliveryKind, type DeliveryOutcome } from '../webhooks/schema.ts'
-import { attempt, type AttemptServices } from './attempt.ts'
-import type { Effect, Moment, Trigger } from './endpoint-state.ts'
+import { attempt, type AttemptServices, bodyOf, type LoadEvent } from './attempt.ts'
+import type { Effect, EndpointState, Moment, Trigger } from './endpoint-state.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
+import { ATTEMPT_BYTES } from './memory.ts'
 import type { Message } from './message.ts'
 import { saveProgress } from './progress.ts'
 import { findWebhookRetries, LeaseLost, type Progress } from './queries.ts'
@@ -22,12 +22,15 @@ const REQUESTED_KINDS: readonly DeliveryKind[] = ['redelivery', 'test']
 /** Max time that attempts in flight get to end when the process stops. */
 const STOPPED_WITHIN_MS = 8_000
 
+type ReadEffect = Extract<Effect, { kind: 'read' }>
+
 export interface EndpointServices extends AttemptServices {
   db: Db
   /** Identifies this process. */
   deliverer: string
   feed: WebhookFeed
   slots: TotalSlots
+  loadEvent: LoadEvent
   schedule: Schedule
   /** Whether the lease is valid, with time to spare. */
   hasLease: () => boolean
@@ -36,8 +39,11 @@ export interface EndpointServices extends AttemptServices {
 }
 
 export interface Endpoint {
-  /** Reads, sends and saves what is due. Called several times a second; returns at once. */
-  advance: () => void
+  /**
+   * Reads, sends and saves what is due. Called several times a second; returns at once.
+   * @param messagesMax At this number of messages, no further event is read.
+   */
+  advance: (messagesMax: number) => void
   /** Takes over the secrets, the requested messages and the version. If it fails, `version` stays as it was. */
   refresh: (webhook: LeasedWebhook) => Promise<void>
   /** The version of the webhook that was taken over last. */
@@ -48,6 +54,8 @@ export interface Endpoint {
   isOver: () => boolean
   /** Seconds since the oldest event that is not delivered; 0 if there is none. */
   lagSeconds: () => number
+  /** Number of messages that are not done. */
+  messageCount: () => number
   /** Whether attempts of several lanes have failed without a success in between. */
   isReceiverDown: () => boolean
   /** Waits for the attempts in flight, and saves the progress. */
@@ -63,6 +71,7 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
   const state = initialState(loaded, retries, services.schedule, performance.now())
   const aborting = new AbortController()
   const over = Promise.withResolvers<void>()
+  let messagesMax = 0
   const moment = (): Moment => ({ now: performance.now(), hasLease: services.hasLease() })
 
   function dispatch(trigger: Trigger): void {
@@ -79,9 +88,18 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
     }
   }
 
+  const tick = () => dispatch({ kind: 'tick', newest: feed.newest(), messagesMax })
+
+  /** Reads on at once after a page with events: large events come in small pages. */
+  async function readPage(effect: ReadEffect): Promise<void> {
+    const trigger = await read(webhookId, effect, services)
+    dispatch(trigger)
+    if (hasEvents(trigger)) tick()
+  }
+
   /** Starts the effect. How it ends is dispatched later, never before `run` returns. */
   function run(effect: Effect): void {
-    if (effect.kind === 'read') void read(webhookId, effect.after, effect.types, services).then(dispatch)
+    if (effect.kind === 'read') void readPage(effect)
     else if (effect.kind === 'send')
       void send(effect.message, state.webhook, services, aborting.signal).then(dispatch)
     else if (effect.kind === 'save') void save(effect.progress, services).then(dispatch)
@@ -97,35 +115,49 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
     restarts,
     version: () => state.webhook.version,
     isOver: () => state.phase === 'over',
-    advance: () => dispatch({ kind: 'tick', newest: feed.newest() }),
+    advance: (max) => {
+      messagesMax = max
+      tick()
+    },
     refresh: async (webhook) => {
       const rows = await findWebhookRetries(db, webhookId, REQUESTED_KINDS, state.lastRequestId, RETRIES_MAX)
       dispatch({ kind: 'refreshed', webhook, rows })
     },
-    lagSeconds: () => {
-      // Events are added in the order of the feed; only after a load, stored retries come first. Tests and redeliveries do not count.
-      const oldest = state.unfinished.values().find(({ kind }) => kind === 'event')
-      return oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.occurredAt.getTime()) / 1_000)
-    },
+    lagSeconds: () => lagSecondsOf(state),
+    messageCount: () => state.lanes.size(),
     isReceiverDown: () => state.health.isDown(),
     abort: () => dispatch({ kind: 'abort' }),
-    stop: async () => {
-      dispatch({ kind: 'stop' })
-      const timer = setTimeout(() => dispatch({ kind: 'stop_timeout' }), STOPPED_WITHIN_MS)
-      await over.promise
-      clearTimeout(timer)
-    },
+    stop: () => stopWithin(STOPPED_WITHIN_MS, dispatch, over.promise),
   }
 }
 
+function lagSecondsOf({ unfinished }: EndpointState): number {
+  // Events are added in the order of the feed; only after a load, stored retries come first. Tests and redeliveries do not count.
+  const oldest = unfinished.values().find(({ kind }) => kind === 'event')
+  return oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.occurredAt.getTime()) / 1_000)
+}
+
+async function stopWithin(
+  timeoutMs: number,
+  dispatch: (trigger: Trigger) => void,
+  over: Promise<void>,
+): Promise<void> {
+  dispatch({ kind: 'stop' })
+  const timer = setTimeout(() => dispatch({ kind: 'stop_timeout' }), timeoutMs)
+  await over
+  clearTimeout(timer)
+}
+
+const hasEvents = (trigger: Trigger) =>
+  trigger.kind === 'page_read' && 'rows' in trigger.page && trigger.page.rows.length > 0
+
 async function read(
   webhookId: bigint,
-  after: Position,
-  types: readonly EventType[],
+  { after, types, max }: ReadEffect,
   { feed, log }: EndpointServices,
 ): Promise<Trigger> {
   try {
-    return { kind: 'page_read', page: await feed.after(after, types) }
+    return { kind: 'page_read', page: await feed.after(after, types, max) }
   } catch (err) {
     log.warn({ err, webhookId }, 'the events of a webhook could not be read')
     return { kind: 'read_failed' }
@@ -138,14 +170,20 @@ async function send(
   services: EndpointServices,
   signal: AbortSignal,
 ): Promise<Trigger> {
+  const { slots, loadEvent } = services
+  let bytes = ATTEMPT_BYTES
   try {
-    const outcome = await attempt(message, webhook, services, signal)
+    const body = await bodyOf(message, webhook, loadEvent)
+    const needed = textBytes(body?.length ?? 0)
+    slots.resize(bytes, needed)
+    bytes = needed
+    const outcome = await attempt(message, body, webhook, services, signal)
     return { kind: 'attempt_ended', message, outcome }
   } catch (err) {
     services.log.warn({ err, webhookId: webhook.id }, 'the event of a webhook could not be read')
     return { kind: 'not_sent', message }
   } finally {
-    services.slots.release()
+    slots.release(bytes)
   }
 }
 

@@ -1,8 +1,10 @@
-// A message to the receiver of a webhook, and its text.
+// A message to the receiver of a webhook, and its text. Many messages wait, so a message keeps the number of its event
+// instead of the event, whose size has no close limit.
 import { stringifyJson } from '../../values/json.ts'
 import { toEvent } from '../feed/feed.ts'
 import { type Position, writePosition } from '../feed/format.ts'
 import type { EventRow } from '../feed/queries.ts'
+import { rowBytes } from '../feed/row-bytes.ts'
 import { EVENT_MESSAGE_PREFIX, TEST_MESSAGE_PREFIX } from '../webhooks/rules.ts'
 import type { DeliveryKind } from '../webhooks/schema.ts'
 import type { RetryRow } from './queries.ts'
@@ -23,8 +25,8 @@ export interface Message {
   attempts: number
   /** The next attempt starts at this time of the monotonic clock, or later. */
   dueAt: number
-  /** The event, unless it must be read again. */
-  row: EventRow | undefined
+  /** The memory that the event took when it was read; 0 for a message of webhook_retries. */
+  eventBytes: number
   state: 'waiting' | 'in_flight' | 'done'
   sentAt: number
   /** Whether the message has a row in webhook_retries, or gets one when the progress is saved. */
@@ -46,7 +48,7 @@ export function eventMessage(row: EventRow, epoch: string): Message {
     lane: petLane(row.petId),
     attempts: 0,
     dueAt: 0,
-    row,
+    eventBytes: rowBytes(row),
     state: 'waiting',
     sentAt: 0,
     isStored: false,
@@ -70,7 +72,7 @@ export function retryMessage(row: RetryRow, epoch: string, now: number): Message
     lane: isEvent ? petLane(row.petId) : `request ${row.id}`,
     attempts: row.attempts,
     dueAt: now + row.dueInSeconds * 1_000,
-    row: undefined,
+    eventBytes: 0,
     state: 'waiting',
     sentAt: 0,
     isStored: true,

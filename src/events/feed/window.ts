@@ -3,12 +3,15 @@
 import type { FindDurableEvents } from './durable.ts'
 import type { Position } from './format.ts'
 import type { EventRow } from './queries.ts'
+import { rowBytes } from './row-bytes.ts'
 import { EVENT_TYPES } from './schema.ts'
 
-/** Max events kept. Each has a few kilobytes at most: notes have at most 500 characters, and descriptions 2,000. */
+/** Max events kept, and their bytes. */
 const KEPT_MAX = 2_000
-/** Events that one query reads. */
+export const WINDOW_MAX_BYTES = 8_388_608
+/** Events that one query reads, and the size at which their page ends. */
 const PAGE_SIZE = 1_000
+const PAGE_MAX_BYTES = 1_048_576
 
 export interface FeedWindow {
   /** The newest event that was read. The same object until the window changes; undefined before the first `advance`. */
@@ -22,6 +25,7 @@ export interface FeedWindow {
    * epoch has begun, or the head has moved back, which a failover without synchronous replication can cause.
    */
   advance: (head: Position) => Promise<boolean>
+  bytes: () => number
   clear: () => void
 }
 
@@ -29,17 +33,30 @@ export interface FeedWindow {
 export function openFeedWindow(find: FindDurableEvents, onPage?: () => Promise<void>): FeedWindow {
   /** Consecutive events of one epoch, up to the newest one. */
   let rows: EventRow[] = []
+  let bytes = 0
   let newest: Position | undefined
 
   function startAt(position: Position | undefined): void {
     rows = []
+    bytes = 0
     newest = position
   }
 
   function append(epoch: string, page: readonly EventRow[], last: bigint): void {
     rows.push(...page)
-    if (rows.length > KEPT_MAX) rows = rows.slice(-KEPT_MAX)
+    for (const row of page) bytes += rowBytes(row)
+    dropOldest()
     newest = { epoch, number: last }
+  }
+
+  function dropOldest(): void {
+    let dropped = 0
+    for (const row of rows) {
+      if (rows.length - dropped <= KEPT_MAX && bytes <= WINDOW_MAX_BYTES) break
+      bytes -= rowBytes(row)
+      dropped += 1
+    }
+    if (dropped > 0) rows = rows.slice(dropped)
   }
 
   return {
@@ -56,7 +73,7 @@ export function openFeedWindow(find: FindDurableEvents, onPage?: () => Promise<v
       }
       if (onPage === undefined && head.number - newest.number > KEPT_MAX) startAt(head)
       while (newest.number < head.number) {
-        const page = await find(EVENT_TYPES, newest.number, PAGE_SIZE)
+        const page = await find(EVENT_TYPES, newest.number, PAGE_SIZE, PAGE_MAX_BYTES)
         const isSameEpoch = page.epoch === newest.epoch
         const last = newest.number + BigInt(page.rows.length)
         if (!isSameEpoch || page.rows.at(-1)?.number !== last) {
@@ -69,6 +86,7 @@ export function openFeedWindow(find: FindDurableEvents, onPage?: () => Promise<v
       }
       return true
     },
+    bytes: () => bytes,
     clear: () => startAt(undefined),
   }
 }
