@@ -32,7 +32,7 @@ export async function requestsOf(
       baseUrl: BASE_URL,
       apiKey: 'none',
       fetch: async (url, init) => {
-        requests.push(new Request(url as string, init))
+        requests.push(new Request(url, init))
         return respond(requests.length)
       },
     })

@@ -52,12 +52,10 @@ function work(doIt: (fixture: FaultFixture) => Promise<unknown>) {
 const BY_CATEGORY = `categoryId=${STOCK_CATEGORY}`
 
 /** webhooks.ts reads them while there are some, and `readNewEvent` an event. */
-const ELSEWHERE = ['listWebhooks', 'listEvents']
+const ELSEWHERE = new Set(['listWebhooks', 'listEvents'])
 
 /** Reads without an id, such as the inventory. */
-const PLAIN_READS = OPERATIONS.filter(
-  (operation) => isPlainRead(operation) && !ELSEWHERE.includes(operation.id),
-)
+const PLAIN_READS = OPERATIONS.filter((operation) => isPlainRead(operation) && !ELSEWHERE.has(operation.id))
 
 export const READING: Operation[] = [
   ...PLAIN_READS.map(({ id: name, path }) => ({ name, prepare: read(() => path) })),
