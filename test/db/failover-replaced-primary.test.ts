@@ -69,15 +69,15 @@ test('a replaced primary stays replaced after a report of another cluster', asyn
 function freezeAfterBarrier(client: PoolClient) {
   const [sent, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const query = client.query.bind(client) as (text: string) => Promise<unknown>
-  const frozen = vi.spyOn(client, 'query').mockImplementation(respond as never)
   async function respond(text: string): Promise<unknown> {
     const response = await query(text)
     if (!text.includes(BARRIER)) return response
-    frozen.mockRestore()
+    Reflect.deleteProperty(client, 'query')
     sent.resolve()
     await resumed.promise
     return response
   }
+  Object.assign(client, { query: respond })
   return { sent: sent.promise, resume: resumed.resolve }
 }
 

@@ -68,19 +68,11 @@ export function openEventStreams({
   const streams = new Set<Stream>()
   const places = limitPlaces('streams', { max, perKeyMax })
   const { readFirst, pump, advance, forget } = openSending(streams, findEvents, onFailure)
-  /** Runs only while a stream is open. */
-  let keepingAlive: NodeJS.Timeout | undefined
+  const keepAlives = openKeepAlives(streams, keepAliveEveryMs)
   let isClosed = false
 
-  const sendKeepAlives = () => forEachStream(streams, (stream) => stream.keepAlive())
-
   function count(): void {
-    if (streams.size > 0) {
-      keepingAlive ??= setInterval(() => void sendKeepAlives(), keepAliveEveryMs).unref()
-    } else {
-      clearInterval(keepingAlive)
-      keepingAlive = undefined
-    }
+    keepAlives.setRunning(streams.size > 0)
     onCount(streams.size)
   }
 
@@ -170,6 +162,20 @@ async function forEachStream(streams: ReadonlySet<Stream>, work: (stream: Stream
     if (performance.now() - startedAt < SLICE_MS) continue
     await nextTurn()
     startedAt = performance.now()
+  }
+}
+
+/** Sends keep-alive comments while a stream is open. */
+function openKeepAlives(streams: ReadonlySet<Stream>, everyMs: number) {
+  let timer: NodeJS.Timeout | undefined
+  const send = () => forEachStream(streams, (stream) => stream.keepAlive())
+
+  return {
+    setRunning: (isRunning: boolean): void => {
+      if (isRunning === (timer !== undefined)) return
+      clearInterval(timer)
+      timer = isRunning ? setInterval(() => void send(), everyMs).unref() : undefined
+    },
   }
 }
 
