@@ -7,7 +7,10 @@ alter table api_keys
   add column kind text not null default 'program' check (kind in ('program', 'personal')),
   -- Identifies the person at the identity provider. Null for a program, and after a personal key was purged: the row
   -- stays, because history and orders show its name.
-  add column subject text collate "C" check (char_length(subject) between 1 and 255);
+  add column subject text collate "C" check (char_length(subject) between 1 and 255),
+  -- The first key of the same person, or the first one before all rotations. It stands for the owner of the key: a request
+  -- that was sent with one key of an owner can be retried with another one. Null for that key itself.
+  add column owner_id bigint;
 
 -- Lists skip purged keys with this index, so that years of sign-ins do not slow them down.
 create index api_keys_listed on api_keys (id) where kind = 'program' or subject is not null;

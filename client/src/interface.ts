@@ -464,6 +464,8 @@ export interface OwnApiKey {
   scopes: string[]
   /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
+  /** Stands for the owner of the key. All keys of a person have the same owner, and so have a key and its successors by rotation: they share their `Idempotency-Key`s. */
+  ownerId: Id
 }
 
 /** An API key, without the key itself. */

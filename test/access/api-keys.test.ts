@@ -213,6 +213,23 @@ describe('rotating a key', () => {
     expect(expiresAt).toBeLessThanOrEqual(after + 60_000)
   })
 
+  test('keeps the owner, so that the successor of a successor replays requests of the first key', async () => {
+    const create = (key: string) =>
+      api.call('POST', '/v1/pets', {
+        apiKey: key,
+        body: { name: 'Rex', categoryId: 1 },
+        headers: { 'idempotency-key': 'before the rotations' },
+      })
+    const old = await issue()
+    const first = await create(old.key)
+    const second = (await rotate(old.id)).body as Issued
+    const third = (await rotate(second.id)).body as Issued
+    const self = (await api.get('/api-keys/self', { apiKey: third.key })).body
+    expect(self).toMatchObject({ id: third.id, ownerId: old.id })
+    expect(await create(third.key)).toMatchObject({ status: 201, text: first.text })
+    expect((await create((await issue()).key)).text).not.toBe(first.text)
+  })
+
   test('makes the old key invalid within a second if overlapSeconds is 0', async () => {
     const old = await issue()
     expect(await statusWith(old.key)).toBe(200)
@@ -364,13 +381,13 @@ describe('GET /v1/api-keys/self', () => {
     const { id, key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
     const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
-    expect(body).toEqual({ id, name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
+    expect(body).toEqual({ id, ownerId: id, name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
   })
 
   test('returns the expiry of the key, but not its rate limit', async () => {
     const { id, key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
     const { body } = await api.get('/api-keys/self', { apiKey: key })
-    expect(body).toEqual({ id, name, kind: 'program', scopes, expiresAt })
+    expect(body).toEqual({ id, ownerId: id, name, kind: 'program', scopes, expiresAt })
   })
 })
 

@@ -51,6 +51,7 @@ describe('signing in', () => {
     const issued = await signIn(fixture, subject)
     expect(issued).toEqual({
       id: expect.any(Number),
+      ownerId: expect.any(Number),
       key: expect.stringMatching(/^petstore_live_\w{49}$/),
       name,
       role,
@@ -62,8 +63,8 @@ describe('signing in', () => {
     expect(hours).toBeGreaterThan(11.9)
     expect(hours).toBeLessThanOrEqual(12)
     const { body } = await clientOf(issued.key).get('/api-keys/self')
-    const { id, scopes, expiresAt } = issued
-    expect(body).toEqual({ id, name, kind: 'personal', scopes, expiresAt })
+    const { id, ownerId, scopes, expiresAt } = issued
+    expect(body).toEqual({ id, ownerId, name, kind: 'personal', scopes, expiresAt })
     expect((await clientOf(issued.key).get('/api-keys')).status).toBe(role === 'admin' ? 200 : 403)
   })
 
@@ -76,7 +77,9 @@ describe('signing in', () => {
     await large.sql(`alter sequence api_keys_id_seq restart with ${id}`)
     const browser = openBrowser()
     await finishAt(large, browser, await returnAddress(large, browser, 'sam'))
-    expect(await (await fetchKey(large, browser)).text()).toMatch(new RegExp(`^\\{"id":${id},`))
+    expect(await (await fetchKey(large, browser)).text()).toMatch(
+      new RegExp(`^\\{"id":${id},"ownerId":${id},`),
+    )
     expect(lines.find((line) => line.includes('"signed in"'))).toContain(`"apiKeyId":${id},`)
   })
 
@@ -123,6 +126,28 @@ describe('a personal key', () => {
       'Sam Staff',
       'Sam Staff',
     ])
+  })
+
+  test('of a person who signs in again has the same owner, so that a retry is replayed', async () => {
+    const [first, again, other] = [
+      await signIn(fixture, 'sam'),
+      await signIn(fixture, 'sam'),
+      await signIn(fixture, 'ada'),
+    ]
+    expect(again.ownerId).toBe(first.ownerId)
+    expect((await clientOf(again.key).get('/api-keys/self')).body).toMatchObject({ ownerId: first.ownerId })
+    const body = { changes: [{ create: { name: 'Biscuit', categoryId: 1 } }] }
+    const send = ({ key }: { key: string }) =>
+      clientOf(key).post('/pet-changes', body, { 'idempotency-key': 'batch 1 of a file' })
+    const sent = await send(first)
+    await clientOf(first.key).call('DELETE', '/v1/api-keys/self')
+    const retry = await send(again)
+    expect(retry.headers.get('idempotency-replayed')).toBe('true')
+    expect(retry.text).toBe(sent.text)
+    // Another person is another owner.
+    const own = await send(other)
+    expect(own.headers.get('idempotency-replayed')).toBeNull()
+    expect(own.text).not.toBe(sent.text)
   })
 
   test('is listed as personal while it is valid, and hidden once it is revoked or expired', async () => {

@@ -194,6 +194,7 @@ test('creates, uses, rotates and revokes an API key', async () => {
   const till = open({ apiKey: made.key })
   expect(await till.apiKeys.own()).toEqual({
     id: made.id,
+    ownerId: made.id,
     name: 'till',
     kind: 'program',
     scopes: ['pets:read'],

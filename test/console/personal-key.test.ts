@@ -3,17 +3,18 @@ import { expect, test } from 'vitest'
 import { readPersonalKey } from '../../console/src/session/personal-key.ts'
 
 const ID = String(2n ** 53n + 1n)
+const OWNER_ID = String(2n ** 53n + 3n)
 
 test.each(['Sam', 'Sam "id":5, ', '"id":6', '\\"id":7', '\\'])(
-  'keeps every digit of the id of the key, with the name %j',
+  'keeps every digit of the ids of the key and of its owner, with the name %j',
   (name) => {
     const rest = JSON.stringify({ key: 'k', name, scopes: [], expiresAt: '2026-11-17', returnTo: '/' }).slice(
       1,
       -1,
     )
-    const own = { id: ID, kind: 'personal', name, scopes: [], expiresAt: '2026-11-17' }
+    const own = { id: ID, ownerId: OWNER_ID, kind: 'personal', name, scopes: [], expiresAt: '2026-11-17' }
     const expected = { apiKey: 'k', own, returnTo: '/' }
-    expect(readPersonalKey(`{"id":${ID},${rest}}`)).toEqual(expected)
-    expect(readPersonalKey(`{${rest},"id":${ID}}`)).toEqual(expected)
+    expect(readPersonalKey(`{"id":${ID},"ownerId":${OWNER_ID},${rest}}`)).toEqual(expected)
+    expect(readPersonalKey(`{${rest},"ownerId":${OWNER_ID},"id":${ID}}`)).toEqual(expected)
   },
 )

@@ -106,8 +106,8 @@ export const MESSAGE_DEFECTS: readonly Defect[] = [
   {
     name: 'the console rounds the id of a personal key',
     file: 'console/src/session/personal-key.ts',
-    find: `/"id":(\\d+)/.exec(json) ?? []`,
-    replace: `[json, String((JSON.parse(json) as { id: number }).id)]`,
+    find: `idIn(json, 'id')`,
+    replace: 'String((JSON.parse(json) as { id: number }).id)',
     test: 'test/console/personal-key.test.ts',
   },
 ]

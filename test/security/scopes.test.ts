@@ -60,7 +60,8 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
 // Every real key has a scope. To test a key without scopes, this service treats every caller as one.
-const scopeless: Caller = { ...(await issueApiKey(db)), rateLimit: undefined, scopes: [] }
+const anyKey = await issueApiKey(db)
+const scopeless: Caller = { ...anyKey, ownerId: anyKey.id, rateLimit: undefined, scopes: [] }
 const petstoreWithoutScopes = await startApp(db, { verifyApiKey: () => scopeless })
 
 test('openapi.json, the routes and this table have the same operations and scopes', () => {

@@ -122,16 +122,16 @@ test('returns 409 without waiting while a create with the same Idempotency-Key i
 test.each(['petstore sequence events', 'petstore fold counts', 'petstore create webhook'])(
   'an Idempotency-Key cannot take the lock of %s, whatever its hash is',
   async (job) => {
-    const { id: apiKeyId } = await issueApiKey(db)
+    const { id: ownerId } = await issueApiKey(db)
     const [lock] = await sql<{ id: number }>(databaseUrl, 'select hashtext($1) as id', [job])
-    const key = findKeyWithHash(BigInt(lock?.id ?? 0), apiKeyId)
+    const key = findKeyWithHash(BigInt(lock?.id ?? 0), ownerId)
     const collides = 'select hashtextextended($1, $2) = hashtext($3) as same'
-    expect(await sql(databaseUrl, collides, [key, apiKeyId, job])).toEqual([{ same: true }])
+    expect(await sql(databaseUrl, collides, [key, ownerId, job])).toEqual([{ same: true }])
     await db.transaction(async (tx) => {
-      expect(await lockIdempotencyKeys(tx, [{ apiKeyId, key }])).toEqual([true])
+      expect(await lockIdempotencyKeys(tx, [{ ownerId, key }])).toEqual([true])
       // Another request with the same key does not get the lock, and the job gets its own.
       await db.transaction(async (other) => {
-        expect(await lockIdempotencyKeys(other, [{ apiKeyId, key }])).toEqual([false])
+        expect(await lockIdempotencyKeys(other, [{ ownerId, key }])).toEqual([false])
       })
       const lockJob = 'select pg_try_advisory_xact_lock(hashtext($1)) as locked'
       expect(await sql(databaseUrl, lockJob, [job])).toEqual([{ locked: true }])
@@ -140,10 +140,10 @@ test.each(['petstore sequence events', 'petstore fold counts', 'petstore create 
 )
 
 test('keys with other hashes have the same locks as in version 1.0.0, which may run at the same time', async () => {
-  const { id: apiKeyId } = await issueApiKey(db)
+  const { id: ownerId } = await issueApiKey(db)
   await db.transaction(async (tx) => {
-    expect(await lockIdempotencyKeys(tx, [{ apiKeyId, key: 'ordinary' }])).toEqual([true])
+    expect(await lockIdempotencyKeys(tx, [{ ownerId, key: 'ordinary' }])).toEqual([true])
     const former = 'select pg_try_advisory_xact_lock(hashtextextended($1, $2)) as locked'
-    expect(await sql(databaseUrl, former, ['ordinary', apiKeyId])).toEqual([{ locked: false }])
+    expect(await sql(databaseUrl, former, ['ordinary', ownerId])).toEqual([{ locked: false }])
   })
 })

@@ -17,6 +17,7 @@ import { createTestDatabase, openTestDatabase, sql } from './database.ts'
 
 export interface PersonalApiKey {
   id: number
+  ownerId: number
   key: string
   name: string
   role: string

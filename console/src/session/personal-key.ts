@@ -13,7 +13,11 @@ export function readPersonalKey(json: string): PersonalKey {
     'key' | 'name' | 'expiresAt' | 'returnTo',
     string
   > & { scopes: string[] }
-  // JSON.parse would round an id above 2^53. Quotes inside a JSON string are escaped, so only the field matches.
-  const [, id = ''] = /"id":(\d+)/.exec(json) ?? []
-  return { apiKey: key, own: { id, kind: 'personal', name, scopes, expiresAt }, returnTo }
+  const [id, ownerId] = [idIn(json, 'id'), idIn(json, 'ownerId')]
+  return { apiKey: key, own: { id, ownerId, kind: 'personal', name, scopes, expiresAt }, returnTo }
+}
+
+/** JSON.parse would round an id above 2^53. Quotes inside a JSON string are escaped, so only the field matches. */
+function idIn(json: string, field: string): string {
+  return new RegExp(`"${field}":(\\d+)`).exec(json)?.[1] ?? ''
 }

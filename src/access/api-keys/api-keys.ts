@@ -39,7 +39,7 @@ export interface IssuedApiKey extends ApiKey {
 export async function createApiKey(
   db: Pick<Db, 'write'>,
   environment: Environment,
-  apiKey: NewApiKey,
+  apiKey: NewApiKey & { ownerId?: bigint },
 ): Promise<IssuedApiKey> {
   if (isServiceName(apiKey.name)) {
     const fault = { field: 'name', code: 'reserved', message: SERVICE_NAME_FAULT } as const
@@ -55,7 +55,7 @@ export async function createPersonalApiKey(
   environment: Environment,
   apiKey: NewPersonalApiKey,
   keysMax: number,
-): Promise<IssuedApiKey> {
+): Promise<IssuedApiKey & { ownerId: bigint }> {
   await revokeOldestPersonalApiKeys(tx, apiKey.subject, keysMax - 1)
   const text = makeApiKeyText(environment)
   return { text, ...(await insertPersonalApiKey(tx, hashApiKey(text), apiKey)) }
@@ -77,7 +77,7 @@ export async function listApiKeys(
 }
 
 /**
- * Creates a key with the same name, scopes, rate limit and lifetime. The old key stays valid during the overlap, unless
+ * Creates a key with the same name, scopes, rate limit, lifetime and owner. The old key stays valid during the overlap, unless
  * it expires earlier. A personal key cannot be rotated: an administrator would get a key in the name of the person.
  */
 export async function rotateApiKey(

@@ -31,10 +31,16 @@ export async function findCallersByHashes(
   db: Reader,
   hashes: readonly Buffer[],
 ): Promise<Map<string, Caller>> {
-  const rows = await db.read<Pick<ApiKeyRow, 'id' | 'name' | 'scopes' | 'rate_limit'> & { hash: string }>({
+  const rows = await db.read<
+    Pick<ApiKeyRow, 'id' | 'name' | 'scopes' | 'rate_limit'> & {
+      hash: string
+      ownerId: bigint
+    }
+  >({
     name: 'find_callers_by_hashes',
     bounded: 'by unique keys',
-    text: `select encode(hash, 'hex') as hash, id, name, scopes, rate_limit
+    text: `select encode(hash, 'hex') as hash, id, name, scopes, rate_limit,
+        coalesce(owner_id, id) as "ownerId"
       from api_keys
       where hash = any($1::bytea[])
         and revoked_at is null
@@ -42,9 +48,9 @@ export async function findCallersByHashes(
     values: [hashes],
   })
   return new Map(
-    rows.map(({ hash, id, name, scopes, rate_limit }) => [
+    rows.map(({ hash, id, name, scopes, rate_limit, ownerId }) => [
       hash,
-      { id, name, scopes, rateLimit: rate_limit ?? undefined },
+      { id, name, scopes, rateLimit: rate_limit ?? undefined, ownerId },
     ]),
   )
 }
@@ -63,32 +69,40 @@ export async function findValidApiKeyIds(db: Reader, ids: readonly bigint[]): Pr
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function insertApiKey(db: Writer, hash: Buffer, apiKey: NewApiKey): Promise<ApiKey> {
+/** `ownerId` is that of the key that this one succeeds, if there is one. */
+export async function insertApiKey(
+  db: Writer,
+  hash: Buffer,
+  { name, scopes, rateLimit, expiresInSeconds, ownerId }: NewApiKey & { ownerId?: bigint },
+): Promise<ApiKey> {
   const [row] = await db.write<ApiKeyRow>({
     name: 'insert_api_key',
     bounded: 'by the given rows',
-    text: `insert into api_keys (hash, name, scopes, rate_limit, lifetime_seconds, expires_at)
-      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $5))
+    text: `insert into api_keys (hash, name, scopes, rate_limit, lifetime_seconds, owner_id, expires_at)
+      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $5))
       returning ${COLUMNS}`,
-    values: [hash, apiKey.name, apiKey.scopes, apiKey.rateLimit ?? null, apiKey.expiresInSeconds ?? null],
+    values: [hash, name, scopes, rateLimit ?? null, expiresInSeconds ?? null, ownerId ?? null],
   })
   return toApiKey(row as ApiKeyRow)
 }
 
+/** The owner is that of the person's newest key. That key is purged later than the responses stored for it. */
 export async function insertPersonalApiKey(
   tx: Tx,
   hash: Buffer,
   { name, scopes, expiresInSeconds, subject }: NewPersonalApiKey,
-): Promise<ApiKey> {
-  const [row] = await tx.write<ApiKeyRow>({
+): Promise<ApiKey & { ownerId: bigint }> {
+  const [row] = await tx.write<ApiKeyRow & { ownerId: bigint }>({
     name: 'insert_personal_api_key',
     bounded: 'by the given rows',
-    text: `insert into api_keys (kind, hash, name, scopes, subject, expires_at)
-      values ('personal', $1, $2, $3, $4, now() + make_interval(secs => $5))
-      returning ${COLUMNS}`,
+    text: `insert into api_keys (kind, hash, name, scopes, subject, expires_at, owner_id)
+      values ('personal', $1, $2, $3, $4, now() + make_interval(secs => $5),
+        (select coalesce(owner_id, id) from api_keys where subject = $4 order by id desc limit 1))
+      returning ${COLUMNS}, coalesce(owner_id, id) as "ownerId"`,
     values: [hash, name, scopes, subject, expiresInSeconds],
   })
-  return toApiKey(row as ApiKeyRow)
+  const { ownerId, ...inserted } = row as ApiKeyRow & { ownerId: bigint }
+  return { ...toApiKey(inserted), ownerId }
 }
 
 /** Revokes the valid keys of a person, except the newest `kept` ones. */
@@ -189,15 +203,18 @@ export async function retireApiKey(
   tx: Tx,
   id: bigint,
   overlapSeconds: number,
-): Promise<NewApiKey | undefined> {
+): Promise<(NewApiKey & { ownerId: bigint }) | undefined> {
   const [row] = await tx.write<
-    Pick<ApiKeyRow, 'name' | 'scopes' | 'rate_limit'> & { lifetime_seconds: number | null }
+    Pick<ApiKeyRow, 'name' | 'scopes' | 'rate_limit'> & {
+      lifetime_seconds: number | null
+      ownerId: bigint
+    }
   >({
     name: 'retire_api_key',
     bounded: 'by unique keys',
     text: `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => $2))
       where id = $1 and kind = 'program' and revoked_at is null and (expires_at is null or expires_at > now())
-      returning name, scopes, rate_limit, lifetime_seconds`,
+      returning name, scopes, rate_limit, lifetime_seconds, coalesce(owner_id, id) as "ownerId"`,
     values: [id, overlapSeconds],
   })
   if (row === undefined) return undefined
@@ -206,6 +223,7 @@ export async function retireApiKey(
     scopes: row.scopes,
     rateLimit: row.rate_limit ?? undefined,
     expiresInSeconds: row.lifetime_seconds ?? undefined,
+    ownerId: row.ownerId,
   }
 }
 

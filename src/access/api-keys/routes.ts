@@ -79,18 +79,22 @@ function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       tags: ['api-keys'],
       response: {
         200: response(OwnApiKeySchema, {
-          description: 'The id, name, scopes and expiry of the API key in the request.',
+          description: 'The properties of the API key in the request.',
           example: {
             id: EXAMPLE.id,
             name: 'web-shop',
             kind: 'program',
             scopes: ['pets:read'],
             expiresAt: EXAMPLE.expiresAt,
+            ownerId: EXAMPLE.id,
           },
         }),
       },
     },
-    handler: (request) => getApiKey(db, (request.caller as Caller).id),
+    handler: async (request) => {
+      const { id, ownerId } = request.caller as Caller
+      return { ...(await getApiKey(db, id)), ownerId }
+    },
   })
 }
 

@@ -79,6 +79,11 @@ export const OwnApiKeySchema = Type.Object(
     kind,
     scopes: grantedScopes,
     expiresAt: time('When the key expires. Absent if it does not expire.'),
+    ownerId: Type.Unsafe<bigint>({
+      ...Int64,
+      description:
+        'Stands for the owner of the key. All keys of a person have the same owner, and so have a key and its successors by rotation: they share their `Idempotency-Key`s.',
+    }),
   },
   { $id: 'OwnApiKey', description: 'The API key in the request.' },
 )

@@ -153,13 +153,13 @@ function keyRoute(app: FastifyInstance, { db, publicUrl, environment, metrics }:
       metrics.countSignIn('signed_in')
       // Names neither the person nor the key. The list of API keys shows the name of the id.
       request.log.info({ requestId: request.id, apiKeyId: issued.id, role }, 'signed in')
-      const { id, text: key, name, scopes, expiresAt } = issued
+      const { id, ownerId, text: key, name, scopes, expiresAt } = issued
       return (
         reply
           .header('set-cookie', cookie.set('', 0))
           .code(201)
           // A personal key always expires.
-          .send({ id, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
+          .send({ id, ownerId, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
       )
     },
   )

@@ -1,9 +1,9 @@
-// All SQL statements on idempotency_keys.
+// All SQL statements on idempotency_keys. The column api_key_id has the owner of the key: the first key of that owner.
 import type { Tx, Writer } from '../../db/database.ts'
 
-/** An Idempotency-Key, and the API key of the client that sent it. */
+/** An Idempotency-Key, and the owner of the API key that sent it. */
 export interface ClientKey {
-  apiKeyId: bigint
+  ownerId: bigint
   key: string
 }
 
@@ -91,5 +91,5 @@ export async function purgeStoredResponses(db: Writer, olderThanHours: number, m
 }
 
 function columns(keys: readonly ClientKey[]): [bigint[], string[]] {
-  return [keys.map(({ apiKeyId }) => apiKeyId), keys.map(({ key }) => key)]
+  return [keys.map(({ ownerId }) => ownerId), keys.map(({ key }) => key)]
 }

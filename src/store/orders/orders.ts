@@ -3,6 +3,7 @@
 // Every change to an order also changes its pet, in the same transaction. A unique index rejects a second open order
 // for a pet. A transaction that ends an order locks the pet first, which prevents deadlocks.
 import type { Actor } from '../../contract/actor.ts'
+import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
 import { priceFaults } from '../../contract/price.ts'
@@ -34,7 +35,7 @@ import type { NewOrder, Order, OrderSort } from './schema.ts'
 const PLACE_ATTEMPTS_MAX = 3
 
 export interface PlacingOptions {
-  callerId: bigint
+  caller: Pick<Caller, 'id' | 'ownerId'>
   requestId: string
   idempotencyKey: string | undefined
   holdMinutesDefault: number
@@ -44,15 +45,15 @@ export interface PlacingOptions {
 export async function placeOrder(
   db: Db,
   { petId, holdMinutes, note, price }: NewOrder,
-  { callerId, requestId, idempotencyKey, holdMinutesDefault, currency }: PlacingOptions,
+  { caller, requestId, idempotencyKey, holdMinutesDefault, currency }: PlacingOptions,
 ): Promise<{ order: Order; replayed: boolean }> {
-  const actor = { apiKeyId: callerId, requestId }
+  const actor = { apiKeyId: caller.id, requestId }
   const minutes = holdMinutes ?? holdMinutesDefault
 
   async function place(tx: Tx): Promise<Order> {
     // Not before the transaction: a retry is replayed even if the operator has changed the currency.
     const given = toPrice(price, currency)
-    const order = { petId, placedBy: callerId, holdMinutes: minutes, note, price: given }
+    const order = { petId, placedBy: caller.id, holdMinutes: minutes, note, price: given }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
     await movePet(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
     return findOrder(tx, id)
@@ -62,7 +63,7 @@ export async function placeOrder(
     return { order: await retryIfFreed(() => orReject(db.transaction(place))), replayed: false }
   }
   const idempotent = {
-    apiKeyId: callerId,
+    ownerId: caller.ownerId,
     key: idempotencyKey,
     operation: 'placeOrder',
     // 'default' instead of the number of minutes: the operator may change the default before the client retries.

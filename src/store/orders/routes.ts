@@ -71,7 +71,7 @@ function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: Orde
     },
     handler: async (request, reply) => {
       const { order, replayed } = await placeOrder(db, request.body, {
-        callerId: (request.caller as Caller).id,
+        caller: request.caller as Caller,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
         holdMinutesDefault: holdMinutes,

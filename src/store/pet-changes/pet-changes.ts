@@ -34,6 +34,7 @@ export type CheckedChange =
 
 export interface ChangePetsOptions {
   actor: Actor & { apiKeyId: bigint }
+  ownerId: bigint
   idempotencyKey: string | undefined
   categoryPolicy: CategoryPolicy
   /** The currency of the store. */
@@ -56,7 +57,7 @@ export async function changePets(
   options: ChangePetsOptions,
 ): Promise<ChangePetsOutcome> {
   rejectRepeatedPets(changes)
-  const { actor, idempotencyKey: key, reserve } = options
+  const { ownerId, idempotencyKey: key, reserve } = options
   let deleted: bigint[] = []
   const work = async (tx: Tx): Promise<string> => {
     const results = await makeChanges(tx, changes, options)
@@ -69,7 +70,7 @@ export async function changePets(
   }
   if (key === undefined) return { json: await db.transaction(work), replayed: false, deleted }
   const values = changes.flatMap(valuesOf)
-  const idempotent = { apiKeyId: actor.apiKeyId, key, operation: 'changePets', values }
+  const idempotent = { ownerId, key, operation: 'changePets', values }
   const { response, replayed } = await doOnce(db, idempotent, work)
   return { json: response, replayed, deleted }
 }

@@ -67,9 +67,10 @@ function changePetsRoute(app: V1, services: PetChangeServices): void {
     },
     handler: async (request, reply) => {
       const changes = request.body.changes.map((change) => checkChange(request, change))
-      const actor = { apiKeyId: (request.caller as Caller).id, requestId: request.id }
+      const caller = request.caller as Caller
       const outcome = await changePets(db, changes, {
-        actor,
+        actor: { apiKeyId: caller.id, requestId: request.id },
+        ownerId: caller.ownerId,
         idempotencyKey: request.headers['idempotency-key'],
         categoryPolicy,
         currency,

@@ -1,5 +1,6 @@
 // Rules for pets: list, create, change and delete.
 import type { Actor } from '../../contract/actor.ts'
+import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
@@ -114,7 +115,7 @@ export async function getPet({ findPet }: PetBatches, id: bigint): Promise<Versi
 }
 
 export interface CreatePetOptions {
-  callerId: bigint
+  caller: Pick<Caller, 'id' | 'ownerId'>
   requestId: string
   idempotencyKey: string | undefined
   categoryPolicy: CategoryPolicy
@@ -124,16 +125,16 @@ export async function createPet(
   db: Db,
   { insertPet, insertPetOnce }: PetBatches,
   { name, categoryId, status = 'available' }: NewPet,
-  { callerId, requestId, idempotencyKey, categoryPolicy }: CreatePetOptions,
+  { caller, requestId, idempotencyKey, categoryPolicy }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
   await requireCategory(categoryId, categoryRule(db, categoryPolicy))
-  const toInsert = { name, categoryId, status, createdBy: callerId, requestId }
+  const toInsert = { name, categoryId, status, createdBy: caller.id, requestId }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
   if (idempotencyKey === undefined) return { pet: asPet(await insertPet(toInsert)), replayed: false }
 
   const idempotent = {
-    apiKeyId: callerId,
+    ownerId: caller.ownerId,
     key: idempotencyKey,
     operation: 'createPet',
     values: [name, categoryId, status],

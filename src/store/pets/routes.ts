@@ -117,7 +117,7 @@ function createPetRoute(app: V1, services: PetServices): void {
     },
     handler: async (request, reply) => {
       const { pet, replayed } = await createPet(db, batches, request.body, {
-        callerId: (request.caller as Caller).id,
+        caller: request.caller as Caller,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
         categoryPolicy,
