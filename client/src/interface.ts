@@ -114,10 +114,10 @@ export interface HistoryEntry {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
-    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
-    currency?: string
     /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
     price?: string
+    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+    currency?: string
     /** Must not be blank and must have no control characters. */
     breed?: string
     sex?: 'female' | 'male' | 'unknown'
@@ -133,10 +133,10 @@ export interface HistoryEntry {
     name?: string
     categoryId?: Id
     status?: 'available' | 'pending' | 'sold'
-    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
-    currency?: string
     /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
     price?: string
+    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+    currency?: string
     /** Must not be blank and must have no control characters. */
     breed?: string
     sex?: 'female' | 'male' | 'unknown'
@@ -161,10 +161,10 @@ export type History = HistoryEntry[]
 export interface PetProfile {
   /** Id of the pet. */
   petId: Id
-  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
-  currency?: string
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string
+  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  currency?: string
   /** Must not be blank and must have no control characters. */
   breed?: string
   sex?: 'female' | 'male' | 'unknown'
@@ -176,10 +176,12 @@ export interface PetProfile {
   description?: string
 }
 
-/** The whole profile of a pet: a field that is absent here has no value afterwards. The price is in the currency of the store. */
+/** The whole profile of a pet: a field that is absent here has no value afterwards. A stored price keeps its currency only if the request has the same `price` and `currency`. */
 export interface NewPetProfile {
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string | undefined
+  /** Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency. */
+  currency?: string | undefined
   /** Must not be blank and must have no control characters. */
   breed?: string | undefined
   sex?: 'female' | 'male' | 'unknown' | undefined
@@ -220,12 +222,16 @@ export interface NewOrder {
   note?: string | undefined
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string | undefined
+  /** Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency. */
+  currency?: string | undefined
 }
 
 /** How the order ends. */
 export interface OrderCompletion {
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string | undefined
+  /** Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency. */
+  currency?: string | undefined
 }
 
 /** A hold on a pet, and how it ended. */
@@ -717,6 +723,7 @@ export type ErrorCode =
   | 'invalid_parameter'
   | 'invalid_cursor'
   | 'unknown_category'
+  | 'currency_mismatch'
   | 'malformed_request'
   | 'missing_api_key'
   | 'invalid_api_key'

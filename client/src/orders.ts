@@ -7,6 +7,8 @@ import { listOf } from './lists.ts'
 export interface CompleteOptions extends CallOptions {
   /** The price of the sale, if it differs from that of the order, such as `119.00`. */
   price?: string | undefined
+  /** The currency of that price. Default: the currency of the store. */
+  currency?: string | undefined
 }
 
 export type Orders = ReturnType<typeof ordersOf>
@@ -36,8 +38,8 @@ export function ordersOf(send: Send) {
     /** Sells the pet. Idempotent: if the order is completed already, its price does not change. */
     complete: async (id: IdInput, options: CompleteOptions = {}): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/complete` as const
-      const { price } = options
-      const body = price === undefined ? undefined : { price }
+      const { price, currency } = options
+      const body = price === undefined && currency === undefined ? undefined : { price, currency }
       const call = { operation: 'completeOrder', method: 'POST', path, body, idempotent: true } as const
       return (await send(call, options)).value
     },

@@ -26,6 +26,7 @@ export const PET_TO_CREATE = {
 
 export const NEW_PET_PROFILE = {
   price: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
   breed: { minLength: 1, maxLength: 100, pattern: "\\S", format: "single-line" },
   sex: { enum: ["female","male","unknown"] },
   bornOn: { format: "date" },
@@ -56,10 +57,12 @@ export const NEW_ORDER = {
   holdMinutes: { minimum: 1, maximum: 10080 },
   note: { minLength: 1, maxLength: 500 },
   price: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
 } as const
 
 export const ORDER_COMPLETION = {
   price: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
 } as const
 
 export const NEW_WEBHOOK = {

@@ -11,6 +11,7 @@ import { isLoopbackHost } from '../values/ip-address.ts'
 import { checkArchiving } from './doctor/archiving.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
+import { checkCurrency } from './doctor/currency.ts'
 import { type Finding, messageOf } from './doctor/finding.ts'
 import { checkPatroni } from './doctor/patroni.ts'
 import { checkPlanner } from './doctor/planner.ts'
@@ -111,12 +112,13 @@ const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding |
   replication: ({ db }) => checkReplication(db),
   archiving: ({ db }) => checkArchiving(db),
   waits: ({ db }) => checkWaits(db),
+  currency: ({ db, config }) => checkCurrency(db, config.CURRENCY),
   webhooks: ({ db }) => checkWebhooks(db),
   restores: ({ db }) => checkRestores(db),
   clock: ({ client }) => checkClock(client),
 }
 /** While the service waits for a lock, these checks would report the consequences, or wait too. */
-const WITHOUT_WAITS = new Set(['webhooks', 'restores'])
+const WITHOUT_WAITS = new Set(['currency', 'webhooks', 'restores'])
 
 async function examineDatabase(client: Client, config: Config): Promise<Finding[]> {
   const server = await checkServer(client)

@@ -58,11 +58,18 @@ interface PlaceOptions extends RemoteOptions {
   holdMinutes?: number
   note?: string
   price?: string
+  currency?: string
 }
 
 interface ClosingOptions extends RemoteOptions {
   price?: string
+  currency?: string
 }
+
+const CURRENCY_OPTION = [
+  '--currency <code>',
+  'currency of the price, such as EUR (default: that of the store; required if the stored price has another one)',
+] as const
 
 export function addOrders(program: Command): void {
   const orders = program
@@ -75,10 +82,12 @@ export function addOrders(program: Command): void {
   addList(orders)
   addGet(orders)
   addPlace(orders)
-  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold').option(
-    '--price <amount>',
-    'price of the sale, such as 119.00 (default: that of the order, otherwise that of the pet)',
-  )
+  addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold')
+    .option(
+      '--price <amount>',
+      'price of the sale, such as 119.00 (default: that of the order, otherwise that of the pet)',
+    )
+    .option(...CURRENCY_OPTION)
   addClosing(orders, 'cancel', 'cancel an open order; its pet becomes available', 'released')
 }
 
@@ -148,11 +157,12 @@ function addPlace(orders: Command): void {
     )
     .option('--note <text>', 'note for the staff, such as the name of the customer')
     .option('--price <amount>', 'price, such as 129.00 (default: that of the pet, if it has one)')
+    .option(...CURRENCY_OPTION)
     .action((petId: bigint, parsed: PlaceOptions) => {
       const options = withIdempotencyKey(parsed)
       return callService(options, async ({ store, call }) => {
-        const { holdMinutes, note, price, idempotencyKey } = options
-        const wanted = { petId, holdMinutes, note, price }
+        const { holdMinutes, note, price, currency, idempotencyKey } = options
+        const wanted = { petId, holdMinutes, note, price, currency }
         const order = await store.orders.place(wanted, { ...call, idempotencyKey })
         if (options.json) return print(toJson(order))
         say(`Held pet ${order.petId} until ${localTime(order.expiresAt)}. Order id:`)
@@ -175,7 +185,8 @@ function addClosing(
     .argument('<id>', 'id of the order', parseIdArgument)
     .action((id: bigint, options: ClosingOptions) =>
       callService(options, async ({ store, call }) => {
-        const order = await store.orders[verb](id, { ...call, price: options.price })
+        const { price, currency } = options
+        const order = await store.orders[verb](id, { ...call, price, currency })
         if (options.json) return print(toJson(order))
         say(`Order ${order.id} is ${order.status}: pet ${order.petId} was ${done}${closingTime(order)}.`)
       }),

@@ -77,6 +77,10 @@ function addSetProfile(pets: Command): void {
     )
     .argument('<id>', 'id of the pet', parseIdArgument)
     .option('--price <amount>', 'price in the currency of the store, such as 129.00')
+    .option(
+      '--currency <code>',
+      'currency of the price, such as EUR (default: that of the store; required if the stored price has another one)',
+    )
     .option('--breed <text>', `breed, ${lengthText(NEW_PET_PROFILE.breed)}`)
     .addOption(new Option('--sex <sex>', 'sex of the pet').choices(NEW_PET_PROFILE.sex.enum))
     .option('--born-on <date>', 'date of birth, such as 2025-05-31')
@@ -91,8 +95,8 @@ function addSetProfile(pets: Command): void {
       parseEtagOf('petstore pets profile'),
     )
     .action((id: bigint, options: SetOptions) => {
-      const { price, breed, sex, bornOn, chipNumber, description, ifMatch } = options
-      const profile = { price, breed, sex, bornOn, chipNumber, description }
+      const { price, currency, breed, sex, bornOn, chipNumber, description, ifMatch } = options
+      const profile = { price, currency, breed, sex, bornOn, chipNumber, description }
       return callService(
         { ...options, checkWith: `petstore pets profile ${id}` },
         async ({ store, call }) => {

@@ -87,7 +87,7 @@ export const VARIABLES = {
     read: integer(60, 1, HOLD_MINUTES_MAX),
   },
   CURRENCY: {
-    help: 'Currency of new prices, a code of ISO 4217 such as JPY. Prices that are already stored keep their currency. Default: EUR.',
+    help: 'Currency of new prices, a code of ISO 4217 such as JPY. Prices that are already stored keep their currency; `petstore doctor` shows where they have another one. Default: EUR.',
     read: readCurrency,
   },
   EVENT_RETENTION_DAYS: {

@@ -43,6 +43,11 @@ export const ERRORS = {
     message: 'The category is unknown; see details.',
     fix: 'Use the id of a category that has a name, or name the category first: `PUT /v1/categories/{categoryId}`. The operator has set `CATEGORIES=strict`.',
   },
+  currency_mismatch: {
+    status: 400,
+    message: 'The price is in another currency than that of the store; see details.',
+    fix: 'Send a new price in the currency of the store, which `details` names. A stored price can keep its currency: send its `price` and its `currency` unchanged.',
+  },
   malformed_request: {
     status: 400,
     message: 'The request is not valid HTTP.',
@@ -254,6 +259,7 @@ export const DETAIL_CODES = {
   invalid_value: 'The value has the right type, but this operation does not accept it.',
   unknown_time_zone: 'The value is not the name of a time zone.',
   unknown_category: 'No category has this id. The operator has set `CATEGORIES=strict`.',
+  currency_mismatch: 'The price is not in the currency of the store, and it is not the stored price.',
   reserved: 'The name is reserved for the service itself.',
 } as const
 

@@ -1,10 +1,12 @@
-// The price in a request: its schema, and the check that it has the decimal places of the currency of the store.
+// The price in a request: its schema, and the checks that it is in the currency of the store and has its decimal places.
 import { Type } from 'typebox'
 import { decimalsOf, isAmount } from '../values/money.ts'
-import type { ErrorDetail } from './errors.ts'
+import { AppError, type ErrorDetail } from './errors.ts'
 
 /** The longest amount: ten digits, a point and four decimal places. */
 const PRICE_LENGTH_MAX = 15
+
+const CURRENCY_LENGTH = 3
 
 /** The form is that of any currency. `priceFaults` checks the decimal places, which depend on a setting. */
 export const PriceSchema = Type.String({
@@ -20,9 +22,59 @@ export const CurrencySchema = Type.String({
   examples: ['EUR'],
 })
 
-/** The fault of a price that has the right form, but not the decimal places of the currency. */
-export function priceFaults(price: string | undefined, currency: string): ErrorDetail[] {
-  if (price === undefined || isAmount(price, currency)) return []
+/** What a request says about a price. */
+export const PRICE_FIELDS = {
+  price: Type.Optional(PriceSchema),
+  currency: Type.Optional(
+    Type.String({
+      format: 'currency',
+      maxLength: CURRENCY_LENGTH,
+      description:
+        'Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency.',
+      examples: ['EUR'],
+    }),
+  ),
+}
+
+/** A price in a request, or a stored one, which has both fields or neither. */
+export interface Priced {
+  price?: string | undefined
+  currency?: string | undefined
+}
+
+/**
+ * Returns the currency of the price in a request; undefined without a price. No price ever changes its currency unless the
+ * request names the new one: throws `currency_mismatch` if the request leaves the currency of a stored price open, or names
+ * another one than that of the store for a price that is not stored.
+ */
+export function currencyOf(given: Priced, stored: Priced, currency: string): string | undefined {
+  const isKept = given.price === stored.price && given.currency === stored.currency
+  if (isKept && given.price !== undefined) return stored.currency
+  const before = stored.currency ?? currency
+  if (given.currency === undefined && given.price !== undefined && before !== currency) {
+    throw mismatch(`currency is missing, and the stored price is in ${before}. The store has ${currency}.`)
+  }
+  if (given.currency !== undefined && given.currency !== currency) {
+    throw mismatch(
+      `currency must be ${currency}, the currency of the store, because the price is not stored.`,
+    )
+  }
+  return given.price === undefined ? undefined : currency
+}
+
+function mismatch(message: string): AppError {
+  return new AppError('currency_mismatch', {
+    details: [{ field: 'currency', code: 'currency_mismatch', message }],
+  })
+}
+
+/**
+ * The fault of a price that has the right form, but not the decimal places of the currency of the store. `currencyOf` checks
+ * a price in another currency.
+ */
+export function priceFaults({ price, currency: given }: Priced, currency: string): ErrorDetail[] {
+  const isOther = given !== undefined && given !== currency
+  if (price === undefined || isOther || isAmount(price, currency)) return []
   const decimals = decimalsOf(currency)
   const places = decimals === 0 ? 'no decimal places' : `${decimals} decimal places`
   const example = `129${decimals === 0 ? '' : `.${'0'.repeat(decimals)}`}`

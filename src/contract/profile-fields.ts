@@ -2,7 +2,7 @@
 // history of a pet has them too.
 import { Type } from 'typebox'
 import type { ResponseOf } from './named-schema.ts'
-import { CurrencySchema, PriceSchema } from './price.ts'
+import { CurrencySchema, PRICE_FIELDS } from './price.ts'
 
 export const SEXES = ['female', 'male', 'unknown'] as const
 export type Sex = (typeof SEXES)[number]
@@ -21,7 +21,7 @@ export const ChipNumberSchema = Type.String({
 
 /** The fields that a caller writes. All are optional. */
 export const WRITABLE_FIELDS = {
-  price: Type.Optional(PriceSchema),
+  ...PRICE_FIELDS,
   breed: Type.Optional(
     Type.String({
       minLength: 1,
@@ -52,8 +52,8 @@ export const WRITABLE_FIELDS = {
   ),
 }
 
-/** The service adds the currency to the price. */
-export const PROFILE_FIELDS = { currency: Type.Optional(CurrencySchema), ...WRITABLE_FIELDS }
+/** The fields of a stored profile: a price always has its currency. */
+export const PROFILE_FIELDS = { ...WRITABLE_FIELDS, currency: Type.Optional(CurrencySchema) }
 const fields = Type.Object(PROFILE_FIELDS)
 export type ProfileFields = ResponseOf<typeof fields>
 export const PROFILE_FIELD_NAMES = Object.keys(PROFILE_FIELDS) as (keyof ProfileFields)[]

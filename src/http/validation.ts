@@ -6,6 +6,7 @@ import { AppError, type DetailCode, type ErrorCode, type ErrorDetail } from '../
 import { isOptionalBody } from '../contract/named-schema.ts'
 import { parseDateTime } from '../values/date-time.ts'
 import { idInRange, INT64_MAX, parseId } from '../values/int64.ts'
+import { isCurrency } from '../values/money.ts'
 import { isEntityTagList } from './etag.ts'
 
 type Schema = Record<string, unknown>
@@ -188,6 +189,7 @@ function addFormats(ajv: Ajv): void {
   ajv.addFormat('date-time', (text: string) => parseDateTime(text) !== undefined)
   ajv.addFormat('uri', isWebUrl)
   ajv.addFormat('amount', /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,4})?$/)
+  ajv.addFormat('currency', isCurrency)
   ajv.addFormat('date', isDate)
   ajv.addFormat('single-line', (text) => text.isWellFormed() && !/\p{Cc}/u.test(text))
   ajv.addFormat('multi-line', (text) => text.isWellFormed() && !/[^\P{Cc}\r\n]/u.test(text))
@@ -273,6 +275,7 @@ const FORMATS: Record<string, Description> = {
     'invalid_format',
     'must be an amount as text, such as 129.00, with at most 10 digits before the point.',
   ],
+  currency: ['invalid_format', 'must be a code of ISO 4217, such as EUR.'],
   date: ['invalid_format', 'must be a date in or after 1900, such as 2025-05-31.'],
   'date-time': [
     'invalid_format',

@@ -8,6 +8,7 @@ import { type IdentityProvider, openIdentityProvider } from '../access/sign-in/p
 import type { Config } from '../config/config.ts'
 import { openByteBudget } from '../contract/byte-budget.ts'
 import { afterWrites } from '../db/after-writes.ts'
+import type { Db } from '../db/database.ts'
 import { durableEvents } from '../events/feed/durable.ts'
 import { openEventStreams, STREAM_READS, type StreamRead } from '../events/feed/streams.ts'
 import { addressRule } from '../events/webhooks/addresses.ts'
@@ -16,6 +17,7 @@ import { trackHolds } from '../store/holds/sweep.ts'
 import { openPetExports } from '../store/pet-export/exports.ts'
 import { openPetBatches } from '../store/pets/batches.ts'
 import { REMOVALS } from '../store/pets/deprecation.ts'
+import { describeOtherCurrencies, findOtherCurrencies } from '../store/profiles/other-currencies.ts'
 import { limitedWarning } from '../telemetry/limited-warning.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -80,6 +82,18 @@ export async function runService(config: Config, { isBatching = true } = {}): Pr
   if (current && !state.isDraining) state.readiness = { ready: true, reason: 'the schema is current' }
   // If one of them fails, its background job retries.
   if (current) await Promise.allSettled(measuring.map(({ work }) => work()))
+  if (current) await warnOfOtherCurrencies(db, config.CURRENCY, log)
+}
+
+async function warnOfOtherCurrencies(db: Db, currency: string, log: Log): Promise<void> {
+  try {
+    const others = await findOtherCurrencies(db, currency)
+    if (others.length === 0) return
+    const { message, remedy } = describeOtherCurrencies(others, currency)
+    log.warn({ others, remedy }, message)
+  } catch (err) {
+    log.warn({ err }, 'the currencies of the stored prices could not be checked')
+  }
 }
 
 /** What signals and the check of the schema change, and requests and the admin port read. */

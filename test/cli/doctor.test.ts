@@ -47,7 +47,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits webhooks restores clock',
+    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits currency webhooks restores clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
@@ -81,6 +81,26 @@ test('warns about settings that a role has given itself, and functions that it d
   )
   await makeRoles(asSuperuser(databaseUrl))
   expect(await examineFor('roles', { DATABASE_URL: databaseUrl })).toMatchObject({ state: 'ok' })
+})
+
+test('warns about prices in another currency of pets that are not sold, and says what to do', async () => {
+  const databaseUrl = await createDurableDatabase()
+  await sql(
+    databaseUrl,
+    `insert into pets (name, category_id, status) values ('Rex', 1, 'sold'), ('Ida', 1, 'available')`,
+  )
+  const setPrice = (id: number) =>
+    sql(databaseUrl, `insert into pet_profiles (pet_id, price, currency) values ($1, 129.00, 'EUR')`, [id])
+  const examined = (CURRENCY: string) => examineFor('currency', { DATABASE_URL: databaseUrl, CURRENCY })
+  await setPrice(1)
+  expect(await examined('USD')).toMatchObject({ state: 'ok', message: 'prices are in USD' })
+  await setPrice(2)
+  expect(await examined('EUR')).toMatchObject({ state: 'ok' })
+  expect(await examined('USD')).toMatchObject({
+    state: 'warning',
+    message: 'CURRENCY is USD, but pets have prices in EUR (such as pet 2)',
+    remedy: expect.stringMatching(/^If CURRENCY is wrong, set CURRENCY=EUR .* Otherwise set a new price/),
+  })
 })
 
 test('warns about a role whose statements PostgreSQL plans at each execution', async () => {

@@ -52,6 +52,24 @@ describe('changes of many pets', () => {
     expect(await read(toDelete.id)).toEqual([])
   })
 
+  test('do not create a pet with a price in another currency than that of the store', async () => {
+    const pet = { name: 'Biscuit', categoryId: 3 }
+    const results = await change(
+      { create: { ...pet, profile: { price: '129.00', currency: 'USD' } } },
+      { create: { ...pet, profile: { price: '129.00', currency: 'EUR' } } },
+    )
+    expect(results).toMatchObject([
+      {
+        status: 400,
+        error: {
+          code: 'currency_mismatch',
+          details: [{ field: 'profile.currency', code: 'currency_mismatch' }],
+        },
+      },
+      { status: 201 },
+    ])
+  })
+
   test('create pets with their profiles', async () => {
     const profile = {
       price: '129.00',

@@ -62,7 +62,7 @@ describe('the profile of a pet', () => {
     {
       what: 'unknown fields',
       first: WHOLE,
-      second: { ...WHOLE, currency: 'USD', petId: 7, version: 9 },
+      second: { ...WHOLE, petId: 7, version: 9 },
       etag: '"1"',
     },
   ])('does not change with $what', async ({ first, second, etag }) => {
@@ -109,6 +109,24 @@ describe('the profile of a pet', () => {
     expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
     expect(response.body).toMatchObject({ details: [{ field: 'price', code: 'invalid_format', message }] })
     expect((await get(id)).headers.get('etag')).toBe('"0"')
+  })
+
+  test.each([{ price: '5.00', currency: 'USD' }, { price: '5', currency: 'JPY' }, { currency: 'USD' }])(
+    'rejects %j, because the store has another currency (400)',
+    async (fields) => {
+      const { id } = await addPet(petstore)
+      const before = await put(id, WHOLE)
+      const response = await put(id, { ...WHOLE, ...fields })
+      expect(response).toMatchObject({ status: 400, body: { code: 'currency_mismatch' } })
+      expect(response.body).toMatchObject({ details: [{ field: 'currency', code: 'currency_mismatch' }] })
+      expect((await get(id)).text).toBe(before.text)
+    },
+  )
+
+  test('accepts the currency of the store', async () => {
+    const { id } = await addPet(petstore)
+    const fields = { price: '5.00', currency: 'EUR' }
+    expect((await put(id, fields)).body).toEqual({ petId: id, ...fields })
   })
 
   test.each(

@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { explainListenFailure } from '../../src/server/listen.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { petstore } from '../support/service.ts'
+import { createTestDatabase, sql } from '../support/database.ts'
+import { petstore, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const DATABASE_URL = await createTestDatabase()
 const environment = { DATABASE_URL, PORT: '0', ADMIN_PORT: '0' }
@@ -25,6 +26,20 @@ test.concurrent.each([
   expect(code).toBe(1)
   expect(stderr).toMatch(new RegExp(`^${setting}: .*${fault}.*\n.*set ${setting} to `, 'i'))
   expect(stdout).not.toContain('"msg":"listening"')
+})
+
+test('serve warns at its start about prices in another currency, and says what to do', async () => {
+  const databaseUrl = await createTestDatabase()
+  await sql(
+    databaseUrl,
+    `with pet as (insert into pets (name, category_id) values ('Ida', 1) returning id)
+      insert into pet_profiles (pet_id, price, currency) select id, 129.00, 'EUR' from pet`,
+  )
+  const service = await startService({ DATABASE_URL: databaseUrl, CURRENCY: 'USD' })
+  const warning = 'CURRENCY is USD, but pets have prices in EUR (such as pet 1)'
+  await until(() => service.log().includes(warning))
+  expect(service.log()).toContain('set CURRENCY=EUR and restart')
+  await service.stop()
 })
 
 test.each([

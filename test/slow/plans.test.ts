@@ -29,6 +29,7 @@ import {
   findPetsByWord,
   type PetPage,
 } from '../../src/store/pets/queries.ts'
+import { findOtherCurrencies } from '../../src/store/profiles/other-currencies.ts'
 import { findProfilesByChipNumber } from '../../src/store/profiles/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
@@ -93,8 +94,8 @@ async function load(): Promise<void> {
   )
   // One of three profiles has no chip number, and one of three has the same.
   await client.query(`alter table pet_profiles set (autovacuum_enabled = off);
-    insert into pet_profiles (pet_id, chip_number)
-      select n, case n % 3 when 0 then 'same' when 1 then 'chip' || n end from generate_series(1, 100000) as n`)
+    insert into pet_profiles (pet_id, chip_number, price, currency)
+      select n, case n % 3 when 0 then 'same' when 1 then 'chip' || n end, 5, 'USD' from generate_series(1, 100000) as n`)
   await client.query('reset session_replication_role')
 }
 
@@ -175,6 +176,12 @@ async function checkFigures(state: string, mode: string): Promise<void> {
     // Each day is read several times, as a row of the statement itself.
     expect(read, `${state}, ${mode}: ${plan}`).toBeLessThanOrEqual(orders + 40)
   }
+}
+
+/** Reads the newest and the oldest 1,000 profiles, and the pets of those with a price in another currency. */
+async function checkCurrencies(state: string, mode: string): Promise<void> {
+  const { read, plan } = await explain(await statementOf((db) => findOtherCurrencies(db, 'EUR')))
+  expect(read, `${state}, ${mode}: ${plan}`).toBeLessThanOrEqual(4_000)
 }
 
 /** Many pets of one request: a few rows for each of them, also for the first pet, which has most orders. */
@@ -277,6 +284,7 @@ async function checkAll(state: string): Promise<void> {
       }
     }
     await checkFigures(state, mode)
+    await checkCurrencies(state, mode)
     for (const petId of [1n, 2n, 900_000n]) {
       await checkOne(state, mode, (db) =>
         findHistoryBefore(db, petId, undefined, { max: LIMIT, maxBytes: PAGE_BYTES_MAX }),

@@ -56,7 +56,7 @@ test('a purge ends with the first batch that is not full', async () => {
 })
 
 test('of two requests of one batch with the same new key, only the first is done, and the second is rejected', async () => {
-  const requestOf = (key: string) => ({ apiKeyId: 1n, key, operation: 'test', values: [key] })
+  const requestOf = (key: string) => ({ ownerId: 1n, key, operation: 'test', values: [key] })
   const done: number[][] = []
   const outcomes = await doManyOnce(db, ['a', 'b', 'a'].map(requestOf), async (_tx, indexes) => {
     done.push(indexes)
@@ -71,7 +71,7 @@ test('of two requests of one batch with the same new key, only the first is done
 })
 
 test('the lock of a key ends with its transaction, also if the work is rejected', async () => {
-  const request = (key: string) => ({ apiKeyId: 1n, key, operation: 'test', values: [] })
+  const request = (key: string) => ({ ownerId: 1n, key, operation: 'test', values: [] })
   await doOnce(db, request('done'), async () => 'done')
   const rejected = doOnce(db, request('rejected'), () => Promise.reject(new AppError('pet_not_found')))
   await expect(rejected).rejects.toMatchObject({ code: 'pet_not_found' })

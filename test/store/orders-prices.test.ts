@@ -92,24 +92,32 @@ describe('placing an order', () => {
       expect(await place(body)).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } })
     }
   })
+})
 
-  test('without a price has the fingerprint of earlier versions, so that a retry during an upgrade is replayed', async () => {
-    const own = await openApiFixture()
-    const place = async (body: { petId: number; holdMinutes?: number; note?: string }) => {
-      const response = await own.post('/store/orders', body, { 'idempotency-key': `key ${body.petId}` })
-      expect(response.status, response.text).toBe(201)
-    }
-    expect((await own.addPet()).id).toBe(1)
-    await own.addPet()
-    await place({ petId: 1, holdMinutes: 30, note: 'Ms Okafor' })
-    await place({ petId: 2 })
-    // Written before orders had a price.
-    expect(
-      await own.sql(`select encode(fingerprint, 'hex') as hex from idempotency_keys order by key`),
-    ).toEqual([
-      { hex: '8c6f2db369d82dc88545c87c4a0d490513e24231c35f556df803e4409fd1ece4' },
-      { hex: '1ef27464859b09dc991d05b04738614f6eb6de5cb9c94e97d72067aefe9115d1' },
-    ])
+describe('a price in another currency', () => {
+  const placing = (petId: number, body: object) => api.post('/store/orders', { petId, ...body })
+
+  test('is accepted if it is the price of the pet, or of the order', async () => {
+    const stored = { price: '129', currency: 'JPY' }
+    const placed = await placing(await addPetFor('129', 'JPY'), stored)
+    expect(placed).toMatchObject({ status: 201, body: stored })
+    const { id, petId } = placed.body as Order
+    await setPrice(petId, '5.00', 'USD')
+    expect(await complete(id, stored)).toMatchObject(stored)
+  })
+
+  test.each([
+    { stored: undefined, body: { price: '129', currency: 'JPY' } },
+    { stored: '129', body: { price: '130', currency: 'JPY' } },
+    { stored: '129', body: { price: '129.00' } },
+    { stored: '129', body: { currency: 'USD' } },
+  ])('is rejected with %j (400), and nothing changes', async ({ stored, body }) => {
+    const petId = stored === undefined ? (await api.addPet()).id : await addPetFor(stored, 'JPY')
+    expect(await placing(petId, body)).toMatchObject({ status: 400, body: { code: 'currency_mismatch' } })
+    const { id } = await api.hold({ petId })
+    const completed = await api.post(`/store/orders/${id}/complete`, body)
+    expect(completed).toMatchObject({ status: 400, body: { code: 'currency_mismatch' } })
+    expect((await api.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'open' })
   })
 })
 
@@ -119,7 +127,8 @@ describe('completing an order', () => {
     expect(await complete(id, { price: '119.00' })).toMatchObject({ price: '119.00', currency: 'EUR' })
     const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { currency: 'JPY' })
     const other = await api.hold({ price: '129.00' })
-    expect(await complete(other.id, { price: '0' }, inYen)).toMatchObject({ price: '0', currency: 'JPY' })
+    const inNewCurrency = { price: '0', currency: 'JPY' }
+    expect(await complete(other.id, inNewCurrency, inYen)).toMatchObject(inNewCurrency)
   })
 
   test('keeps the price of the order if none is given, also if that of the profile has changed', async () => {

@@ -167,15 +167,42 @@ describe('the currency of the store', () => {
     expect(right.body).toEqual({ petId: id, price: '129', currency: 'JPY' })
   })
 
-  test('does not change stored prices, and becomes that of a price that is sent again', async () => {
+  const inYenBefore = { price: '129', currency: 'JPY' }
+
+  async function addPetInYen(): Promise<number> {
     const { id } = await api.addPet()
     await inYen.put(`/pets/${id}/profile`, { price: '129' })
-    expect((await api.get(`/pets/${id}/profile`)).body).toEqual({ petId: id, price: '129', currency: 'JPY' })
-    await put(id, { price: '129.00' })
-    expect((await api.history(id))[0]).toMatchObject({
-      from: { price: '129', currency: 'JPY' },
-      to: { price: '129.00', currency: 'EUR' },
-    })
+    return id
+  }
+
+  test('does not change a stored price, which is kept with its own currency', async () => {
+    const id = await addPetInYen()
+    expect((await api.get(`/pets/${id}/profile`)).body).toEqual({ petId: id, ...inYenBefore })
+    const kept = await put(id, { ...inYenBefore, breed: 'Beagle' })
+    expect(kept).toMatchObject({ status: 200, body: { petId: id, ...inYenBefore, breed: 'Beagle' } })
+    expect((await api.history(id))[0]).toMatchObject({ to: { breed: 'Beagle' } })
+    expect((await api.history(id))[0]?.to).not.toHaveProperty('currency')
+  })
+
+  test.each([
+    { price: '129.00' },
+    { price: '130', currency: 'JPY' },
+    { price: '129.00', currency: 'JPY' },
+    { price: '129.00', currency: 'USD' },
+    { currency: 'JPY' },
+  ])('is not that of the stored price, so %j is rejected (400)', async (fields) => {
+    const id = await addPetInYen()
+    expect(await put(id, fields)).toMatchObject({ status: 400, body: { code: 'currency_mismatch' } })
+    expect((await api.get(`/pets/${id}/profile`)).body).toEqual({ petId: id, ...inYenBefore })
+  })
+
+  test('becomes that of a price which names it, and a price can be removed', async () => {
+    const id = await addPetInYen()
+    const euros = { price: '129.00', currency: 'EUR' }
+    expect(await put(id, euros)).toMatchObject({ status: 200, body: euros })
+    expect((await api.history(id))[0]).toMatchObject({ from: inYenBefore, to: euros })
+    const other = await addPetInYen()
+    expect((await put(other, {})).body).toEqual({ petId: other })
   })
 })
 

@@ -18,6 +18,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   invalid_transition: 'Nothing was changed. Set the status to available first, then to pending.',
   order_not_found: 'Check the orderId. list_holds and show_pet have it. A petId is no orderId.',
   order_closed: 'Do not try again. show_pet says how the order ended.',
+  currency_mismatch:
+    'Nothing was changed. The pet or the order has a price in another currency. Ask the person for the price in the currency of the store, and pass it as currency.',
   unknown_category: 'Nothing was changed. list_categories has the ids of the categories.',
   invalid_cursor: 'Call the tool again without cursor.',
   invalid_body: 'Nothing was changed. Correct these arguments.',

@@ -13,7 +13,7 @@ import {
   limitOf,
   NEXT_CURSOR,
   PAGE_INPUTS,
-  priceInput,
+  PRICE_INPUTS,
   textInput,
 } from './schemas.ts'
 import { defineTool, type ToolContext } from './tool.ts'
@@ -33,7 +33,7 @@ const holdPet = defineTool({
   input: inputOf({
     petId: idInput('The number of the pet.'),
     note: Type.Optional(textInput('Who the pet is for, such as "Ms Okafor, comes at noon".', NEW_ORDER.note)),
-    price: priceInput,
+    ...PRICE_INPUTS,
     until: Type.Optional(
       Type.String({
         minLength: 1,
@@ -50,13 +50,14 @@ const holdPet = defineTool({
     ),
   }),
   output: HoldResult,
-  run: async ({ petId, note, price, until, minutes }, { store, call }) => {
+  run: async ({ petId, note, price, currency, until, minutes }, { store, call }) => {
     if (until !== undefined && minutes !== undefined)
       throw new ToolFailure('Nothing was changed: give until or minutes, not both.')
     const holdMinutes = until === undefined ? minutes : minutesUntil(until)
     // Before the change: a failed read after it would look like a failed change.
     const pet = required(await store.pets.find(petId, call))
-    return { hold: toHold(await store.orders.place({ petId, holdMinutes, note, price }, call), pet) }
+    const wanted = { petId, holdMinutes, note, price, currency }
+    return { hold: toHold(await store.orders.place(wanted, call), pet) }
   },
 })
 
@@ -94,10 +95,10 @@ const sellPet = defineTool({
     'Sells a pet to the customer for whom it is on hold. Call it only when the person says that the customer buys the pet. For a pet that is available, call hold_pet first. May be repeated: a pet is never sold twice by the same order, and the price of the first call stays.',
   scopes: ['orders:read', 'orders:write'],
   effect: 'replaces',
-  input: inputOf({ ...BOTH_IDS, price: priceInput }),
+  input: inputOf({ ...BOTH_IDS, ...PRICE_INPUTS }),
   output: HoldResult,
-  run: ({ price, ...ids }, context) =>
-    endHold(ids, context, ({ orders }) => orders.complete(ids.orderId, { ...context.call, price })),
+  run: ({ price, currency, ...ids }, context) =>
+    endHold(ids, context, ({ orders }) => orders.complete(ids.orderId, { ...context.call, price, currency })),
 })
 
 const releasePet = defineTool({

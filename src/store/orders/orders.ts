@@ -6,7 +6,7 @@ import type { Actor } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
-import { priceFaults } from '../../contract/price.ts'
+import { currencyOf, type Priced, priceFaults } from '../../contract/price.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
@@ -16,6 +16,7 @@ import { movePet, releaseExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { lockPet, lockPetAmongBuyers } from '../pets/queries.ts'
 import type { Pet } from '../pets/schema.ts'
+import { findPetProfile } from '../profiles/queries.ts'
 import {
   findCompletedOrdersByClosing,
   findOpenOrdersByExpiry,
@@ -29,7 +30,7 @@ import {
   setOrderCompleted,
   type TimePosition,
 } from './queries.ts'
-import type { NewOrder, Order, OrderSort } from './schema.ts'
+import type { NewOrder, Order, OrderCompletion, OrderSort } from './schema.ts'
 
 /** Max transactions per request. A transaction is retried if the pet was freed while it waited for the lock. */
 const PLACE_ATTEMPTS_MAX = 3
@@ -44,7 +45,7 @@ export interface PlacingOptions {
 
 export async function placeOrder(
   db: Db,
-  { petId, holdMinutes, note, price }: NewOrder,
+  { petId, holdMinutes, note, ...given }: NewOrder,
   { caller, requestId, idempotencyKey, holdMinutesDefault, currency }: PlacingOptions,
 ): Promise<{ order: Order; replayed: boolean }> {
   const actor = { apiKeyId: caller.id, requestId }
@@ -52,8 +53,8 @@ export async function placeOrder(
 
   async function place(tx: Tx): Promise<Order> {
     // Not before the transaction: a retry is replayed even if the operator has changed the currency.
-    const given = toPrice(price, currency)
-    const order = { petId, placedBy: caller.id, holdMinutes: minutes, note, price: given }
+    const price = await toPrice(given, () => findPetProfile(tx, petId), currency)
+    const order = { petId, placedBy: caller.id, holdMinutes: minutes, note, price }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
     await movePet(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
     return findOrder(tx, id)
@@ -67,8 +68,7 @@ export async function placeOrder(
     key: idempotencyKey,
     operation: 'placeOrder',
     // 'default' instead of the number of minutes: the operator may change the default before the client retries.
-    // A request without a price has the same values as in earlier versions, so that it can be retried during an upgrade.
-    values: [petId, holdMinutes ?? 'default', note ?? '', ...(price === undefined ? [] : [price])],
+    values: [petId, holdMinutes ?? 'default', note ?? '', given.price ?? '', given.currency ?? ''],
   }
   const { response, replayed } = await retryIfFreed(() =>
     orReject(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
@@ -122,11 +122,20 @@ async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Throws if the price does not have the decimal places of the currency. */
-function toPrice(amount: string | undefined, currency: string): Price | undefined {
-  const details = priceFaults(amount, currency)
+/**
+ * Returns the price in a request. Throws if it does not have the decimal places of the currency, or `currency_mismatch`.
+ * `readStored` reads the price that the order would have without it.
+ */
+async function toPrice(
+  given: Priced,
+  readStored: () => Promise<Priced | undefined>,
+  currency: string,
+): Promise<Price | undefined> {
+  const details = priceFaults(given, currency)
   if (details.length > 0) throw new AppError('invalid_body', { details })
-  return amount === undefined ? undefined : { amount, currency }
+  if (given.price === undefined && given.currency === undefined) return undefined
+  const ownCurrency = currencyOf(given, (await readStored()) ?? {}, currency)
+  return given.price === undefined ? undefined : { amount: given.price, currency: ownCurrency ?? currency }
 }
 
 export interface CompletingOptions {
@@ -138,11 +147,13 @@ export interface CompletingOptions {
 export async function completeOrder(
   db: Db,
   orderId: bigint,
-  { price }: { price?: string },
+  given: OrderCompletion,
   { actor, currency }: CompletingOptions,
 ): Promise<Order> {
-  return endOrder(db, orderId, 'completed', async (tx, pet) => {
-    if (await setOrderCompleted(tx, orderId, toPrice(price, currency), actor))
+  return endOrder(db, orderId, 'completed', async (tx, pet, order) => {
+    const readStored = async () => (order.price === undefined ? findPetProfile(tx, pet.id) : order)
+    const price = await toPrice(given, readStored, currency)
+    if (await setOrderCompleted(tx, orderId, price, actor))
       await movePet(tx, pet, 'sold', 'order_completed', actor)
   })
 }
@@ -160,13 +171,13 @@ async function endOrder(
   db: Db,
   orderId: bigint,
   status: 'completed' | 'cancelled',
-  end: (tx: Tx, pet: Pet) => Promise<void>,
+  end: (tx: Tx, pet: Pet, order: Order) => Promise<void>,
 ): Promise<Order> {
   return db.transaction(async (tx) => {
-    const { petId, status: before } = await findOrder(tx, orderId)
-    const pet = await lockPet(tx, petId)
+    const before = await findOrder(tx, orderId)
+    const pet = await lockPet(tx, before.petId)
     // An order that has ended stays as it is, whatever the request contains.
-    if (pet !== undefined && before === 'open') await end(tx, pet)
+    if (pet !== undefined && before.status === 'open') await end(tx, pet, before)
     const order = await findOrder(tx, orderId)
     if (order.status !== status) throw new AppError('order_closed')
     return order

@@ -46,7 +46,7 @@ function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: Orde
     url: '/store/orders',
     config: {
       scope: 'orders:write',
-      errors: ['pet_not_found', 'pet_not_available'],
+      errors: ['currency_mismatch', 'pet_not_found', 'pet_not_available'],
       retry: { rule: 'with Idempotency-Key', effect: 'A retry returns the response to the first attempt.' },
     },
     schema: {
@@ -90,7 +90,7 @@ function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
     url: '/store/orders/:orderId/complete',
     config: {
       scope: 'orders:write',
-      errors: ['order_closed'],
+      errors: ['currency_mismatch', 'order_closed'],
       retry: { rule: 'safe', effect: 'A retry returns 200 with the same order. It never changes the price.' },
     },
     schema: {

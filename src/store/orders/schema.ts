@@ -4,7 +4,7 @@ import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { optionalBody, refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
-import { CurrencySchema, PriceSchema } from '../../contract/price.ts'
+import { CurrencySchema, PRICE_FIELDS, PriceSchema } from '../../contract/price.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
 /** Sort orders other than newest first. */
@@ -22,7 +22,6 @@ const note = Type.Optional(
     description: 'Note for the staff, such as the buyer and the time of pickup.',
   }),
 )
-const price = Type.Optional(PriceSchema)
 const time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description })
 
 const NewOrderSchema = Type.Object(
@@ -37,7 +36,7 @@ const NewOrderSchema = Type.Object(
       }),
     ),
     note,
-    price,
+    ...PRICE_FIELDS,
   },
   {
     $id: 'NewOrder',
@@ -48,10 +47,12 @@ const NewOrderSchema = Type.Object(
 export type NewOrder = Static<typeof NewOrderSchema>
 export const NewOrderRef = refTo(NewOrderSchema)
 
-const OrderCompletionSchema = Type.Object(
-  { price },
-  { $id: 'OrderCompletion', description: 'How the order ends.', examples: [{ price: '119.00' }] },
-)
+const OrderCompletionSchema = Type.Object(PRICE_FIELDS, {
+  $id: 'OrderCompletion',
+  description: 'How the order ends.',
+  examples: [{ price: '119.00' }],
+})
+export type OrderCompletion = Static<typeof OrderCompletionSchema>
 export const OrderCompletionRef = optionalBody(refTo(OrderCompletionSchema))
 
 export const OrderSchema = Type.Object(
@@ -60,7 +61,7 @@ export const OrderSchema = Type.Object(
     petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
     status: Type.Unsafe<OrderStatus>({ type: 'string', enum: ORDER_STATUSES }),
     note,
-    price,
+    price: Type.Optional(PriceSchema),
     currency: Type.Optional(CurrencySchema),
     placedBy: Type.String({ description: 'Name of the API key that placed the order.' }),
     createdAt: time('When the order was placed.'),

@@ -6,6 +6,7 @@ import type { Actor } from '../../contract/actor.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError, type ErrorDetail, errorBody } from '../../contract/errors.ts'
 import type { Db, Tx } from '../../db/database.ts'
+import { currencyOf } from '../../contract/price.ts'
 import { stringifyJson } from '../../values/json.ts'
 import { findCategoriesByIds } from '../categories/queries.ts'
 import { insertHistories } from '../history/queries.ts'
@@ -99,8 +100,8 @@ function valuesOf(change: CheckedChange): unknown[] {
   switch (change.kind) {
     case 'create': {
       const { name, categoryId, status, profile = {} } = change.values
-      const { price, breed, sex, bornOn, chipNumber, description } = profile
-      const facts = [price, breed, sex, bornOn, chipNumber, description]
+      const { price, currency, breed, sex, bornOn, chipNumber, description } = profile
+      const facts = [price, currency, breed, sex, bornOn, chipNumber, description]
       return ['create', name, categoryId, status ?? 'available', ...facts.map((fact) => fact ?? '')]
     }
     case 'update': {
@@ -257,12 +258,22 @@ function isVersion(expected: number | undefined): (version: number) => boolean {
 }
 
 function requireProfile({ profile = {} }: PetToCreate, { currency, now }: ChangePetsOptions): void {
-  const details = profileFaults(profile, currency, now).map((detail) => ({
+  const faults = profileFaults(profile, currency, now)
+  if (faults.length > 0) throw new AppError('invalid_body', { details: inProfile(faults) })
+  try {
+    currencyOf(profile, {}, currency)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.code, { details: inProfile(error.details ?? []) })
+  }
+}
+
+function inProfile(details: readonly ErrorDetail[]): ErrorDetail[] {
+  return details.map((detail) => ({
     ...detail,
     field: `profile.${detail.field}`,
     message: `profile.${detail.message}`,
   }))
-  if (details.length > 0) throw new AppError('invalid_body', { details })
 }
 
 async function createPets(

@@ -1,7 +1,7 @@
 // Rules for profiles: the price of a pet and facts about it. A profile has a version of its own; the pet stays unchanged.
 import type { Actor } from '../../contract/actor.ts'
 import { AppError, type ErrorDetail } from '../../contract/errors.ts'
-import { priceFaults } from '../../contract/price.ts'
+import { currencyOf, priceFaults } from '../../contract/price.ts'
 import { PROFILE_FIELD_NAMES, type ProfileFields } from '../../contract/profile-fields.ts'
 import type { Db, Reader } from '../../db/database.ts'
 import { type Change, insertHistory } from '../history/queries.ts'
@@ -73,16 +73,16 @@ export async function putPetProfile(
   })
 }
 
-/** The new profile and the entry of the history; undefined if no field changes. */
+/** The new profile and the entry of the history; undefined if no field changes. Throws `currency_mismatch`. */
 export function decideProfile(
   stored: PetProfile,
-  { price, breed, sex, bornOn, chipNumber, description }: NewPetProfile,
+  { price, currency: given, breed, sex, bornOn, chipNumber, description }: NewPetProfile,
   currency: string,
 ): { profile: PetProfile; entry: Change } | undefined {
   const profile: PetProfile = {
     petId: stored.petId,
     price,
-    currency: price && currency,
+    currency: currencyOf({ price, currency: given }, stored, currency),
     breed,
     sex,
     bornOn,
@@ -96,8 +96,8 @@ export function decideProfile(
 }
 
 /** The faults that depend on a setting or on the time. The schema finds the others. */
-export function profileFaults({ price, bornOn }: NewPetProfile, currency: string, now: Date): ErrorDetail[] {
-  return [...priceFaults(price, currency), ...birthFaults(bornOn, now)]
+export function profileFaults(profile: NewPetProfile, currency: string, now: Date): ErrorDetail[] {
+  return [...priceFaults(profile, currency), ...birthFaults(profile.bornOn, now)]
 }
 
 function birthFaults(bornOn: string | undefined, now: Date): ErrorDetail[] {

@@ -58,6 +58,7 @@ function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): 
     url: '/pets/:petId/profile',
     config: {
       scope: 'pets:write',
+      errors: ['currency_mismatch'],
       retry: {
         rule: 'with If-Match',
         effect:

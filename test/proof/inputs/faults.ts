@@ -97,6 +97,7 @@ const NO_AMOUNTS = [
   '١.00',
   '1.00\0',
 ]
+const NO_CURRENCIES = ['', 'eur', 'EU', 'EURO', 'ZZZ', '€', ' EUR', 'EUR\n', '978']
 const NO_DATES = [
   '',
   ' ',
@@ -118,7 +119,12 @@ const NO_DATES = [
   '٢٠٢٥-01-01',
 ]
 /** Texts that do not have the format. */
-const NOT_OF_FORMAT: Record<string, readonly string[]> = { uri: NO_URLS, amount: NO_AMOUNTS, date: NO_DATES }
+const NOT_OF_FORMAT: Record<string, readonly string[]> = {
+  uri: NO_URLS,
+  amount: NO_AMOUNTS,
+  currency: NO_CURRENCIES,
+  date: NO_DATES,
+}
 
 function wrongTypes(type: string): string[] {
   return WRONG_TYPES.filter((json) => jsonType(json) !== (type === 'integer' ? 'number' : type))
@@ -275,7 +281,7 @@ export function faultsOf(schema: Schema): Fault<string>[] {
   }
   if (schema.oneOf !== undefined) return [edges, ofOtherType('object')]
   if (schema.type === 'boolean') return [edges, ofOtherType('boolean')]
-  if (schema.format === 'amount' || schema.format === 'date') return [edges, ofOtherType('string')]
+  if (['amount', 'currency', 'date'].includes(schema.format ?? '')) return [edges, ofOtherType('string')]
   return [
     edges,
     ofOtherType('string'),

@@ -35,6 +35,8 @@ const URLS = [
 
 /** Amounts in EUR, the default currency of the service. */
 const AMOUNTS = ['0.00', '0.01', '0.99', '1.00', '129.00', '9999999999.99']
+/** The default. Another one is valid, but rejected. */
+const CURRENCIES = ['EUR']
 const DATES = ['1900-01-01', '1999-12-31', '2000-02-29', '2024-02-29', '2026-01-01']
 /** The values of formats that have no random values. */
 const FORMAT_VALUES: Record<string, readonly string[]> = {
@@ -43,6 +45,7 @@ const FORMAT_VALUES: Record<string, readonly string[]> = {
   position: ['latest'],
   uri: URLS,
   amount: AMOUNTS,
+  currency: CURRENCIES,
   date: DATES,
 }
 const LETTERS_AND_DIGITS = '^[0-9A-Za-z]+$'
