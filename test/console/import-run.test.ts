@@ -130,7 +130,12 @@ test('the list of rejected rows can be fixed and imported', () => {
   const fixed = read(csv.replace('=1+1,0', '=1+1,2').replace(',1,,1,', ',1,,1.00,'))
   expect(fixed.rows.map((row) => ('pet' in row ? row.pet : row.reason))).toEqual([
     { name: '=1+1', categoryId: '2', status: 'available' },
-    { name: 'Rex, the "great"', categoryId: '1', status: 'available', profile: { price: '1.00' } },
+    {
+      name: 'Rex, the "great"',
+      categoryId: '1',
+      status: 'available',
+      profile: { price: '1.00', currency: 'EUR' },
+    },
     expect.stringContaining('name is missing.'),
   ])
   expect(rejectedName('Litter 3.CSV')).toBe('Litter 3.rejected.csv')

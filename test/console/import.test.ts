@@ -218,5 +218,5 @@ test('imports a file that was made with the template', () => {
     'price must be an amount such as 129.00.',
   ])
   const fixed = readPetFile(Buffer.from(file.replace('80', '80.00')), EURO, NOW)
-  expect(fixed.rows).toMatchObject([{ pet: { name: 'Rex', profile: { price: '80.00' } } }])
+  expect(fixed.rows).toMatchObject([{ pet: { name: 'Rex', profile: { price: '80.00', currency: 'EUR' } } }])
 })

@@ -10,11 +10,13 @@ import {
   valuesOfNext,
 } from '../../console/src/profile/profile-values.ts'
 
+const EURO = { code: 'EUR', decimals: 2 }
+const YEN = { code: 'JPY', decimals: 0 }
 const PROFILE = { petId: '5', price: '129.00', currency: 'EUR', breed: 'Beagle', chipNumber: '276' }
 
 test('a form that was not changed sends the same profile', () => {
-  const fields = profileOf(profileValues(PROFILE), 2)
-  expect(fields).toEqual({ price: '129.00', breed: 'Beagle', chipNumber: '276' })
+  const fields = profileOf(profileValues(PROFILE), EURO)
+  expect(fields).toEqual({ price: '129.00', currency: 'EUR', breed: 'Beagle', chipNumber: '276' })
   expect(isSameProfile(fields, PROFILE)).toBe(true)
   expect(isSameProfile({ ...fields, price: '120.00' }, PROFILE)).toBe(false)
   expect(isSameProfile({}, undefined)).toBe(true)
@@ -23,7 +25,22 @@ test('a form that was not changed sends the same profile', () => {
 
 test('sends amounts and chip numbers as the service stores them, and leaves out what is blank', () => {
   const values = { ...profileValues(undefined), price: '129,5', breed: '  ', chipNumber: '276 098-100' }
-  expect(profileOf(values, 2)).toEqual({ price: '129.50', chipNumber: '276098100' })
+  expect(profileOf(values, EURO)).toEqual({ price: '129.50', currency: 'EUR', chipNumber: '276098100' })
+})
+
+test('sends a stored price as it is if the shop has another currency, and a typed one in that of the shop', () => {
+  const values = { ...profileValues(PROFILE), breed: 'Boxer' }
+  const fields = { ...profileOf(profileValues(PROFILE), EURO), breed: 'Boxer' }
+  expect(profileOf(values, YEN)).toEqual(fields)
+  expect(isSameProfile(profileOf(profileValues(PROFILE), YEN), PROFILE)).toBe(true)
+  // The form sets the currency when a person types.
+  expect(profileOf({ ...values, price: '129', currency: 'JPY' }, YEN)).toEqual({
+    ...fields,
+    price: '129',
+    currency: 'JPY',
+  })
+  expect(isSameProfile({ ...fields, breed: 'Beagle', currency: 'USD' }, PROFILE)).toBe(false)
+  expect(profileOf({ ...values, price: '', currency: 'JPY' }, YEN)).not.toHaveProperty('currency')
 })
 
 test('says what to type instead of a text that is no amount', () => {

@@ -52,6 +52,13 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
     test: 'test/console/sales.test.ts',
   },
   {
+    name: 'a form of the console gives a stored price the currency of the shop',
+    file: 'console/src/profile/profile-values.ts',
+    find: 'isOther ? values.currency : shop.code',
+    replace: 'shop.code',
+    test: 'test/console/currency.test.ts',
+  },
+  {
     name: 'a form of the console overwrites the price of another person',
     file: 'console/src/pet/save-pet.ts',
     find: 'ifMatch: profile?.etag ?? NO_PROFILE',
@@ -158,8 +165,8 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
     name: 'the sale of many pets ignores the prices that a person typed',
     file: 'console/src/selected-pets/sell-many.ts',
-    find: 'sell(store, pet, { note, price: amount })',
-    replace: 'sell(store, pet, { note, price: undefined })',
+    find: 'sell(store, pet, { note, ...price })',
+    replace: 'sell(store, pet, { note })',
     test: SELECTED_PETS,
     title: 'sells each pet with an order',
   },

@@ -5,9 +5,10 @@ import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
 import { addDemoPets } from '../support/demo-pets.ts'
 import { accessibilityFaults } from '../support/browser.ts'
+import { sql } from '../support/database.ts'
 import { confirmSale, KEEP_MESSAGES, rowOf, sellHeld, startConsole } from '../support/console.ts'
 
-const { service, signIn, issueKey } = await startConsole(addDemoPets)
+const { service, databaseUrl, signIn, issueKey } = await startConsole(addDemoPets)
 const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
 
 async function openForm(page: Page): Promise<Locator> {
@@ -123,6 +124,39 @@ test('a price that another person changes appears in the list and in the open fo
   expect(await other.pets.profile(id)).toMatchObject({ price: '70.00', breed: 'Whippet' })
   await page.getByRole('button', { name: 'Undo' }).last().click()
   await page.getByRole('heading', { name: 'For sale, €75.00' }).waitFor()
+  await page.context().close()
+})
+
+test('a price in the former currency of the shop stays as it is until a person enters another one', async () => {
+  const { id } = await other.pets.create({ name: 'Narvi', categoryId: 1 })
+  // The operator has changed the setting since.
+  await sql(databaseUrl, `insert into pet_profiles (pet_id, price, currency) values ($1, 12900, 'JPY')`, [id])
+  const { page } = await signIn(`/pets/${id}`, { initScript: KEEP_MESSAGES })
+  const form = page.getByRole('dialog', { name: 'Edit Narvi' })
+  const edit = async (label: string, text: string) => {
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await form.getByLabel('Price').waitFor()
+    await form.getByLabel(label).fill(text)
+  }
+  const save = async () => {
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+  }
+  await edit('Breed', 'Beagle')
+  await form.getByText('Stored in JPY. A price that you type is in EUR.').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  await save()
+  await page.getByRole('heading', { name: 'For sale, JP¥12,900' }).waitFor()
+  expect(await other.pets.profile(id)).toMatchObject({ price: '12900', currency: 'JPY', breed: 'Beagle' })
+
+  // The same amount, typed again.
+  await edit('Price', '')
+  await form.getByLabel('Price').fill('12900')
+  expect(await form.getByText('Stored in JPY.').count()).toBe(0)
+  await save()
+  await page.getByRole('heading', { name: 'For sale, €12,900.00' }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await page.getByText('its price stays: JP¥12,900 is not in the currency of the shop.').waitFor()
   await page.context().close()
 })
 

@@ -3,7 +3,6 @@ import { Alert, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { categoriesQuery, categoryName } from '../pets/queries.ts'
 import { statusText } from '../pets/status-badge.tsx'
-import { CURRENCY } from '../profile/currency.ts'
 import { priceText } from '../profile/price.ts'
 import { useStore } from '../session/session.ts'
 import { recordText } from './csv.ts'
@@ -85,7 +84,7 @@ export function FirstRows({ rows }: { rows: PetRow[] }) {
               {[
                 categoryName(categories, String(categoryId)),
                 status && statusText(status),
-                priceText({ price: profile?.price, currency: CURRENCY.code }),
+                profile && priceText(profile),
                 profile?.breed,
                 profile?.sex,
                 profile?.bornOn,

@@ -6,7 +6,7 @@ import { NEW_PET, NEW_PET_PROFILE } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
 import { isDay } from '../layout/dates.ts'
 import { STATUSES } from '../pets/filters.ts'
-import { exampleAmount, readAmount } from '../profile/price.ts'
+import { exampleAmount, readAmount, type ShopCurrency } from '../profile/price.ts'
 import { PROFILE_FIELDS } from '../profile/profile-values.ts'
 import { type CsvRecord, readCsv } from './csv.ts'
 
@@ -49,19 +49,13 @@ export interface PetFile {
   rows: (PetRow | RejectedRow)[]
 }
 
-/** The currency of the shop. */
-interface Currency {
-  code: string
-  decimals: number
-}
-
 /** What the rows of a file have in common. */
 interface Format {
   /** The names of all columns of the file. */
   names: string[]
   /** Where a row has the columns that the import knows; -1 if it does not have one. */
   indexes: [ColumnName, number][]
-  currency: Currency
+  currency: ShopCurrency
   latestDay: string
 }
 
@@ -73,7 +67,7 @@ export function isAccepted(row: PetRow | RejectedRow): row is PetRow {
   return 'pet' in row
 }
 
-export function readPetFile(bytes: Uint8Array, currency: Currency, now: Date): PetFile {
+export function readPetFile(bytes: Uint8Array, currency: ShopCurrency, now: Date): PetFile {
   const records = readCsv(bytes)
   const { value: header } = records.next()
   if (header === undefined) {
@@ -131,12 +125,12 @@ function readRow(record: CsvRecord, { names, indexes, currency, latestDay }: For
   }
   const faults = [...petFaults(values), ...profileFaults(values, currency, latestDay)]
   return faults.length === 0
-    ? { record, values, pet: petOf(values) }
+    ? { record, values, pet: petOf(values, currency) }
     : { record, values, reason: faults.join(' ') }
 }
 
-function petOf(values: RowValues): PetToCreate {
-  const { name, categoryId, status } = values
+function petOf(values: RowValues, { code }: ShopCurrency): PetToCreate {
+  const { name, categoryId, status, price } = values
   const given = PROFILE_FIELDS.filter((field) => values[field] !== '')
   return {
     name,
@@ -144,7 +138,11 @@ function petOf(values: RowValues): PetToCreate {
     categoryId: String(BigInt(categoryId)),
     status: STATUSES.find((known) => known === status) ?? 'available',
     ...(given.length > 0 && {
-      profile: Object.fromEntries(given.map((field) => [field, values[field]])),
+      profile: {
+        ...Object.fromEntries(given.map((field) => [field, values[field]])),
+        // The service then rejects the price if its currency has changed since the page was loaded.
+        ...(price !== '' && { currency: code }),
+      },
     }),
   }
 }
@@ -162,7 +160,7 @@ function petFaults({ name, categoryId, status }: RowValues): string[] {
 }
 
 /** An empty field has no value, so it has no fault. */
-function profileFaults(values: RowValues, currency: Currency, latestDay: string): string[] {
+function profileFaults(values: RowValues, currency: ShopCurrency, latestDay: string): string[] {
   /** The fields whose rules depend on settings or on the clock. */
   const others: Partial<Record<ColumnName, string[]>> = {
     price: priceFaults(values.price, currency),
@@ -181,7 +179,7 @@ function profileFaults(values: RowValues, currency: Currency, latestDay: string)
   ]
 }
 
-function priceFaults(price: string, { decimals }: Currency): string[] {
+function priceFaults(price: string, { decimals }: ShopCurrency): string[] {
   const isAmount = price === '' || readAmount(price, decimals) === price
   return faultsOf([[!isAmount, `price must be an amount such as ${exampleAmount(decimals)}.`]])
 }

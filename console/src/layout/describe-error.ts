@@ -32,6 +32,10 @@ const TEXTS: Record<string, { title: string; text: string }> = {
     title: 'Not allowed',
     text: 'Your key does not allow this. Ask your administrator for a key with more permissions.',
   },
+  currency_mismatch: {
+    title: 'Another currency',
+    text: 'The shop has another currency than this price. Reload the page, and enter the price again.',
+  },
   pet_not_found: { title: 'No such pet', text: 'This pet does not exist, or was deleted.' },
   pet_not_available: { title: 'Not available any more', text: 'This pet is on hold or sold.' },
   pet_on_hold: {

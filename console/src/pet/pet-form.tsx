@@ -14,6 +14,7 @@ import { useNotify } from '../layout/notify.tsx'
 import { CURRENCY } from '../profile/currency.ts'
 import { ProfileFields } from '../profile/profile-fields.tsx'
 import {
+  isOtherCurrency,
   priceFault,
   PROFILE_FIELDS,
   profileOf,
@@ -76,7 +77,8 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
       categoryId: (id) => (id === '' ? 'Choose a category.' : null),
-      price: (price) => priceFault(price, CURRENCY.decimals) ?? null,
+      price: (price, { currency }) =>
+        isOtherCurrency(currency, CURRENCY.code) ? null : (priceFault(price, CURRENCY.decimals) ?? null),
     },
   })
   const { mutate, error, isPending, reset } = useSave(known, setKnown)
@@ -193,7 +195,7 @@ function useSave(known: Known, setKnown: (known: Known) => void) {
       const wanted = {
         values: { name, categoryId, status },
         reason,
-        profile: profileOf(profile, CURRENCY.decimals),
+        profile: profileOf(profile, CURRENCY),
       }
       const onPet = (pet: VersionedPet) => setKnown({ pet, profile: known.profile })
       return { before: known, after: await savePet(store, known, wanted, onPet) }

@@ -1,8 +1,10 @@
 // Saves a pet with its price and facts. These are two requests, so the second one can fail alone: what the first one has
 // saved is then known, and the next attempt does not repeat it.
 import type { NewPetProfile, Petstore, PetStatus, VersionedPet, VersionedPetProfile } from '@petstore/client'
-import { isSameProfile, profileOf, profileValues } from '../profile/profile-values.ts'
+import { ExplainedError, hasCode } from '../layout/describe-error.ts'
 import { UNDO_REASON } from '../pets/undo.ts'
+import { priceText } from '../profile/price.ts'
+import { isSameProfile, storedFields } from '../profile/profile-values.ts'
 
 /** The version of the profile of a new pet. */
 const NO_PROFILE = '"0"'
@@ -51,28 +53,35 @@ async function savedPet(
   return store.pets.update(pet.id, { ...values, ...(why !== '' && { reason: why }) }, { ifMatch: pet.etag })
 }
 
-/** Undoes a change of a pet that existed before. Fails if another person has changed it since. */
+/**
+ * Undoes a change of a pet that existed before. Fails if another person has changed it since. The former price stays lost if
+ * the shop has another currency by now: the service accepts new prices only in its currency.
+ */
 export async function undoSave(
   store: Petstore,
   before: { pet: VersionedPet; profile: VersionedPetProfile | undefined },
   after: { pet: VersionedPet; profile: VersionedPetProfile | undefined },
 ): Promise<void> {
   const { id, name, categoryId, status, etag } = before.pet
+  let hasFormerPrice = true
   if (after.profile !== undefined && after.profile.etag !== before.profile?.etag) {
-    const fields = profileFields(before.profile)
-    await store.pets.setProfile(id, fields, { ifMatch: after.profile.etag })
+    const options = { ifMatch: after.profile.etag }
+    const fields = storedFields(before.profile)
+    const { price, currency } = after.profile
+    await store.pets.setProfile(id, fields, options).catch(async (error: unknown) => {
+      if (!hasCode(error, 'currency_mismatch')) throw error
+      hasFormerPrice = false
+      await store.pets.setProfile(id, { ...fields, price, currency }, options)
+    })
   }
   if (after.pet.etag !== etag) {
     const change = { name, categoryId, status, reason: UNDO_REASON }
     await store.pets.update(id, change, { ifMatch: after.pet.etag })
   }
-}
-
-/** The stored price has the decimal places of its currency already. */
-function profileFields(profile: VersionedPetProfile | undefined): NewPetProfile {
-  const { price, ...values } = profileValues(profile)
-  const fields = profileOf({ ...values, price: '' }, 0)
-  return price === '' ? fields : { ...fields, price }
+  if (hasFormerPrice) return
+  const former = priceText(before.profile ?? {}) ?? ''
+  const text = `${name} is as it was before, but its price stays: ${former} is not in the currency of the shop.`
+  throw new ExplainedError('Only partly undone', text)
 }
 
 function isSamePet(values: PetValues, pet: VersionedPet): boolean {

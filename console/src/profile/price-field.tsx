@@ -1,8 +1,8 @@
-// A price that a person types, with the currency of the shop next to it.
+// A price that a person types, with its currency next to it.
 import { Text, TextInput, type TextInputProps } from '@mantine/core'
-import { CURRENCY } from './currency.ts'
 
-export function PriceField(props: TextInputProps) {
+/** `currency` is that of a stored price, or of the shop as soon as the person types. */
+export function PriceField({ currency, ...props }: TextInputProps & { currency: string }) {
   return (
     <TextInput
       label="Price"
@@ -12,7 +12,7 @@ export function PriceField(props: TextInputProps) {
       rightSectionWidth={56}
       rightSection={
         <Text size="sm" c="dimmed">
-          {CURRENCY.code}
+          {currency}
         </Text>
       }
       {...props}

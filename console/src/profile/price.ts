@@ -12,6 +12,13 @@ export interface Priced {
   currency?: string | undefined
 }
 
+/** The currency of new prices. */
+export interface ShopCurrency {
+  code: string
+  /** The decimal places of an amount. Those of `Intl` are others for some currencies. */
+  decimals: number
+}
+
 /** The limit of the service. */
 const INTEGER_DIGITS_MAX = 10
 const SPACES = /[\s'’]/g

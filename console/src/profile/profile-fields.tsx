@@ -7,9 +7,10 @@ import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
 import { statusText } from '../pets/status-badge.tsx'
 import { useStore } from '../session/session.ts'
+import { CURRENCY } from './currency.ts'
 import { SEXES, sexText } from './facts.ts'
 import { PriceField } from './price-field.tsx'
-import { chipNumberOf, type ProfileValues } from './profile-values.ts'
+import { chipNumberOf, isOtherCurrency, type ProfileValues } from './profile-values.ts'
 import { chipQuery } from './queries.ts'
 
 /** Asks for the chip number after a short pause in typing. */
@@ -27,7 +28,7 @@ export function ProfileFields({ petId, propsOf }: Props) {
   return (
     <>
       <Group grow align="flex-start">
-        <PriceField {...propsOf('price')} />
+        <OwnPriceField price={propsOf('price')} currency={propsOf('currency')} />
         <TextInput
           label="Born on"
           type="date"
@@ -50,6 +51,24 @@ export function ProfileFields({ petId, propsOf }: Props) {
         {...propsOf('description')}
       />
     </>
+  )
+}
+
+/** A stored price keeps its currency. A price that a person types is in the currency of the shop. */
+function OwnPriceField({ price, currency }: Record<'price' | 'currency', GetInputPropsReturnType>) {
+  const isOther = isOtherCurrency(currency.value, CURRENCY.code)
+  return (
+    <PriceField
+      {...price}
+      currency={isOther ? currency.value : CURRENCY.code}
+      description={
+        isOther ? `Stored in ${currency.value}. A price that you type is in ${CURRENCY.code}.` : undefined
+      }
+      onChange={(event) => {
+        price.onChange(event)
+        currency.onChange(CURRENCY.code)
+      }}
+    />
   )
 }
 

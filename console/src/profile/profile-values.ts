@@ -1,10 +1,12 @@
 // The price and the facts of a pet as a form has them: text, empty if a field is not set.
 import type { PetProfile, NewPetProfile } from '@petstore/client'
 import { LIST_PET_PROFILES } from '@petstore/client/rules'
-import { exampleAmount, readAmount } from './price.ts'
+import { exampleAmount, readAmount, type ShopCurrency } from './price.ts'
 
 export interface ProfileValues {
   price: string
+  /** The currency of the price; empty without a stored price. It becomes that of the shop when a person types a price. */
+  currency: string
   breed: string
   sex: string
   bornOn: string
@@ -12,7 +14,8 @@ export interface ProfileValues {
   description: string
 }
 
-export const PROFILE_FIELDS: (keyof ProfileValues)[] = [
+/** Without the currency, which belongs to the price. */
+export const PROFILE_FIELDS: Exclude<keyof ProfileValues, 'currency'>[] = [
   'price',
   'breed',
   'sex',
@@ -22,20 +25,38 @@ export const PROFILE_FIELDS: (keyof ProfileValues)[] = [
 ]
 
 export function profileValues(profile: PetProfile | undefined): ProfileValues {
-  const values = PROFILE_FIELDS.map((field) => [field, profile?.[field] ?? ''])
+  const values = [...PROFILE_FIELDS, 'currency' as const].map((field) => [field, profile?.[field] ?? ''])
   return Object.fromEntries(values) as Record<keyof ProfileValues, string>
 }
 
-/** What the service stores. Values that are no amount are sent as they are, and the service says what is wrong. */
-export function profileOf(values: ProfileValues, decimals: number): NewPetProfile {
-  const price = readAmount(values.price, decimals) ?? values.price.trim()
-  const texts = { ...values, price, chipNumber: chipNumberOf(values.chipNumber) }
-  const given = PROFILE_FIELDS.map((field) => [field, texts[field].trim()] as const)
+/** The stored price is not in the currency of the shop. The form sends it as it is. */
+export function isOtherCurrency(currency: string, shopCurrency: string): boolean {
+  return currency !== '' && currency !== shopCurrency
+}
+
+/**
+ * What the service stores. Values that are no amount are sent as they are, and the service says what is wrong. It also
+ * rejects the price if the shop has another currency since the page was loaded.
+ */
+export function profileOf(values: ProfileValues, shop: ShopCurrency): NewPetProfile {
+  const isOther = isOtherCurrency(values.currency, shop.code)
+  const typed = isOther ? undefined : readAmount(values.price, shop.decimals)
+  const price = typed ?? values.price.trim()
+  const currency = price === '' ? '' : isOther ? values.currency : shop.code
+  const texts = { ...values, price, currency, chipNumber: chipNumberOf(values.chipNumber) }
+  const given = [...PROFILE_FIELDS, 'currency' as const].map((field) => [field, texts[field].trim()] as const)
   return Object.fromEntries(given.filter(([, text]) => text !== ''))
 }
 
+/** The fields of a stored profile, to store them again. */
+export function storedFields(profile: PetProfile | undefined): NewPetProfile {
+  const stored = [...PROFILE_FIELDS, 'currency' as const].map((field) => [field, profile?.[field]] as const)
+  return Object.fromEntries(stored.filter(([, value]) => value !== undefined))
+}
+
 export function isSameProfile(fields: NewPetProfile, profile: PetProfile | undefined): boolean {
-  return PROFILE_FIELDS.every((field) => fields[field] === profile?.[field])
+  const isSame = (field: keyof ProfileValues) => fields[field] === profile?.[field]
+  return PROFILE_FIELDS.every(isSame) && isSame('currency')
 }
 
 /** Readers and documents show chip numbers in groups, such as "276 098 100 123 456". */

@@ -5,7 +5,6 @@ import {
   type Pet,
   type PetChangeItem,
   type PetChangeResult,
-  type PetProfile,
   type PetStatus,
   type Petstore,
   PetstoreError,
@@ -14,7 +13,7 @@ import { PET_CHANGES } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
 import { describeError, ExplainedError } from '../layout/describe-error.ts'
 import { UNDO_REASON } from '../pets/undo.ts'
-import { PROFILE_FIELDS } from '../profile/profile-values.ts'
+import { storedFields } from '../profile/profile-values.ts'
 
 const CHANGES_MAX = PET_CHANGES.changes.maxItems
 /** More names than this do not fit into a message. */
@@ -25,6 +24,8 @@ export type Change = { status: PetStatus } | { categoryId: string }
 export interface Failed {
   pet: Pet
   reason: string
+  /** The error code of the service. */
+  code?: string | undefined
 }
 
 export interface Outcome {
@@ -63,11 +64,39 @@ export async function deleteMany(store: Petstore, pets: Pet[]): Promise<Outcome>
   const again = ({ id, name, categoryId, status }: Pet): PetChangeItem => ({
     create: { name, categoryId, status, profile: profiles.get(id) },
   })
+  const withoutPrice = (pet: Pet): PetChangeItem => {
+    const { price: _price, currency: _currency, ...facts } = profiles.get(pet.id) ?? {}
+    return { create: { ...again(pet).create, profile: facts } as NonNullable<PetChangeItem['create']> }
+  }
   return {
     done: deleted,
     failed,
-    undo: async () => undoneText(await send(store, deleted, again), 'in the list again, with a new number'),
+    undo: async () => undoneDeletion(store, await send(store, deleted, again), withoutPrice),
   }
+}
+
+/**
+ * Adds the pets without a price whose price is not in the currency of the shop: the service accepts new prices only in its
+ * currency.
+ */
+async function undoneDeletion(
+  store: Petstore,
+  { done, failed }: Sent,
+  withoutPrice: (pet: Pet) => PetChangeItem,
+): Promise<string> {
+  const isOther = ({ code }: Failed) => code === 'currency_mismatch'
+  const others = failed.filter(isOther).map(({ pet }) => pet)
+  const added = others.length === 0 ? { done: [], failed: [] } : await send(store, others, withoutPrice)
+  const all = {
+    done: [...done, ...added.done],
+    failed: [...failed.filter((one) => !isOther(one)), ...added.failed],
+  }
+  const text = undoneText(all, 'in the list again, with a new number')
+  if (added.done.length === 0) return text
+  const names = added.done.map(({ pet }) => pet.name).slice(0, NAMES_MAX)
+  const more = added.done.length > names.length ? ` and ${added.done.length - names.length} more` : ''
+  const lost = `Without a price, because theirs was not in the currency of the shop: ${names.join(', ')}${more}.`
+  throw new ExplainedError('Only partly undone', `${text.replace('Undone: ', '')} ${lost}`)
 }
 
 interface Sent {
@@ -84,7 +113,7 @@ async function send(store: Petstore, pets: Pet[], changeOf: (pet: Pet) => PetCha
       for (const [index, pet] of part.entries()) {
         const result = results[index]
         if (result?.error === undefined && result !== undefined) sent.done.push({ pet, result })
-        else sent.failed.push({ pet, reason: reasonOf(result) })
+        else sent.failed.push({ pet, reason: reasonOf(result), code: result?.error?.code })
       }
     } catch (error) {
       const rest = pets.slice(sent.done.length + sent.failed.length)
@@ -106,14 +135,9 @@ async function readProfiles(store: Petstore, pets: Pet[]): Promise<Map<string, N
   const profiles = new Map<string, NewPetProfile>()
   for (const part of partsOf(pets)) {
     const read = await store.pets.profiles({ petId: part.map(({ id }) => id) })
-    for (const profile of read) profiles.set(profile.petId, writable(profile))
+    for (const profile of read) profiles.set(profile.petId, storedFields(profile))
   }
   return profiles
-}
-
-function writable(profile: PetProfile): NewPetProfile {
-  const given = PROFILE_FIELDS.filter((field) => profile[field] !== undefined)
-  return Object.fromEntries(given.map((field) => [field, profile[field]]))
 }
 
 function partsOf(pets: Pet[]): Pet[][] {

@@ -8,7 +8,7 @@ import { Loading } from '../layout/loading.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
 import { CURRENCY } from '../profile/currency.ts'
 import { PriceField } from '../profile/price-field.tsx'
-import { amountText } from '../profile/price.ts'
+import { totalText } from '../sales/day-sales.ts'
 import { useProfiles } from '../profile/queries.ts'
 import { heldByText } from '../selling/conflict-text.ts'
 import { openOrderQuery } from '../selling/queries.ts'
@@ -33,7 +33,7 @@ export function SellDialog({ pets, onClose }: Props) {
   const { mutate, variables, data, isPending } = useMany({
     run: (chosen: SaleLine[]) => sellMany(store, chosen, note, setTried),
     doneText: ({ done, total }) =>
-      `Sold ${counted(done.length, 'pet')}${total ? ` for ${amountText(total)}` : ''}.`,
+      `Sold ${counted(done.length, 'pet')}${total.length > 0 ? ` for ${totalText(total)}` : ''}.`,
     canUndo,
     onDone: onClose,
   })
@@ -91,11 +91,11 @@ export function SellDialog({ pets, onClose }: Props) {
 function Total({ lines }: { lines: SaleLine[] }) {
   const total = totalOf(lines)
   if (lines.some(({ fault }) => fault !== undefined)) return <Text fw={600}>Check the prices</Text>
-  return <Text fw={600}>{total ? `Total ${amountText(total)}` : 'No prices'}</Text>
+  return <Text fw={600}>{total.length > 0 ? `Total ${totalText(total)}` : 'No prices'}</Text>
 }
 
 function Line({ line, onType }: { line: SaleLine; onType: (text: string) => void }) {
-  const { pet, order, obstacle, text, fault, description } = line
+  const { pet, order, obstacle, text, currency, fault, description } = line
   return (
     <div className="sale-line" role="listitem">
       <div>
@@ -112,6 +112,7 @@ function Line({ line, onType }: { line: SaleLine; onType: (text: string) => void
           label={undefined}
           aria-label={`Price of ${pet.name}`}
           value={text}
+          currency={currency}
           error={fault}
           description={description}
           onChange={(event) => onType(event.currentTarget.value)}

@@ -8,7 +8,7 @@ import {
   PetstoreError,
 } from '@petstore/client'
 import { describeError } from '../layout/describe-error.ts'
-import { type Amount, askedPrice, sumAmounts } from '../profile/price.ts'
+import { type Amount, askedPrice, type ShopCurrency, sumAmounts } from '../profile/price.ts'
 import { complete, sell, undoSale } from '../selling/actions.ts'
 import { type PriceInput, priceInput } from '../selling/price-input.ts'
 import { type Failed, type Outcome, undoneText } from './change-many.ts'
@@ -20,8 +20,6 @@ export interface SaleLine extends PriceInput {
   order: Order | undefined
   /** Why the pet cannot be sold. The sale leaves it out. */
   obstacle: string | undefined
-  /** That of new prices. */
-  currency: string
 }
 
 export interface SaleFacts {
@@ -30,7 +28,7 @@ export interface SaleFacts {
   profiles: Partial<Record<string, PetProfile>>
   /** What the person has typed as prices, by the id of the pet. */
   typed: Partial<Record<string, string>>
-  currency: { code: string; decimals: number }
+  currency: ShopCurrency
   /** The ids of the pets that were deleted since they were selected. */
   deleted: ReadonlySet<string>
 }
@@ -39,7 +37,7 @@ export function saleLine(pet: Pet, { orders, profiles, typed, currency, deleted 
   const order = orders[pet.id]
   const input = priceInput(askedPrice(order, profiles[pet.id]), typed[pet.id], currency)
   const obstacle = deleted.has(pet.id) ? 'It was deleted.' : obstacleOf(pet.status, order)
-  return { pet, order, obstacle, currency: currency.code, ...input }
+  return { pet, order, obstacle, ...input }
 }
 
 function obstacleOf(status: PetStatus, order: Order | undefined): string | undefined {
@@ -49,12 +47,12 @@ function obstacleOf(status: PetStatus, order: Order | undefined): string | undef
   return undefined
 }
 
-/** The exact sum of the prices; none if no pet has a price. */
-export function totalOf(lines: SaleLine[]): Amount | undefined {
+/** The exact sum of the prices in each currency; none if no pet has a price. */
+export function totalOf(lines: SaleLine[]): Amount[] {
   const amounts = lines.flatMap(({ amount, currency }) =>
     amount === undefined ? [] : [{ currency, amount }],
   )
-  return sumAmounts(amounts)[0]
+  return sumAmounts(amounts)
 }
 
 /** One after the other. `onSold` gets the number of pets that were tried. */
@@ -63,11 +61,12 @@ export async function sellMany(
   lines: SaleLine[],
   note: string,
   onSold: (tried: number) => void,
-): Promise<Outcome & { total: Amount | undefined }> {
+): Promise<Outcome & { total: Amount[] }> {
   const sold: SaleLine[] = []
   const failed = await forEach(lines, async (line, index) => {
-    const { pet, order, amount } = line
-    await (order === undefined ? sell(store, pet, { note, price: amount }) : complete(store, order, amount))
+    const { pet, order, amount, currency } = line
+    const price = amount === undefined ? {} : { price: amount, currency }
+    await (order === undefined ? sell(store, pet, { note, ...price }) : complete(store, order, price))
     sold.push(line)
     onSold(index + 1)
   })

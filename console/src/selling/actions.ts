@@ -5,6 +5,7 @@
 import type { Order, Pet, PetStatus, Petstore } from '@petstore/client'
 import { ConflictError, ExplainedError, hasCode } from '../layout/describe-error.ts'
 import { UNDO_REASON } from '../pets/undo.ts'
+import type { Priced } from '../profile/price.ts'
 import { conflictText, endedText } from './conflict-text.ts'
 import { minutesLeft } from '../layout/hold-time.ts'
 import { readOpenOrder } from './read-open-order.ts'
@@ -13,10 +14,9 @@ export interface Hold extends Sale {
   minutes: number
 }
 
-export interface Sale {
+/** Without a price, the service takes that of the pet, if it has one. */
+export interface Sale extends Priced {
   note: string
-  /** Undefined: the service takes the price of the pet, if it has one. */
-  price: string | undefined
 }
 
 /** The state of the pet after an action. */
@@ -35,12 +35,12 @@ export async function hold(store: Petstore, pet: Pet, values: Hold): Promise<Out
 /** Sells a pet that is available. */
 export async function sell(store: Petstore, pet: Pet, sale: Sale): Promise<Outcome> {
   const order = await place(store, pet, { ...sale, minutes: SALE_MINUTES })
-  return complete(store, order, undefined)
+  return complete(store, order, {})
 }
 
 /** Sells a pet that is on hold. Without a price, that of the order stands. */
-export async function complete(store: Petstore, order: Order, price: string | undefined): Promise<Outcome> {
-  const ended = end(store, order, () => store.orders.complete(order.id, price === undefined ? {} : { price }))
+export async function complete(store: Petstore, order: Order, { price, currency }: Priced): Promise<Outcome> {
+  const ended = end(store, order, () => store.orders.complete(order.id, { price, currency }))
   return { status: 'sold', order: await ended }
 }
 
@@ -72,18 +72,18 @@ export async function undoSale(
 /** Holds the pet again until the same time. */
 export async function undoRelease(store: Petstore, pet: Pet, order: Order | undefined): Promise<Outcome> {
   if (order === undefined) return change(store, pet, 'available', 'pending', UNDO_REASON)
-  const { expiresAt, note = '', price } = order
-  return hold(store, pet, { minutes: minutesLeft(expiresAt, Date.now()), note, price })
+  const { expiresAt, note = '', price, currency } = order
+  return hold(store, pet, { minutes: minutesLeft(expiresAt, Date.now()), note, price, currency })
 }
 
-async function place(store: Petstore, pet: Pet, { minutes, note, price }: Hold): Promise<Order> {
+async function place(store: Petstore, pet: Pet, { minutes, note, price, currency }: Hold): Promise<Order> {
   const text = note.trim()
   try {
     return await store.orders.place({
       petId: pet.id,
       holdMinutes: minutes,
       ...(text !== '' && { note: text }),
-      ...(price !== undefined && { price }),
+      ...(price !== undefined && { price, currency }),
     })
   } catch (error) {
     if (!hasCode(error, 'pet_not_available')) throw error

@@ -42,7 +42,7 @@ export function HoldDialog({ pet, onClose }: Props) {
     event.preventDefault()
     const minutes = length.minutesAt(Date.now())
     if (minutes === undefined || price.fault !== undefined) return
-    hold({ minutes, note, price: price.amount })
+    hold({ minutes, note, ...price.given })
   }
 
   return (

@@ -1,10 +1,12 @@
 // The price of a sale that a person can change: it starts with the price of the order or of the pet.
-import { type Priced, priceText, readAmount } from '../profile/price.ts'
+import { type Priced, priceText, readAmount, type ShopCurrency } from '../profile/price.ts'
 import { priceFault } from '../profile/profile-values.ts'
 
 export interface PriceInput {
   /** What the field shows. */
   text: string
+  /** That of the stored price until the person types, then that of the shop. */
+  currency: string
   /** Undefined without a price, and until the price of the pet is known. The service then takes that of the pet. */
   amount: string | undefined
   fault: string | undefined
@@ -12,20 +14,21 @@ export interface PriceInput {
   description: string | undefined
 }
 
-/** `typed` is undefined until the person types. The currency is that of new prices. */
+/** `typed` is undefined until the person types. */
 export function priceInput(
   asked: Priced,
   typed: string | undefined,
-  { code, decimals }: { code: string; decimals: number },
+  { code, decimals }: ShopCurrency,
 ): PriceInput {
-  // The shop can have changed its currency since. A price that is typed now is one of the new currency.
-  const stored = asked.currency === code ? asked.price : undefined
-  const text = typed ?? stored ?? ''
-  const amount = typed === undefined ? stored : readAmount(typed, decimals)
-  const isMissing = text.trim() === '' && stored !== undefined
-  const isOther = asked.price !== undefined && amount !== asked.price
+  const text = typed ?? asked.price ?? ''
+  // The shop can have changed its currency since. The price stays as it is, unless the person types another one.
+  const currency = typed === undefined ? (asked.currency ?? code) : code
+  const amount = typed === undefined ? asked.price : readAmount(typed, decimals)
+  const isMissing = text.trim() === '' && asked.price !== undefined
+  const isOther = asked.price !== undefined && (amount !== asked.price || currency !== asked.currency)
   return {
     text,
+    currency,
     amount,
     fault: isMissing ? 'Enter the price.' : priceFault(typed ?? '', decimals),
     description: isOther ? `The price was ${priceText(asked)}.` : undefined,

@@ -28,7 +28,7 @@ export function SellDialog({ pet, order, onClose }: Props) {
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    if (price.fault === undefined) sell(order, { note, price: price.amount })
+    if (price.fault === undefined) sell(order, { note, ...price.given })
   }
 
   return (

@@ -1,27 +1,34 @@
 // The price in the dialogs for a hold and for a sale. It starts with the price of the order or of the pet, and a person can
 // agree on another one with the customer.
-import type { TextInputProps } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ComponentProps, useState } from 'react'
 import { CURRENCY } from '../profile/currency.ts'
-import { askedPrice } from '../profile/price.ts'
+import type { PriceField } from '../profile/price-field.tsx'
+import { askedPrice, type Priced } from '../profile/price.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
 import { type PriceInput, priceInput } from './price-input.ts'
 
-interface PriceField extends Pick<PriceInput, 'amount' | 'fault'> {
-  field: TextInputProps
+interface Price extends Pick<PriceInput, 'fault'> {
+  /** What the service gets. */
+  given: Priced
+  field: ComponentProps<typeof PriceField>
 }
 
-export function usePrice(pet: Pet, order: Order | undefined): PriceField {
+export function usePrice(pet: Pet, order: Order | undefined): Price {
   const { data: profile } = useQuery(profileQuery(useStore(), pet.id))
   const [typed, setTyped] = useState<string>()
-  const { text, amount, fault, description } = priceInput(askedPrice(order, profile), typed, CURRENCY)
+  const { text, currency, amount, fault, description } = priceInput(
+    askedPrice(order, profile),
+    typed,
+    CURRENCY,
+  )
   return {
-    amount,
+    given: amount === undefined ? {} : { price: amount, currency },
     fault,
     field: {
+      currency,
       value: text,
       error: fault,
       description,

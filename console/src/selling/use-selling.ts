@@ -109,7 +109,7 @@ function holdStep(pet: Pet, values: Hold): Step {
 
 function sellStep(pet: Pet, order: Order | undefined, sale: Sale, canUndo: boolean): Step {
   return {
-    run: (store) => (order === undefined ? sell(store, pet, sale) : complete(store, order, sale.price)),
+    run: (store) => (order === undefined ? sell(store, pet, sale) : complete(store, order, sale)),
     doneText: (outcome) => soldText(pet, outcome),
     undo: canUndo
       ? () => (store) => undoSale(store, pet, order, order === undefined ? 'available' : 'pending')
