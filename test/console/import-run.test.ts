@@ -1,10 +1,19 @@
 // How the console sends the pets of a file: in batches, each pet once. And the rows that are rejected.
 import { PetstoreError, type PetToCreate } from '@petstore/client'
 import { expect, test } from 'vitest'
+import { areAdded } from '../../console/src/import/already-added.ts'
 import { findImport, findNamesake, rememberImport } from '../../console/src/import/past-imports.ts'
 import { readPetFile } from '../../console/src/import/pet-rows.ts'
 import { rejectedCsv, rejectedName } from '../../console/src/import/rejected-list.ts'
-import { NOTHING_DONE, type Progress, rejectedRows, runImport } from '../../console/src/import/run-import.ts'
+import {
+  decided,
+  DoubtfulImport,
+  isDoubtful,
+  NOTHING_DONE,
+  type Progress,
+  rejectedRows,
+  runImport,
+} from '../../console/src/import/run-import.ts'
 import { openClientFixture } from '../support/client-fixture.ts'
 import { newCategoryId } from '../support/pets.ts'
 
@@ -34,17 +43,20 @@ async function newFile() {
   return { file: read(`name,categoryId,price\n${rows.join('\n')}\n`), hash, added }
 }
 
+const NOW = new Date('2026-11-18T12:00:00Z')
+const hoursLater = (hours: number) => new Date(NOW.getTime() + hours * 3_600_000)
+
 /** Runs an import and returns its last progress. `sender` can fail. */
 async function run(
   { file, hash }: Pick<Awaited<ReturnType<typeof newFile>>, 'file' | 'hash'>,
   from: Progress,
   sender = send,
+  { ownerId = '1', now = NOW } = {},
 ): Promise<{ progress: Progress; error: unknown }> {
   let progress = from
   const onProgress = (done: Progress) => (progress = done)
-  const error = await runImport(file, from, { hash, send: sender, onProgress }).catch(
-    (thrown: unknown) => thrown,
-  )
+  const options = { hash, ownerId, now: () => now, send: sender, onProgress }
+  const error = await runImport(file, from, options).catch((thrown: unknown) => thrown)
   return { progress, error }
 }
 
@@ -89,6 +101,70 @@ test('continues after a lost response, and adds no pet twice', async () => {
   expect(await added()).toHaveLength(247)
   await run({ file, hash }, { ...NOTHING_DONE, run: 2 })
   expect(await added()).toHaveLength(2 * 247)
+})
+
+const loseResponse = async (pets: PetToCreate[], key: string) => {
+  await send(pets, key)
+  throw new PetstoreError({ code: 'network_error', message: 'lost' })
+}
+
+test.each([
+  { what: 'the key of another owner', ownerId: '2', now: NOW, isKnown: false },
+  { what: 'the same owner a day later', ownerId: '1', now: hoursLater(23), isKnown: false },
+  { what: 'the same owner in time', ownerId: '1', now: hoursLater(22), isKnown: true },
+])('sends a batch without a response again only if the service knows it: $what', async (later) => {
+  const { file, hash, added } = await newFile()
+  const first = await run({ file, hash }, NOTHING_DONE, loseResponse)
+  // Remembered before the first response.
+  expect(first.progress.sent).toEqual({ rows: 100, ownerId: '1', at: NOW.toISOString() })
+  expect(isDoubtful(first.progress, later.ownerId, later.now)).toBe(!later.isKnown)
+  let sent = 0
+  const count: typeof send = (pets, key) => {
+    sent += 1
+    return send(pets, key)
+  }
+  const second = await run({ file, hash }, first.progress, count, later)
+  if (later.isKnown) {
+    expect(second).toMatchObject({ error: undefined, progress: { rows: 250, added: 247 } })
+    expect(second.progress).not.toHaveProperty('sent')
+  } else {
+    expect(second.error).toBeInstanceOf(DoubtfulImport)
+    expect(sent).toBe(0)
+    const skipped = decided(file, first.progress, true)
+    const { progress, error } = await run({ file, hash }, skipped, send, later)
+    expect([error, progress.added]).toEqual([undefined, 247])
+  }
+  expect(await added()).toHaveLength(247)
+})
+
+test('a batch that was not added is sent after the decision, also with another key', async () => {
+  const { file, hash, added } = await newFile()
+  const offline = async () => {
+    throw new PetstoreError({ code: 'network_error', message: 'lost' })
+  }
+  const { progress } = await run({ file, hash }, NOTHING_DONE, offline)
+  await run({ file, hash }, decided(file, progress, false), send, { ownerId: '2', now: NOW })
+  expect(await added()).toHaveLength(247)
+})
+
+test('a batch that the service has rejected is not doubtful', async () => {
+  const { file, hash } = await newFile()
+  const rejected = new PetstoreError({ code: 'invalid_api_key', message: 'revoked', status: 401 })
+  const { progress } = await run({ file, hash }, NOTHING_DONE, async () => {
+    throw rejected
+  })
+  expect(isDoubtful(progress, '2', NOW)).toBe(false)
+})
+
+test('finds that another browser has imported the file', async () => {
+  const { file, hash } = await newFile()
+  const { signal } = new AbortController()
+  expect(await areAdded(store, file, signal)).toBe(false)
+  await run({ file, hash }, NOTHING_DONE)
+  expect(await areAdded(store, file, signal)).toBe(true)
+  // The last pet is another one.
+  const longer = { ...file, rows: [...file.rows, ...read('name,categoryId\nNobody,1\n').rows] }
+  expect(await areAdded(store, longer, signal)).toBe(false)
 })
 
 test('sends fewer large rows at once than the service accepts in a body, and a retry sends the same', async () => {
@@ -147,7 +223,7 @@ test('remembers the newest imports, and survives a full or damaged storage', () 
     getItem: (name: string) => items.get(name) ?? null,
     setItem: (name: string, value: string) => void items.set(name, value),
   }
-  const done = { ...NOTHING_DONE, name: 'pets.csv', apiKeyId: '1', at: '2026-11-18T12:00:00Z' }
+  const done = { ...NOTHING_DONE, name: 'pets.csv', at: '2026-11-18T12:00:00Z' }
   for (let number = 1; number <= 25; number += 1) rememberImport(storage, { ...done, hash: `h${number}` })
   rememberImport(storage, { ...done, hash: 'h24', rows: 100 })
   expect(findImport(storage, 'h24')).toMatchObject({ rows: 100 })

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
 import { accessibilityFaults } from '../support/browser.ts'
-import { KEEP_MESSAGES, rowOf, startConsole } from '../support/console.ts'
+import { enterKey, KEEP_MESSAGES, rowOf, startConsole } from '../support/console.ts'
 
 const { service, signIn, issueKey } = await startConsole(async () => {})
 const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issueKey('Bo') })
@@ -156,6 +156,41 @@ test('imports 1,000 rows of which 20 are wrong, and continues after a lost conne
   // The browser reports the connections that this test has cut.
   expect(faults.filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([])
   await page.context().close()
+})
+
+test('with another key, asks before it sends rows again whose response was lost, and warns in another browser', async () => {
+  const rows = ['Hestia', 'Iris', 'Jocasta']
+  const buffer = Buffer.from(`name,categoryId\n${rows.map((name) => `${name},5`).join('\n')}\n`)
+  const file = { name: 'key.csv', mimeType: 'text/csv', buffer }
+  const added = async () => (await other.pets.list({ categoryId: 5 }).page()).items.length
+  const { page } = await signIn('/import')
+  await page.route('**/v1/pet-changes', async (route) => {
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  await page.getByLabel('CSV file').setInputFiles(file)
+  await page.getByRole('button', { name: 'Import 3 pets' }).click()
+  await page.getByText('The import has stopped').waitFor()
+  expect(await added()).toBe(3)
+
+  await page.unroute('**/v1/pet-changes')
+  await page.evaluate(() => sessionStorage.clear())
+  await page.goto(`${service.origin}/import`)
+  await enterKey(page, await issueKey('Bo'))
+  await page.getByLabel('CSV file').setInputFiles(file)
+  await page.getByText('3 pets of this file, from Hestia (line 2) to Jocasta (line 4)').waitFor()
+  expect(await page.getByRole('button', { name: /^(Continue|Import 3 pets)$/ }).count()).toBe(0)
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'They are in the list: skip them' }).click()
+  await page.getByRole('link', { name: 'Show the pets' }).waitFor()
+  expect(await added()).toBe(3)
+  await page.context().close()
+
+  const another = (await signIn('/import')).page
+  await another.getByLabel('CSV file').setInputFiles(file)
+  await another.getByText('These pets seem to be in the list already').waitFor()
+  expect(await accessibilityFaults(another)).toEqual([])
+  await another.context().close()
 })
 
 test('exports the pets of the list to a file, and says how many', async () => {

@@ -13,7 +13,7 @@ import type { PastImport } from './past-imports.ts'
 import { isAccepted, type RejectedRow } from './pet-rows.ts'
 import type { ReadFile } from './read-file.ts'
 import { rejectedCsv, rejectedName } from './rejected-list.ts'
-import { rejectedRows } from './run-import.ts'
+import { type Progress, rejectedRows } from './run-import.ts'
 import { useImport } from './use-import.ts'
 
 interface Props {
@@ -22,12 +22,13 @@ interface Props {
 }
 
 export function ImportFile({ file, onChoose }: Props) {
-  const { past, namesake, progress, isRunning, error, start, startAgain } = useImport(file)
+  const { past, namesake, isAdded, isChecking, progress, isRunning, isDoubtful, error, ...actions } =
+    useImport(file)
   const { rows } = file
   const accepted = rows.filter(isAccepted)
   const rejected = rejectedRows(file, progress)
   const isDone = progress.rows === rows.length
-  const isStarted = progress.rows > 0
+  const isStarted = progress.rows > 0 || progress.sent !== undefined
   return (
     <>
       <Card component="section" withBorder aria-label="File">
@@ -44,19 +45,21 @@ export function ImportFile({ file, onChoose }: Props) {
           {isStarted && !isDone && (
             <ProgressBar done={progress.rows} total={rows.length} isRunning={isRunning} />
           )}
-          {past !== undefined && !isRunning && <PastAlert past={past} total={rows.length} />}
+          {past !== undefined && !isRunning && !isDoubtful && <PastAlert past={past} total={rows.length} />}
+          {isDoubtful && <DoubtAlert file={file} progress={progress} onDecide={actions.decide} />}
           {namesake !== undefined && !isStarted && !isRunning && <NamesakeAlert namesake={namesake} />}
+          {isAdded && namesake === undefined && !isRunning && <AddedAlert />}
           {isDone && past === undefined && <DoneAlert added={progress.added} rejected={rejected.length} />}
-          {error !== null && <Stopped error={error} />}
+          {error !== null && !isDoubtful && <Stopped error={error} />}
           <Group gap="xs">
-            {!isDone && accepted.length > 0 && (
-              <Button loading={isRunning} onClick={start}>
+            {!isDone && !isDoubtful && accepted.length > 0 && (
+              <Button loading={isRunning || isChecking} onClick={actions.start}>
                 {isStarted ? 'Continue' : `Import ${counted(accepted.length, 'pet')}`}
               </Button>
             )}
             {isDone && <ButtonLink to="/">Show the pets</ButtonLink>}
             {past !== undefined && isDone && (
-              <Button variant="default" onClick={startAgain}>
+              <Button variant="default" onClick={actions.startAgain}>
                 Add these pets a second time
               </Button>
             )}
@@ -100,13 +103,7 @@ function ProgressBar({ done, total, isRunning }: { done: number; total: number; 
 }
 
 /** This browser has imported the file before, or a part of it. */
-function PastAlert({
-  past,
-  total,
-}: {
-  past: NonNullable<ReturnType<typeof useImport>['past']>
-  total: number
-}) {
+function PastAlert({ past, total }: { past: PastImport; total: number }) {
   const when = dateTimeText(past.at)
   if (past.rows === total) {
     return (
@@ -118,14 +115,39 @@ function PastAlert({
   return (
     <Alert color="blue" role="alert" title="Part of this file is imported already">
       This browser imported the first {counted(past.rows, 'row')} until {when}, then the import stopped.
-      Continue with the others.
-      {past.isOtherKey && (
-        <>
-          {' '}
-          You have signed in again since. Check first whether the next rows are in the list of pets: the last
-          ones that were sent may have been added.
-        </>
-      )}
+      Continue with the others: no pet is added twice.
+    </Alert>
+  )
+}
+
+/** The rows were sent with the key of another person or program, or too long ago for the service to know them again. */
+function DoubtAlert({
+  file: { rows },
+  progress,
+  onDecide,
+}: {
+  file: ReadFile
+  progress: Progress
+  onDecide: (wasAdded: boolean) => void
+}) {
+  const sent = rows.slice(progress.rows, progress.sent?.rows).filter(isAccepted)
+  const [first, last] = [sent[0], sent.at(-1)]
+  return (
+    <Alert color="yellow" role="alert" title="Some pets may have been added already">
+      <Text size="sm">
+        {counted(sent.length, 'pet')} of this file, from {first?.pet.name} (line {first?.record.line}) to{' '}
+        {last?.pet.name} (line {last?.record.line}), were sent on {dateTimeText(progress.sent?.at ?? '')}, but
+        the response was lost. You now use another key, or it was long ago: the server would add them again.
+        Look for them in the list of pets. They were added together, or none of them.
+      </Text>
+      <Group gap="xs" mt="xs">
+        <Button size="sm" variant="default" onClick={() => onDecide(true)}>
+          They are in the list: skip them
+        </Button>
+        <Button size="sm" variant="default" onClick={() => onDecide(false)}>
+          They are not: add them
+        </Button>
+      </Group>
     </Alert>
   )
 }
@@ -136,6 +158,16 @@ function NamesakeAlert({ namesake: { at, added } }: { namesake: PastImport }) {
     <Alert color="yellow" role="alert" title="A file with this name was imported before">
       This browser added {counted(added, 'pet')} from it on {dateTimeText(at)}. If this is that file with
       corrections, import only its rejected rows: all others would be added again.
+    </Alert>
+  )
+}
+
+/** The import of another browser or person. */
+function AddedAlert() {
+  return (
+    <Alert color="yellow" role="alert" title="These pets seem to be in the list already">
+      The first and the last pet of this file are in the list, with the same names and categories. Another
+      person may have imported the file. Import it only if these are other pets.
     </Alert>
   )
 }

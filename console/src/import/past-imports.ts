@@ -1,6 +1,6 @@
 // The imports of this browser, so that the same file continues where its import stopped, even after the page was reloaded, and
-// is not imported twice by mistake. An Idempotency-Key alone does not ensure that: it belongs to an API key, and it is valid
-// for 24 hours.
+// is not imported twice by mistake. An Idempotency-Key alone does not ensure that: it belongs to a person, or to an API key
+// and its successors, and it is valid for 24 hours.
 import type { Progress } from './run-import.ts'
 
 const STORAGE_NAME = 'petstore-imports'
@@ -11,9 +11,7 @@ export interface PastImport extends Progress {
   hash: string
   /** The name of the file. */
   name: string
-  /** The API key of the last batch. */
-  apiKeyId: string
-  /** When the last batch was done. */
+  /** When the last batch was sent or done. */
   at: string
 }
 

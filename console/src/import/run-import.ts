@@ -1,6 +1,7 @@
 // Imports the accepted rows of a file in batches. Only the file decides which rows a batch has, so that a batch has the same
-// pets whenever the file is imported. Its Idempotency-Key makes it safe to send it again.
-import type { ErrorBody, PetChangeResult, PetToCreate } from '@petstore/client'
+// pets whenever the file is imported. Its Idempotency-Key makes it safe to send it again, for a while and with a key of the
+// same owner. Before a batch is sent, its sender and the time are remembered: in all other cases, a person must decide.
+import { type ErrorBody, type PetChangeResult, PetstoreError, type PetToCreate } from '@petstore/client'
 import { PET_CHANGES } from '@petstore/client/rules'
 import { isAccepted, isRejected, type PetFile, type PetRow, type RejectedRow } from './pet-rows.ts'
 
@@ -8,6 +9,18 @@ import { isAccepted, isRejected, type PetFile, type PetRow, type RejectedRow } f
 const BATCH_ROWS = PET_CHANGES.changes.maxItems
 /** Less than the max of the service for a body, 1 MiB. No row alone has as many bytes. */
 const BATCH_BYTES = 1_000_000
+/** The service stores the response to a batch for 24 hours. The clock of the browser can be wrong. */
+const REPLAYED_FOR_MS = 23 * 3_600_000
+
+/** A batch that was sent. Its rows may have been added, until its response has come. */
+export interface SentBatch {
+  /** The rows of the file up to the end of the batch. */
+  rows: number
+  /** The owner of the API key. The service knows the batch again only from the same owner. */
+  ownerId: string
+  /** When it was sent first. */
+  at: string
+}
 
 /** How much of a file is imported. */
 export interface Progress {
@@ -18,6 +31,8 @@ export interface Progress {
   added: number
   /** The rows that the service has rejected, by their index in the file. */
   rejected: { index: number; reason: string }[]
+  /** The next batch, if it was sent and got no response. */
+  sent?: SentBatch | undefined
 }
 
 export const NOTHING_DONE: Progress = { run: 1, rows: 0, added: 0, rejected: [] }
@@ -25,17 +40,35 @@ export const NOTHING_DONE: Progress = { run: 1, rows: 0, added: 0, rejected: [] 
 export interface ImportOptions {
   /** The SHA-256 of the file. */
   hash: string
+  /** The owner of the API key that sends the batches. */
+  ownerId: string
+  now: () => Date
   /** Sends one batch. Returns a result for each pet, in the same order. */
   send: (pets: PetToCreate[], idempotencyKey: string) => Promise<PetChangeResult[]>
   onProgress: (progress: Progress) => void
 }
 
+/** Thrown instead of sending a batch whose rows could be added twice. */
+export class DoubtfulImport extends Error {}
+
+/** Whether the service no longer knows the batch that got no response. Its rows would be added again, if they were added. */
+export function isDoubtful({ sent }: Progress, ownerId: string, now: Date): boolean {
+  if (sent === undefined) return false
+  return sent.ownerId !== ownerId || now.getTime() - Date.parse(sent.at) >= REPLAYED_FOR_MS
+}
+
+/** The person has found the rows of the doubtful batch in the list, or not. */
+export function decided({ rows }: PetFile, progress: Progress, wasAdded: boolean): Progress {
+  const { sent, ...known } = progress
+  if (sent === undefined || !wasAdded) return known
+  const batch = rows.slice(known.rows, sent.rows)
+  return { ...known, rows: sent.rows, added: known.added + batch.filter(isAccepted).length }
+}
+
 /** Continues after the rows that are done. Rejects with the error of the batch that failed. */
-export async function runImport(
-  { rows }: PetFile,
-  from: Progress,
-  { hash, send, onProgress }: ImportOptions,
-): Promise<void> {
+export async function runImport({ rows }: PetFile, from: Progress, options: ImportOptions): Promise<void> {
+  const { hash, ownerId, now, onProgress } = options
+  if (isDoubtful(from, ownerId, now())) throw new DoubtfulImport('Some rows may have been added already.')
   let progress = from
   for (const [number, { start, end }] of batchesOf(rows).entries()) {
     if (end <= progress.rows) continue
@@ -44,7 +77,7 @@ export async function runImport(
       .flatMap((row, offset) => (isRejected(row) ? [] : [{ pet: row.pet, index: start + offset }]))
     const pets = batch.map(({ pet }) => pet)
     const key = batchKey(hash, progress.run, number + 1)
-    const results = pets.length === 0 ? [] : await send(pets, key)
+    const results = pets.length === 0 ? [] : await sendBatch({ pets, key, end }, progress, options)
     const rejected = batch.flatMap(({ index }, position) => {
       const error = results[position]?.error
       return error === undefined ? [] : [{ index, reason: reasonOf(error) }]
@@ -56,6 +89,30 @@ export async function runImport(
       rejected: [...progress.rejected, ...rejected],
     }
     onProgress(progress)
+  }
+}
+
+interface Batch {
+  pets: PetToCreate[]
+  key: string
+  /** The rows of the file up to the end of the batch. */
+  end: number
+}
+
+/** Remembers the batch before it sends it, and forgets it if the service has rejected it: its rows are not added then. */
+async function sendBatch(
+  { pets, key, end }: Batch,
+  { sent: earlier, ...progress }: Progress,
+  { ownerId, now, send, onProgress }: ImportOptions,
+): Promise<PetChangeResult[]> {
+  // A retry keeps the time of the first attempt, whose response the service may have stored.
+  onProgress({ ...progress, sent: earlier ?? { rows: end, ownerId, at: now().toISOString() } })
+  try {
+    return await send(pets, key)
+  } catch (error) {
+    const isKnown = error instanceof PetstoreError && error.status !== undefined && !error.outcomeUnknown
+    if (isKnown && earlier === undefined) onProgress(progress)
+    throw error
   }
 }
 

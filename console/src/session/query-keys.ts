@@ -23,6 +23,8 @@ export const KEYS = {
   profileList: (petIds: string[]) => ['profiles', petIds] as const,
   /** The pets that have a chip number. */
   chip: (chipNumber: string) => ['chip', chipNumber] as const,
+  /** Whether the pets of a file are in the list already. */
+  importedFile: (hash: string) => ['imported-file', hash] as const,
   orders: ['orders'] as const,
   openHolds: ['orders', 'open'] as const,
   /** The holds that end next. */
