@@ -198,7 +198,7 @@ test('the list of rejected rows can be fixed and imported', () => {
   const csv = rejectedCsv(file, rejectedRows(file, NOTHING_DONE))
   expect(csv.split('\r\n')).toEqual([
     '\uFEFFline,reason,name,categoryId,status,price,row',
-    '2,categoryId must be the number of a category.,=1+1,0,,,"7,=1+1,0,"',
+    '2,categoryId must be the number of a category.,\'=1+1,0,,,"7,=1+1,0,"',
     '3,price must be an amount such as 129.00.,"Rex, the ""great""",1,,1,"8,""Rex, the """"great"""""",1,1"',
     '4,A quote is not closed.,,,,,"9,""Tom,1,"',
     '',

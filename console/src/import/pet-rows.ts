@@ -1,9 +1,10 @@
 // Reads pets from the rows of a CSV file. The columns and the rules are those of `petstore import`, so that the preview shows
-// the rows that the service would reject. Only the service knows the rules that depend on its data and settings, such as
+// the rows that the service would reject. A cell is read as the files of the console write it, see `safeCell`. Only the service knows the rules that depend on its data and settings, such as
 // which categories it accepts.
 import type { PetToCreate } from '@petstore/client'
 import { NEW_PET, NEW_PET_PROFILE } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
+import { readCell } from '../layout/csv.ts'
 import { isDay } from '../layout/dates.ts'
 import { STATUSES } from '../pets/filters.ts'
 import { exampleAmount, readAmount, type ShopCurrency } from '../profile/price.ts'
@@ -117,7 +118,7 @@ function latestDayAt(now: Date): string {
 function readRow(record: CsvRecord, { names, indexes, currency, latestDay }: Format): PetRow | RejectedRow {
   const { fields, fault } = record
   const values = {} as RowValues
-  for (const [name, index] of indexes) values[name] = fields[index] ?? ''
+  for (const [name, index] of indexes) values[name] = readCell(fields[index] ?? '')
   if (fault !== undefined) return { record, values, reason: fault }
   if (fields.length !== names.length) {
     const reason = `The row has ${counted(fields.length, 'column')}, but the first line has ${names.length}.`

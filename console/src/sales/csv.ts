@@ -16,8 +16,6 @@ export const CSV_COLUMNS = [
   'orderId',
   'broughtBack',
 ]
-/** A spreadsheet would run a text that starts like this as a formula. */
-const FORMULA = /^[=+\-@\t\r]/
 
 export interface SoldPet {
   order: Order
@@ -29,10 +27,10 @@ export function salesCsv(sales: SoldPet[]): string {
   const rows = sales.map(({ order, pet, category }) => [
     localTime(order.closedAt ?? ''),
     order.petId,
-    textField(pet?.name),
-    textField(category),
-    textField(order.placedBy),
-    textField(order.note),
+    pet?.name ?? '',
+    category,
+    order.placedBy,
+    order.note ?? '',
     order.price ?? '',
     order.currency ?? '',
     order.id,
@@ -44,9 +42,4 @@ export function salesCsv(sales: SoldPet[]): string {
 /** The time in the time zone of the browser, such as "2026-11-18 09:30:00", which spreadsheets know. */
 function localTime(time: string): string {
   return `${dayOf(time)} ${new Date(time).toLocaleTimeString('en-GB')}`
-}
-
-/** Text that a person has typed. An apostrophe makes a spreadsheet read it as text. */
-function textField(text = ''): string {
-  return FORMULA.test(text) ? `'${text}` : text
 }
