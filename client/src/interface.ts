@@ -593,11 +593,11 @@ export interface ListPetsQuery {
   categoryId?: IdInput | undefined
   /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor`, `name` or `word`. */
   id?: readonly IdInput[] | undefined
-  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`. */
+  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId` or `id`. */
   name?: string | undefined
-  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`. */
+  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Cannot be combined with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`. */
   word?: string | undefined
-  /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId`, `id` or `word`. */
+  /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId`, `id` or `word`. */
   sort?: 'name' | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
@@ -614,11 +614,11 @@ export interface ExportPetsQuery {
   status?: 'available' | 'pending' | 'sold' | undefined
   /** Return only pets in this category. */
   categoryId?: IdInput | undefined
-  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId`. */
+  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId`. */
   name?: string | undefined
-  /** Return only pets whose name has a word that starts with this text, as in `listPets`. Can be combined with `status` and `categoryId`, but not with `name` or `sort`. */
+  /** Return only pets whose name has a word that starts with this text, as in `listPets`. Cannot be combined with `name` or `sort`. */
   word?: string | undefined
-  /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId` or `word`. */
+  /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId` or `word`. */
   sort?: 'name' | undefined
 }
 

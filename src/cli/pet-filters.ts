@@ -1,21 +1,25 @@
 // The options of `petstore pets list` and `petstore pets export` that select and sort pets.
 import { type Command, Option } from 'commander'
 import { LIST_PETS } from '../../client/src/rules.ts'
-import { PET_STATUSES, type PetStatus } from '../contract/pet-status.ts'
+import { FILTER_ENTRIES, type FilterName, type PetFilters, FILTERS } from '../store/pets/filters.ts'
 import { parseIdArgument } from './terminal/arguments.ts'
 
 export interface PetFilterOptions {
-  status?: PetStatus
-  category?: bigint
   name?: string
   word?: string
   sort?: 'name'
 }
 
+function filterOption(filter: FilterName): Option {
+  const { option, text, schema } = FILTERS[filter]
+  const made = new Option(option, `only pets ${text}`)
+  if (schema.enum !== undefined) return made.choices(schema.enum)
+  return schema.format === 'int64' ? made.argParser(parseIdArgument) : made
+}
+
 export function addPetFilters(command: Command): void {
+  for (const [name] of FILTER_ENTRIES) command.addOption(filterOption(name))
   command
-    .addOption(new Option('--status <status>', 'only pets with this status').choices(PET_STATUSES))
-    .option('--category <id>', 'only pets in this category', parseIdArgument)
     .addOption(
       new Option(
         '--name <text>',
@@ -36,6 +40,8 @@ export function addPetFilters(command: Command): void {
 }
 
 /** The parameters of the operation. */
-export function petQuery({ status, category, name, word, sort }: PetFilterOptions) {
-  return { status, categoryId: category, name, word, sort }
+export function petQuery({ name, word, sort, ...options }: PetFilterOptions) {
+  const given = options as Record<string, unknown>
+  const filters = FILTER_ENTRIES.map(([filter]) => [filter, given[filterOption(filter).attributeName()]])
+  return { ...(Object.fromEntries(filters) as PetFilters), name, word, sort }
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { Client, type Connection, type Submittable } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import type { Statement } from '../../src/db/database.ts'
-import { FILTER_KINDS } from '../../src/store/pets/queries.ts'
+import { FILTER_KINDS, petsByName, petsByWord, petsInRange } from '../../src/store/pets/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { isNameOf, type StatementFunction, statementFunctions } from '../support/statements.ts'
@@ -20,6 +20,14 @@ const ARGUMENTS: Record<string, unknown[][]> = {
   findOrdersBefore: [{}, { status: 'open' }, { petId: 1n }, { status: 'open', petId: 1n }].map((filters) => [
     filters,
   ]),
+  findMatchingPets: [
+    petsByWord('x', undefined),
+    petsByName({ prefix: 'x', status: undefined }, undefined),
+    petsInRange({}, undefined),
+    petsInRange({ status: 'sold' }, undefined),
+    petsInRange({ categoryId: 1n }, undefined),
+    petsInRange({ status: 'sold', categoryId: 1n }, undefined),
+  ].map((source) => [source, {}, 1]),
   updateWebhook: [[1n, { enabled: true }]],
 }
 

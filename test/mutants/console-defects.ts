@@ -276,8 +276,8 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
     name: 'a pet is added at the wrong place of a list that is sorted by name',
     file: 'console/src/live/list-pages.ts',
-    find: `word !== undefined || sort === 'name' ||`,
-    replace: 'word !== undefined ||',
+    find: '  id: _id,\n',
+    replace: '  id: _id,\n  sort: _sort,\n',
     test: 'test/console/filters.test.ts',
   },
   {

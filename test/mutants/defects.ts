@@ -777,10 +777,10 @@ export const DEFECTS: readonly Defect[] = [
     test: 'test/proof/model/sequences.test.ts',
   },
   {
-    name: 'a cursor of the newest pets continues the list by name',
-    file: 'src/store/pets/routes.ts',
-    find: 'const boundTo = { ...filters, name, word, sort }',
-    replace: 'const boundTo = { ...filters, name, word }',
+    name: 'a list of pets and its cursors ignore the sort order',
+    file: 'src/store/pets/pets.ts',
+    find: "'name', 'word', 'sort'] as const",
+    replace: "'name', 'word'] as const",
     test: 'test/store/pets-name-search.test.ts',
   },
   {

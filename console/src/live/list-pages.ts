@@ -11,9 +11,17 @@ export interface ListFilters {
   sort?: 'name' | undefined
 }
 
-/** Only the service knows the words of a name, the place of a pet in a list by name, and the pets with a chip number. Such a list is read again after a change. */
-export function isReadAgain({ word, sort, chipNumber }: ListFilters): boolean {
-  return word !== undefined || sort === 'name' || chipNumber !== undefined
+/**
+ * Only the service knows the words of a name, the place of a pet in a list by name, the pets with a chip number, and which pets
+ * match another filter. Such a list is read again after a change.
+ */
+export function isReadAgain({
+  status: _status,
+  categoryId: _category,
+  id: _id,
+  ...others
+}: ListFilters): boolean {
+  return Object.values(others).some((value) => value !== undefined)
 }
 
 /** Returns the same object if the event changes nothing. */

@@ -5,6 +5,7 @@ import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../../client/src/rules.ts'
 import { ERRORS } from '../../contract/errors.ts'
 import { toFoundPet, toHistory, toHold, toPet, toShownPet } from './results.ts'
 import {
+  FILTER_INPUTS,
   FoundPetShape,
   HistoryShape,
   HoldShape,
@@ -31,12 +32,11 @@ const findPets = defineTool({
   name: 'find_pets',
   title: 'Find pets',
   description:
-    'Lists pets with their prices, newest first: by status, by category, by a word of the name, by the beginning of the name, or by their numbers. Use it to find out which pets are available. For a kind of pet, such as hamsters, get the categoryId from list_categories first. Names often contain the breed, which word finds. With word, pets can be empty although there is a nextCursor: then call it again with the cursor. word cannot be combined with name or petIds, and name not with categoryId or petIds. For everything about one pet, use show_pet.',
+    'Lists pets with their prices, newest first: by status, by category, by a word of the name, by the beginning of the name, or by their numbers. Use it to find out which pets are available; pending means on hold. For a kind of pet, such as hamsters, get the categoryId from list_categories first. Names often contain the breed, which word finds. pets can be empty although there is a nextCursor: then call it again with the cursor. word cannot be combined with name or petIds, and name not with categoryId or petIds. For everything about one pet, use show_pet.',
   scopes: ['pets:read'],
   effect: 'reads',
   input: inputOf({
-    status: Type.Optional(statusInput('Only pets with this status. pending means on hold.')),
-    categoryId: Type.Optional(idInput('Only pets in this category.')),
+    ...FILTER_INPUTS,
     name: Type.Optional(
       textInput('Only pets whose name starts with this text, in upper or lower case.', LIST_PETS.name),
     ),

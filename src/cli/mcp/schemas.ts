@@ -1,7 +1,8 @@
 // JSON schemas that several tools share. Outputs allow more fields, so that a later version can add some.
-import { type Static, type TProperties, Type } from 'typebox'
+import { type Static, type TOptional, type TProperties, Type, type TUnsafe } from 'typebox'
 import { NEW_ORDER } from '../../../client/src/rules.ts'
 import { PET_STATUSES } from '../../contract/pet-status.ts'
+import { FILTER_ENTRIES, type FilterName, type FilterValueOf } from '../../store/pets/filters.ts'
 
 /** Small pages: an assistant reads every entry. */
 const PAGE_SIZE = 20
@@ -23,6 +24,17 @@ export const textInput = (description: string, { maxLength }: { maxLength: numbe
 const status = Type.Unsafe<(typeof PET_STATUSES)[number]>({ type: 'string', enum: PET_STATUSES })
 export const statusInput = (description: string) =>
   Type.Unsafe<Static<typeof status>>({ ...status, description })
+
+/** The filters of listPets. Ids are strings here. */
+export const FILTER_INPUTS = Object.fromEntries(
+  FILTER_ENTRIES.map(([name, { schema, text }]) => {
+    const description = `Only pets ${text}.`
+    const input = schema.format === 'int64' ? idInput(description) : Type.Unsafe({ ...schema, description })
+    return [name, Type.Optional(input)]
+  }),
+) as unknown as {
+  [Name in FilterName]: TOptional<TUnsafe<FilterValueOf<Name> extends string ? FilterValueOf<Name> : string>>
+}
 
 export const PAGE_INPUTS = {
   limit: Type.Optional(

@@ -10,6 +10,7 @@ import type { Db } from '../../db/database.ts'
 import { describeHeaders, type V1 } from '../../http/operation.ts'
 import { count } from '../../values/count-text.ts'
 import type { PetBatches } from '../pets/batches.ts'
+import { listOf } from '../pets/pets.ts'
 import type { PetExports } from './exports.ts'
 import { EXPORT_FORMATS, EXPORT_PETS_MAX, MEDIA_TYPES, rowWriter } from './format.ts'
 import { exportPets } from './pet-export.ts'
@@ -57,7 +58,6 @@ function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices
     },
     handler: async (request, reply) => {
       const { format = 'csv', include, limit = EXPORT_PETS_MAX } = request.query
-      const { status, categoryId, name, word, sort } = request.query
       const withProfiles = include === 'profiles'
       const writer = rowWriter(format, withProfiles)
       const headers = {
@@ -67,8 +67,8 @@ function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices
       if (request.method === 'HEAD') return reply.headers(headers).send('')
       const { stop, end } = petExports.start((request.caller as Caller).id)
       try {
-        const pets = { status, categoryId, name, word, sort }
-        const pages = exportPets(batches, db, writer, { pets, withProfiles, limit })
+        const options = { pets: listOf(request.query), withProfiles, limit }
+        const pages = exportPets(batches, db, writer, options)
         // A failure of the first page is a normal error response.
         const first = await pages.next()
         // The response timeout may already have sent a response.

@@ -1,9 +1,9 @@
 // JSON schema of the parameters of exportPets. The filters are those of listPets.
 import { Type } from 'typebox'
-import { ListPetsQuery } from '../pets/schema.ts'
+import { FILTER_PARAMETERS, ListPetsQuery } from '../pets/schema.ts'
 import { EXPORT_FORMATS, EXPORT_PETS_MAX, type ExportFormat } from './format.ts'
 
-const { status, categoryId, name, word, sort } = ListPetsQuery.properties
+const { name, word, sort } = ListPetsQuery.properties
 
 export const ExportPetsQuery = Type.Object({
   format: Type.Optional(
@@ -29,20 +29,19 @@ export const ExportPetsQuery = Type.Object({
       description: 'Max number of pets to return. If you get as many, more pets can match.',
     }),
   ),
-  status,
-  categoryId,
+  ...FILTER_PARAMETERS,
   name: Type.Optional(
     Type.Unsafe<string>({
       ...name,
       description:
-        'Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId`.',
+        'Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId`.',
     }),
   ),
   word: Type.Optional(
     Type.Unsafe<string>({
       ...word,
       description:
-        'Return only pets whose name has a word that starts with this text, as in `listPets`. Can be combined with `status` and `categoryId`, but not with `name` or `sort`.',
+        'Return only pets whose name has a word that starts with this text, as in `listPets`. Cannot be combined with `name` or `sort`.',
     }),
   ),
   sort: Type.Optional(
@@ -50,7 +49,7 @@ export const ExportPetsQuery = Type.Object({
       ...sort,
       'x-not-with': ['categoryId', 'word'],
       description:
-        'Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId` or `word`.',
+        'Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId` or `word`.',
     }),
   ),
 })

@@ -13,16 +13,19 @@ import { releaseExpiredHold } from '../holds/holds.ts'
 import { findHold, hasOrders } from '../holds/queries.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
 import type { PetBatches } from './batches.ts'
+import { FILTER_NAMES, hasOtherFilters, indexedFilters, type PetFilters } from './filters.ts'
 import {
   deletePet,
-  findPetsByIds,
+  findMatchingPets,
+  findFilteredPetsByIds,
   findPetsByName,
-  findPetsByWord,
   lockPet,
   type NameSearch,
-  type PetFilters,
+  petsByName,
+  petsByWord,
+  petsInRange,
+  type PetSource,
   updatePet,
-  type WordSearch,
 } from './queries.ts'
 import type { NewPet, Pet, PetChange, VersionedPet } from './schema.ts'
 
@@ -33,10 +36,17 @@ export interface JsonPage {
 }
 
 /** Every way to list pets, except by their ids. */
-export interface PetList extends PetFilters {
+export type PetList = PetFilters & {
   name?: string | undefined
   word?: string | undefined
   sort?: 'name' | undefined
+}
+
+const LIST_NAMES = [...FILTER_NAMES, 'name', 'word', 'sort'] as const
+
+/** The parameters of a request that select pets and sort them. A cursor is valid only with the same values. */
+export function listOf(query: PetList): PetList {
+  return Object.fromEntries(LIST_NAMES.map((name) => [name, query[name]]))
 }
 
 /** Reads a page of pets, newest first, or sorted by name if `name` or `sort` is given. */
@@ -46,9 +56,15 @@ export function readPets(
   { name, word, sort, ...filters }: PetList,
   page: PageRequest,
 ): Promise<JsonPage> {
-  if (word !== undefined) return listPetsByWord(db, { word, ...filters }, page)
-  if (name === undefined && sort === undefined) return listPets(batches, filters, page)
-  return listPetsByName(db, { prefix: name ?? '', status: filters.status }, page)
+  const { after } = page
+  if (word !== undefined) return listMatchingPets(db, petsByWord(word, after?.id), filters, page)
+  if (name === undefined && sort === undefined) {
+    if (!hasOtherFilters(filters)) return listPets(batches, filters, page)
+    return listMatchingPets(db, petsInRange(indexedFilters(filters), after?.id), filters, page)
+  }
+  const search = { prefix: name ?? '', status: filters.status }
+  if (!hasOtherFilters(filters, ['status'])) return listPetsByName(db, search, page)
+  return listMatchingPets(db, petsByName(search, after), filters, page)
 }
 
 async function listPets(
@@ -66,24 +82,24 @@ async function listPetsByName(
   search: NameSearch,
   { after, limit }: PageRequest,
 ): Promise<JsonPage> {
-  const position = after && { nameKey: after.sortKey, id: after.id }
-  const found = await findPetsByName(db, search, position, limit + 1)
-  const { items, next } = toPage(found, limit, ({ id, nameKey }) => ({ id, sortKey: nameKey }))
+  const found = await findPetsByName(db, search, after, limit + 1)
+  const { items, next } = toPage(found, limit, positionOf)
   return { json: `[${items.map(({ json }) => json).join(',')}]`, next }
 }
 
-/**
- * Lists pets that have a word that starts with the text, newest first. If the search stops before the page is full, the next
- * page continues there.
- */
-async function listPetsByWord(
+function positionOf({ id, sortKey }: PagePosition): PagePosition {
+  return { id, sortKey }
+}
+
+/** Lists the pets of the source that match the filters. If the search stops before the page is full, the next page continues there. */
+async function listMatchingPets(
   db: Reader,
-  search: WordSearch,
-  { after, limit }: PageRequest,
+  source: PetSource,
+  filters: PetFilters,
+  { limit }: PageRequest,
 ): Promise<JsonPage> {
-  const found = await findPetsByWord(db, search, after?.id, limit + 1)
+  const found = await findMatchingPets(db, source, filters, limit + 1)
   const stop = found.find(({ isLast }) => isLast)
-  const positionOf = ({ id }: { id: bigint }) => ({ id, sortKey: '' })
   const { items, next } = toPage(
     found.filter(({ isMatch }) => isMatch),
     limit,
@@ -95,17 +111,11 @@ async function listPetsByWord(
 /** Lists the pets that have one of the ids and match the filters, newest first. */
 export async function listPetsByIds(
   db: Reader,
-  { status, categoryId }: PetFilters,
+  filters: PetFilters,
   ids: readonly bigint[],
   limit: number,
 ): Promise<VersionedPet[]> {
-  const found = await findPetsByIds(db, ids)
-  const matching = found.filter(
-    (pet) =>
-      (status === undefined || pet.status === status) &&
-      (categoryId === undefined || pet.categoryId === categoryId),
-  )
-  return matching.slice(0, limit)
+  return (await findFilteredPetsByIds(db, ids, filters)).slice(0, limit)
 }
 
 export async function getPet({ findPet }: PetBatches, id: bigint): Promise<VersionedPet> {

@@ -1,18 +1,14 @@
 // SQL statements on pets. Each finds its rows by an index. Orders, imports and exports have their own statements.
 import type { Actor } from '../../contract/actor.ts'
-import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
+import { LIST_LIMIT_MAX, type PagePosition } from '../../contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
+import { filterCondition, filterValues, type PetFilters } from './filters.ts'
 import type { Pet, VersionedPet } from './schema.ts'
 
 export const PET_COLUMNS = 'id, name, category_id as "categoryId", status'
-
-export interface PetFilters {
-  status?: PetStatus | undefined
-  categoryId?: bigint | undefined
-}
 
 export interface PetToInsert {
   name: string
@@ -137,84 +133,103 @@ export async function findPetPages(
   }))
 }
 
+/** The position of a pet in a list, and the text that goes into the response. */
+interface PetRow extends PagePosition {
+  json: string
+}
+
 export interface NameSearch {
   prefix: string
   status: PetStatus | undefined
 }
 
-export interface NamedRow {
-  id: bigint
-  nameKey: string
-  json: string
-}
-
 /**
- * Returns pets whose name starts with the prefix, after the given position, sorted by name. Each status is one range of
+ * Pets whose name starts with the prefix, after the position, sorted by name. Each status is one range of
  * the index pets_by_status_and_name, whose keys are compared byte by byte. The range ends at the prefix followed by 500
  * repetitions of U+10FFFF, the highest code point. No name with this prefix sorts after that, because a name has at most
- * 500 characters. Without a status, the statement reads a page of each status and merges them. findPetPages explains the
+ * 500 characters. Without a status, this reads `limit` pets of each status and merges them. findPetPages explains the
  * second limit.
  */
-export async function findPetsByName(
-  db: Reader,
-  { prefix, status }: NameSearch,
-  after: { nameKey: string; id: bigint } | undefined,
-  max: number,
-): Promise<NamedRow[]> {
-  return db.read<NamedRow>({
-    name: 'find_pets_by_name',
-    text: `select id, name_key as "nameKey", ${JSON_ROW} as json
-      from (
-        select found.* from unnest($1::pet_status[]) as wanted (status)
+const byName = (columns: string, limit: string | number, max: number) => `
+      select found.* from unnest($1::pet_status[]) as wanted (status)
         cross join lateral (
           select * from (
-            select id, name, category_id, status, pet_name_key(name) collate "C" as name_key from pets
+            select ${columns}, pet_name_key(name) collate "C" as sort_key from pets
             where (pet_search_key(pets.status, name) collate "C", id)
                 > (greatest(pet_search_key(wanted.status, '') || $3, pet_search_key(wanted.status, $2)) collate "C", $4)
               and pet_search_key(pets.status, name) collate "C"
                 <= pet_search_key(wanted.status, $2) || repeat(chr(1114111), 500)
             order by pet_search_key(pets.status, name) collate "C", id
-            limit $5
+            limit ${limit}
           ) as in_range
-          limit ${LIST_LIMIT_MAX + 1}
+          limit ${max}
         ) as found
-        order by name_key, id
-        limit $5
-      ) as page`,
-    values: [
-      status === undefined ? PET_STATUSES : [status],
-      prefix,
-      after?.nameKey ?? '',
-      after?.id ?? 0n,
-      max,
-    ],
+        order by sort_key, id
+        limit ${limit}`
+
+function byNameValues({ prefix, status }: NameSearch, after: PagePosition | undefined): unknown[] {
+  return [status === undefined ? PET_STATUSES : [status], prefix, after?.sortKey ?? '', after?.id ?? 0n]
+}
+
+export async function findPetsByName(
+  db: Reader,
+  search: NameSearch,
+  after: PagePosition | undefined,
+  max: number,
+): Promise<PetRow[]> {
+  return db.read<PetRow>({
+    name: 'find_pets_by_name',
+    text: `select id, sort_key as "sortKey", ${JSON_ROW} as json
+      from (${byName('id, name, category_id, status', '$5', LIST_LIMIT_MAX + 1)}) as page`,
+    values: [...byNameValues(search, after), max],
   })
 }
 
-export interface WordSearch extends PetFilters {
-  word: string
-}
-
-export interface WordRow {
-  id: bigint
-  json: string
-  isMatch: boolean
-  /** The search stops here. Older pets can match too. */
-  isLast: boolean
-}
-
 /**
- * Max pets that have the word and that one page examines. Without it, a page would read every pet that has a common word
- * if none of them is in the category: 0.7 s for a million. docs/decisions/0017-search-by-word.md has the figures.
+ * Max pets that a page examines, if an index does not find exactly the pets of the list. Without it, a page would read every
+ * pet that has a common word if none of them is in the category: 0.7 s for a million. docs/decisions/0017-search-by-word.md
+ * has the figures.
  */
 export const EXAMINED_MAX = 2_000
+
+/** Pets in the order of a list, of which not all may match. */
+export interface PetSource {
+  name: string
+  /** Returns the columns of the next EXAMINED_MAX pets, in the order of the list, and their `sort_key`. */
+  text: string
+  /** A condition besides the filters, on `pet`. */
+  condition?: string
+  values: unknown[]
+}
+
+/** Pets of the range of an index with an id below `beforeId`, newest first. */
+export function petsInRange(range: PetFilters, beforeId: bigint | undefined): PetSource {
+  const { name, where, orderBy } = RANGES[filterKind(range)]
+  return {
+    name: name.replace('find_pet_pages', 'find_matching_pets'),
+    text: `select found.* from (values ($1::bigint, $2::pet_status, $3::bigint)) as page (category_id, status, before_id)
+          cross join lateral (
+            select pets.*, '' as sort_key from pets where ${where} order by ${orderBy} limit ${EXAMINED_MAX}
+          ) as found`,
+    values: [range.categoryId ?? null, range.status ?? null, beforeId ?? INT64_MAX],
+  }
+}
+
+/** The pets of findPetsByName. */
+export function petsByName(search: NameSearch, after: PagePosition | undefined): PetSource {
+  return {
+    name: 'find_matching_pets_by_name',
+    text: byName('pets.*', EXAMINED_MAX, EXAMINED_MAX),
+    values: byNameValues(search, after),
+  }
+}
+
 /** The range of an id. migrations/0017_word_search.ts explains the ranges. */
 const RANGE_BITS = 15
 
 /**
- * Returns pets that have, for each word of the text, a word that starts with it, newest first. The index finds the pets with
- * the longest word of the text, in one range of ids after the other. `isMatch` contains the other conditions. If the search
- * stops early, the last pet that it examined is returned even if it does not match.
+ * Pets that have a word that starts with the longest word of the text, newest first. The index finds them in one range of ids
+ * after the other. The condition checks all words of the text.
  *
  * PostgreSQL reads no more ranges than the page needs. Ids can have gaps of any size, so the next range is that of the next
  * older pet. Without "+ 0", PostgreSQL could read the primary key instead of the index on words.
@@ -222,29 +237,16 @@ const RANGE_BITS = 15
  * A range is sorted by ids alone: a common word then takes two thirds of the CPU time. Its pets are read one by one, because
  * of the limit of 1, so their order stays that of the ids.
  */
-export async function findPetsByWord(
-  db: Reader,
-  { word, status, categoryId }: WordSearch,
-  beforeId: bigint | undefined,
-  max: number,
-): Promise<WordRow[]> {
-  return db.read<WordRow>({
-    name: 'find_pets_by_word',
+export function petsByWord(word: string, beforeId: bigint | undefined): PetSource {
+  return {
+    name: 'find_matching_pets_by_word',
     text: `with recursive ranges (number) as (
-        select max(id) >> ${RANGE_BITS} from pets where id < $2
-        union all
-        select (select max(id) >> ${RANGE_BITS} from pets where id < number << ${RANGE_BITS})
-        from ranges where number is not null
-      )
-      select id, ${JSON_ROW} as json, is_match as "isMatch", is_last as "isLast"
-      from (
-        select *, row_number() over () = ${EXAMINED_MAX} as is_last,
-          ($3::pet_status is null or status = $3) and ($4::bigint is null or category_id = $4)
-            and ((select length(pet_word_keys(0, $1)) = 1)
-              or pet_word_keys(id, name) @@ (replace(pet_word_keys(id, $1)::text, ' ', ':* & ') || ':*')::tsquery
-            ) as is_match
-        from (
-          select pet.* from ranges
+            select max(id) >> ${RANGE_BITS} from pets where id < $2
+            union all
+            select (select max(id) >> ${RANGE_BITS} from pets where id < number << ${RANGE_BITS})
+            from ranges where number is not null
+          )
+          select pet.*, '' as sort_key from ranges
           cross join lateral (
             select id + 0 as found_id from pets
             where id + 0 < $2 and pet_word_keys(id, name) @@ (
@@ -256,15 +258,42 @@ export async function findPetsByWord(
             order by id + 0 desc
             limit ${EXAMINED_MAX}
           ) as found
-          cross join lateral (
-            select id, name, category_id, status from pets where id = found_id limit 1
-          ) as pet
-          limit ${EXAMINED_MAX}
-        ) as examined
-      ) as judged
+          cross join lateral (select * from pets where id = found_id limit 1) as pet
+          limit ${EXAMINED_MAX}`,
+    condition: `((select length(pet_word_keys(0, $1)) = 1)
+            or pet_word_keys(id, name) @@ (replace(pet_word_keys(id, $1)::text, ' ', ':* & ') || ':*')::tsquery)`,
+    values: [word, beforeId ?? INT64_MAX],
+  }
+}
+
+interface ExaminedRow extends PetRow {
+  isMatch: boolean
+  /** The search stops here. Later pets can match too. */
+  isLast: boolean
+}
+
+/**
+ * Returns the pets of the source that match its condition and the filters, in its order. If the search stops early, the last
+ * pet that it examined is returned even if it does not match.
+ */
+export async function findMatchingPets(
+  db: Reader,
+  { name, text, condition = 'true', values }: PetSource,
+  filters: PetFilters,
+  max: number,
+): Promise<ExaminedRow[]> {
+  const all = [...values, ...filterValues(filters), max]
+  return db.read<ExaminedRow>({
+    name,
+    text: `select id, sort_key as "sortKey", ${JSON_ROW} as json, is_match as "isMatch", is_last as "isLast"
+      from (
+        select *, row_number() over () = ${EXAMINED_MAX} as is_last,
+          ${filterCondition(values.length)} and ${condition} as is_match
+        from (${text}) as pet
+      ) as examined
       where is_match or is_last
-      limit $5`,
-    values: [word, beforeId ?? INT64_MAX, status ?? null, categoryId ?? null, max],
+      limit $${all.length}`,
+    values: all,
   })
 }
 
@@ -273,6 +302,21 @@ export async function findPetsByIds(db: Reader, ids: readonly bigint[]): Promise
     name: 'find_pets_by_ids',
     text: `select ${PET_COLUMNS}, version from pets where id = any($1::bigint[]) order by id desc`,
     values: [ids],
+  })
+}
+
+/** Returns the pets that have one of the ids and match the filters, newest first. */
+export async function findFilteredPetsByIds(
+  db: Reader,
+  ids: readonly bigint[],
+  filters: PetFilters,
+): Promise<VersionedPet[]> {
+  return db.read<VersionedPet>({
+    name: 'find_filtered_pets_by_ids',
+    text: `select ${PET_COLUMNS}, version from pets as pet
+      where id = any($1::bigint[]) and ${filterCondition(1)}
+      order by id desc`,
+    values: [ids, ...filterValues(filters)],
   })
 }
 

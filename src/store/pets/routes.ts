@@ -13,7 +13,7 @@ import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import type { PetBatches } from './batches.ts'
 import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
-import { changePet, createPet, getPet, listPetsByIds, readPets, removePet } from './pets.ts'
+import { changePet, createPet, getPet, listOf, listPetsByIds, readPets, removePet } from './pets.ts'
 import {
   LIST_LIMIT_DEFAULT,
   ListPetsQuery,
@@ -59,22 +59,21 @@ function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
       },
     },
     handler: async (request, reply) => {
-      const { limit, id: ids, name, word, sort, status, categoryId } = request.query
-      const filters = { status, categoryId }
+      const { limit, id: ids } = request.query
+      const list = listOf(request.query)
       if (ids !== undefined) {
-        const found = await listPetsByIds(db, filters, ids, limit ?? LIST_LIMIT_MAX)
+        const found = await listPetsByIds(db, list, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
         return found
       }
-      const boundTo = { ...filters, name, word, sort }
-      const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
+      const page = readPage(request.query, list, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
-        const { json, next } = await readPets(batches, db, boundTo, page)
+        const { json, next } = await readPets(batches, db, list, page)
         return {
           body: Buffer.from(json),
-          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, boundTo, { ...boundTo, limit }),
+          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, list, { ...list, limit }),
         }
       })
       // The types cannot check the text of the page.

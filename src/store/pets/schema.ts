@@ -1,10 +1,11 @@
 // JSON schemas of pets: the source of the types, the validation, the responses and openapi.json.
-import { type Static, Type } from 'typebox'
+import { type Static, type TOptional, Type, type TUnsafe } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+import { FILTER_ENTRIES, type FilterName, type FilterValueOf } from './filters.ts'
 
 export const NAME_LENGTH_MAX = 500
 export const LIST_LIMIT_DEFAULT = 20
@@ -92,18 +93,20 @@ export type VersionedPet = Pet & { version: number }
 
 export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema, PetChangeSchema]
 
+const SHORT_PAGES =
+  ' A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.'
+
+/** The parameters of the filters, also for exports. */
+export const FILTER_PARAMETERS = Object.fromEntries(
+  FILTER_ENTRIES.map(([parameter, { schema, text, hasIndex }]) => {
+    const description = `Return only pets ${text}.${hasIndex ? '' : SHORT_PAGES}`
+    return [parameter, Type.Optional(Type.Unsafe({ ...schema, description }))]
+  }),
+) as unknown as { [Name in FilterName]: TOptional<TUnsafe<FilterValueOf<Name>>> }
+
 export const ListPetsQuery = Type.Object({
   limit: LimitParameter(LIST_LIMIT_DEFAULT, ` With \`id\`, the default is ${LIST_LIMIT_MAX}.`),
-  status: Type.Optional(
-    Type.Unsafe<PetStatus>({
-      type: 'string',
-      enum: PET_STATUSES,
-      description: 'Return only pets with this status.',
-    }),
-  ),
-  categoryId: Type.Optional(
-    Type.Unsafe<bigint>({ ...Int64, description: 'Return only pets in this category.' }),
-  ),
+  ...FILTER_PARAMETERS,
   id: Type.Optional(
     Type.Array(Int64, {
       maxItems: LIST_LIMIT_MAX,
@@ -118,7 +121,7 @@ export const ListPetsQuery = Type.Object({
       maxLength: NAME_LENGTH_MAX,
       'x-not-with': ['categoryId'],
       description:
-        'Return only pets whose name starts with this text, ignoring case, sorted by name. Can be combined with `status`, but not with `categoryId` or `id`.',
+        'Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId` or `id`.',
     }),
   ),
   word: Type.Optional(
@@ -126,8 +129,7 @@ export const ListPetsQuery = Type.Object({
       minLength: 1,
       maxLength: WORD_LENGTH_MAX,
       'x-not-with': ['name'],
-      description:
-        'Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Can be combined with `status` and `categoryId`, but not with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.',
+      description: `Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Cannot be combined with \`name\`, \`sort\` or \`id\`.${SHORT_PAGES}`,
     }),
   ),
   sort: Type.Optional(
@@ -136,7 +138,7 @@ export const ListPetsQuery = Type.Object({
       enum: ['name'],
       'x-not-with': ['categoryId', 'id', 'word'],
       description:
-        'Sort the pets by name, ignoring case, and then by id, instead of newest first. Can be combined with `name` and `status`, but not with `categoryId`, `id` or `word`.',
+        'Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId`, `id` or `word`.',
     }),
   ),
   cursor: CursorParameter,

@@ -1,0 +1,53 @@
+// Filters without an index: a page examines a limited number of pets, and the next page continues there. No such filter exists
+// yet, so the filters with an index are used in lists whose index does not cover them.
+import { expect, test } from 'vitest'
+import { EXAMINED_MAX, findMatchingPets, petsInRange } from '../../src/store/pets/queries.ts'
+import type { PetFilters } from '../../src/store/pets/filters.ts'
+import { openPetBatches } from '../../src/store/pets/batches.ts'
+import { readPets } from '../../src/store/pets/pets.ts'
+import { openApiFixture } from '../support/api-fixture.ts'
+
+const { db, sql } = await openApiFixture()
+const batches = openPetBatches(db, true, 1, () => {})
+const TOTAL = 2 * EXAMINED_MAX + 100
+/** The newest pet, the last one and the first one that two pages examine, and the oldest one. */
+const WANTED = [TOTAL, TOTAL - EXAMINED_MAX + 1, TOTAL - EXAMINED_MAX, 1].map(BigInt)
+// Newest first is the order by name too.
+await sql(
+  `insert into pets (id, name, category_id, status)
+    select n, 'Rex ' || lpad(($2 - n)::text, 5, '0'), case when n = any($1) then 2 else 1 end,
+      case when n = any($1) then 'sold' else 'available' end::pet_status
+    from generate_series(1, $2::int) n`,
+  [WANTED, TOTAL],
+)
+
+test.each([
+  { range: {}, filters: { status: 'sold' } },
+  { range: {}, filters: { categoryId: 2n } },
+  { range: { status: 'sold' }, filters: { categoryId: 2n } },
+  { range: { categoryId: 2n }, filters: { status: 'sold' } },
+] as { range: PetFilters; filters: PetFilters }[])(
+  'finds the pets of $range that match $filters, also across pages',
+  async ({ range, filters }) => {
+    const found: bigint[] = []
+    let before: bigint | undefined
+    for (;;) {
+      const [pet] = await findMatchingPets(db, petsInRange(range, before), { ...range, ...filters }, 1)
+      if (pet === undefined) break
+      if (pet.isMatch) found.push(pet.id)
+      before = pet.id
+    }
+    expect(found).toEqual(WANTED)
+  },
+)
+
+test('a list by name examines a limited number of pets for a page, and the next page continues there', async () => {
+  const pages: bigint[][] = []
+  let after: Awaited<ReturnType<typeof readPets>>['next']
+  do {
+    const { json, next } = await readPets(batches, db, { name: 'rex', categoryId: 2n }, { after, limit: 20 })
+    pages.push((JSON.parse(json) as { id: number }[]).map(({ id }) => BigInt(id)))
+    after = next
+  } while (after !== undefined)
+  expect(pages).toEqual([WANTED.slice(0, 2), WANTED.slice(2, 3), WANTED.slice(3)])
+})
