@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path'
 import { say } from '../src/cli/terminal/terminal.ts'
 import { CLIENT_VARIABLES, VARIABLES } from '../src/config/config.ts'
 import { DETAIL_CODES, ERRORS } from '../src/contract/errors.ts'
+import { FILTERS } from '../src/store/pets/filters.ts'
+import { ListPetsQuery } from '../src/store/pets/schema.ts'
 import { ALERT_NAMES, alertOf, anchorOf } from '../src/telemetry/alerts.ts'
 import { CLIENT_METHODS, operationOf, REJECTION, requestsOf } from './client-methods.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
@@ -78,6 +80,7 @@ const TABLES: Record<string, { document: string; table: () => string | Promise<s
     table: () => tableOf(['Limit of one process', 'Value', 'Beyond it'], PROCESS_LIMITS),
   },
   operations: { document: 'docs/interface.md', table: operationTable },
+  'parameters of listPets': { document: 'docs/interface.md', table: petListTable },
   lists: {
     document: 'docs/interface.md',
     table: () => tableOf(['List', 'Sort order', 'Default `limit`'], LIST_DEFAULTS),
@@ -152,6 +155,32 @@ function operationTable(): string {
       errorsOf(operation),
     ])
   return tableOf(['Operation', 'Request', 'Scope', 'Success', 'Errors'], rows)
+}
+
+/** Parameters of listPets that are no filters. */
+const PET_LIST_EXAMPLES = { id: 'id=7&id=8', name: 'name=bis', word: 'word=whip', sort: 'sort=name' }
+
+/** How listPets selects and sorts pets: the first sentence about each parameter. */
+function petListTable(): string {
+  const filters = Object.entries(FILTERS).map(([name, { example }]) => [name, `${name}=${example}`])
+  const examples: Record<string, string> = { ...Object.fromEntries(filters), ...PET_LIST_EXAMPLES }
+  const parameters = ListPetsQuery.properties as unknown as Record<
+    string,
+    { description: string; 'x-not-with'?: string[] }
+  >
+  const excludes = (name: string, other: string) => parameters[name]?.['x-not-with']?.includes(other) ?? false
+  const rows = Object.entries(examples).map(([name, example]) => [
+    `\`${example}\``,
+    (parameters[name]?.description ?? '')
+      .replace(/^Return /, '')
+      .replace('Sort the', 'the')
+      .replace(/\..*/s, ''),
+    Object.keys(parameters)
+      .filter((other) => excludes(name, other) || excludes(other, name))
+      .map((other) => `\`${other}\``)
+      .join(', '),
+  ])
+  return tableOf(['Parameter of `GET /v1/pets`', 'Result', 'Not with'], rows)
 }
 
 /** A section of its own says what replaces a deprecated operation. */

@@ -312,8 +312,9 @@ async function expectList(
   const ids = items.map(({ id }) => id as number | bigint | undefined)
   const next = linkTo('next', response, 'http://petstore.test')
   if (next === undefined) return
-  // The event feed has no last page: after the newest event, a page is empty. A search by word can stop before a page is full.
-  const canBeShort = 'after' in operation.query || query['word'] !== undefined
+  // The event feed has no last page: after the newest event, a page is empty. Some lists of pets can stop before a page is full.
+  const canBeShort =
+    'after' in operation.query || Object.keys(query).some((name) => operation.canBeShort.has(name))
   if (canBeShort && items.length < limit) return
   assert.equal(items.length, limit, 'a page that is not full has a next page')
   const page = await via.send({

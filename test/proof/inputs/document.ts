@@ -32,6 +32,7 @@ export interface Schema {
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
+  description: string
   schema: Schema
 }
 
@@ -76,6 +77,8 @@ export interface Operation {
   /** Whether the id belongs to an item of another collection, such as a delivery of a webhook. */
   isNested: boolean
   query: Fields
+  /** The parameters whose pages can be short although more items follow, as their descriptions say. */
+  canBeShort: Set<string>
   headers: Fields
   body: { fields: Fields; required: string[]; isOptional: boolean } | undefined
   /** The success statuses. If there are two, the smaller one is for an item that already exists. */
@@ -116,6 +119,11 @@ function toOperation(path: string, method: string, described: DescribedOperation
     pathParameter: Object.keys(fieldsIn('path')).at(-1),
     isNested: Object.keys(fieldsIn('path')).length > 1,
     query: resolveAll(fieldsIn('query')),
+    canBeShort: new Set(
+      parameters
+        .filter(({ description }) => description.includes('A page can have fewer'))
+        .map(({ name }) => name),
+    ),
     headers: resolveAll(fieldsIn('header')),
     body: body && {
       fields: resolveAll(body.properties ?? {}),
