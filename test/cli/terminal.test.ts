@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
 import { openTable, table, visible, widthOf } from '../../src/cli/terminal/terminal.ts'
+import { FILTER_NAMES, FILTERS } from '../../src/store/pets/filters.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 interface Document {
@@ -115,15 +116,15 @@ test('the commands for users have an option for every parameter and field of the
   // Lists have no option for `id`, which `pets get` takes, and for `cursor`, which they follow themselves.
   expect(parametersOf('/pets', 'get')).toEqual([
     'limit',
-    'status',
-    'categoryId',
+    ...FILTER_NAMES,
     'id',
     'name',
     'word',
     'sort',
     'cursor',
   ])
-  const lists = ['--status', '--category', '--name', '--word', '--sort', '--limit', '--all']
+  const ofFilters = FILTER_NAMES.map((name) => FILTERS[name].option.replace(/ .*/, ''))
+  const lists = [...ofFilters, '--name', '--word', '--sort', '--limit', '--all']
   expect(optionsOf('pets list')).toEqual([...lists, ...common])
   expect(parametersOf('/store/orders', 'get')).toEqual([
     'limit',
