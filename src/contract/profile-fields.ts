@@ -51,6 +51,7 @@ export const WRITABLE_FIELDS = {
     }),
   ),
 }
+export const WRITABLE_NAMES = Object.keys(WRITABLE_FIELDS) as (keyof typeof WRITABLE_FIELDS)[]
 
 /** The fields of a stored profile: a price always has its currency. */
 export const PROFILE_FIELDS = { ...WRITABLE_FIELDS, currency: Type.Optional(CurrencySchema) }

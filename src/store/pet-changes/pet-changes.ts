@@ -5,6 +5,7 @@
 import type { Actor } from '../../contract/actor.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError, type ErrorDetail, errorBody } from '../../contract/errors.ts'
+import { WRITABLE_NAMES } from '../../contract/profile-fields.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { currencyOf } from '../../contract/price.ts'
 import { stringifyJson } from '../../values/json.ts'
@@ -100,9 +101,10 @@ function valuesOf(change: CheckedChange): unknown[] {
   switch (change.kind) {
     case 'create': {
       const { name, categoryId, status, profile = {} } = change.values
-      const { price, currency, breed, sex, bornOn, chipNumber, description } = profile
-      const facts = [price, currency, breed, sex, bornOn, chipNumber, description]
-      return ['create', name, categoryId, status ?? 'available', ...facts.map((fact) => fact ?? '')]
+      // Only the given facts, by their names: a new fact changes no fingerprint of a request without it.
+      const given = WRITABLE_NAMES.filter((fact) => profile[fact] !== undefined).toSorted()
+      const facts = given.flatMap((fact) => [fact, profile[fact]])
+      return ['create', name, categoryId, status ?? 'available', ...facts]
     }
     case 'update': {
       const { petId, version, name, categoryId, status, reason } = change.values
