@@ -33,7 +33,7 @@ alter type event_type add value 'pet.profile_updated';
 -- The whole profiles after the change, in the form of the API. Null in events of other types.
 alter table outbox add column profiles jsonb[];
 
--- The price is text, because a JSON number would lose its decimal places.
+-- The price is text, because a JSON number would lose its decimal places. Fields of one word have the names of their columns.
 create function record_written_profiles() returns trigger language plpgsql as $$
 begin
   insert into outbox (type, count, pet_ids, profiles, api_key_ids, request_ids)
@@ -41,8 +41,8 @@ begin
     array_agg(event_request_id())
   from (
     select pet_id, (row_number() over () - 1) / 1000 as part,
-      jsonb_strip_nulls(jsonb_build_object('price', price::text, 'currency', currency, 'breed', breed, 'sex', sex,
-        'bornOn', born_on, 'chipNumber', chip_number, 'description', description)) as profile
+      jsonb_strip_nulls(to_jsonb(written) - '{pet_id, version, born_on, chip_number}'::text[]
+        || jsonb_build_object('price', price::text, 'bornOn', born_on, 'chipNumber', chip_number)) as profile
     from written
   ) as profiles
   group by part;

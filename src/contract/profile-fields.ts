@@ -1,5 +1,5 @@
-// The fields of a profile: the price of a pet and facts about it. Separate from src/store/profiles/schema.ts, because the
-// history of a pet has them too.
+// The fields of a profile: the price of a pet and facts about it. The names of columns, statements, history, imports, exports
+// and commands follow from them. Separate from src/store/profiles/schema.ts, because the history of a pet has them too.
 import { Type } from 'typebox'
 import type { ResponseOf } from './named-schema.ts'
 import { CurrencySchema, PRICE_FIELDS } from './price.ts'
@@ -57,4 +57,10 @@ export const WRITABLE_NAMES = Object.keys(WRITABLE_FIELDS) as (keyof typeof WRIT
 export const PROFILE_FIELDS = { ...WRITABLE_FIELDS, currency: Type.Optional(CurrencySchema) }
 const fields = Type.Object(PROFILE_FIELDS)
 export type ProfileFields = ResponseOf<typeof fields>
+/** In the order of the columns of a file. */
 export const PROFILE_FIELD_NAMES = Object.keys(PROFILE_FIELDS) as (keyof ProfileFields)[]
+
+/** The column of a field in the table pet_profiles, such as born_on for bornOn. */
+export function columnOf(field: keyof ProfileFields): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

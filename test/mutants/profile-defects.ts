@@ -50,8 +50,8 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'the price of a profile loses its decimal places',
     file: QUERIES,
-    find: 'price::text, currency',
-    replace: 'trim_scale(price)::text as price, currency',
+    find: "price: 'price::text'",
+    replace: "price: 'trim_scale(price)::text'",
     test: CONTRACT_TEST,
   },
   {
@@ -64,8 +64,8 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'a PUT of a profile keeps the fields that it does not send',
     file: QUERIES,
-    find: 'breed = excluded.breed',
-    replace: 'breed = coalesce(excluded.breed, pet_profiles.breed)',
+    find: '= excluded.${column}',
+    replace: '= coalesce(excluded.${column}, pet_profiles.${column})',
     test: CONTRACT_TEST,
   },
   {

@@ -5,6 +5,7 @@ import type { ProfileFields } from '../../contract/profile-fields.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { historyInsert } from '../../store/history/queries.ts'
+import { WRITTEN_COLUMNS, writtenValues } from '../../store/profiles/queries.ts'
 
 export async function hasPets(db: Reader): Promise<boolean> {
   const rows = await db.read({
@@ -37,18 +38,22 @@ export async function insertDemoProfiles(
     name: 'insert_demo_profiles',
     bounded: 'runs once',
     text: `with input as materialized (
-        select pet_id, fields from unnest($1::bigint[], $2::jsonb[]) as input (pet_id, fields) cross join ${actorFrom(3)}
+        select pet_id, fields, columns from unnest($1::bigint[], $2::jsonb[], $3::jsonb[]) as input (pet_id, fields, columns)
+        cross join ${actorFrom(4)}
       ), written as (
-        insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
-        select pet_id, (fields ->> 'price')::numeric, fields ->> 'currency', fields ->> 'breed', fields ->> 'sex',
-          (fields ->> 'bornOn')::date, fields ->> 'chipNumber', fields ->> 'description'
-        from input
+        insert into pet_profiles (pet_id, ${WRITTEN_COLUMNS})
+        select input.pet_id, ${WRITTEN_COLUMNS} from input cross join jsonb_populate_record(null::pet_profiles, columns)
       )
       ${historyInsert(
-        `select pet_id, 'updated', null, null, $3::bigint, $4, fields from input order by pet_id`,
+        `select pet_id, 'updated', null, null, $4::bigint, $5, fields from input order by pet_id`,
         ', to_profile',
       )}`,
-    values: [petIds, profiles.map((profile) => JSON.stringify(profile)), ...actorValues(actor)],
+    values: [
+      petIds,
+      profiles.map((profile) => JSON.stringify(profile)),
+      profiles.map(writtenValues),
+      ...actorValues(actor),
+    ],
   })
 }
 

@@ -2,6 +2,7 @@
 //
 // Rows are written directly into two alternating buffers. With rows as objects, the process used more than 200 MB.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { PROFILE_FIELD_NAMES, type ProfileFields } from '../../contract/profile-fields.ts'
 import { count, countOf } from '../../values/count-text.ts'
 import { parseId } from '../../values/int64.ts'
 import type { NewPetProfile } from '../../store/profiles/schema.ts'
@@ -174,12 +175,13 @@ function toCopyText({ name, categoryId, status }: Row): string {
   return `${escape(name)}\t${categoryId}\t${status}`
 }
 
-/** The values of PROFILE_COPY_COLUMNS; empty without a profile. */
+/** The values of WRITTEN_COLUMNS; empty without a profile. */
 function toProfileText(profile: NewPetProfile | undefined, currency: string): string {
   if (profile === undefined) return ''
-  const { price, breed, sex, bornOn, chipNumber, description } = profile
-  const values = [price, price && currency, breed, sex, bornOn, chipNumber, description]
-  return values.map((value) => (value === undefined ? '\\N' : escape(value))).join('\t')
+  const fields: ProfileFields = { ...profile, currency: profile.price && currency }
+  return PROFILE_FIELD_NAMES.map((field) => fields[field])
+    .map((value) => (value === undefined ? '\\N' : escape(value)))
+    .join('\t')
 }
 
 function lengthOf({ name, categoryId, status, profileTexts }: RejectedRow): number {

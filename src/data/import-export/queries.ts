@@ -2,6 +2,7 @@
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { WRITTEN_COLUMNS } from '../../store/profiles/queries.ts'
 import type { ProfileLine } from './batches.ts'
 
 export interface ImportState {
@@ -77,9 +78,6 @@ export async function finishImport(client: Client, source: string): Promise<void
   await client.query(`update imports set finished_at = now() where source = $1`, [source])
 }
 
-/** The columns of a line with a profile, after the id of its pet. */
-const PROFILE_COPY_COLUMNS = 'price, currency, breed, sex, born_on, chip_number, description'
-
 /**
  * Like copyPetsFrom, for a file with columns of profiles. The ids are drawn first, because COPY does not return them.
  */
@@ -99,7 +97,7 @@ export async function copyPetsWithProfiles(
   // For the events of the profiles. Those of the pets have the column request_id.
   await client.query(`select set_config('petstore.request_id', $1, true)`, [requestId])
   const profileLines = profiles.map(({ row, text }) => `${rows[row]?.id}\t${text}\n`).join('')
-  await copyLines(client, `pet_profiles (pet_id, ${PROFILE_COPY_COLUMNS})`, Buffer.from(profileLines))
+  await copyLines(client, `pet_profiles (pet_id, ${WRITTEN_COLUMNS})`, Buffer.from(profileLines))
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Actor } from '../../contract/actor.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Pet, VersionedPet } from '../pets/schema.ts'
+import { WRITTEN_COLUMNS, writtenValues } from '../profiles/queries.ts'
 import type { PetProfile } from '../profiles/schema.ts'
 
 /**
@@ -82,24 +83,13 @@ export async function insertPetProfiles(
   profiles: readonly PetProfile[],
   actor: Actor,
 ): Promise<void> {
-  const column = (name: keyof PetProfile) => profiles.map((profile) => profile[name] ?? null)
   await tx.write({
     name: 'insert_pet_profiles',
     bounded: 'by the given rows',
-    text: `insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
-      select input.* from unnest($1::bigint[], $2::numeric[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[],
-        $8::text[]) as input
-      cross join ${actorFrom(9)}`,
-    values: [
-      column('petId'),
-      column('price'),
-      column('currency'),
-      column('breed'),
-      column('sex'),
-      column('bornOn'),
-      column('chipNumber'),
-      column('description'),
-      ...actorValues(actor),
-    ],
+    text: `insert into pet_profiles (pet_id, ${WRITTEN_COLUMNS})
+      select input.pet_id, ${WRITTEN_COLUMNS} from unnest($1::bigint[], $2::jsonb[]) as input (pet_id, fields)
+      cross join jsonb_populate_record(null::pet_profiles, fields)
+      cross join ${actorFrom(3)}`,
+    values: [profiles.map(({ petId }) => petId), profiles.map(writtenValues), ...actorValues(actor)],
   })
 }

@@ -1,5 +1,6 @@
 // The columns and the text of an export. `petstore export` lets PostgreSQL write the same text: test/slow/export.test.ts
 // compares both.
+import { PROFILE_FIELD_NAMES } from '../../contract/profile-fields.ts'
 import { csvLine } from '../../values/csv.ts'
 import { stringifyJson } from '../../values/json.ts'
 
@@ -15,7 +16,6 @@ export const MEDIA_TYPES: Record<ExportFormat, string> = {
 export const EXPORT_PETS_MAX = 100_000
 
 const PET_COLUMNS = ['id', 'name', 'categoryId', 'status']
-const PROFILE_COLUMNS = ['price', 'currency', 'breed', 'sex', 'bornOn', 'chipNumber', 'description']
 
 /** The fields of a pet, and those of its profile that have a value. */
 export type ExportRow = Record<string, string | number | bigint | undefined>
@@ -28,7 +28,7 @@ export interface RowWriter {
 }
 
 export function rowWriter(format: ExportFormat, withProfiles: boolean): RowWriter {
-  const columns = withProfiles ? [...PET_COLUMNS, ...PROFILE_COLUMNS] : PET_COLUMNS
+  const columns = withProfiles ? [...PET_COLUMNS, ...PROFILE_FIELD_NAMES] : PET_COLUMNS
   if (format === 'csv') {
     return {
       header: csvLine(columns),

@@ -2,7 +2,7 @@
 import type { Actor } from '../../contract/actor.ts'
 import { AppError, type ErrorDetail } from '../../contract/errors.ts'
 import { currencyOf, priceFaults } from '../../contract/price.ts'
-import { PROFILE_FIELD_NAMES, type ProfileFields } from '../../contract/profile-fields.ts'
+import { PROFILE_FIELD_NAMES, type ProfileFields, WRITABLE_NAMES } from '../../contract/profile-fields.ts'
 import type { Db, Reader } from '../../db/database.ts'
 import { type Change, insertHistory } from '../history/queries.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
@@ -76,18 +76,13 @@ export async function putPetProfile(
 /** The new profile and the entry of the history; undefined if no field changes. Throws `currency_mismatch`. */
 export function decideProfile(
   stored: PetProfile,
-  { price, currency: given, breed, sex, bornOn, chipNumber, description }: NewPetProfile,
+  fields: NewPetProfile,
   currency: string,
 ): { profile: PetProfile; entry: Change } | undefined {
   const profile: PetProfile = {
     petId: stored.petId,
-    price,
-    currency: currencyOf({ price, currency: given }, stored, currency),
-    breed,
-    sex,
-    bornOn,
-    chipNumber,
-    description,
+    ...pick(fields, WRITABLE_NAMES),
+    currency: currencyOf(fields, stored, currency),
   }
   const names = changedNames(stored, profile)
   if (names.length === 0) return undefined
@@ -114,6 +109,6 @@ function changedNames(before: PetProfile, after: PetProfile): (keyof ProfileFiel
   )
 }
 
-function pick(profile: PetProfile, names: readonly (keyof ProfileFields)[]): ProfileFields {
+function pick(profile: ProfileFields, names: readonly (keyof ProfileFields)[]): ProfileFields {
   return Object.fromEntries(names.map((name) => [name, profile[name]]))
 }

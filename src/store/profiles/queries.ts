@@ -1,25 +1,35 @@
 // SQL statements on pet_profiles. Imports and exports have their own statements.
 import type { Actor } from '../../contract/actor.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
-import type { Sex } from '../../contract/profile-fields.ts'
+import { columnOf, PROFILE_FIELD_NAMES, type ProfileFields } from '../../contract/profile-fields.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Reader, Tx } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import type { PetProfile, VersionedProfile } from './schema.ts'
 
-/** The text of a `numeric` has the decimal places with which it was stored. */
-export const PROFILE_COLUMNS = `price::text, currency, breed, sex, to_char(born_on, 'YYYY-MM-DD') as "bornOn", chip_number as "chipNumber",
-  description`
+/** How the fields that are no text are read. The text of a `numeric` has the decimal places with which it was stored. */
+const READ_AS: Partial<Record<keyof ProfileFields, string>> = {
+  price: 'price::text',
+  bornOn: `to_char(born_on, 'YYYY-MM-DD')`,
+}
+export const PROFILE_COLUMNS = PROFILE_FIELD_NAMES.map(
+  (field) => `${READ_AS[field] ?? columnOf(field)} as "${field}"`,
+).join(', ')
 
-interface ProfileRow {
-  petId: bigint
-  price: string | null
-  currency: string | null
-  breed: string | null
-  sex: Sex | null
-  bornOn: string | null
-  chipNumber: string | null
-  description: string | null
+/** The columns that a caller writes. `jsonb_populate_record` gives them the types of the table. */
+export const WRITTEN_COLUMNS = PROFILE_FIELD_NAMES.map(columnOf).join(', ')
+
+const REPLACED_COLUMNS = PROFILE_FIELD_NAMES.map(columnOf)
+  .map((column) => `${column} = excluded.${column}`)
+  .join(', ')
+
+/** The values of these columns for `jsonb_populate_record`. */
+export function writtenValues(profile: ProfileFields): string {
+  return JSON.stringify(Object.fromEntries(PROFILE_FIELD_NAMES.map((field) => [columnOf(field), profile[field]])))
+}
+
+type ProfileRow = { petId: bigint } & {
+  [Field in keyof ProfileFields]-?: Exclude<ProfileFields[Field], undefined> | null
 }
 
 /** Returns the profile of a pet, with version 0 if none is stored; undefined if the pet does not exist. */
@@ -65,36 +75,16 @@ export async function upsertPetProfile(tx: Tx, profile: PetProfile, actor: Actor
   const [row] = await tx.write<{ version: number }>({
     name: 'upsert_pet_profile',
     bounded: 'by the given rows',
-    text: `insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
-      select $1::bigint, $2::numeric, $3, $4, $5, $6::date, $7, $8 from ${actorFrom(9)}
-      on conflict (pet_id) do update set version = pet_profiles.version + 1, price = excluded.price,
-        currency = excluded.currency, breed = excluded.breed, sex = excluded.sex, born_on = excluded.born_on,
-        chip_number = excluded.chip_number, description = excluded.description
+    text: `insert into pet_profiles (pet_id, ${WRITTEN_COLUMNS})
+      select $1::bigint, ${WRITTEN_COLUMNS} from jsonb_populate_record(null::pet_profiles, $2::jsonb) cross join ${actorFrom(3)}
+      on conflict (pet_id) do update set version = pet_profiles.version + 1, ${REPLACED_COLUMNS}
       returning version`,
-    values: [
-      profile.petId,
-      profile.price ?? null,
-      profile.currency ?? null,
-      profile.breed ?? null,
-      profile.sex ?? null,
-      profile.bornOn ?? null,
-      profile.chipNumber ?? null,
-      profile.description ?? null,
-      ...actorValues(actor),
-    ],
+    values: [profile.petId, writtenValues(profile), ...actorValues(actor)],
   })
   return (row as { version: number }).version
 }
 
 function toProfile(row: ProfileRow): PetProfile {
-  return {
-    petId: row.petId,
-    price: row.price ?? undefined,
-    currency: row.currency ?? undefined,
-    breed: row.breed ?? undefined,
-    sex: row.sex ?? undefined,
-    bornOn: row.bornOn ?? undefined,
-    chipNumber: row.chipNumber ?? undefined,
-    description: row.description ?? undefined,
-  }
+  const fields = PROFILE_FIELD_NAMES.map((field) => [field, row[field] ?? undefined])
+  return { petId: row.petId, ...Object.fromEntries(fields) }
 }
