@@ -3,23 +3,16 @@
 import { type Command, Option } from 'commander'
 import type { NewPetProfile, PetProfile } from '../../client/src/petstore.ts'
 import { LIST_PET_PROFILES, NEW_PET_PROFILE } from '../../client/src/rules.ts'
-import { collectIds, lengthText, parseEtagOf, parseIdArgument } from './terminal/arguments.ts'
+import { columnOf, WRITABLE_NAMES } from '../contract/profile-fields.ts'
+import { FACT_COLUMNS, type FactName, FACTS } from './facts.ts'
+import { collectIds, parseEtagOf, parseIdArgument } from './terminal/arguments.ts'
 import { type Columns, printItems, toJson } from './terminal/output.ts'
 import { addRemoteOptions, callService, LIST_HELP, type RemoteOptions } from './terminal/remote.ts'
 import { print, say, visible } from './terminal/terminal.ts'
 
 const COLUMNS: Columns<PetProfile> = {
-  // The texts are last because their lengths vary most.
-  headings: ['PET', 'PRICE', 'SEX', 'BORN', 'CHIP', 'BREED', 'DESCRIPTION'],
-  toRow: ({ petId, price, currency, sex, bornOn, chipNumber, breed, description }) => [
-    petId,
-    price === undefined ? '-' : `${price} ${currency}`,
-    sex ?? '-',
-    bornOn ?? '-',
-    chipNumber ?? '-',
-    breed ?? '-',
-    description ?? '-',
-  ],
+  headings: ['PET', ...FACT_COLUMNS.map((name) => FACTS[name].heading ?? name.toUpperCase())],
+  toRow: (profile) => [profile.petId, ...FACT_COLUMNS.map((name) => factText(profile, name) ?? '-')],
 }
 
 interface SetOptions extends RemoteOptions, NewPetProfile {
@@ -76,27 +69,16 @@ function addSetProfile(pets: Command): void {
       'replace the profile of a pet, and show it; a field that you do not give has no value afterwards',
     )
     .argument('<id>', 'id of the pet', parseIdArgument)
-    .option('--price <amount>', 'price in the currency of the store, such as 129.00')
-    .option(
-      '--currency <code>',
-      'currency of the price, such as EUR (default: that of the store; required if the stored price has another one)',
-    )
-    .option('--breed <text>', `breed, ${lengthText(NEW_PET_PROFILE.breed)}`)
-    .addOption(new Option('--sex <sex>', 'sex of the pet').choices(NEW_PET_PROFILE.sex.enum))
-    .option('--born-on <date>', 'date of birth, such as 2025-05-31')
-    .option(
-      '--chip-number <text>',
-      `number of the microchip, ${lengthText(NEW_PET_PROFILE.chipNumber, 'letters and digits')}`,
-    )
-    .option('--description <text>', `plain text, ${lengthText(NEW_PET_PROFILE.description)}`)
+  for (const name of WRITABLE_NAMES) set.addOption(factOption(name))
+  set
     .option(
       '--if-match <etag>',
       'replace the profile only if it still has this ETag, which `petstore pets profile` prints',
       parseEtagOf('petstore pets profile'),
     )
     .action((id: bigint, options: SetOptions) => {
-      const { price, currency, breed, sex, bornOn, chipNumber, description, ifMatch } = options
-      const profile = { price, currency, breed, sex, bornOn, chipNumber, description }
+      const { ifMatch } = options
+      const profile = Object.fromEntries(WRITABLE_NAMES.map((name) => [name, options[name]]))
       return callService(
         { ...options, checkWith: `petstore pets profile ${id}` },
         async ({ store, call }) => {
@@ -108,6 +90,21 @@ function addSetProfile(pets: Command): void {
     'petstore pets set-profile 42 --price 129.00 --breed Beagle --sex female --born-on 2025-05-31',
     'petstore pets set-profile 42 --price 99.00 --if-match 1',
   ])
+}
+
+function factText(
+  { currency, ...profile }: PetProfile,
+  name: (typeof FACT_COLUMNS)[number],
+): string | undefined {
+  const text = profile[name]
+  return name === 'price' && text !== undefined ? `${text} ${currency}` : text
+}
+
+function factOption(name: FactName): Option {
+  const { value = '<text>', help } = FACTS[name]
+  const option = new Option(`--${columnOf(name).replaceAll('_', '-')} ${value}`, help)
+  const rules = NEW_PET_PROFILE[name]
+  return 'enum' in rules ? option.choices(rules.enum) : option
 }
 
 async function printProfile(

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
 import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../client/src/rules.ts'
 import { PET_STATUSES } from '../contract/pet-status.ts'
+import { PROFILE_FIELD_NAMES } from '../contract/profile-fields.ts'
 import { addChange } from './pet-changes.ts'
 import { addPetExport } from './pet-export.ts'
 import { addPetFilters, type PetFilterOptions, petQuery } from './pet-filters.ts'
@@ -63,13 +64,7 @@ const CHANGEABLE = [
   'status',
   'name',
   'categoryId',
-  'price',
-  'currency',
-  'breed',
-  'sex',
-  'bornOn',
-  'chipNumber',
-  'description',
+  ...PROFILE_FIELD_NAMES,
 ] as const satisfies (keyof NonNullable<HistoryEntry['to']>)[]
 
 interface AddOptions extends RemoteOptions {

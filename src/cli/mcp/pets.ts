@@ -5,6 +5,7 @@ import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../../client/src/rules.ts'
 import { ERRORS } from '../../contract/errors.ts'
 import { toFoundPet, toHistory, toHold, toPet, toShownPet } from './results.ts'
 import {
+  FACT_WORDS,
   FILTER_INPUTS,
   FoundPetShape,
   HistoryShape,
@@ -70,8 +71,7 @@ const findPets = defineTool({
 const showPet = defineTool({
   name: 'show_pet',
   title: 'Show a pet',
-  description:
-    'Shows one pet: its status, its price, what is known about it (breed, sex, date of birth, chip number, description), its last changes, and (if the key of this server can read orders) its last orders. Use it to find out who holds or bought a pet, until when it is on hold, and the orderId for sell_pet and release_pet.',
+  description: `Shows one pet: its status, its price, what is known about it (${FACT_WORDS}), its last changes, and (if the key of this server can read orders) its last orders. Use it to find out who holds or bought a pet, until when it is on hold, and the orderId for sell_pet and release_pet.`,
   scopes: ['pets:read'],
   effect: 'reads',
   input: inputOf({ petId: idInput('The number of the pet.') }),

@@ -52,14 +52,8 @@ export function toFoundPet(pet: Pet, profile?: PetProfile) {
   return { ...toPet(pet), price: profile?.price, currency: profile?.currency, breed: profile?.breed }
 }
 
-export function toShownPet(pet: Pet, profile?: PetProfile) {
-  return {
-    ...toFoundPet(pet, profile),
-    sex: profile?.sex,
-    bornOn: profile?.bornOn,
-    chipNumber: profile?.chipNumber,
-    description: profile?.description,
-  }
+export function toShownPet(pet: Pet, { petId: _petId, ...facts }: Partial<PetProfile> = {}) {
+  return { ...toPet(pet), ...facts }
 }
 
 export function toHold({ id: orderId, expiresAt, ...order }: Order, pet?: Pet) {

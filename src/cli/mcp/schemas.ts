@@ -3,6 +3,7 @@ import { type Static, type TOptional, type TProperties, Type, type TUnsafe } fro
 import { NEW_ORDER } from '../../../client/src/rules.ts'
 import { PET_STATUSES } from '../../contract/pet-status.ts'
 import { FILTER_ENTRIES, type FilterName, type FilterValueOf } from '../../store/pets/filters.ts'
+import { type FactName, FACTS, OTHER_FACTS } from '../facts.ts'
 
 /** Small pages: an assistant reads every entry. */
 const PAGE_SIZE = 20
@@ -78,8 +79,16 @@ export const PRICE_INPUTS = {
 }
 const priceFields = (description: string) => ({
   price: Type.Optional(Type.String({ description: `${description} Absent if there is none.` })),
-  currency: Type.Optional(Type.String({ description: 'Currency of the price, such as EUR.' })),
+  currency: Type.Optional(Type.String({ description: FACTS.currency.meaning })),
 })
+
+const factShape = (name: FactName) => {
+  const { meaning, isFreeText = false } = FACTS[name]
+  return Type.Optional(isFreeText ? personText(meaning) : Type.String({ description: meaning }))
+}
+
+/** In a sentence, such as "breed, sex, date of birth". */
+export const FACT_WORDS = OTHER_FACTS.map((name) => FACTS[name].words ?? name).join(', ')
 
 export const PetShape = Type.Object({
   petId: id('The number of the pet.'),
@@ -90,16 +99,13 @@ export const PetShape = Type.Object({
 
 export const FoundPetShape = Type.Object({
   ...PetShape.properties,
-  ...priceFields('Price of the pet, such as 129.00.'),
-  breed: Type.Optional(personText('Breed of the pet.')),
+  ...priceFields(FACTS.price.meaning),
+  breed: factShape('breed'),
 })
 
 export const ShownPetShape = Type.Object({
   ...FoundPetShape.properties,
-  sex: Type.Optional(Type.String({ description: 'female, male or unknown.' })),
-  bornOn: Type.Optional(Type.String({ description: 'Date of birth.' })),
-  chipNumber: Type.Optional(Type.String({ description: 'Number of the microchip.' })),
-  description: Type.Optional(personText('Description of the pet. A long one is cut.')),
+  ...Object.fromEntries(OTHER_FACTS.map((name) => [name, factShape(name)])),
 })
 
 export const HoldShape = Type.Object({

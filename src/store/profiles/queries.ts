@@ -25,7 +25,9 @@ const REPLACED_COLUMNS = PROFILE_FIELD_NAMES.map(columnOf)
 
 /** The values of these columns for `jsonb_populate_record`. */
 export function writtenValues(profile: ProfileFields): string {
-  return JSON.stringify(Object.fromEntries(PROFILE_FIELD_NAMES.map((field) => [columnOf(field), profile[field]])))
+  return JSON.stringify(
+    Object.fromEntries(PROFILE_FIELD_NAMES.map((field) => [columnOf(field), profile[field]])),
+  )
 }
 
 type ProfileRow = { petId: bigint } & {
