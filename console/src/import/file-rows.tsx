@@ -3,6 +3,7 @@ import { Alert, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { categoriesQuery, categoryName } from '../pets/queries.ts'
 import { statusText } from '../pets/status-badge.tsx'
+import { FACT_NAMES, FACTS } from '../profile/facts.ts'
 import { priceText } from '../profile/price.ts'
 import { useStore } from '../session/session.ts'
 import { recordText } from './csv.ts'
@@ -85,10 +86,7 @@ export function FirstRows({ rows }: { rows: PetRow[] }) {
                 categoryName(categories, String(categoryId)),
                 status && statusText(status),
                 profile && priceText(profile),
-                profile?.breed,
-                profile?.sex,
-                profile?.bornOn,
-                profile?.chipNumber,
+                ...FACT_NAMES.filter((name) => !FACTS[name].isLong).map((name) => profile?.[name]),
               ]
                 .filter((text) => text !== undefined)
                 .join(' · ')}

@@ -18,6 +18,9 @@ import { type ReadFile, readFile } from './read-file.ts'
 /** A shop with more categories than this knows its numbers. */
 const CATEGORIES_SHOWN_MAX = 50
 
+const EXAMPLE_COLUMNS = ['name', 'categoryId', 'status', 'price', 'breed', 'sex', 'bornOn']
+const OTHER_COLUMNS = TEMPLATE_COLUMNS.filter((name) => !EXAMPLE_COLUMNS.includes(name))
+
 export function ImportPage() {
   usePageTitle('Import pets')
   const canWrite = useScopes().has('pets:write')
@@ -70,7 +73,7 @@ function FileFormat() {
         What the file must look like
       </Title>
       <pre className="file-example" tabIndex={0}>
-        {`name,categoryId,status,price,breed,sex,bornOn\nBiscuit,1,available,129.00,Beagle,female,2026-08-14\nRex,2,,,,,`}
+        {`${EXAMPLE_COLUMNS.join()}\nBiscuit,1,available,129.00,Beagle,female,2026-08-14\nRex,2,,,,,`}
       </pre>
       <Button
         variant="default"
@@ -84,7 +87,7 @@ function FileFormat() {
       <Text size="sm" mt="xs" maw={720}>
         The first line names the columns, in any order. Only name and categoryId are required: categoryId is
         the number of the category. status is available (also if empty), pending or sold. sex is female, male
-        or unknown. You can also have the columns chipNumber, description and currency. Other columns are
+        or unknown. You can also have the columns {OTHER_COLUMNS.join(', ')} and currency. Other columns are
         ignored. In a spreadsheet, choose “CSV UTF-8” to save the file.
       </Text>
       <CategoryNumbers />

@@ -1,23 +1,24 @@
 // The columns of the list of pets that a person can choose. Each browser remembers them.
+import { FACT_NAMES, type FactName, FACTS } from '../profile/facts.ts'
 
 export interface Column {
   id: ColumnId
   label: string
-  /** Width on a wide screen. Amounts, ages and chip numbers are never cut off. */
+  /** Width on a wide screen. Amounts are never cut off. */
   width: string
 }
 
-export type ColumnId = 'breed' | 'sex' | 'age' | 'chipNumber' | 'price'
+export type ColumnId = FactName | 'price'
 
 export const COLUMNS: Column[] = [
-  { id: 'breed', label: 'Breed', width: 'minmax(0, 10rem)' },
-  { id: 'sex', label: 'Sex', width: 'minmax(0, 5.5rem)' },
-  { id: 'age', label: 'Age', width: '5.5rem' },
-  { id: 'chipNumber', label: 'Chip number', width: '8.5rem' },
+  ...FACT_NAMES.flatMap((id) => {
+    const { label, column } = FACTS[id]
+    return column === undefined ? [] : [{ id, label, width: column.width }]
+  }),
   { id: 'price', label: 'Price', width: '7rem' },
 ]
 export const COLUMNS_STORAGE = 'petstore-columns'
-export const COLUMNS_DEFAULT: ColumnId[] = ['breed', 'age', 'price']
+export const COLUMNS_DEFAULT: ColumnId[] = ['breed', 'bornOn', 'price']
 
 /** Reads the chosen columns, and ignores those of another version. */
 export function readColumns(stored: string | null | undefined): ColumnId[] {

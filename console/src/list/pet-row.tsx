@@ -5,7 +5,7 @@ import { memo } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { dayOf } from '../layout/dates.ts'
 import { useHasChanged } from '../live/live-feed.tsx'
-import { ageText, sexText } from '../profile/facts.ts'
+import { type FactName, FACTS } from '../profile/facts.ts'
 import { askedPrice, priceText } from '../profile/price.ts'
 import { EndHoldButtons } from '../selling/end-hold-buttons.tsx'
 import { HoldButton } from '../selling/hold-button.tsx'
@@ -93,16 +93,7 @@ export const PetRow = memo(({ pet, category, profile, columns, isSelected, isChe
   )
 })
 
-function factText(column: Exclude<ColumnId, 'price'>, profile: PetProfile): string | undefined {
-  const { breed, sex, bornOn, chipNumber } = profile
-  switch (column) {
-    case 'breed':
-      return breed
-    case 'sex':
-      return sex === undefined || sex === 'unknown' ? undefined : sexText(sex)
-    case 'age':
-      return bornOn && ageText(bornOn, dayOf(Date.now()))
-    case 'chipNumber':
-      return chipNumber
-  }
+function factText(name: FactName, profile: PetProfile): string | undefined {
+  const [value, { column }] = [profile[name], FACTS[name]]
+  return value !== undefined && column?.text ? column.text(value, dayOf(Date.now())) : value
 }

@@ -1,7 +1,6 @@
 // A change of a pet in plain words: who did what, and why.
 import type { HistoryEntry, PetStatus } from '@petstore/client'
-import { dateText } from '../layout/dates.ts'
-import { sexText } from '../profile/facts.ts'
+import { FACT_NAMES, type FactName, FACTS } from '../profile/facts.ts'
 import { priceText } from '../profile/price.ts'
 
 /** The name of the key with which the service itself makes changes. */
@@ -43,21 +42,30 @@ function whatText(entry: HistoryEntry, nameOf: (categoryId: string) => string): 
 
 type Values = NonNullable<HistoryEntry['from']>
 
+const LONG_FACTS = FACT_NAMES.filter((name) => FACTS[name].isLong)
+const LINE_FACTS = FACT_NAMES.filter((name) => !FACTS[name].isLong)
+
+function wordsOf(name: FactName): string {
+  const { label, words = label.toLowerCase() } = FACTS[name]
+  return words
+}
+
+function factText(values: Values, name: FactName): string | undefined {
+  const [value, { historyText }] = [values[name], FACTS[name]]
+  return value !== undefined && historyText ? historyText(value) : value
+}
+
 function changesText({ from = {}, to = {} }: HistoryEntry, nameOf: (categoryId: string) => string): string {
   const textsOf = (values: Values): Record<string, string | undefined> => ({
     name: values.name,
     category: values.categoryId && nameOf(values.categoryId),
     status: values.status && STATUS_WORDS[values.status],
     price: priceText(values),
-    breed: values.breed,
-    sex: values.sex && sexText(values.sex).toLowerCase(),
-    'date of birth': values.bornOn && dateText(`${values.bornOn}T00:00`),
-    'chip number': values.chipNumber,
+    ...Object.fromEntries(LINE_FACTS.map((name) => [wordsOf(name), factText(values, name)])),
   })
   const before = textsOf(from)
   const changes = Object.entries(textsOf(to)).map(([field, text]) => changeText(field, before[field], text))
-  // A description is too long for a line.
-  if (from.description !== to.description) changes.push('the description')
+  for (const name of LONG_FACTS) if (from[name] !== to[name]) changes.push(`the ${wordsOf(name)}`)
   const known = changes.filter((text) => text !== undefined)
   return known.length === 0 ? 'changed the pet' : `changed ${listText(known)}`
 }

@@ -1,11 +1,11 @@
-// The facts of a pet: breed, sex, age, chip number and description.
+// The facts of a pet on its page.
 import { Card, Text, Title } from '@mantine/core'
 import type { PetProfile } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
-import { bornText, sexText } from '../profile/facts.ts'
+import { FACT_NAMES, FACTS } from '../profile/facts.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 
@@ -44,13 +44,10 @@ function Facts({ petId }: { petId: string }) {
   )
 }
 
-function factsOf({ breed, sex, bornOn, chipNumber, description }: PetProfile): [string, string][] {
-  const facts: [string, string | undefined][] = [
-    ['Breed', breed],
-    ['Sex', sex && sexText(sex)],
-    ['Age', bornOn && bornText(bornOn, dayOf(Date.now()))],
-    ['Chip number', chipNumber],
-    ['Description', description],
-  ]
-  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
+function factsOf(profile: PetProfile): [string, string][] {
+  const today = dayOf(Date.now())
+  return FACT_NAMES.flatMap((name) => {
+    const [value, { label, text }] = [profile[name], FACTS[name]]
+    return value === undefined ? [] : [[label, text?.(value, today) ?? value]]
+  })
 }

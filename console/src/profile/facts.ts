@@ -1,4 +1,6 @@
-// The facts of a pet in words: breed, sex, age and chip number.
+// The facts of a pet: what the form, the list, the page of a pet, its history and the import know about each of them. The
+// compiler names a fact that is missing. Facts in words: sex and age.
+import type { PetProfile } from '@petstore/client'
 import { NEW_PET_PROFILE } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
 import { DAY_MS, dateText } from '../layout/dates.ts'
@@ -21,9 +23,50 @@ const WEEKS_BELOW_DAYS = 84
 const MONTHS_BELOW = 24
 const WEEK_DAYS = 7
 
-export function sexText(sex: Sex): string {
-  return SEX_TEXTS[sex]
+export function sexText(sex: string): string {
+  return SEX_TEXTS[sex as Sex]
 }
+
+/** Only the price is not among them: its text also depends on the currency. */
+export type FactName = Exclude<keyof PetProfile, 'petId' | 'price' | 'currency'>
+
+interface Fact {
+  label: string
+  /** Within a sentence. Default: the label in lower case. */
+  words?: string
+  /** On the page of the pet. Default: the value. */
+  text?: (value: string, today: string) => string
+  /** In a sentence of the history. Default: the value. */
+  historyText?: (value: string) => string
+  /** The column in the list of pets, if there is one, with its width on a wide screen. */
+  column?: { width: string; text?: (value: string, today: string) => string | undefined }
+  /** Too long for a line. */
+  isLong?: boolean
+  /** Differs between the pets of a litter. */
+  isOfOnePet?: boolean
+}
+
+/** In the order of forms and files. Ages and chip numbers are never cut off in the list. */
+export const FACTS: Record<FactName, Fact> = {
+  breed: { label: 'Breed', column: { width: 'minmax(0, 10rem)' } },
+  sex: {
+    label: 'Sex',
+    text: sexText,
+    historyText: (sex) => sexText(sex).toLowerCase(),
+    column: { width: 'minmax(0, 5.5rem)', text: (sex) => (sex === 'unknown' ? undefined : sexText(sex)) },
+    isOfOnePet: true,
+  },
+  bornOn: {
+    label: 'Age',
+    words: 'date of birth',
+    text: bornText,
+    historyText: (day) => dateText(`${day}T00:00`),
+    column: { width: '5.5rem', text: ageText },
+  },
+  chipNumber: { label: 'Chip number', column: { width: '8.5rem' }, isOfOnePet: true },
+  description: { label: 'Description', isLong: true },
+}
+export const FACT_NAMES = Object.keys(FACTS) as FactName[]
 
 /** Such as "9 weeks" or "3 years", rounded down. */
 export function ageText(bornOn: string, today: string): string {

@@ -8,7 +8,7 @@ import { dayOf } from '../layout/dates.ts'
 import { statusText } from '../pets/status-badge.tsx'
 import { useStore } from '../session/session.ts'
 import { CURRENCY } from './currency.ts'
-import { SEXES, sexText } from './facts.ts'
+import { FACT_NAMES, FACTS, SEXES, sexText } from './facts.ts'
 import { PriceField } from './price-field.tsx'
 import { chipNumberOf, isOtherCurrency, type ProfileValues } from './profile-values.ts'
 import { chipQuery } from './queries.ts'
@@ -17,6 +17,12 @@ import { chipQuery } from './queries.ts'
 const ASKED_AFTER_MS = 300
 /** Chip numbers are 40 characters long at most. In groups, they have spaces too. */
 const CHIP_NUMBER_TYPED_MAX = 60
+
+/** The facts that are any text of one line. */
+const SHORT_TEXTS = FACT_NAMES.flatMap((name) => {
+  const rules = NEW_PET_PROFILE[name]
+  return 'format' in rules && rules.format === 'single-line' ? [[name, rules.maxLength] as const] : []
+})
 
 interface Props {
   /** The pet that the form changes. */
@@ -38,7 +44,9 @@ export function ProfileFields({ petId, propsOf }: Props) {
         />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label="Breed" maxLength={NEW_PET_PROFILE.breed.maxLength} {...propsOf('breed')} />
+        {SHORT_TEXTS.map(([name, maxLength]) => (
+          <TextInput key={name} label={FACTS[name].label} maxLength={maxLength} {...propsOf(name)} />
+        ))}
         <SexField {...propsOf('sex')} />
       </Group>
       <ChipNumberField petId={petId} {...propsOf('chipNumber')} />

@@ -1,32 +1,18 @@
 // The price and the facts of a pet as a form has them: text, empty if a field is not set.
 import type { PetProfile, NewPetProfile } from '@petstore/client'
 import { LIST_PET_PROFILES } from '@petstore/client/rules'
+import { FACT_NAMES, type FactName, FACTS } from './facts.ts'
 import { exampleAmount, readAmount, type ShopCurrency } from './price.ts'
 
-export interface ProfileValues {
-  price: string
-  /** The currency of the price; empty without a stored price. It becomes that of the shop when a person types a price. */
-  currency: string
-  breed: string
-  sex: string
-  bornOn: string
-  chipNumber: string
-  description: string
-}
+/** The currency is that of the price; empty without a stored price. It becomes that of the shop when a person types a price. */
+export type ProfileValues = Record<'price' | 'currency' | FactName, string>
 
 /** Without the currency, which belongs to the price. */
-export const PROFILE_FIELDS: Exclude<keyof ProfileValues, 'currency'>[] = [
-  'price',
-  'breed',
-  'sex',
-  'bornOn',
-  'chipNumber',
-  'description',
-]
+export const PROFILE_FIELDS: Exclude<keyof ProfileValues, 'currency'>[] = ['price', ...FACT_NAMES]
 
 export function profileValues(profile: PetProfile | undefined): ProfileValues {
   const values = [...PROFILE_FIELDS, 'currency' as const].map((field) => [field, profile?.[field] ?? ''])
-  return Object.fromEntries(values) as Record<keyof ProfileValues, string>
+  return Object.fromEntries(values) as ProfileValues
 }
 
 /** The stored price is not in the currency of the shop. The form sends it as it is. */
@@ -77,5 +63,6 @@ export function priceFault(text: string, decimals: number): string | undefined {
 
 /** The values for the next pet of a litter: all but those that differ between its pets. */
 export function valuesOfNext(values: ProfileValues): ProfileValues {
-  return { ...values, sex: '', chipNumber: '' }
+  const others = FACT_NAMES.filter((name) => FACTS[name].isOfOnePet).map((name) => [name, ''])
+  return { ...values, ...Object.fromEntries(others) }
 }
