@@ -13,6 +13,7 @@ import { SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { openApiFixture, UNKNOWN_ID } from '../support/api-fixture.ts'
 import { startFaultInjector } from '../support/fault-injector.ts'
+import { FULL_PROFILE } from '../support/profile.ts'
 import { openAssistant, STAFF_SCOPES } from './mcp-fixture.ts'
 
 const api = await openApiFixture()
@@ -151,13 +152,7 @@ test('find_pets finds by category, status, name, word and number, and returns ea
   expect([...idsOf(first), ...idsOf(second)].toSorted()).toEqual([otto, ottilie, olga].toSorted())
 })
 
-const FACTS = {
-  price: '129.00',
-  breed: 'Beagle',
-  sex: 'female',
-  bornOn: '2025-05-31',
-  chipNumber: '276098106123456',
-}
+const { description: _description, ...FACTS } = FULL_PROFILE
 
 test('find_pets and show_pet return the price and the facts of a pet that has some', async () => {
   const [petId, plain] = [await addPet({ name: 'Bess' }), await addPet({ name: 'Plain' })]

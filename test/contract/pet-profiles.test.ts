@@ -2,20 +2,12 @@
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { addPet, faultyFields } from '../support/pets.ts'
+import { FULL_PROFILE } from '../support/profile.ts'
 
 const { origin, apiKey } = inject('contract')
 const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 /** The largest int64: the sequence never reaches it. */
 const UNKNOWN_ID = '9223372036854775807'
-
-const WHOLE = {
-  price: '129.00',
-  breed: 'Beagle',
-  sex: 'female',
-  bornOn: '2025-05-31',
-  chipNumber: '276098106123456',
-  description: 'Calm with children.\nLikes\r\nwater 🐕',
-}
 
 const get = (petId: number | string) => petstore.get(`/pets/${petId}/profile`)
 const put = (petId: number | string, body: unknown, headers: Record<string, string> = {}) =>
@@ -36,9 +28,9 @@ describe('the profile of a pet', () => {
 
   test('has all fields that were sent, and the currency of the price', async () => {
     const { id } = await addPet(petstore)
-    const changed = await put(id, WHOLE)
+    const changed = await put(id, FULL_PROFILE)
     expect(changed).toMatchObject({ status: 200 })
-    expect(changed.body).toEqual({ petId: id, currency: 'EUR', ...WHOLE })
+    expect(changed.body).toEqual({ petId: id, currency: 'EUR', ...FULL_PROFILE })
     expect(changed.headers.get('etag')).toBe('"1"')
     const read = await get(id)
     expect(read.text).toBe(changed.text)
@@ -47,7 +39,7 @@ describe('the profile of a pet', () => {
 
   test('is replaced as a whole: a field that is absent has no value afterwards', async () => {
     const { id } = await addPet(petstore)
-    await put(id, WHOLE)
+    await put(id, FULL_PROFILE)
     const response = await put(id, { breed: 'Pug' })
     expect(response.body).toEqual({ petId: id, breed: 'Pug' })
     expect((await put(id, {})).body).toEqual({ petId: id })
@@ -57,12 +49,12 @@ describe('the profile of a pet', () => {
   })
 
   test.each([
-    { what: 'the same values', first: WHOLE, second: WHOLE, etag: '"1"' },
+    { what: 'the same values', first: FULL_PROFILE, second: FULL_PROFILE, etag: '"1"' },
     { what: 'no values, before the first change', first: {}, second: {}, etag: '"0"' },
     {
       what: 'unknown fields',
-      first: WHOLE,
-      second: { ...WHOLE, petId: 7, version: 9 },
+      first: FULL_PROFILE,
+      second: { ...FULL_PROFILE, petId: 7, version: 9 },
       etag: '"1"',
     },
   ])('does not change with $what', async ({ first, second, etag }) => {
@@ -115,8 +107,8 @@ describe('the profile of a pet', () => {
     'rejects %j, because the store has another currency (400)',
     async (fields) => {
       const { id } = await addPet(petstore)
-      const before = await put(id, WHOLE)
-      const response = await put(id, { ...WHOLE, ...fields })
+      const before = await put(id, FULL_PROFILE)
+      const response = await put(id, { ...FULL_PROFILE, ...fields })
       expect(response).toMatchObject({ status: 400, body: { code: 'currency_mismatch' } })
       expect(response.body).toMatchObject({ details: [{ field: 'currency', code: 'currency_mismatch' }] })
       expect((await get(id)).text).toBe(before.text)
@@ -192,7 +184,7 @@ describe('the profile of a pet', () => {
 
   test('is deleted with its pet', async () => {
     const { id } = await addPet(petstore)
-    await put(id, WHOLE)
+    await put(id, FULL_PROFILE)
     expect((await petstore.call('DELETE', `/v1/pets/${id}`)).status).toBe(204)
     expect((await get(id)).status).toBe(404)
     expect((await petstore.get(`/pet-profiles?petId=${id}`)).body).toEqual([])
@@ -239,7 +231,7 @@ test('a profile changes neither the pet nor its ETag, byte for byte', async () =
       }),
     )
   const before = await readAll()
-  await put(pet.id, WHOLE)
+  await put(pet.id, FULL_PROFILE)
   await put(pet.id, { breed: 'Pug' })
   expect(await readAll()).toEqual(before)
   const response = await petstore.call('PATCH', `/v1/pets/${pet.id}`, {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { NEEDED_PRIVILEGES } from '../../src/db/inspect/privileges.ts'
 import { openApiFixture, type Order } from '../support/api-fixture.ts'
 import type { TestResponse } from '../support/client.ts'
+import { FULL_PROFILE } from '../support/profile.ts'
 import { operations } from './operations.ts'
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
@@ -66,14 +67,7 @@ const CASES: Record<string, Case> = {
     status: 200,
   },
   putPetProfile: {
-    body: () => ({
-      price: '5.00',
-      breed: 'x',
-      sex: 'male',
-      bornOn: '2025-05-31',
-      chipNumber: 'x',
-      description: 'x',
-    }),
+    body: () => ({ ...FULL_PROFILE }),
     send: (body, petId) => api.put(`/pets/${petId}/profile`, body),
     status: 200,
   },

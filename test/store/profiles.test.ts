@@ -4,6 +4,7 @@ import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { type FeedEvent, positionOf } from '../support/event-fixture.ts'
+import { FULL_PROFILE } from '../support/profile.ts'
 
 const api = await openApiFixture()
 const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { currency: 'JPY' })
@@ -82,6 +83,18 @@ describe('the history', () => {
     await put(id, { breed: 'Pug' })
     expect(await api.history(id)).toHaveLength(2)
   })
+})
+
+test('every fact reaches the history, the feed and an export', async () => {
+  const { id } = await api.addPet()
+  await put(id, FULL_PROFILE)
+  const profile = { ...FULL_PROFILE, currency: 'EUR' }
+  expect((await api.history(id))[0]?.to).toEqual(profile)
+  expect((await profileEvents()).at(-1)).toMatchObject({ profile: { petId: id, ...profile } })
+  const lines = (await api.get('/pet-export?format=ndjson&include=profiles')).text.split('\n')
+  expect(lines.filter((line) => line !== '').map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ id, ...profile }),
+  )
 })
 
 describe('the feed', () => {

@@ -20,6 +20,7 @@ import { toEvent } from '../../src/events/feed/feed.ts'
 import { type EventRow, findEvents, findFeedState } from '../../src/events/feed/queries.ts'
 import { EVENT_TYPES } from '../../src/events/feed/schema.ts'
 import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
+import { PROFILE_COLUMNS } from '../../src/store/profiles/queries.ts'
 import { sql, TEST_TIMEOUTS, withServerTimeouts } from './database.ts'
 import type { RunQuery } from './store-audit.ts'
 
@@ -130,12 +131,10 @@ export async function comparePetsIn(run: RunQuery, mirror: Mirror): Promise<stri
 
 /** An imported profile has its first version from the import, with one event too. */
 async function compareProfiles({ pets }: Mirror, run: RunQuery): Promise<string[]> {
-  const rows = await run<{ petId: string; version: number; fields: Record<string, unknown> }>(
-    `select pet_id::text as "petId", version, jsonb_build_object('price', price::text, 'currency', currency,
-        'breed', breed, 'sex', sex, 'bornOn', born_on, 'chipNumber', chip_number, 'description', description) as fields
-      from pet_profiles`,
+  const rows = await run<{ petId: string; version: number } & Record<string, unknown>>(
+    `select pet_id::text as "petId", version, ${PROFILE_COLUMNS} from pet_profiles`,
   )
-  const stored = new Map(rows.map(({ petId, ...row }) => [petId, row]))
+  const stored = new Map(rows.map(({ petId, version, ...fields }) => [petId, { version, fields }]))
   return [...pets].flatMap(([id, { profile, profileUpdates }]) => {
     const { version, fields } = stored.get(String(id)) ?? { version: 0, fields: {} }
     const [events, row] = [`${profileUpdates} ${profile}`, `${version} ${describeProfile(fields)}`]
