@@ -86,7 +86,7 @@ export function FirstRows({ rows }: { rows: PetRow[] }) {
                 categoryName(categories, String(categoryId)),
                 status && statusText(status),
                 profile && priceText(profile),
-                ...FACT_NAMES.filter((name) => !FACTS[name].isLong).map((name) => profile?.[name]),
+                ...FACT_NAMES.filter((fact) => !FACTS[fact].isLong).map((fact) => profile?.[fact]),
               ]
                 .filter((text) => text !== undefined)
                 .join(' · ')}
