@@ -196,7 +196,7 @@ export const EXAMINED_MAX = 2_000
 export interface PetSource {
   name: string
   /** Returns the columns of the next EXAMINED_MAX pets, in the order of the list, and their `sort_key`. */
-  text: string
+  pets: string
   /** A condition besides the filters, on `pet`. */
   condition?: string
   values: unknown[]
@@ -207,7 +207,7 @@ export function petsInRange(range: PetFilters, beforeId: bigint | undefined): Pe
   const { name, where, orderBy } = RANGES[filterKind(range)]
   return {
     name: name.replace('find_pet_pages', 'find_matching_pets'),
-    text: `select found.* from (values ($1::bigint, $2::pet_status, $3::bigint)) as page (category_id, status, before_id)
+    pets: `select found.* from (values ($1::bigint, $2::pet_status, $3::bigint)) as page (category_id, status, before_id)
           cross join lateral (
             select pets.*, '' as sort_key from pets where ${where} order by ${orderBy} limit ${EXAMINED_MAX}
           ) as found`,
@@ -219,7 +219,7 @@ export function petsInRange(range: PetFilters, beforeId: bigint | undefined): Pe
 export function petsByName(search: NameSearch, after: PagePosition | undefined): PetSource {
   return {
     name: 'find_matching_pets_by_name',
-    text: byName('pets.*', EXAMINED_MAX, EXAMINED_MAX),
+    pets: byName('pets.*', EXAMINED_MAX, EXAMINED_MAX),
     values: byNameValues(search, after),
   }
 }
@@ -240,7 +240,7 @@ const RANGE_BITS = 15
 export function petsByWord(word: string, beforeId: bigint | undefined): PetSource {
   return {
     name: 'find_matching_pets_by_word',
-    text: `with recursive ranges (number) as (
+    pets: `with recursive ranges (number) as (
             select max(id) >> ${RANGE_BITS} from pets where id < $2
             union all
             select (select max(id) >> ${RANGE_BITS} from pets where id < number << ${RANGE_BITS})
@@ -278,7 +278,7 @@ interface ExaminedRow extends PetRow {
  */
 export async function findMatchingPets(
   db: Reader,
-  { name, text, condition = 'true', values }: PetSource,
+  { name, pets, condition = 'true', values }: PetSource,
   filters: PetFilters,
   max: number,
 ): Promise<ExaminedRow[]> {
@@ -289,7 +289,7 @@ export async function findMatchingPets(
       from (
         select *, row_number() over () = ${EXAMINED_MAX} as is_last,
           ${filterCondition(values.length)} and ${condition} as is_match
-        from (${text}) as pet
+        from (${pets}) as pet
       ) as examined
       where is_match or is_last
       limit $${all.length}`,
