@@ -56,8 +56,8 @@ export const PET_CHANGE_DEFECTS: readonly Defect[] = [
   {
     name: 'the fingerprint of many changes leaves out the profiles',
     file: RULES,
-    find: ", ...facts.map((fact) => fact ?? '')",
-    replace: '',
+    find: "?? 'available', ...facts]",
+    replace: "?? 'available']",
     test: CONTRACT_TEST,
     title: 'reject a request with the same key and',
   },
