@@ -32,7 +32,7 @@ export interface Schema {
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
-  description: string
+  description?: string
   schema: Schema
 }
 
@@ -121,7 +121,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
     query: resolveAll(fieldsIn('query')),
     canBeShort: new Set(
       parameters
-        .filter(({ description }) => description.includes('A page can have fewer'))
+        .filter(({ description }) => description?.includes('A page can have fewer'))
         .map(({ name }) => name),
     ),
     headers: resolveAll(fieldsIn('header')),

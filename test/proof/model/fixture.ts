@@ -97,6 +97,7 @@ export async function openFixture(): Promise<Fixture> {
   )
   const apiKeys = rows.map(({ id, name, scopes, created_at }) => ({
     id: Number(id),
+    ownerId: Number(id),
     name,
     scopes,
     text: id === String(issued.id) ? issued.text : '',

@@ -50,6 +50,11 @@ export const optional = <Value>(arbitrary: fc.Arbitrary<Value>) =>
 
 /** A price in the currency of the store, or none. */
 export const price = optional(fc.constantFrom('129.00', '0.10', '9999999999.99'))
+/** Mostly none or that of the store. */
+export const currency = fc.oneof(
+  { arbitrary: fc.constantFrom(undefined, 'EUR'), weight: 9 },
+  { arbitrary: fc.constant('JPY'), weight: 1 },
+)
 
 export const idempotencyKey = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 3 },

@@ -11,10 +11,11 @@ const place = command(
     holdMinutes: some.optional(fc.constantFrom(5, 10_080)),
     note: some.optional(fc.constantFrom('Ms Okafor', 'noon')),
     price: some.price,
+    currency: some.currency,
     key: some.idempotencyKey,
   },
-  async (session, sender, { choice, holdMinutes, note, price, key }) => {
-    const order = { petId: pickPet(session, choice), holdMinutes, note, price }
+  async (session, sender, { choice, holdMinutes, note, price, currency, key }) => {
+    const order = { petId: pickPet(session, choice), holdMinutes, note, price, currency }
     await callBoth(
       session,
       sender,
@@ -41,14 +42,16 @@ const end = command(
     choice: some.choice,
     as: fc.constantFrom('completed' as const, 'cancelled' as const),
     price: some.price,
+    currency: some.currency,
     hasBody: fc.boolean(),
   },
-  async (session, sender, { choice, as, price, hasBody }) => {
+  async (session, sender, { choice, as, price, currency, hasBody }) => {
+    const body = hasBody ? { price, currency } : undefined
     const id = pickOrder(session, choice)
     const { operation, verb } = ENDINGS[as]
     const call = { operation, scope: 'orders:write', method: 'POST', path: `/store/orders/${id}/${verb}` }
-    await callBoth(session, sender, { ...call, ...(hasBody && { body: { price } }) }, (caller, seen) =>
-      endOrder(session.store, caller, id, { as, price: hasBody ? price : undefined }, seen),
+    await callBoth(session, sender, { ...call, ...(body !== undefined && { body }) }, (caller, seen) =>
+      endOrder(session.store, caller, id, { as, ...body }, seen),
     )
   },
 )

@@ -19,6 +19,7 @@ const get = command({ choice: some.choice }, async (session, sender, { choice })
 
 export const profileFields = fc.record({
   price: some.optional(fc.constantFrom('129.00', '0.00', '99.90', '129')),
+  currency: some.currency,
   breed: some.optional(fc.constantFrom('Beagle', 'Pug')),
   sex: some.optional(fc.constantFrom('female' as const, 'unknown' as const)),
   bornOn: some.optional(fc.constantFrom('2024-02-29', '1900-01-01')),

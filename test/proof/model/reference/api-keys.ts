@@ -23,17 +23,20 @@ export function mayBeCached(store: Store, { endedIn }: ApiKey): boolean {
   return endedIn === store.second
 }
 
-export function getOwnApiKey({ id, name, scopes, expiresAt }: ApiKey): Expected {
-  return { status: 200, body: { id, name, kind: 'program', scopes, expiresAt } }
+export function getOwnApiKey({ id, ownerId, name, scopes, expiresAt }: ApiKey): Expected {
+  return { status: 200, body: { id, ownerId, name, kind: 'program', scopes, expiresAt } }
 }
 
 export function createApiKey(
   store: Store,
   { name, scopes = DEFAULT_SCOPES, rateLimit, expiresInSeconds }: NewApiKey,
   seen: Seen,
+  ownerId?: number,
 ): Expected {
+  const id = takeId(store, 'apiKey', seen)
   const apiKey: ApiKey = {
-    id: takeId(store, 'apiKey', seen),
+    id,
+    ownerId: ownerId ?? id,
     text: String(seen?.['key']),
     name,
     scopes,
@@ -49,7 +52,7 @@ export function createApiKey(
   return { status: 201, body: { ...apiKeyBody(apiKey), key: apiKey.text } }
 }
 
-/** The successor has the same name, scopes, rate limit and lifetime. The old key stays valid for the overlap. */
+/** The successor has the same owner, name, scopes, rate limit and lifetime. The old key stays valid for the overlap. */
 export function rotateApiKey(
   store: Store,
   apiKeyId: Id,
@@ -58,8 +61,8 @@ export function rotateApiKey(
 ): Expected {
   const old = store.apiKeys.get(Number(apiKeyId))
   if (old === undefined || old.endedIn !== undefined) return reject('api_key_not_found')
-  const { name, scopes, rateLimit, lifetimeSeconds } = old
-  const response = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds: lifetimeSeconds }, seen)
+  const { name, scopes, rateLimit, lifetimeSeconds: expiresInSeconds, ownerId } = old
+  const response = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds }, seen, ownerId)
   // The successor is created at the same moment.
   const overlapEnd = secondsAfter(seen?.['createdAt'], overlapSeconds)
   if (old.expiresAt === undefined || overlapEnd < old.expiresAt) old.expiresAt = overlapEnd

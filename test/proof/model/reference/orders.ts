@@ -1,6 +1,7 @@
 // The rules of orders: at most one open order holds a pet. An order is completed or cancelled, or expires.
 import { emitOrder } from './events.ts'
 import { change } from './pets.ts'
+import { priceFault } from './profiles.ts'
 import {
   type Caller,
   type Expected,
@@ -24,16 +25,19 @@ export interface NewOrder {
   holdMinutes?: number | undefined
   note?: string | undefined
   price?: string | undefined
+  currency?: string | undefined
 }
 
 export function placeOrder(
   store: Store,
   caller: Caller,
-  { petId, holdMinutes, note, price }: NewOrder,
+  { petId, holdMinutes, note, price, currency }: NewOrder,
   key: string | undefined,
   seen: Seen,
 ): Expected {
-  return once(store, caller, key, ['placeOrder', petId, holdMinutes, note, price], () => {
+  return once(store, caller, key, ['placeOrder', petId, holdMinutes, note, price, currency], () => {
+    const fault = priceFault({ price, currency })
+    if (fault !== undefined) return reject(fault)
     const pet = store.pets.get(Number(petId))
     if (pet === undefined) return reject('pet_not_found')
     if (pet.status !== 'available') return reject('pet_not_available')
@@ -75,20 +79,23 @@ export function getOrder(store: Store, orderId: Id): Expected {
 
 export interface Ending {
   as: 'completed' | 'cancelled'
-  /** Cancelling ignores it. */
+  /** Cancelling ignores them. */
   price?: string | undefined
+  currency?: string | undefined
 }
 
 export function endOrder(
   store: Store,
   caller: Caller,
   orderId: Id,
-  { as, price }: Ending,
+  { as, price, currency }: Ending,
   seen: Seen,
 ): Expected {
   const order = store.orders.get(Number(orderId))
   if (order === undefined) return reject('order_not_found')
   if (order.status !== 'open' && order.status !== as) return reject('order_closed')
+  const fault = priceFault({ price, currency })
+  if (order.status === 'open' && as === 'completed' && fault !== undefined) return reject(fault)
   if (order.status === 'open') {
     const closedAt = String(seen?.['closedAt'])
     if (!(Date.parse(closedAt) >= Date.parse(order.createdAt)))

@@ -1,7 +1,7 @@
 // The rules of many changes in one request: each has the result of the operation for one pet.
 import { expect } from 'vitest'
 import { createPet, deletePet, type NewPet, updatePet } from './pets.ts'
-import { putProfile } from './profiles.ts'
+import { priceFault, putProfile } from './profiles.ts'
 import {
   type Caller,
   type Change,
@@ -48,7 +48,9 @@ function changeOne(store: Store, caller: Caller, change: PetChange, seen: Seen):
     return updateInBatch(store, caller, petId, fields, matchOf(version))
   }
   const { profile = {}, ...pet } = change.create
-  if (profile.price !== undefined && !profile.price.includes('.')) return reject('invalid_body')
+  const fault = priceFault(profile)
+  // The schema of a pet comes first.
+  if (fault !== undefined && pet.name.trim() !== '') return reject(fault)
   const created = createPet(store, caller, pet, undefined, seen)
   if (created.code === undefined) putProfile(store, caller, store.newestIds.pet, profile, undefined)
   return created

@@ -4,6 +4,18 @@ import { type Caller, type Expected, type Id, type Pet, type Profile, reject, ty
 
 const CURRENCY = 'EUR'
 
+/** All stored prices are in the currency of the store, so that no request can keep another one. */
+export function priceFault({
+  price,
+  currency,
+}: {
+  price?: string | undefined
+  currency?: string | undefined
+}): 'invalid_body' | 'currency_mismatch' | undefined {
+  if (currency !== undefined && currency !== CURRENCY) return 'currency_mismatch'
+  return price === undefined || /^\d{1,10}\.\d\d$/.test(price) ? undefined : 'invalid_body'
+}
+
 export function profileBody({ id, profile }: Pet): Record<string, unknown> {
   return { petId: id, ...profile }
 }
@@ -27,14 +39,17 @@ export function putProfile(
   fields: { [Field in keyof Profile]: Profile[Field] | undefined },
   ifMatch: string | undefined,
 ): Expected {
-  if (fields.price !== undefined && !/^\d{1,10}\.\d\d$/.test(fields.price)) return reject('invalid_body')
+  const fault = priceFault(fields)
+  if (fault === 'invalid_body') return reject(fault)
   const pet = store.pets.get(Number(petId))
   if (pet === undefined) return reject('pet_not_found')
   const isExpected = ifMatch === undefined || ifMatch === '*' || ifMatch === `"${pet.profileVersion}"`
   if (!isExpected) return reject('precondition_failed')
+  if (fault !== undefined) return reject(fault)
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   const profile: Profile = Object.fromEntries(given)
-  if (profile.price !== undefined) profile.currency = CURRENCY
+  if (profile.price === undefined) delete profile.currency
+  else profile.currency = CURRENCY
   const names = changedNames(pet.profile, profile)
   if (names.length === 0) return profileResponse(pet)
   const [from, to] = [pick(pet.profile, names), pick(profile, names)]

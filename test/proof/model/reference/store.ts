@@ -62,6 +62,8 @@ export interface Order {
 
 export interface ApiKey {
   id: number
+  /** The first key before all rotations. */
+  ownerId: number
   text: string
   name: string
   scopes: readonly string[]
@@ -80,7 +82,7 @@ export interface Store {
   categories: Map<Id, string>
   apiKeys: Map<number, ApiKey>
   webhooks: Map<number, Webhook>
-  /** The first response to each Idempotency-Key of each API key. */
+  /** The first response to each Idempotency-Key of each owner of API keys. */
   kept: Map<string, { values: string; response: Expected }>
   deletedPets: number[]
   /** Every event since the store was empty, oldest first. */
@@ -112,6 +114,7 @@ export type Seen = Record<string, unknown> | undefined
 export const REJECTIONS = {
   invalid_body: 400,
   invalid_cursor: 400,
+  currency_mismatch: 400,
   missing_api_key: 401,
   invalid_api_key: 401,
   insufficient_scope: 403,
@@ -169,11 +172,11 @@ export function once(
   work: () => Expected,
 ): Expected {
   if (key === undefined) return { ...work(), replayed: false }
-  const kept = store.kept.get(`${apiKeyId} ${key}`)
+  const owned = `${store.apiKeys.get(apiKeyId)?.ownerId ?? apiKeyId} ${key}`
+  const kept = store.kept.get(owned)
   if (kept === undefined) {
     const response = work()
-    if (response.code === undefined)
-      store.kept.set(`${apiKeyId} ${key}`, { values: values.join('\n'), response })
+    if (response.code === undefined) store.kept.set(owned, { values: values.join('\n'), response })
     return { ...response, replayed: false }
   }
   if (kept.values !== values.join('\n')) return reject('idempotency_key_reused')
