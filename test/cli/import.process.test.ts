@@ -108,11 +108,11 @@ test('rejects rows with an invalid profile, and lists the values of their profil
   expect((await run('import', invalid)).code).toBe(2)
   const list = readFileSync(`${invalid}.rejected.csv`)
   const [header, ...records] = [...openCsvParser().push(list, true)].map(({ fields }) => fields)
-  expect(header?.join()).toBe('line,reason,name,categoryId,status,price,sex,bornOn,currency,row')
+  expect(header?.join()).toBe('line,reason,name,categoryId,status,price,currency,sex,bornOn,row')
   expect(records.map(([, , ...values]) => values)).toEqual([
     ['Rex', '1', '', '129', '', '', '', rows[1]],
-    ['Tom', '1', '', '129.00', '', '', 'USD', rows[2]],
-    ['Luna', '1', '', '', 'f', '2999-01-01', '', rows[3]],
+    ['Tom', '1', '', '129.00', 'USD', '', '', rows[2]],
+    ['Luna', '1', '', '', '', 'f', '2999-01-01', rows[3]],
     ['', '1', '', '1', '', '', '', rows[4]],
   ])
   expect(records.map(([, reason]) => reason)).toEqual([

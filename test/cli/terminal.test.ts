@@ -144,8 +144,8 @@ test('the commands for users have an option for every parameter and field of the
   expect(optionsOf('pets update')).toEqual([...change, ...common])
   expect(fieldsOf('CategoryName')).toEqual(['name'])
   expect(optionsOf('categories put')).toEqual(['--name', ...common])
-  expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note', 'price'])
-  const order = ['--hold-minutes', '--note', '--price', '--idempotency-key']
+  expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note', 'price', 'currency'])
+  const order = ['--hold-minutes', '--note', '--price', '--currency', '--idempotency-key']
   expect(optionsOf('orders place')).toEqual([...order, ...common])
   expect(fieldsOf('NewWebhook')).toEqual(['url', 'description', 'types'])
   expect(optionsOf('webhooks create')).toEqual(['--type', '--description', ...common])

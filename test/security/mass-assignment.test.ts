@@ -67,7 +67,7 @@ const CASES: Record<string, Case> = {
     status: 200,
   },
   putPetProfile: {
-    body: () => ({ ...FULL_PROFILE }),
+    body: () => ({ ...FULL_PROFILE, currency: 'EUR' }),
     send: (body, petId) => api.put(`/pets/${petId}/profile`, body),
     status: 200,
   },
@@ -77,12 +77,12 @@ const CASES: Record<string, Case> = {
     status: 200,
   },
   placeOrder: {
-    body: (petId) => ({ petId, holdMinutes: 5, note: 'x', price: '129.00' }),
+    body: (petId) => ({ petId, holdMinutes: 5, note: 'x', price: '129.00', currency: 'EUR' }),
     send: (body) => api.post('/store/orders', body),
     status: 201,
   },
   completeOrder: {
-    body: () => ({ price: '119.00' }),
+    body: () => ({ price: '119.00', currency: 'EUR' }),
     send: async (body) => api.post(`/store/orders/${(await api.hold()).id}/complete`, body),
     status: 200,
   },

@@ -157,6 +157,7 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'cli/categories.ts',
     'cli/event-types.ts',
     'cli/events-tail.ts',
+    'cli/facts.ts',
     'cli/forwarder.ts',
     'cli/inventory.ts',
     'cli/mcp.ts',

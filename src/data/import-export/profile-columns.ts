@@ -1,13 +1,12 @@
 // The columns of a profile in an import: which of them a file has, and what a row has in them. An empty field is a field
 // without a value. Unlike the columns of a pet, they are checked by the schema of the API itself, because few rows have them.
-import { WRITABLE_FIELDS } from '../../contract/profile-fields.ts'
+import { WRITABLE_NAMES } from '../../contract/profile-fields.ts'
 import { buildValidator } from '../../http/validation.ts'
 import { profileFaults } from '../../store/profiles/profiles.ts'
 import { type NewPetProfile, NewPetProfileSchema } from '../../store/profiles/schema.ts'
 
-/** An export also has the currency of each price. */
 const CURRENCY = 'currency'
-export const PROFILE_COLUMNS = [...Object.keys(WRITABLE_FIELDS), CURRENCY]
+export const PROFILE_COLUMNS: readonly string[] = WRITABLE_NAMES
 
 /** A column of a profile, and its index in a record. */
 export interface ProfileColumn {
