@@ -1,6 +1,7 @@
 // The dashboard of the processes: requests, errors, latency and what limits them. Open this one first.
 import { BigValueTextMode } from '@grafana/grafana-foundation-sdk/common'
 import {
+  BytesIEC,
   BytesSI,
   CountsPerSecond,
   PercentUnit,
@@ -248,7 +249,7 @@ const processes = [
     shows: 'Responses that clients have not read yet. At 64 MiB, further large ones get 503 overloaded.',
     good: 'near 0. A client that reads slowly keeps its responses in memory.',
     entry: 'Too many requests',
-    unit: BytesSI,
+    unit: BytesIEC,
     width: 8,
     queries: [{ expr: of('petstore_large_response_bytes'), legend: '{{instance}}' }],
   }),

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  BytesIEC,
   BytesSI,
   CountsPerSecond,
   OpsPerSecond,
@@ -50,6 +51,8 @@ const PLAUSIBLE: Record<string, [min: number, max: number]> = {
   [CountsPerSecond]: [0, 100_000],
   [OpsPerSecond]: [0, 100_000],
   [BytesSI]: [1e6, 1e9],
+  // Memory that counts against a max: none may be in use.
+  [BytesIEC]: [0, 1e9],
   [Short]: [0, 100_000],
 }
 /** Titles of panels that measure durations of requests, statements and waits. */
