@@ -74,7 +74,8 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       const { paths = {}, components } = openapiObject
       makeBodiesOptional(paths, withOptionalBody)
       const responses = shareErrorResponses(paths)
-      const more: object = { components: { ...components, responses }, webhooks: WEBHOOKS_SECTION }
+      const headers = shareRequestId([...responsesOf(paths), ...Object.values(responses)])
+      const more: object = { components: { ...components, headers, responses }, webhooks: WEBHOOKS_SECTION }
       return { ...openapiObject, ...more }
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
@@ -108,6 +109,7 @@ function makeBodiesOptional(paths: object, operationIds: ReadonlySet<unknown>): 
 }
 
 interface DescribedResponse {
+  headers?: Record<string, object>
   content?: { 'application/json'?: { schema: { $ref?: string }; examples?: object } }
 }
 
@@ -127,6 +129,27 @@ function shareErrorResponses(paths: object): Record<string, DescribedResponse> {
         Object.assign(responses, { [status]: { $ref: `#/components/responses/${name}` } })
       }
     }
+  }
+  return shared
+}
+
+function responsesOf(paths: object): DescribedResponse[] {
+  return Object.values(paths)
+    .flatMap((verbs: Record<string, { responses: Record<string, DescribedResponse> }>) =>
+      Object.values(verbs),
+    )
+    .flatMap(({ responses }) => Object.values(responses))
+}
+
+/** Moves the header that every response has to `components.headers`, where it stands once. */
+function shareRequestId(responses: DescribedResponse[]): Record<string, object> {
+  const name = 'X-Request-Id'
+  const shared: Record<string, object> = {}
+  for (const response of responses) {
+    const header = response.headers?.[name]
+    if (header === undefined) continue
+    shared[name] = header
+    response.headers = { ...response.headers, [name]: { $ref: `#/components/headers/${name}` } }
   }
   return shared
 }
